@@ -1,0 +1,44 @@
+"""Every exception and warning of privatree.
+
+::
+
+    PrivatreeError
+    ├── ParameterError (ValueError)      a parameter is out of its range
+    ├── SchemaError (ValueError)         a schema contradicts itself, or the columns it is given
+    ├── ModelFormatError (ValueError)    a model file is not what ``save`` writes
+    └── BudgetExceededError              a draw would spend more than the budget; nothing was drawn
+
+    PrivacyLeakWarning (UserWarning)     something was read from the data outside the guarantee
+    └── PaperClaimWarning                the paper's claim is not a guarantee for whole records
+
+Messages say what must hold, what was got and what to do next. They never contain a value taken
+from a record: an error is an output, and outputs must not leak.
+"""
+
+
+class PrivatreeError(Exception):
+    """Base of every error raised on purpose by privatree."""
+
+
+class ParameterError(PrivatreeError, ValueError):
+    """A parameter of an estimator or mechanism is out of its range."""
+
+
+class SchemaError(PrivatreeError, ValueError):
+    """A schema contradicts itself, or the columns of the frame it is used with."""
+
+
+class ModelFormatError(PrivatreeError, ValueError):
+    """A model file is not what ``save`` writes."""
+
+
+class BudgetExceededError(PrivatreeError):
+    """A draw would spend more than the budget allows; it was refused before it was made."""
+
+
+class PrivacyLeakWarning(UserWarning):
+    """Something was read from the data outside the differential-privacy guarantee."""
+
+
+class PaperClaimWarning(PrivacyLeakWarning):
+    """The paper's claimed epsilon does not hold for whole records."""

@@ -1,0 +1,1 @@
+"""Where records live, and how they become arrays of public codes."""
