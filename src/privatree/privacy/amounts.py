@@ -1,0 +1,24 @@
+"""Privacy amounts as exact fractions, so that a budget's parts add up to the whole."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from fractions import Fraction
+from typing import Any
+
+from privatree.errors import ParameterError
+
+
+def positive_fraction(name: str, value: Any) -> Fraction:
+    """The exact value of a positive finite number; anything else is a :class:`ParameterError`."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise ParameterError(f"{name} must be a number, got {value!r}.")
+    if not isinstance(value, numbers.Rational):
+        value = float(value)
+        if not math.isfinite(value):
+            raise ParameterError(f"{name} must be a finite number, got {value}.")
+    fraction = Fraction(value)
+    if fraction <= 0:
+        raise ParameterError(f"{name} must be > 0, got {value}.")
+    return fraction

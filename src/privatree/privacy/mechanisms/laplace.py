@@ -1,0 +1,84 @@
+"""Laplace noise on a public grid [DMNS06]; proof: ``docs/proofs/laplace-and-gaussian.md``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privatree.privacy.amounts import positive_fraction
+from privatree.privacy.randomness import Randomness
+from privatree.privacy.samplers.discrete_laplace import discrete_laplace, dyadic_below
+
+_STEPS_A_SENSITIVITY = 2**12
+
+
+def grid_step(sensitivity: Fraction) -> Fraction:
+    """A power of two, about a 4096th of the sensitivity: the grid that released numbers lie on."""
+    exponent = (sensitivity / _STEPS_A_SENSITIVITY).__floor__().bit_length() - 1
+    if exponent < 0:
+        exponent = -((_STEPS_A_SENSITIVITY / sensitivity).__ceil__().bit_length())
+    return Fraction(2) ** exponent
+
+
+@dataclass(frozen=True)
+class Laplace:
+    """Add Laplace noise to real numbers, in steps of a fine public grid.
+
+    Floating-point Laplace noise betrays the exact value by which results it can reach [Mir12].
+    Here values are rounded to multiples of a power of two and the noise is a whole number of
+    steps, drawn exactly.
+
+    Parameters
+    ----------
+    epsilon : Fraction
+        Privacy cost of one release.
+    sensitivity : Fraction, int or float, default=1
+        Largest sum of absolute changes over the released numbers between neighbours.
+
+    Notes
+    -----
+    Neighbours: any relation under which ``sensitivity`` holds.
+    Sensitivity: L1; rounding d numbers adds at most d steps to it, which is accounted for. Numbers
+    of an integer type need no rounding.
+    Guarantee: epsilon-DP.
+    Cost: epsilon.
+    """
+
+    epsilon: Fraction
+    sensitivity: Fraction = Fraction(1)
+    name: ClassVar[str] = "laplace"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", positive_fraction("epsilon", self.epsilon))
+        object.__setattr__(self, "sensitivity", positive_fraction("sensitivity", self.sensitivity))
+
+    @property
+    def step(self) -> float:
+        """Released numbers are multiples of this."""
+        return float(grid_step(self.sensitivity))
+
+    def _rate(self, rounded: int) -> Fraction:
+        """Rate of the noise in steps when ``rounded`` numbers are rounded to the grid."""
+        steps = (self.sensitivity / grid_step(self.sensitivity)).__floor__() + rounded
+        return self.epsilon / steps
+
+    def release(
+        self, exact_values: NDArray[np.float64] | NDArray[np.int64], randomness: Randomness
+    ) -> NDArray[np.float64]:
+        """The numbers with independent noise on each, in the same shape."""
+        steps = np.rint(exact_values / self.step)
+        on_grid = np.issubdtype(exact_values.dtype, np.integer) and self.step <= 1
+        noise = discrete_laplace(self._rate(0 if on_grid else steps.size), steps.size, randomness)
+        return np.asarray((steps + noise.reshape(steps.shape)) * self.step)
+
+    def log_probability(
+        self, noisy_values: NDArray[np.float64], exact_value: float
+    ) -> NDArray[np.float64]:
+        """Logarithm of the probability of each released number, given one exact real number."""
+        rate = float(dyadic_below(self._rate(1)))
+        distance = np.abs(np.rint(noisy_values / self.step) - np.rint(exact_value / self.step))
+        return np.asarray(np.log(np.tanh(rate / 2)) - rate * distance)
