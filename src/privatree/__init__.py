@@ -1,1 +1,89 @@
-"""privatree."""
+"""Decision trees on sensitive tabular data, with a differential-privacy guarantee.
+
+The files at the top of the package are the way the data flows; folders are everything around it::
+
+    schema.py      what is public: kinds, ranges, categories, classes
+    sources/       where records live, and how they become arrays of codes
+    counts.py      exact class counts: the only code that touches coded records
+    paper_tree.py  the paper's Algorithm 1, as printed (paper_budget.py, gini.py: its parts)
+    tree.py        the released tree: frozen arrays
+    model.py       what is published: tree, schema and privacy statement; save and load
+    estimators.py  the classifiers a scikit-learn user sees
+
+    privacy/       randomness, samplers, mechanisms, ledger, statement
+    export/        a tree as text
+    datasets/      six public datasets, bundled
+    cli/           the command line, one command a file
+    errors.py      every exception and warning
+
+Names are loaded when they are first used, so that ``import privatree`` is quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from privatree.errors import (
+    BudgetExceededError,
+    ModelFormatError,
+    PaperClaimWarning,
+    ParameterError,
+    PrivacyLeakWarning,
+    PrivatreeError,
+    SchemaError,
+)
+
+if TYPE_CHECKING:
+    from privatree import datasets, export, privacy, sources
+    from privatree.estimators import PaperPrivaTreeClassifier
+    from privatree.export import export_text
+    from privatree.model import Model, load
+    from privatree.schema import Categorical, Numeric, Schema
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BudgetExceededError",
+    "Categorical",
+    "Model",
+    "ModelFormatError",
+    "Numeric",
+    "PaperClaimWarning",
+    "PaperPrivaTreeClassifier",
+    "ParameterError",
+    "PrivacyLeakWarning",
+    "PrivatreeError",
+    "Schema",
+    "SchemaError",
+    "__version__",
+    "datasets",
+    "export",
+    "export_text",
+    "load",
+    "privacy",
+    "sources",
+]
+
+_HOME = {
+    "Categorical": "privatree.schema",
+    "Model": "privatree.model",
+    "Numeric": "privatree.schema",
+    "PaperPrivaTreeClassifier": "privatree.estimators",
+    "Schema": "privatree.schema",
+    "export_text": "privatree.export",
+    "load": "privatree.model",
+}
+_PACKAGES = ("datasets", "export", "privacy", "sources")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PACKAGES:
+        return import_module(f"privatree.{name}")
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'privatree' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -162,8 +162,21 @@ class Schema:
                 raise SchemaError(f"feature names must be strings, got {name!r}.")
             if not isinstance(feature, (Numeric, Categorical)):
                 raise SchemaError(f"feature {name!r} must be Numeric or Categorical.")
-        object.__setattr__(self, "features", MappingProxyType(dict(self.features)))
+        features = {_text("feature names", name): f for name, f in self.features.items()}
+        object.__setattr__(self, "features", MappingProxyType(features))
         object.__setattr__(self, "classes", _labels("classes", self.classes, at_least=2))
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether features, their order and classes are the same."""
+        return isinstance(other, Schema) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        """Agree with equality; a mapping proxy cannot be hashed."""
+        return hash(self._identity)
+
+    @property
+    def _identity(self) -> tuple[Any, ...]:
+        return tuple(self.features.items()), self.classes
 
     def __reduce__(self) -> tuple[type[Schema], tuple[dict[str, Feature], Sequence[Label]]]:
         """Pickle by the constructor: a mapping proxy cannot be pickled."""
@@ -248,24 +261,40 @@ def _plain(value: Any) -> Any:
     return item() if callable(item) and getattr(value, "shape", None) == () else value
 
 
+def _is_finite(value: Any) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # beyond the floats
+        return False
+
+
 def _finite_number(name: str, value: Any) -> float:
     value = _plain(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise SchemaError(f"{name} must be a number, got {value!r}.")
-    try:
-        finite = math.isfinite(value)
-    except OverflowError:  # an int beyond the floats
-        finite = False
-    if not finite:
+    if not _is_finite(value):
         raise SchemaError(f"{name} must be a finite number, got {value!r}.")
-    return value
+    return int(value) if isinstance(value, int) else float(value)
+
+
+def _text(name: str, value: str) -> str:
+    text = str.__str__(value)  # not str(): an enumeration prints its name there
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise SchemaError(f"{name} must be valid Unicode, got {text!r}.") from None
+    return text
 
 
 def _label(name: str, value: Any) -> Label:
     value = _plain(value)
-    if isinstance(value, (str, bool, int)):
-        return str(value) if isinstance(value, str) else value
-    if isinstance(value, numbers.Real) and math.isfinite(value):
+    if isinstance(value, str):
+        return _text(name, value)
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, numbers.Real) and _is_finite(value):
         return float(value)
     raise SchemaError(f"{name} must be strings, whole or finite numbers, or booleans.")
 

@@ -15,10 +15,11 @@ def positive_fraction(name: str, value: Any) -> Fraction:
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise ParameterError(f"{name} must be a number, got {value!r}.")
     if not isinstance(value, numbers.Rational):
-        value = float(value)
         if not math.isfinite(value):
             raise ParameterError(f"{name} must be a finite number, got {value}.")
-    fraction = Fraction(value)
+        fraction = Fraction(float(value))
+    else:  # as plain integers: numpy's would overflow in the arithmetic of fractions
+        fraction = Fraction(int(value.numerator), int(value.denominator))
     if fraction <= 0:
         raise ParameterError(f"{name} must be > 0, got {value}.")
     return fraction

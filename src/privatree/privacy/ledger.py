@@ -17,7 +17,7 @@ from functools import reduce
 from operator import or_
 from typing import Any, Protocol
 
-from privatree.errors import BudgetExceededError
+from privatree.errors import BudgetExceededError, ParameterError
 from privatree.privacy.amounts import positive_fraction
 from privatree.privacy.randomness import Randomness
 
@@ -176,10 +176,12 @@ class Ledger:
         total = self._own_cost
         for group in self._groups:
             if group is not skipped:
-                total += reduce(or_, (part.total for part in group))
+                total += reduce(or_, (part.total for part in group), Cost())
         return total
 
 
 def _spend(mechanism: Mechanism, purpose: str, node: int | None, times: int) -> Spend:
+    if times < 1:
+        raise ParameterError(f"times must be >= 1, got {times}.")
     delta = Fraction(getattr(mechanism, "delta", 0))
     return Spend(mechanism.name, mechanism.epsilon, purpose, node, times, delta)

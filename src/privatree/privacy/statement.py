@@ -113,7 +113,7 @@ class PrivacyStatement:
         statement = cls(
             learner=table.take("learner", str),
             epsilon=_amount("epsilon", table.take("epsilon", object)),
-            delta=_amount("delta", table.take("delta", object)),
+            delta=_finite("delta", table.take("delta", object)),
             neighbours=neighbours,
             public=_strings("public", table.take("public", list)),
             leaks=tuple(_leak_from_dict(entry) for entry in table.take("leaks", list)),
@@ -181,7 +181,7 @@ class _Table:
 
     def finish(self) -> None:
         if self._left:
-            raise ModelFormatError(f"{self._where}: unknown key {min(self._left)!r}.")
+            raise ModelFormatError(f"{self._where}: unknown key {min(self._left, key=repr)!r}.")
 
 
 def _written(amount: float) -> float | str:
@@ -249,5 +249,5 @@ def _spend_from_dict(written: Any) -> Spend:
 def _finite(name: str, value: Any) -> float:
     amount = _amount(name, value)
     if math.isinf(amount):
-        raise ModelFormatError(f"privacy: spend: {name} must be finite.")
+        raise ModelFormatError(f"privacy: {name} must be finite.")
     return amount

@@ -14,7 +14,7 @@ from scipy.optimize import brentq, minimize_scalar
 
 from privatree.errors import ParameterError
 from privatree.privacy.amounts import positive_fraction
-from privatree.privacy.mechanisms.laplace import grid_step
+from privatree.privacy.mechanisms.laplace import grid_step, in_steps
 from privatree.privacy.randomness import Randomness
 from privatree.privacy.samplers.discrete_gaussian import discrete_gaussian
 
@@ -58,9 +58,9 @@ class Gaussian:
     def _rho(self) -> float:
         """The largest concentrated-DP parameter that gives (epsilon, delta), rounded down."""
         epsilon, delta = float(self.epsilon), float(self.delta)
-        upper = epsilon + log(1 / delta)
-        root = brentq(lambda rho: _log_delta(rho, epsilon) - log(delta), 1e-300, upper)
-        rho = 0.999 * float(root)  # pays for the errors of the search
+        upper = epsilon + log(1 / delta) + log(1 / float(1 - self.delta)) + 1
+        root = brentq(lambda r: _log_delta(exp(r), epsilon) - log(delta), log(1e-300), log(upper))
+        rho = 0.999 * exp(root)  # pays for the errors of the search
         if _log_delta(rho, epsilon) >= log(delta):
             raise ParameterError(
                 f"no noise level was found for epsilon={epsilon} and delta={delta}. Raise one."
@@ -76,7 +76,7 @@ class Gaussian:
         self, exact_values: NDArray[np.float64], randomness: Randomness
     ) -> NDArray[np.float64]:
         """The numbers with independent noise on each, in the same shape."""
-        steps = np.rint(exact_values / self.step)
+        steps = in_steps(exact_values, self.step)
         noise = discrete_gaussian(self.variance(steps.size), steps.size, randomness)
         return np.asarray((steps + noise.reshape(steps.shape)) * self.step)
 

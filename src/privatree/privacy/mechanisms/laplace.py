@@ -14,6 +14,7 @@ from privatree.privacy.randomness import Randomness
 from privatree.privacy.samplers.discrete_laplace import discrete_laplace, dyadic_below
 
 _STEPS_A_SENSITIVITY = 2**12
+_LARGEST_WHOLE = 2.0**53
 
 
 def grid_step(sensitivity: Fraction) -> Fraction:
@@ -22,6 +23,20 @@ def grid_step(sensitivity: Fraction) -> Fraction:
     if exponent < 0:
         exponent = -((_STEPS_A_SENSITIVITY / sensitivity).__ceil__().bit_length())
     return Fraction(2) ** exponent
+
+
+def in_steps(
+    exact_values: NDArray[np.float64] | NDArray[np.int64], step: float
+) -> NDArray[np.float64]:
+    """The values as whole numbers of steps, each moved by half a step at most.
+
+    Whole numbers beyond 2^53 have no float64 of their own, and to round them could move neighbours
+    apart: they are clipped, which cannot.
+    """
+    values = exact_values.astype(np.float64)
+    if np.issubdtype(exact_values.dtype, np.integer):
+        values = np.clip(values, -_LARGEST_WHOLE, _LARGEST_WHOLE)
+    return np.rint(values / step)
 
 
 @dataclass(frozen=True)
@@ -70,7 +85,7 @@ class Laplace:
         self, exact_values: NDArray[np.float64] | NDArray[np.int64], randomness: Randomness
     ) -> NDArray[np.float64]:
         """The numbers with independent noise on each, in the same shape."""
-        steps = np.rint(exact_values / self.step)
+        steps = in_steps(exact_values, self.step)
         on_grid = np.issubdtype(exact_values.dtype, np.integer) and self.step <= 1
         noise = discrete_laplace(self._rate(0 if on_grid else steps.size), steps.size, randomness)
         return np.asarray((steps + noise.reshape(steps.shape)) * self.step)

@@ -32,7 +32,11 @@ _SMALLEST_EXPONENT = -10_000.0
 """Where exp underflows to 0 for certain: exponents are cut off here."""
 
 _TINY = 2.0**-900
-"""Above any absolute error made by underflow, for weights of at most 2^100."""
+"""Above any absolute error made by underflow, for weights of at most 1."""
+
+_LARGEST_RATE = 2**900
+_LARGEST_SPREAD = 2**63
+"""Of the scores. Up to these, no difference, product or conversion overflows."""
 
 _FIRST_DIGITS = 40
 
@@ -62,15 +66,16 @@ def select(
     measure: NDArray[np.float64] | None = None,
 ) -> int:
     """Index i with probability exactly proportional to measure_i exp(rate * score_i)."""
+    if not _fits_floats(exact_scores, rate):
+        return _select_precisely(exact_scores, rate, UniformReal(randomness), measure)
     exponents = _exponents(exact_scores, rate)
-    weights = np.exp(exponents) if measure is None else measure * np.exp(exponents)
+    weights = np.exp(exponents) if measure is None else _scaled(measure) * np.exp(exponents)
     cumulative = np.cumsum(weights)
     # Relative error of a weight: three roundings in its exponent, one exp, one product.
     # Of the running sum: one more rounding a term. And what underflowed.
-    error = UNIT_ROUNDOFF * (
-        float(np.sum(weights * (_EXP_ERROR - 4.0 * exponents)))
-        + (len(weights) + 10.0) * float(cumulative[-1])
-    ) + len(weights) * _TINY * (1.0 if measure is None else float(measure.max()))
+    in_weights = float(np.sum(weights * (_EXP_ERROR - 4.0 * exponents)))
+    in_sums = (len(weights) + 10.0) * float(cumulative[-1])
+    error = UNIT_ROUNDOFF * (in_weights + in_sums) + len(weights) * _TINY
     uniform = UniformReal(randomness)
     target = float(uniform.numerator) * 2.0**-64 * float(cumulative[-1])
     index = int(np.searchsorted(cumulative, target, side="right"))
@@ -84,19 +89,34 @@ def select(
 
 def toss(exact_scores: Scores, rate: Fraction, randomness: Randomness) -> NDArray[np.bool_]:
     """Independent coins, i showing heads with probability exactly exp(rate * (score_i - best))."""
-    exponents = _exponents(exact_scores, rate)
-    words = randomness.words(len(exponents))
-    uniforms = words.astype(np.float64) * 2.0**-64
-    biases = np.exp(exponents)
-    heads = uniforms < biases
-    margins = UNIT_ROUNDOFF * ((_EXP_ERROR - 4.0 * exponents) * biases + 4.0) + _TINY
+    words = randomness.words(len(exact_scores))
     best = exact_scores.max()
-    for index in np.flatnonzero((np.abs(uniforms - biases) <= margins) & (exact_scores < best)):
+    heads = hidden = np.full(len(words), True)
+    if _fits_floats(exact_scores, rate):
+        exponents = _exponents(exact_scores, rate)
+        uniforms = words.astype(np.float64) * 2.0**-64
+        biases = np.exp(exponents)
+        heads = uniforms < biases
+        margins = UNIT_ROUNDOFF * ((_EXP_ERROR - 4.0 * exponents) * biases + 4.0) + _TINY
+        hidden = np.abs(uniforms - biases) <= margins
+    for index in np.flatnonzero(hidden & (exact_scores < best)):
         difference = Fraction(exact_scores[index].item()) - Fraction(best.item())
         uniform = UniformReal(randomness, int(words[index]))
         heads[index] = _below_exp_precisely(rate * difference, uniform)
     heads[exact_scores == best] = True
     return heads
+
+
+def _fits_floats(exact_scores: Scores, rate: Fraction) -> bool:
+    """Whether the error bounds hold; otherwise everything is decided in arbitrary precision."""
+    spread = exact_scores.max().item() - exact_scores.min().item()
+    return bool(rate < _LARGEST_RATE and spread < _LARGEST_SPREAD)
+
+
+def _scaled(measure: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The measure times a power of two, its largest value in [1/2, 1)."""
+    _, exponent = np.frexp(measure.max())
+    return np.asarray(np.ldexp(measure, -exponent))
 
 
 def _exponents(exact_scores: Scores, rate: Fraction) -> NDArray[np.float64]:

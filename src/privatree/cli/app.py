@@ -1,0 +1,53 @@
+"""The ``privatree`` program: gathers the commands and turns a user's mistakes into one line."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from privatree import __version__
+from privatree.cli import demo, show
+from privatree.errors import PrivatreeError
+
+app = typer.Typer(
+    name="privatree",
+    help="Train decision trees on sensitive tables, with a differential-privacy guarantee.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command("demo")(demo.demo)
+app.command("show")(show.show)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"privatree {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run the program: exit code 0, or 2 with one line on stderr for a user's mistake."""
+    try:
+        app()
+    except (PrivatreeError, OSError) as error:
+        typer.echo(f"privatree: {_one_line(error)}", err=True)
+        sys.exit(2)
+
+
+def _one_line(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}."
+    return " ".join(str(error).split())

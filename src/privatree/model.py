@@ -1,0 +1,273 @@
+"""What is released: a schema, a tree and its privacy statement, in memory and as a JSON file.
+
+Reading a file checks everything in it and executes nothing: a model from a stranger is safe to
+load, and whatever loads predicts.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privatree.errors import ModelFormatError, ParameterError, SchemaError
+from privatree.privacy.statement import PrivacyStatement
+from privatree.schema import Label, Schema
+from privatree.sources.frames import prediction_matrix, read_labels
+from privatree.tree import Tree
+
+FORMAT, VERSION = "privatree-model", 1
+MAX_BYTES = 64 * 2**20
+_KEYS = ("format", "version", "classes", "schema", "tree", "privacy")
+
+
+@dataclass(frozen=True)
+class Model:
+    """A trained tree that can be shown, saved and used, without the data it came from.
+
+    Parameters
+    ----------
+    schema_ : Schema
+        What was declared public before training.
+    tree_ : Tree
+        The tree, of the same schema.
+    privacy_ : PrivacyStatement
+        What is guaranteed, on what assumptions, and how it was spent.
+    """
+
+    schema_: Schema
+    tree_: Tree
+    privacy_: PrivacyStatement
+
+    def __post_init__(self) -> None:
+        """Refuse a tree of another schema."""
+        if self.tree_.schema != self.schema_:
+            raise ModelFormatError("the tree must be of the model's own schema.")
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The class labels, in the order of the schema."""
+        return _label_array(self.schema_.classes)
+
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_]:
+        """The names of the columns, in the order of the schema."""
+        return np.array(self.schema_.names, dtype=object)
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number of columns."""
+        return len(self.schema_.features)
+
+    def predict(self, X: Any, *, names: Sequence[str] | None = None) -> NDArray[Any]:
+        """Predict the class of each record.
+
+        Parameters
+        ----------
+        X : frame
+            A numpy array, pandas or polars frame, or Arrow table, with the columns of the schema.
+        names : sequence of str, optional
+            Names of the columns of a frame that has none of its own.
+
+        Returns
+        -------
+        array of shape (n_records,)
+            Class labels.
+        """
+        return self.classes_[self.tree_.predict(*self._matrix(X, names))]
+
+    def predict_proba(self, X: Any, *, names: Sequence[str] | None = None) -> NDArray[np.float64]:
+        """Predict the probability of each class, in the order of `classes_`.
+
+        The arguments are those of :meth:`predict`. Without released probabilities each row is 1
+        for the predicted class and 0 for the others.
+        """
+        return self.tree_.predict_proba(*self._matrix(X, names))
+
+    def apply(self, X: Any, *, names: Sequence[str] | None = None) -> NDArray[np.int32]:
+        """Find the leaf of each record; the arguments are those of :meth:`predict`."""
+        return self.tree_.apply(*self._matrix(X, names))
+
+    def score(self, X: Any, y: Any, *, names: Sequence[str] | None = None) -> float:
+        """Compute the accuracy on records with known labels.
+
+        A label that is missing or not one of the classes counts as a wrong prediction. The
+        result is an exact figure about these records: it is not private.
+        """
+        predicted = self.tree_.predict(*self._matrix(X, names))
+        actual = read_labels(y, self.schema_)
+        if len(predicted) != len(actual):
+            raise ParameterError("X and y must have the same number of records.")
+        if len(actual) == 0:
+            raise ParameterError("score must be given at least one record.")
+        return float(np.mean(predicted == actual))
+
+    def _matrix(self, X: Any, names: Sequence[str] | None) -> tuple[NDArray[Any], NDArray[Any]]:
+        return prediction_matrix(X, self.schema_, self.tree_.used_features, names=names)
+
+    # --- written form -------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain dictionaries and lists, as in the JSON file."""
+        contents = (
+            FORMAT,
+            VERSION,
+            list(self.schema_.classes),
+            self.schema_.to_dict(),
+            self.tree_.to_dict(),
+            self.privacy_.to_dict(),
+        )
+        return dict(zip(_KEYS, contents, strict=True))
+
+    @classmethod
+    def from_dict(cls, written: Any) -> Model:
+        """Read what :meth:`to_dict` wrote; every mistake is a :class:`ModelFormatError`."""
+        if not isinstance(written, dict) or written.get("format") != FORMAT:
+            raise ModelFormatError(f"a model must be an object with 'format': '{FORMAT}'.")
+        _check_version(written.get("version"))
+        if written.keys() != set(_KEYS):
+            raise ModelFormatError(f"a model must have the keys {', '.join(_KEYS)}, no others.")
+        try:
+            schema = Schema.from_dict(written["schema"])
+        except SchemaError as error:
+            raise ModelFormatError(f"schema: {error}") from None
+        if not _same_labels(written["classes"], schema.classes):
+            raise ModelFormatError("'classes' must equal the classes of the schema.")
+        tree = Tree.from_dict(written["tree"], schema)
+        return cls(schema, tree, PrivacyStatement.from_dict(written["privacy"]))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model as a JSON file, whole or not at all.
+
+        Parameters
+        ----------
+        path : path
+            The file to write; one that is there is replaced.
+        """
+        text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
+        # A surrogate without its pair has no UTF-8; its backslash form is its JSON escape.
+        encoded = f"{text}\n".encode("utf-8", errors="backslashreplace")
+        if len(encoded) > MAX_BYTES:
+            raise ModelFormatError(f"{path}: a model file must be at most {MAX_BYTES} bytes.")
+        unfinished = Path(path).parent / f".{secrets.token_hex(8)}.tmp"
+        try:
+            with open(unfinished, "xb") as file:
+                file.write(encoded)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(unfinished, path)
+        except BaseException:
+            unfinished.unlink(missing_ok=True)
+            raise
+
+
+def load(path: str | os.PathLike[str]) -> Model:
+    """Read a model that :meth:`Model.save` wrote.
+
+    Parameters
+    ----------
+    path : path
+        The JSON file.
+
+    Returns
+    -------
+    Model
+        Checked in full; nothing in the file is executed.
+
+    Raises
+    ------
+    ModelFormatError
+        If the file is not a model, in one line that starts with the path.
+    OSError
+        If the file cannot be read, as :class:`FileNotFoundError` if there is none.
+    """
+    with open(path, "rb") as file:
+        encoded = file.read(MAX_BYTES + 1)
+    try:
+        return Model.from_dict(_parse(encoded))
+    except RecursionError:
+        message = "must not be nested so deeply."
+    except ModelFormatError as error:
+        message = str(error)
+    raise ModelFormatError(f"{path}: {_one_line(message)}")
+
+
+# --- reading JSON strictly ----------------------------------------------------------------------
+
+
+def _parse(encoded: bytes) -> Any:
+    if len(encoded) > MAX_BYTES:
+        raise ModelFormatError(f"a model file must be at most {MAX_BYTES} bytes.")
+    try:
+        return json.loads(
+            encoded.decode("utf-8"),
+            object_pairs_hook=_distinct,
+            parse_float=_finite,
+            parse_constant=_finite,
+        )
+    except UnicodeDecodeError:
+        raise ModelFormatError("a model file must be UTF-8 text.") from None
+    except json.JSONDecodeError as error:
+        raise ModelFormatError(f"a model file must be JSON: {error}.") from None
+    except ModelFormatError:
+        raise
+    except ValueError:  # more digits than Python turns into an int
+        raise ModelFormatError("a number must not have thousands of digits.") from None
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    table = dict(pairs)
+    if len(table) < len(pairs):
+        raise ModelFormatError("an object must not have the same key twice.")
+    return table
+
+
+def _finite(literal: str) -> float:
+    number = float(literal)
+    if not math.isfinite(number):
+        raise ModelFormatError("numbers must be finite.")
+    return number
+
+
+def _check_version(version: Any) -> None:
+    if type(version) is not int or version < 1:
+        raise ModelFormatError("'version' must be a whole number from 1.")
+    if version > VERSION:
+        named = f"version {version}" if version < 10**9 else "a later version"
+        raise ModelFormatError(
+            f"this privatree reads version {VERSION} of the model format, the file has {named}. "
+            "Please upgrade privatree."
+        )
+
+
+def _same_labels(written: Any, classes: Sequence[Label]) -> bool:
+    """Equal one by one, 1, 1.0 and true told apart."""
+    return (
+        isinstance(written, list)
+        and written == list(classes)
+        and [type(label) for label in written] == [type(label) for label in classes]
+    )
+
+
+def _one_line(message: str) -> str:
+    line = " ".join(message.split())
+    return line if len(line) <= 300 else f"{line[:299]}…"
+
+
+def _label_array(labels: Sequence[Label]) -> NDArray[Any]:
+    """The array a scikit-learn user expects; of objects where numpy would change a label."""
+    kinds = {type(label) for label in labels}
+    kind = str if kinds == {str} else bool if kinds == {bool} else int if kinds == {int} else float
+    try:
+        array: NDArray[Any] = np.array(labels, dtype=kind)
+    except OverflowError:
+        return np.array(labels, dtype=object)
+    return array if array.tolist() == list(labels) else np.array(labels, dtype=object)

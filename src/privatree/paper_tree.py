@@ -1,0 +1,231 @@
+"""Algorithm 1 of the paper [Vos23], as printed.
+
+Bins by private quantiles, noisy class histograms of every feature, the split of least Gini
+impurity, labels by permute-and-flip. What it does and does not guarantee for a whole record is in
+``docs/proofs/paper-tree.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privatree.counts import THREADS, CodedRecords, code_numbers
+from privatree.gini import BestSplit, best_split
+from privatree.paper_budget import PaperBudget
+from privatree.privacy.ledger import Ledger
+from privatree.privacy.mechanisms import PermuteAndFlip, TruncatedGeometric
+from privatree.privacy.mechanisms.joint_exponential_quantiles import JointExponentialQuantiles
+from privatree.schema import Categorical, Feature, Numeric, Schema
+from privatree.tree import Tree, TreeBuilder
+
+
+@dataclass(frozen=True)
+class PaperPlan:
+    """Everything Algorithm 1 is told besides the records: all of it is taken to be public."""
+
+    schema: Schema
+    budget: PaperBudget
+    max_depth: int
+    n_bins: int
+    private_quantiles: bool
+    stop_when_pure: bool
+
+
+@dataclass(frozen=True)
+class _Node:
+    """A node still to be made: its number in the tree, and the ledger of its records."""
+
+    number: int
+    ledger: Ledger
+
+
+def grow(
+    columns: Sequence[NDArray[Any]], labels: NDArray[np.int32], plan: PaperPlan, ledger: Ledger
+) -> Tree:
+    """Grow the tree level by level: one pass over the records for each.
+
+    Parameters
+    ----------
+    columns : one array for each feature of the schema
+        Numbers inside their range, or category codes.
+    labels : array of class codes
+        One for each record.
+    plan : PaperPlan
+        Budgets and options.
+    ledger : Ledger
+        Pays for every draw.
+    """
+    cuts = _cut_points(columns, plan, ledger)
+    records = _code(columns, cuts, labels, plan.schema)
+    builder = TreeBuilder(plan.schema)
+    level = [_Node(0, ledger)]
+    for _ in range(plan.max_depth):
+        if not level:
+            break
+        splits = _choose_splits(level, records, plan)
+        level = _make_children(level, splits, builder, records, cuts, plan)
+    exact_totals = records.class_totals(len(level))
+    for node, exact_counts in zip(level, exact_totals, strict=True):
+        builder.leaf(node.number, _label(node, exact_counts, plan))
+    return builder.build()
+
+
+# --- lines 3 to 5: bins -------------------------------------------------------------------------
+
+
+def _cut_points(
+    columns: Sequence[NDArray[Any]], plan: PaperPlan, ledger: Ledger
+) -> list[NDArray[np.float64] | None]:
+    """For each numeric feature the upper ends of all bins but the last; None for categories."""
+    features = list(plan.schema.features.values())
+    shares = [Fraction(place, plan.n_bins) for place in range(1, plan.n_bins)]
+    asked = {place: f for place, f in enumerate(features) if needs_quantiles(f)}
+    values = [columns[place] for place in asked]
+    if plan.private_quantiles:
+        mechanisms = [
+            JointExponentialQuantiles(
+                epsilon=plan.budget.quantiles,
+                quantiles=tuple(shares),
+                low=feature.low,
+                high=feature.high,
+                neighbours="replace",
+            )
+            for feature in asked.values()
+        ]
+        edges = ledger.release_all(
+            mechanisms, values, purpose="quantile bins of a numeric feature", threads=THREADS
+        )
+    else:
+        edges = [np.quantile(v, [float(s) for s in shares]) if len(v) else v for v in values]
+    found = dict(zip(asked, edges, strict=True))
+    return [
+        None if isinstance(feature, Categorical) else _usable(feature, found.get(place))
+        for place, feature in enumerate(features)
+    ]
+
+
+def needs_quantiles(feature: Feature) -> TypeGuard[Numeric]:
+    """Whether bins are looked for: not where the schema's author declared cut points."""
+    return isinstance(feature, Numeric) and feature.cuts is None
+
+
+def _usable(feature: Numeric, edges: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    """Distinct edges inside the range; a cut at the upper end would leave nothing on its right."""
+    distinct = np.unique(np.asarray(feature.cuts if edges is None else edges, dtype=np.float64))
+    return distinct[(distinct >= feature.low) & (distinct < feature.high)]
+
+
+def _code(
+    columns: Sequence[NDArray[Any]],
+    cuts: Sequence[NDArray[np.float64] | None],
+    labels: NDArray[np.int32],
+    schema: Schema,
+) -> CodedRecords:
+    codes, n_codes = [], []
+    for column, edges, feature in zip(columns, cuts, schema.features.values(), strict=True):
+        if isinstance(feature, Categorical):
+            codes.append(column)
+            n_codes.append(len(feature.categories))
+        elif edges is not None:
+            codes.append(code_numbers(column, edges))
+            n_codes.append(len(edges) + 1)
+    return CodedRecords(codes, n_codes, labels, len(schema.classes))
+
+
+# --- lines 6 to 17: the recursion, a level at a time --------------------------------------------
+
+
+def _choose_splits(
+    level: list[_Node], records: CodedRecords, plan: PaperPlan
+) -> list[BestSplit | NDArray[np.int64]]:
+    """For each node its split, or the exact class counts from which its leaf is labelled."""
+    exact_counts = records.class_counts(len(level))
+    exact_totals = exact_counts[0].sum(axis=1)
+    outcomes: list[BestSplit | NDArray[np.int64]] = []
+    for place, node in enumerate(level):
+        split = None
+        if not (plan.stop_when_pure and _is_pure(exact_totals[place])):
+            exact_histograms = [counts[place] for counts in exact_counts]
+            split = _split(node, exact_histograms, plan)
+        outcomes.append(exact_totals[place] if split is None else split)
+    return outcomes
+
+
+def _is_pure(exact_counts: NDArray[np.int64]) -> bool:
+    """Line 7: fewer than two records, or one class only. An exact answer: this is the leak."""
+    return bool(exact_counts.sum() < 2 or np.count_nonzero(exact_counts) <= 1)
+
+
+def _split(
+    node: _Node, exact_histograms: list[NDArray[np.int64]], plan: PaperPlan
+) -> BestSplit | None:
+    """Lines 11 and 12: noisy histograms of every feature, and the best split they show."""
+    categorical = [isinstance(f, Categorical) for f in plan.schema.features.values()]
+    noisy_histograms: list[NDArray[np.int64]] = [np.empty((0, 0), np.int64)] * len(categorical)
+    with_quantiles = [needs_quantiles(feature) for feature in plan.schema.features.values()]
+    for epsilon, kind in (
+        (plan.budget.numeric_node, True),
+        (plan.budget.categorical_node, False),
+    ):
+        chosen = [place for place, flag in enumerate(with_quantiles) if flag is kind]
+        if not chosen:
+            continue
+        noisy = node.ledger.release(
+            TruncatedGeometric(epsilon),
+            np.concatenate([exact_histograms[place] for place in chosen]),
+            purpose=f"class histograms of {len(chosen)} features",
+            node=node.number,
+            times=len(chosen),
+        )
+        ends = np.cumsum([len(exact_histograms[place]) for place in chosen])[:-1]
+        for place, histogram in zip(chosen, np.split(noisy, ends), strict=True):
+            noisy_histograms[place] = histogram
+    return best_split(noisy_histograms, categorical)
+
+
+def _make_children(
+    level: list[_Node],
+    outcomes: list[BestSplit | NDArray[np.int64]],
+    builder: TreeBuilder,
+    records: CodedRecords,
+    cuts: Sequence[NDArray[np.float64] | None],
+    plan: PaperPlan,
+) -> list[_Node]:
+    """Lines 13 to 15: write splits and leaves into the tree, send the records on."""
+    features = np.full(len(level), -1, dtype=np.int32)
+    children = np.zeros((len(level), max(records.n_codes)), dtype=np.int32)
+    next_level: list[_Node] = []
+    for place, (node, outcome) in enumerate(zip(level, outcomes, strict=True)):
+        if not isinstance(outcome, BestSplit):
+            builder.leaf(node.number, _label(node, outcome, plan))
+            continue
+        features[place] = outcome.feature
+        children[place] = len(next_level) + 1
+        children[place, outcome.left_codes] = len(next_level)
+        edges = cuts[outcome.feature]
+        if edges is None:
+            numbers = builder.split_categories(node.number, outcome.feature, outcome.left_codes)
+        else:
+            threshold = float(edges[outcome.left_codes[-1]])
+            numbers = builder.split_numeric(node.number, outcome.feature, threshold)
+        parts = node.ledger.parallel(2)
+        next_level += [_Node(n, part) for n, part in zip(numbers, parts, strict=True)]
+    records.descend(features, children)
+    return next_level
+
+
+def _label(node: _Node, exact_counts: NDArray[np.int64], plan: PaperPlan) -> int:
+    """Lines 8 and 9: permute-and-flip on the class counts, which one record only raises."""
+    label: int = node.ledger.release(
+        PermuteAndFlip(plan.budget.leaf, monotone=True),
+        exact_counts,
+        purpose="leaf label",
+        node=node.number,
+    )
+    return label

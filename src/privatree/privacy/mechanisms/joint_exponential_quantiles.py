@@ -1,0 +1,123 @@
+"""All quantiles of a column in one exponential mechanism [GJK21].
+
+The outcomes are the sorted tuples of cells of a public grid. A tuple's utility is minus the sum,
+over the gaps between its neighbouring cells, of how far the rows in the gap are from their share.
+There are too many tuples to list, but a tuple's weight is a product over its gaps, so that one is
+drawn exactly, from the last quantile to the first, along tables of partial sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from itertools import pairwise
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privatree.privacy.mechanisms.joint_exponential_precisely import PreciseTables
+from privatree.privacy.mechanisms.joint_exponential_tables import FloatTables, Problem
+from privatree.privacy.mechanisms.quantile_grid import QuantileGrid, intervals
+from privatree.privacy.randomness import Randomness
+from privatree.privacy.samplers.halving import select_by_halving
+from privatree.privacy.samplers.scaled_floats import LARGEST_RATE
+
+
+@dataclass(frozen=True)
+class JointExponentialQuantiles(QuantileGrid):
+    """Private quantiles of one numeric column, drawn jointly.
+
+    The parameters are those of :class:`~privatree.privacy.mechanisms.quantile_grid.QuantileGrid`.
+    Proofs are in ``docs/proofs/joint-exponential-quantiles.md``.
+    """
+
+    name: ClassVar[str] = "joint exponential quantiles"
+
+    @property
+    def shares(self) -> tuple[Fraction, ...]:
+        """Which share of the rows each of the m + 1 gaps should hold."""
+        borders = (Fraction(0), *self.quantiles, Fraction(1))
+        return tuple(b - a for a, b in pairwise(borders))
+
+    @property
+    def sensitivity(self) -> Fraction:
+        """How much one record can change the utility of a tuple."""
+        if self.neighbours == "replace":
+            return Fraction(2)
+        return 2 * (1 - min(self.shares))
+
+    @property
+    def rate(self) -> Fraction:
+        """Weight lost, as a logarithm, for each row in a wrong gap. Capped: never less private."""
+        return min(self.epsilon / (2 * self.sensitivity), Fraction(LARGEST_RATE))
+
+    def release(
+        self, exact_values: NDArray[np.float64], randomness: Randomness
+    ) -> NDArray[np.float64]:
+        """Draw the quantiles, as edges in non-decreasing order.
+
+        Notes
+        -----
+        Neighbours: one row replaced, or one added or removed, as ``neighbours`` says.
+
+        Sensitivity: 2 for a replaced row; 2 (1 - the smallest share of a gap) for one added or
+        removed.
+
+        Guarantee: ``epsilon``-differential privacy, exactly: the law of the outcome is that of the
+        exponential mechanism, whatever the rounding. The running time depends on the data.
+
+        Cost: ``epsilon``, for all quantiles together.
+        """
+        if self.low == self.high:
+            return np.full(len(self.quantiles), float(self.low))
+        problem = self._problem(exact_values)
+        noisy_cells: list[int] = []
+        for interval, run in _draw_runs(problem, randomness):
+            start = int(problem.exact.starts[interval])
+            width = int(problem.exact.widths[interval])
+            noisy_cells += [start + randomness.below(width) for _ in range(run)]
+        return self.edges(sorted(noisy_cells))
+
+    def _problem(self, exact_values: NDArray[np.float64]) -> Problem:
+        exact_cells = self.sorted_cells(exact_values)
+        exact = intervals(exact_cells, 0, self.cells - 1)
+        return Problem(exact, len(exact_cells), self.rate, self.shares)
+
+
+def _draw_runs(problem: Problem, randomness: Randomness) -> list[tuple[int, int]]:
+    """Which intervals hold quantiles, and how many each, from the last one to the first."""
+    tables = FloatTables(problem)
+    precise = _precise_tables(problem)
+    runs: list[tuple[int, int]] = []
+    placed, limit, end = problem.n_quantiles, len(problem.exact.positions), problem.rows
+    while placed > 0:
+        state = placed, limit, end
+        interval = select_by_halving(
+            tables.interval_weights(*state),
+            tables.relative_error,
+            lambda digits, state=state: (  # type: ignore[misc]
+                precise(digits).interval_weights(*state),
+                precise(digits).relative_error,
+            ),
+            randomness,
+        )
+        choice = placed, interval
+        run = 1 + select_by_halving(
+            tables.run_weights(*choice),
+            tables.relative_error,
+            lambda digits, choice=choice: (  # type: ignore[misc]
+                precise(digits).run_weights(*choice),
+                precise(digits).relative_error,
+            ),
+            randomness,
+        )
+        runs.append((interval, run))
+        placed, limit, end = placed - run, interval, int(problem.exact.positions[interval])
+    return runs
+
+
+def _precise_tables(problem: Problem) -> Callable[[int], PreciseTables]:
+    return cache(lambda digits: PreciseTables(problem, digits))

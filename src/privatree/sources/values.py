@@ -1,0 +1,121 @@
+"""Single Python objects of a column: which count as text, which as numbers, which as missing.
+
+An object column can hold anything. The type of a value decides what it is, once per type and not
+per value, so nothing that is neither text nor a number is ever compared, hashed or converted.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Plain: TypeAlias = str | int | float | None
+"""What a value stands for: text, a number (booleans are numbers), or missing."""
+
+_BASIC_TYPES: frozenset[type] = frozenset(
+    {str, int, float, bool, type(None), np.str_, np.bool_, np.float16, np.float32, np.float64}
+    | {np.dtype(code).type for code in np.typecodes["AllInteger"]}
+)
+"""Types that compare and hash like the Python value they stand for, without surprises."""
+
+
+def plain_values(values: Sequence[Any]) -> list[Any]:
+    """Replace every value by the text or number it stands for, anything else by None.
+
+    Parameters
+    ----------
+    values : sequence
+        Any objects; unhashable and hostile ones too.
+
+    Returns
+    -------
+    list
+        As long as `values`. Numpy scalars are kept: they equal and hash like Python's own.
+    """
+    converters = {kind: _converter(kind) for kind in set(map(type, values))}
+    if all(converter is None for converter in converters.values()):
+        return list(values)
+    return [
+        value if (convert := converters[type(value)]) is None else convert(value)
+        for value in values
+    ]
+
+
+def plain_numbers(values: Sequence[Any]) -> NDArray[np.float64]:
+    """Read numbers; whatever is not a number is NaN, an int beyond the floats is infinite.
+
+    Parameters
+    ----------
+    values : sequence
+        Any objects. Text is not a number, even if it spells one.
+
+    Returns
+    -------
+    ndarray of float64
+        As long as `values`.
+    """
+    plain = plain_values(values)
+    if any(issubclass(kind, str) for kind in set(map(type, plain))):
+        plain = [None if isinstance(value, str) else value for value in plain]
+    try:
+        return np.array(plain, dtype=np.float64)
+    except OverflowError:
+        return np.array([_real(value) for value in plain], dtype=np.float64)
+
+
+def is_missing(value: Any) -> bool:
+    """Tell whether an object stands for "no value": None, NaN, or pandas' own marks."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, (float, np.floating, Decimal)) and math.isnan(_real(value))
+
+
+def _converter(kind: type) -> Callable[[Any], Plain] | None:
+    """How to read values of a type; None if they can stay as they are."""
+    if kind in _BASIC_TYPES:
+        return None
+    try:
+        if issubclass(kind, str):
+            return str.__str__  # not str(): an enumeration prints its name there
+        if issubclass(kind, np.timedelta64):  # a duration, though numpy counts it as an integer
+            return _nothing
+        if issubclass(kind, numbers.Integral):
+            return _whole
+        if issubclass(kind, (numbers.Real, Decimal)):
+            return _real
+    except Exception:  # a type may refuse even this question
+        return _nothing
+    return _nothing
+
+
+def _nothing(value: Any) -> None:
+    return None
+
+
+def _whole(value: Any) -> int | None:
+    try:
+        return int(value)
+    except Exception:
+        return None
+
+
+def _real(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return _infinity_towards(value)
+    except Exception:
+        return math.nan
+
+
+def _infinity_towards(value: Any) -> float:
+    try:
+        return math.inf if value > 0 else -math.inf
+    except Exception:
+        return math.nan

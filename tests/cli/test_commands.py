@@ -1,0 +1,93 @@
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import privatree
+from privatree import PaperPrivaTreeClassifier
+from privatree.cli.app import main
+
+
+def run(monkeypatch, *arguments):
+    monkeypatch.setattr(sys, "argv", ["privatree", *map(str, arguments)])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    return stopped.value.code or 0
+
+
+@pytest.fixture
+def saved(tmp_path):
+    X = np.array([[0.0], [1.0]] * 50)
+    with pytest.warns(privatree.PrivacyLeakWarning):
+        model = PaperPrivaTreeClassifier(100.0, random_state=0).fit(X, [0, 1] * 50)
+    path = tmp_path / "model.json"
+    model.save(path)
+    return path
+
+
+def test_demo_shows_tree_statement_and_accuracies(monkeypatch, capsys, tmp_path):
+    path = tmp_path / "demo.json"
+    assert run(monkeypatch, "demo", "--epsilon", "1", "-o", path) == 0
+    printed = capsys.readouterr()
+    assert "predict <=50K" in printed.out
+    assert "Privacy statement of PaperPrivaTreeClassifier" in printed.out
+    assert "epsilon the paper claims    1\n" in printed.out
+    accuracies = [
+        float(line.split()[-1])
+        for line in printed.out.splitlines()
+        if line.startswith(("  this tree", "  without privacy", "  most frequent"))
+    ]
+    assert len(accuracies) == 3
+    assert 0.79 < accuracies[0] < 0.86
+    assert accuracies[1] == pytest.approx(0.84, abs=0.02)
+    assert accuracies[2] == pytest.approx(0.752, abs=0.002)
+    assert printed.err == ""
+    assert privatree.load(path).privacy_.claimed_epsilon == 1
+
+
+def test_show_prints_tree_and_statement(monkeypatch, capsys, saved):
+    assert run(monkeypatch, "show", saved) == 0
+    out = capsys.readouterr().out
+    assert "x0 <=" in out
+    assert "infinite: no guarantee" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("show", "no-such-file.json"), "no-such-file.json: No such file or directory.\n"),
+        (("demo", "--epsilon", "-1"), "privatree: epsilon must be > 0, got -1.0.\n"),
+        (("demo", "--max-depth", "0"), "max_depth must be an integer from 1 to 16, got 0.\n"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_code_2(monkeypatch, capsys, arguments, message):
+    assert run(monkeypatch, *arguments) == 2
+    err = capsys.readouterr().err
+    assert err.endswith(message)
+    assert err.count("\n") == 1
+
+
+def test_a_broken_model_file_is_one_line(monkeypatch, capsys, tmp_path):
+    path = tmp_path / "broken.json"
+    path.write_text("{")
+    assert run(monkeypatch, "show", path) == 2
+    err = capsys.readouterr().err
+    assert str(path) in err
+    assert err.count("\n") == 1
+
+
+def test_help_and_version(monkeypatch, capsys):
+    assert run(monkeypatch, "--version") == 0
+    assert capsys.readouterr().out == f"privatree {privatree.__version__}\n"
+    assert run(monkeypatch, "--help") == 0
+    out = capsys.readouterr().out
+    assert "demo" in out
+    assert "show" in out
+
+
+def test_the_installed_program_starts():
+    done = subprocess.run(
+        [sys.executable, "-m", "privatree", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("privatree ")

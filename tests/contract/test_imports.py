@@ -1,0 +1,72 @@
+"""Imports point one way: what is nearer the records never imports what is nearer the user."""
+
+import ast
+from pathlib import Path
+
+import privatree
+
+ROOT = Path(privatree.__file__).parent
+
+# What the package offers at its top.
+SURFACE = ("datasets", "errors", "estimators", "export", "model", "privacy", "schema", "sources")
+
+# Each part of the package, and the parts of the package it may import besides itself.
+ALLOWED = {
+    "errors": set(),
+    "privacy": {"errors"},
+    "schema": {"errors", "sources"},  # Schema.infer opens frames when asked to
+    "sources": {"errors", "schema"},
+    "counts": set(),
+    "gini": set(),
+    "paper_budget": set(),
+    "tree": {"errors", "schema"},
+    "paper_tree": {"counts", "gini", "paper_budget", "privacy", "schema", "tree"},
+    "model": {"errors", "privacy", "schema", "sources", "tree"},
+    "estimators": {"errors", "model", "paper_budget", "paper_tree", "privacy", "schema", "sources"},
+    "export": {"schema", "tree"},
+    "datasets": {"errors", "schema"},
+    "cli": {"errors", "model", "export", "datasets", "__init__"},
+    "__init__": set(SURFACE),
+    "__main__": {"cli"},
+}
+
+
+def part_of(path):
+    relative = path.relative_to(ROOT)
+    return relative.parts[0] if len(relative.parts) > 1 else relative.stem
+
+
+def imported_parts(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        names = []
+        if isinstance(node, ast.ImportFrom) and node.module:
+            assert node.level == 0, f"{path}: relative import"
+            names = [node.module]
+            if node.module == "privatree":
+                names = [f"privatree.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        for name in names:
+            if name.split(".")[0] == "privatree":
+                part = name.split(".")[1] if "." in name else "__init__"
+                is_part = (ROOT / part).is_dir() or (ROOT / f"{part}.py").exists()
+                yield part if is_part else "__init__"
+
+
+def test_every_part_is_named_and_imports_only_what_it_may():
+    for path in sorted(ROOT.rglob("*.py")):
+        part = part_of(path)
+        assert part in ALLOWED, f"{part} is new: say what it may import"
+        forbidden = set(imported_parts(path)) - ALLOWED[part] - {part}
+        assert not forbidden, f"{path.relative_to(ROOT)} imports {sorted(forbidden)}"
+
+
+def test_only_privacy_draws_randomness():
+    sources = ("random", "secrets", "numpy.random", "os.urandom", "np.random")
+    for path in sorted(ROOT.rglob("*.py")):
+        if part_of(path) in ("privacy", "model"):  # model: the name of a temporary file
+            continue
+        text = path.read_text()
+        for source in sources:
+            assert f"import {source}" not in text, path
+            assert f"{source}." not in text.replace("privatree.privacy.randomness", ""), path

@@ -1,0 +1,71 @@
+"""Every public estimator passes scikit-learn's own estimator checks."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import privatree
+from privatree import PaperPrivaTreeClassifier, datasets
+
+# Both warnings are the estimator's duty here: no check passes a schema.
+pytestmark = pytest.mark.filterwarnings("ignore::privatree.PrivacyLeakWarning")
+
+ESTIMATORS = [
+    PaperPrivaTreeClassifier(),
+    PaperPrivaTreeClassifier(quantiles="exact", stop_when_pure=False),
+]
+
+
+def test_every_public_estimator_is_checked() -> None:
+    public = {name for name in privatree.__all__ if name.endswith("Classifier")}
+    assert {type(estimator).__name__ for estimator in ESTIMATORS} == public
+
+
+@parametrize_with_checks(ESTIMATORS)
+def test_scikit_learn_check(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def test_pipeline_grid_search_and_clone() -> None:
+    frame, labels, _ = datasets.load("breast-w")
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(), PaperPrivaTreeClassifier(random_state=0)),
+        {"paperprivatreeclassifier__epsilon": [0.1, 100.0]},
+        cv=3,
+    ).fit(frame, labels)
+    assert search.best_params_ == {"paperprivatreeclassifier__epsilon": 100.0}
+    assert search.best_score_ > 0.9
+
+
+@pytest.mark.filterwarnings("ignore::privatree.PaperClaimWarning")
+def test_cross_validation_with_a_schema() -> None:
+    frame, labels, schema = datasets.load("nursery")
+    model = clone(PaperPrivaTreeClassifier(1.0, schema=schema, random_state=0))
+    assert cross_val_score(model, frame, labels, cv=3).mean() > 0.99
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array([0, 1] * 20),
+        np.array([-3.0, 2.0] * 20),
+        np.array(["no", "yes"] * 20),
+        np.array([True, False] * 20),
+        pd.Series(["b", "a"] * 20, dtype="category"),
+        pd.Series([1, 2] * 20, dtype="Int64"),
+        ["x", "y"] * 20,
+    ],
+    ids=lambda labels: f"{type(labels).__name__}-{getattr(labels, 'dtype', 'list')}",
+)
+def test_any_label_type_comes_back(labels: Any) -> None:
+    X = np.array([[0.0], [1.0]] * 20)
+    model = PaperPrivaTreeClassifier(1000.0, random_state=0).fit(X, labels)
+    assert set(model.predict(X).tolist()) <= set(np.asarray(labels).tolist())
+    assert model.score(X, np.asarray(labels)) == 1.0

@@ -1,0 +1,205 @@
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from privatree.export import export_text
+from privatree.schema import Categorical, Numeric, Schema
+from privatree.tree import Tree, TreeBuilder
+
+MARITAL = ["Never-married", "Married-civ-spouse", "Married-AF-spouse", "Divorced", "Widowed"]
+
+
+def one_split(feature: Numeric | Categorical, how: Any, name: str = "x") -> Tree:
+    builder = TreeBuilder(Schema({name: feature}, ["no", "yes"]))
+    split = builder.split_numeric if isinstance(feature, Numeric) else builder.split_categories
+    left, right = split(builder.root, 0, how)
+    builder.leaf(left, 0)
+    builder.leaf(right, 1)
+    return builder.build()
+
+
+def question(feature: Numeric | Categorical, how: Any, name: str = "x") -> str:
+    return export_text(one_split(feature, how, name)).split("\n")[0]
+
+
+def test_a_whole_tree() -> None:
+    schema = Schema(
+        features={
+            "capital-gain": Numeric(0, 99999, integer=True),
+            "marital-status": Categorical(MARITAL),
+            "education-num": Numeric(1, 16, integer=True),
+        },
+        classes=["<=50K", ">50K"],
+    )
+    builder = TreeBuilder(schema)
+    low, high = builder.split_numeric(builder.root, 0, 5119.0)
+    married, single = builder.split_categories(low, 1, [1, 2])
+    short, long = builder.split_numeric(married, 2, 12.5)
+    for node, label in ((high, 1), (single, 0), (short, 0), (long, 1)):
+        builder.leaf(node, label)
+    assert export_text(builder.build()) == "\n".join(
+        [
+            "capital-gain <= 5119",
+            "├─ yes: marital-status in {Married-civ-spouse, Married-AF-spouse}",
+            "│  ├─ yes: education-num <= 12",
+            "│  │  ├─ yes: predict <=50K",
+            "│  │  └─ no:  predict >50K",
+            "│  └─ no:  predict <=50K",
+            "└─ no:  predict >50K",
+        ]
+    )
+
+
+def test_a_lone_leaf() -> None:
+    builder = TreeBuilder(Schema({"x": Numeric(0, 1)}, ["no", "yes"]))
+    builder.leaf(builder.root, 1)
+    assert export_text(builder.build()) == "predict yes"
+
+
+def test_a_split_on_the_right_is_drawn_without_a_line() -> None:
+    builder = TreeBuilder(Schema({"x": Numeric(0, 1)}, [0, 1]))
+    left, right = builder.split_numeric(builder.root, 0, 0.25)
+    builder.leaf(left, 0)
+    left, right = builder.split_numeric(right, 0, 0.75)
+    builder.leaf(left, 1)
+    builder.leaf(right, 0)
+    assert export_text(builder.build()).split("\n")[2:] == [
+        "└─ no:  x <= 0.75",
+        "   ├─ yes: predict 1",
+        "   └─ no:  predict 0",
+    ]
+
+
+# --- numbers ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("feature", "threshold", "shown"),
+    [
+        (Numeric(17, 90, integer=True), 37.4, "37"),
+        (Numeric(17, 90, integer=True), 37.0, "37"),
+        (Numeric(-10, 10, integer=True), -0.5, "-1"),
+        (Numeric(-10, 10, integer=True), -0.0, "0"),
+        (Numeric(0, 10**18, integer=True), 1e17, "1e+17"),
+        (Numeric(17, 90), 17 + 73 * 0.3, "38.9"),  # 38.9 in floats
+        (Numeric(0, 1), 0.1 + 0.2, "0.3"),  # 0.30000000000000004
+        (Numeric(0, 1), 0.3, "0.3"),
+        (Numeric(0, 1), 1 / 3, "0.333333"),
+        (Numeric(0, 1), 2 / 3, "0.666666"),  # down: 0.666667 would go the other way
+        (Numeric(0, 100), 37 - 1e-9, "36.9999"),
+        (Numeric(-1, 1), -1e-9, "-0.000001"),
+        (Numeric(-1, 1), 0.0, "0"),
+        (Numeric(0, 99999), 5119.0, "5119"),
+        (Numeric(0, 1e6), 120000.0, "120000"),
+        (Numeric(0, 1e-9), 2.5e-10, "2.5e-10"),
+        (Numeric(0, 1e300), 2.5e299, "2.5e+299"),
+    ],
+)
+def test_thresholds_are_short_and_faithful(feature: Numeric, threshold: float, shown: str) -> None:
+    assert question(feature, threshold) == f"x <= {shown}"
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    bounds=st.tuples(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6)).filter(lambda b: b[0] < b[1]),
+    share=st.floats(0, 1),
+    step=st.integers(-3, 3),
+)
+def test_values_as_short_as_the_threshold_go_where_the_text_says(
+    bounds: tuple[float, float], share: float, step: int
+) -> None:
+    low, high = bounds
+    threshold = min(max(low + share * (high - low), low), float(np.nextafter(high, -math.inf)))
+    text = question(Numeric(low, high), threshold).removeprefix("x <= ")
+    shown = Decimal(text)
+    neighbour = shown + step * Decimal(1).scaleb(min(0, int(shown.as_tuple().exponent)))
+    assert (float(neighbour) <= threshold) == (neighbour <= shown)
+    assert 0 <= Decimal(repr(threshold)) - shown <= Decimal(1e-6 * (high - low))
+
+
+def test_different_thresholds_look_different() -> None:
+    thresholds = [0.5, 0.5 + 1e-9, 0.5 + 2e-9, 0.25]
+    builder = TreeBuilder(Schema({"x": Numeric(0, 1)}, ["no", "yes"]))
+    node = builder.root
+    for threshold in thresholds:
+        leaf, node = builder.split_numeric(node, 0, threshold)
+        builder.leaf(leaf, 0)
+    builder.leaf(node, 1)
+    shown = [
+        line.split("<= ")[1] for line in export_text(builder.build()).split("\n") if "<" in line
+    ]
+    assert shown == ["0.5", "0.500000001", "0.500000002", "0.25"]
+
+
+# --- names --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("categories", "left", "shown"),
+    [
+        (MARITAL, [3], "in {Divorced}"),
+        (MARITAL, [0, 2, 4], "in {Never-married, Married-AF-spouse, Widowed}"),
+        (MARITAL, [0, 2, 3, 4], "not in {Married-civ-spouse}"),
+        (["a", "b", "c", "d", "e", "f", "g", "h"], [0, 1, 2, 3], "in {a, b, c, d}"),
+        (["a", "b", "c"], [0, 1], "in {a, b}"),
+        (["a", "b"], [], "in {}"),
+        ([1, 2.5], [1], "in {2.5}"),
+        ([True, False], [0], "in {True}"),
+        (["a, b", "", " c", "{d}"], [0, 1, 2], 'in {"a, b", "", " c"}'),
+    ],
+)
+def test_categories(categories: list[Any], left: list[int], shown: str) -> None:
+    assert question(Categorical(categories), left) == f"x {shown}"
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("Größe in cm", "Größe in cm"),
+        ("a\nb", '"a\\nb"'),
+        ("a\r\x1b[31m", '"a\\r\\x1b[31m"'),
+        ("a\u2028b", '"a\\u2028b"'),
+        ("\u202eabc", '"\\u202eabc"'),
+        ("a\\nb", '"a\\\\nb"'),
+        ('say "a"', '"say \\"a\\""'),
+    ],
+)
+def test_names_cannot_break_the_drawing(name: str, shown: str) -> None:
+    assert question(Numeric(0, 1), 0.5, name) == f"{shown} <= 0.5"
+    assert question(Categorical([name, "other"]), [0]) == f"x in {{{shown}}}"
+    builder = TreeBuilder(Schema({"x": Numeric(0, 1)}, [name, "other"]))
+    builder.leaf(builder.root, 0)
+    assert export_text(builder.build()) == f"predict {shown}"
+
+
+@settings(max_examples=200, deadline=None)
+@given(name=st.text())
+def test_every_node_is_one_line(name: str) -> None:
+    lines = export_text(one_split(Categorical([name, name + "x"]), [0], name)).splitlines()
+    assert len(lines) == 3
+    assert all(line.isprintable() for line in lines)
+
+
+# --- probabilities ------------------------------------------------------------------------------
+
+
+def leaf_text(classes: list[Any], label: int, probability: list[float]) -> str:
+    builder = TreeBuilder(Schema({"x": Numeric(0, 1)}, classes))
+    builder.leaf(builder.root, label, probability)
+    return export_text(builder.build())
+
+
+def test_probabilities_stand_beside_the_class() -> None:
+    assert leaf_text(["no", "yes"], 1, [0.125, 0.875]) == "predict yes (no 12.5%, yes 87.5%)"
+
+
+def test_of_many_classes_the_likeliest_are_shown() -> None:
+    shown = leaf_text(["a", "b", "c", "d", "e", "f"], 2, [0.1, 0.0, 0.5, 0.2, 0.05, 0.15])
+    assert shown == "predict c (a 10.0%, c 50.0%, d 20.0%, f 15.0%, …)"

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from privatree.errors import ParameterError
+from privatree.privacy.amounts import positive_fraction
+
+
+@pytest.mark.parametrize(
+    ("value", "exact"),
+    [
+        (1, Fraction(1)),
+        (10**400, Fraction(10**400)),
+        (0.5, Fraction(1, 2)),
+        (0.1, Fraction(0.1)),
+        (5e-324, Fraction(1, 2**1074)),
+        (Fraction(1, 3), Fraction(1, 3)),
+        (Fraction(1, 10**400), Fraction(1, 10**400)),
+        (np.float64(0.1), Fraction(0.1)),
+        (np.float32(0.1), Fraction(float(np.float32(0.1)))),
+        (np.float16(0.5), Fraction(1, 2)),
+        (np.int64(7), Fraction(7)),
+        (np.uint8(200), Fraction(200)),
+    ],
+)
+def test_positive_numbers_are_taken_exactly(value: Any, exact: Fraction) -> None:
+    assert positive_fraction("epsilon", value) == exact
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int64, np.uint64])
+def test_numpy_integers_become_plain_ones(kind: type) -> None:
+    """A fraction of fixed-width integers would overflow in the arithmetic that follows."""
+    fraction = positive_fraction("epsilon", kind(100))
+    assert type(fraction.numerator) is int
+    assert type(fraction.denominator) is int
+    assert fraction * 2**70 == 100 * 2**70
+
+
+@pytest.mark.parametrize("value", [True, False, np.bool_(True), "1", b"1", None, [1.0], 1j])
+def test_what_is_no_number_is_refused(value: Any) -> None:
+    with pytest.raises(ParameterError, match="sensitivity must be a number"):
+        positive_fraction("sensitivity", value)
+
+
+@pytest.mark.parametrize("value", [Decimal(1), np.array(1.0), np.array([1.0])])
+def test_other_kinds_of_number_are_refused(value: Any) -> None:
+    with pytest.raises(ParameterError):
+        positive_fraction("epsilon", value)
+
+
+@pytest.mark.parametrize(
+    "value", [math.nan, math.inf, -math.inf, np.float64("nan"), np.float32("inf")]
+)
+def test_what_is_not_finite_is_refused(value: float) -> None:
+    with pytest.raises(ParameterError, match="epsilon must be a finite number"):
+        positive_fraction("epsilon", value)
+
+
+@pytest.mark.parametrize(
+    "value", [0, 0.0, -0.0, -1, -1.5, Fraction(-1, 3), np.int64(0), np.float64(-2)]
+)
+def test_what_is_not_positive_is_refused(value: Any) -> None:
+    with pytest.raises(ParameterError, match="epsilon must be > 0"):
+        positive_fraction("epsilon", value)
+
+
+@given(st.floats() | st.integers() | st.fractions() | st.text() | st.booleans() | st.none())
+def test_everything_is_exact_or_refused(value: Any) -> None:
+    try:
+        fraction = positive_fraction("epsilon", value)
+    except ParameterError as error:
+        assert "epsilon" in str(error)
+    else:
+        assert fraction > 0
+        assert fraction == value

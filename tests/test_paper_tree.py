@@ -1,0 +1,138 @@
+"""Algorithm 1: what it draws, what it pays for, and that without noise it is CART on bins."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from privatree.errors import BudgetExceededError
+from privatree.gini import best_split
+from privatree.paper_budget import split_budget
+from privatree.paper_tree import PaperPlan, grow
+from privatree.privacy.ledger import Ledger
+from privatree.privacy.randomness import Randomness
+from privatree.schema import Categorical, Numeric, Schema
+
+SCHEMA = Schema(
+    {
+        "a": Numeric(0, 1),
+        "b": Categorical(["p", "q", "r"]),
+        "c": Numeric(0, 10, cuts=[2, 4, 6]),
+    },
+    ["no", "yes"],
+)
+
+
+def records(n, seed=0):
+    rng = np.random.default_rng(seed)
+    columns = [rng.random(n), rng.integers(0, 3, n).astype(np.uint8), rng.random(n) * 10]
+    score = columns[0] + 0.4 * (columns[1] == 1) + 0.1 * columns[2] + rng.normal(0, 0.1, n)
+    return columns, (score > 1.1).astype(np.int32)
+
+
+def plan(epsilon, n, **changes):
+    settings = {"max_depth": 3, "private_quantiles": True, "stop_when_pure": True, "n_bins": 10}
+    settings |= changes
+    budget = split_budget(
+        Fraction(epsilon),
+        n_records=n,
+        n_classes=2,
+        max_depth=settings["max_depth"],
+        max_leaf_error=0.01,
+        private_quantiles=settings["private_quantiles"],
+    )
+    return PaperPlan(schema=SCHEMA, budget=budget, **settings)
+
+
+def ledger_for(p, seed=0):
+    return Ledger(p.budget.for_a_record(1, 2, p.max_depth), Randomness(seed))
+
+
+def grown(p, columns, labels, seed=0):
+    ledger = ledger_for(p, seed)
+    return grow(columns, labels, p, ledger), ledger
+
+
+def test_without_noise_it_is_greedy_gini_on_bins():
+    columns, labels = records(3000)
+    p = plan(10**6, 3000, private_quantiles=False)
+    tree, _ = grown(p, columns, labels)
+    cuts = [np.quantile(columns[0], np.arange(1, 10) / 10), None, np.array([2.0, 4.0, 6.0])]
+    codes = [
+        np.searchsorted(cuts[0], columns[0]),
+        columns[1],
+        np.searchsorted(cuts[2], columns[2]),
+    ]
+
+    def check(node, chosen, depth):
+        y = labels[chosen]
+        counts = np.bincount(y, minlength=2)
+        if depth == 0 or len(y) < 2 or counts.min() == 0:
+            assert tree.feature[node] == -1
+            assert counts[tree.label[node]] == counts.max()
+            return
+        histograms = [np.zeros((size, 2), dtype=int) for size in (10, 3, 4)]
+        for histogram, code in zip(histograms, codes, strict=True):
+            np.add.at(histogram, (code[chosen], y), 1)
+        expected = best_split(histograms, [False, True, False])
+        assert tree.feature[node] == expected.feature
+        left = np.isin(codes[expected.feature], expected.left_codes)
+        if expected.feature == 1:
+            assert list(tree.left_codes(node)) == expected.left_codes.tolist()
+        else:
+            assert tree.threshold[node] == cuts[expected.feature][expected.left_codes[-1]]
+        check(tree.left[node], chosen & left, depth - 1)
+        check(tree.right[node], chosen & ~left, depth - 1)
+
+    check(0, np.ones(3000, dtype=bool), 3)
+
+
+@pytest.mark.parametrize("private_quantiles", [True, False])
+def test_a_full_tree_spends_exactly_what_a_record_pays(private_quantiles):
+    columns, labels = records(2000)
+    p = plan(2, 2000, private_quantiles=private_quantiles, stop_when_pure=False)
+    tree, ledger = grown(p, columns, labels)
+    assert tree.depth == 3
+    assert ledger.total.epsilon == p.budget.for_a_record(1, 2, 3)
+    assert ledger.total.epsilon == 3 * (2 - p.budget.leaf) + p.budget.leaf
+    spends = list(ledger.spends())
+    assert sum(s.purpose == "leaf label" for s in spends) == tree.n_leaves
+    assert sum("histograms" in s.purpose for s in spends) == 2 * (tree.n_nodes - tree.n_leaves)
+    assert sum("quantile" in s.purpose for s in spends) == private_quantiles
+    for spend in spends:
+        if spend.node is not None:
+            assert (tree.feature[spend.node] < 0) == (spend.purpose == "leaf label")
+
+
+def test_nothing_is_drawn_beyond_the_budget():
+    columns, labels = records(2000)
+    p = plan(2, 2000, stop_when_pure=False)
+    short = Ledger(p.budget.for_a_record(1, 2, 3) - Fraction(1, 10**9), Randomness(0))
+    with pytest.raises(BudgetExceededError):
+        grow(columns, labels, p, short)
+
+
+def test_the_purity_stop_is_the_printed_one_and_can_be_dropped():
+    columns, _ = records(500)
+    one_class = np.ones(500, dtype=np.int32)
+    tree, _ = grown(plan(1, 500), columns, one_class)
+    assert tree.n_nodes == 1
+    tree, _ = grown(plan(1, 500, stop_when_pure=False), columns, one_class)
+    assert tree.n_nodes > 1
+    one_record = [column[:1] for column in columns]
+    tree, _ = grown(plan(1, 1), one_record, one_class[:1])
+    assert tree.n_nodes == 1
+
+
+def test_declared_cuts_are_the_only_thresholds_of_their_feature():
+    columns, labels = records(3000)
+    tree, _ = grown(plan(100, 3000), columns, labels)
+    used = tree.threshold[tree.feature == 2]
+    assert set(used) <= {2.0, 4.0, 6.0}
+
+
+def test_the_same_seed_gives_the_same_tree_and_another_seed_another():
+    columns, labels = records(2000)
+    trees = [grown(plan(0.5, 2000), columns, labels, seed)[0] for seed in (1, 1, 2)]
+    assert trees[0] == trees[1]
+    assert trees[0] != trees[2]

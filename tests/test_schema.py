@@ -1,0 +1,349 @@
+import copy
+import math
+import pickle
+from dataclasses import FrozenInstanceError
+from enum import Enum, IntEnum
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from privatree.errors import PrivatreeError, SchemaError
+from privatree.schema import Categorical, Numeric, Schema
+
+AGE = Numeric(17, 90, integer=True)
+COLOUR = Categorical(["red", "green"])
+
+
+# --- Numeric ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"low": "1", "high": 2}, "low must be a number, got '1'"),
+        ({"low": 1, "high": None}, "high must be a number, got None"),
+        ({"low": True, "high": 2}, "low must be a number, got True"),
+        ({"low": math.nan, "high": 2}, "low must be a finite number, got nan"),
+        ({"low": 0, "high": math.inf}, "high must be a finite number, got inf"),
+        ({"low": 0, "high": 10**400}, "high must be a finite number"),
+        ({"low": 2, "high": 1}, "low must be <= high, got low=2 and high=1"),
+        ({"low": -1.7e308, "high": 1.7e308}, "high - low must be a finite number"),
+        ({"low": 0, "high": 1, "integer": 1}, "integer must be True or False, got 1"),
+        ({"low": 0.5, "high": 2, "integer": True}, "must be whole numbers, got 0.5 and 2"),
+        ({"low": 0, "high": 2.5, "integer": True}, "must be whole numbers, got 0 and 2.5"),
+        ({"low": 0, "high": 1, "cuts": "12"}, "cuts must be a list of numbers, got '12'"),
+        ({"low": 0, "high": 1, "cuts": 0.5}, "cuts must be a list of numbers, got 0.5"),
+        ({"low": 0, "high": 1, "cuts": [0.5, math.nan]}, "cuts must be a finite number, got nan"),
+        ({"low": 0, "high": 1, "cuts": [0.5, 0.5]}, "cuts must be strictly increasing"),
+        ({"low": 0, "high": 1, "cuts": [0.6, 0.5]}, "cuts must be strictly increasing"),
+        ({"low": 0, "high": 1, "cuts": [1]}, r"cuts must lie in \[0, 1\) \(high excluded\)"),
+        ({"low": 0, "high": 1, "cuts": [-0.1]}, r"cuts must lie in \[0, 1\)"),
+        ({"low": 0, "high": 1, "missing": 2}, r"missing must lie in \[0, 1\], got 2"),
+        ({"low": 0, "high": 1, "missing": "x"}, "missing must be a number, got 'x'"),
+        ({"low": 0, "high": 1, "missing": math.nan}, "missing must be a finite number"),
+    ],
+)
+def test_numeric_refuses(arguments, message):
+    with pytest.raises(SchemaError, match=message):
+        Numeric(**arguments)
+
+
+def test_schema_error_is_a_value_error_of_ours():
+    assert issubclass(SchemaError, ValueError)
+    assert issubclass(SchemaError, PrivatreeError)
+
+
+def test_numeric_accepts_the_edges():
+    assert Numeric(3, 3).missing_place == 3
+    assert Numeric(0, 1, cuts=[0, 0.5], missing=1).missing_place == 1
+    assert Numeric(0, 1, cuts=[]).cuts == ()
+    assert Numeric(2.0, 5.0, integer=True).integer
+
+
+def test_numeric_keeps_plain_numbers_and_immutable_cuts():
+    feature = Numeric(np.int8(1), np.float32(2.5), cuts=np.array([1.5, 2.0]), missing=np.int64(2))
+    assert [type(feature.low), type(feature.high), type(feature.missing)] == [int, float, int]
+    assert feature.cuts == (1.5, 2.0)
+    assert {type(cut) for cut in feature.cuts} == {float}
+
+
+def test_missing_number_counts_as_the_lower_end_unless_declared():
+    assert Numeric(-3, 5).missing_place == -3
+    assert Numeric(-3, 5, missing=0).missing_place == 0  # 0 is declared, not absent
+
+
+# --- Categorical and classes --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("categories", "message"),
+    [
+        ("abc", "categories must be a list, got 'abc'"),
+        (b"abc", "categories must be a list"),
+        (3, "categories must be a list, got 3"),
+        ([], "categories must list at least 1, got 0"),
+        (["a", "a"], "categories must be distinct, got 'a' twice"),
+        ([1, 1.0], "categories must be distinct, got 1.0 twice"),
+        (["a", 1], "categories must be all of one kind, got number and string"),
+        ([True, 1], "categories must be all of one kind, got bool and number"),
+        (["a", None], "categories must be strings, whole or finite numbers, or booleans"),
+        ([math.nan], "categories must be strings, whole or finite numbers"),
+        ([math.inf], "categories must be strings, whole or finite numbers"),
+        ([Fraction(10**400)], "categories must be strings, whole or finite numbers"),
+        ([["a"]], "categories must be strings, whole or finite numbers"),
+        (["\ud800"], "categories must be valid Unicode"),
+    ],
+)
+def test_categorical_refuses(categories, message):
+    with pytest.raises(SchemaError, match=message):
+        Categorical(categories)
+
+
+def test_missing_must_be_a_category():
+    with pytest.raises(SchemaError, match="missing must be one of the categories, got 'blue'"):
+        Categorical(["red", "green"], missing="blue")
+
+
+def test_missing_category_is_the_first_unless_declared():
+    assert Categorical(["b", "a"]).missing_place == 0
+    assert Categorical(["b", "a"], missing="a").missing_place == 1
+    assert Categorical([True, False], missing=False).missing_place == 1
+
+
+def test_labels_become_plain_python():
+    class Colour(str, Enum):  # noqa: UP042
+        RED = "red"
+
+    class Level(IntEnum):
+        LOW = 1
+
+    assert Categorical([Colour.RED, np.str_("green")]).categories == ("red", "green")
+    assert {type(label) for label in Categorical([Colour.RED, np.str_("x")]).categories} == {str}
+    assert [type(v) for v in Categorical([Level.LOW, np.int8(2), np.float32(0.5)]).categories] == [
+        int,
+        int,
+        float,
+    ]
+    assert type(Categorical([np.True_]).categories[0]) is bool
+
+
+def test_order_of_categories_is_kept():
+    assert Categorical(x for x in "cab").categories == ("c", "a", "b")
+
+
+# --- Schema -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("features", "classes", "message"),
+    [
+        ({}, [0, 1], "features must map at least one column"),
+        ([("a", AGE)], [0, 1], "features must map at least one column"),
+        ({1: AGE}, [0, 1], "feature names must be strings, got 1"),
+        ({"\udfff": AGE}, [0, 1], "feature names must be valid Unicode"),
+        ({"a": "numeric"}, [0, 1], "feature 'a' must be Numeric or Categorical"),
+        ({"a": AGE}, [0], "classes must list at least 2, got 1"),
+        ({"a": AGE}, [0, "1"], "classes must be all of one kind, got number and string"),
+        ({"a": AGE}, ["x", "x"], "classes must be distinct, got 'x' twice"),
+        ({"a": AGE}, "yes", "classes must be a list, got 'yes'"),
+        ({"a": AGE}, None, "classes must be a list, got None"),
+    ],
+)
+def test_schema_refuses(features, classes, message):
+    with pytest.raises(SchemaError, match=message):
+        Schema(features, classes)
+
+
+def test_schema_cannot_be_changed():
+    features = {"age": AGE}
+    schema = Schema(features, [0, 1])
+    features["colour"] = COLOUR
+    assert schema.names == ("age",)
+    with pytest.raises(TypeError):
+        schema.features["age"] = COLOUR
+    with pytest.raises(FrozenInstanceError):
+        schema.classes = (1, 2)
+    with pytest.raises(FrozenInstanceError):
+        schema.features["age"].low = 3
+
+
+def test_equality_includes_the_order_of_columns():
+    schema = Schema({"age": AGE, "colour": COLOUR}, [0, 1])
+    same = Schema({"age": AGE, "colour": COLOUR}, (0, 1))
+    turned = Schema({"colour": COLOUR, "age": AGE}, [0, 1])
+    assert schema == same
+    assert hash(schema) == hash(same)
+    assert schema != turned
+    assert schema != Schema({"age": AGE, "colour": COLOUR}, [0, 2])
+    assert schema != "schema"
+
+
+def test_copies_and_pickles():
+    schema = Schema({"age": AGE, "colour": COLOUR}, [0, 1])
+    for other in (pickle.loads(pickle.dumps(schema)), copy.deepcopy(schema)):
+        assert other == schema
+        assert other is not schema
+
+
+# --- TOML ---------------------------------------------------------------------------------------
+
+
+def written(tmp_path, text):
+    path = tmp_path / "schema.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_toml_reads_as_documented(tmp_path):
+    path = written(
+        tmp_path,
+        """
+        classes = [false, true]
+        [features.age]
+        kind = "numeric"
+        low = 17
+        high = 90
+        integer = true
+        cuts = [30, 60.5]
+        missing = 40
+        [features."home town"]
+        kind = "categorical"
+        categories = ["a", "b"]
+        missing = "b"
+        """,
+    )
+    assert Schema.from_toml(path) == Schema(
+        {
+            "age": Numeric(17, 90, integer=True, cuts=[30, 60.5], missing=40),
+            "home town": Categorical(["a", "b"], missing="b"),
+        },
+        [False, True],
+    )
+
+
+NUMERIC = 'classes = [0, 1]\n[features.a]\nkind = "numeric"\n'
+CATEGORICAL = 'classes = [0, 1]\n[features.a]\nkind = "categorical"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("classes = [", "not a TOML file"),
+        ("a,b\n1,2\n", "not a TOML file"),
+        ("classes = [0, 1]", "the schema: key 'features' is needed"),
+        (
+            "[features.a]\nkind = 'numeric'\nlow = 0\nhigh = 1",
+            "the schema: key 'classes' is needed",
+        ),
+        ("classes = [0, 1]\nfeatures = {}\nepsilon = 1", "the schema: unknown key 'epsilon'"),
+        ("classes = [0, 1]\nfeatures = [1]", "'features' must be a table of columns"),
+        ("classes = 'ab'\nfeatures = {}", "'classes' must be a list of labels"),
+        ("classes = [0, 1]\nfeatures = {}", "features must map at least one column"),
+        ("classes = [0, 1]\nfeatures = {a = 1}", "feature 'a': needs kind"),
+        ("classes = [0, 1]\n[features.a]\nlow = 0", "feature 'a': needs kind"),
+        ("classes = [0, 1]\n[features.a]\nkind = 'date'", "feature 'a': needs kind"),
+        (NUMERIC + "low = 0", "feature 'a': key 'high' is needed"),
+        (NUMERIC + "low = 0\nhigh = 1\nmax = 2", "feature 'a': unknown key 'max'; known are"),
+        (NUMERIC + "low = 2\nhigh = 1", "feature 'a': low must be <= high"),
+        (NUMERIC + "low = nan\nhigh = 1", "feature 'a': low must be a finite number"),
+        (NUMERIC + "low = '0'\nhigh = 1", "feature 'a': low must be a number"),
+        (NUMERIC + "low = 0\nhigh = 1\ncuts = [1]", "feature 'a': cuts must lie in"),
+        (NUMERIC + "low = 0\nhigh = 1\ncategories = [1]", "feature 'a': unknown key 'categories'"),
+        (CATEGORICAL, "feature 'a': key 'categories' is needed"),
+        (CATEGORICAL + "categories = ['x', 'x']", "feature 'a': categories must be distinct"),
+        (CATEGORICAL + "categories = ['x', true]", "feature 'a': categories must be all of one"),
+        (CATEGORICAL + "categories = [2020-01-01]", "feature 'a': categories must be strings"),
+        (CATEGORICAL + "categories = ['x']\nlow = 1", "feature 'a': unknown key 'low'"),
+    ],
+)
+def test_mistakes_in_toml_name_the_file(tmp_path, text, message):
+    path = written(tmp_path, text)
+    with pytest.raises(SchemaError, match=message) as caught:
+        Schema.from_toml(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert str(caught.value).count("feature 'a'") <= 1
+
+
+def test_toml_that_is_not_text_is_a_schema_error(tmp_path):
+    path = tmp_path / "schema.toml"
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(SchemaError, match="not a TOML file"):
+        Schema.from_toml(path)
+
+
+@pytest.mark.parametrize("content", [None, [], "text", 3])
+def test_from_dict_needs_a_table(content):
+    with pytest.raises(SchemaError, match="a schema must be a table"):
+        Schema.from_dict(content)
+
+
+def same_types(first, second):
+    return [type(value) for value in first] == [type(value) for value in second]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["a.b", 'say "x"', "it's", "größe", " ", "", "a\nb", "\x7f\x00", "[x]", "#", "日本", "\\"],
+)
+def test_odd_names_survive_toml(tmp_path, name):
+    schema = Schema({name: Categorical([name, "other"]), "plain": AGE}, [name, "z"])
+    path = tmp_path / "schema.toml"
+    schema.to_toml(path)
+    assert Schema.from_toml(path) == schema
+
+
+NUMBERS = st.one_of(st.integers(), st.floats(allow_nan=False, allow_infinity=False))
+SMALL = st.one_of(st.integers(-(10**6), 10**6), st.floats(-1e6, 1e6))
+
+
+def label_lists(at_least):
+    return st.one_of(
+        st.lists(st.text(), min_size=at_least, max_size=5, unique=True),
+        st.lists(NUMBERS, min_size=at_least, max_size=5, unique=True),
+        st.permutations([True, False]),
+    )
+
+
+@st.composite
+def numeric_features(draw):
+    low, high = sorted((draw(SMALL), draw(SMALL)))
+    missing = draw(st.none() | st.sampled_from([low, high]))
+    cuts = None
+    if low < high:
+        found = draw(st.none() | st.lists(st.floats(low, high, exclude_max=True), unique=True))
+        cuts = None if found is None else sorted(found)
+    is_whole = float(low).is_integer() and float(high).is_integer()
+    return Numeric(low, high, integer=is_whole and draw(st.booleans()), cuts=cuts, missing=missing)
+
+
+@st.composite
+def categorical_features(draw):
+    categories = draw(label_lists(1))
+    return Categorical(categories, missing=draw(st.none() | st.sampled_from(categories)))
+
+
+SCHEMAS = st.builds(
+    Schema,
+    st.dictionaries(st.text(), numeric_features() | categorical_features(), min_size=1, max_size=4),
+    label_lists(2),
+)
+
+
+@given(schema=SCHEMAS)
+def test_every_schema_survives_toml_and_pickle(tmp_path_factory, schema):
+    path = tmp_path_factory.getbasetemp() / "round_trip.toml"
+    schema.to_toml(path)
+    back = Schema.from_toml(path)
+    assert back == schema
+    assert back.names == schema.names
+    assert same_types(back.classes, schema.classes)
+    for feature, other in zip(schema.features.values(), back.features.values(), strict=True):
+        if isinstance(feature, Categorical):
+            assert same_types(feature.categories, other.categories)
+        else:
+            assert same_types((feature.low, feature.high), (other.low, other.high))
+    assert pickle.loads(pickle.dumps(schema)) == schema
+    assert Schema.from_dict(schema.to_dict()) == schema
