@@ -76,8 +76,7 @@ def test_what_is_not_positive_is_refused(value: Any) -> None:
 def test_everything_is_exact_or_refused(value: Any) -> None:
     try:
         fraction = positive_fraction("epsilon", value)
-    except ParameterError as error:
-        assert "epsilon" in str(error)
-    else:
-        assert fraction > 0
-        assert fraction == value
+    except ParameterError:
+        return
+    assert fraction > 0
+    assert fraction == value

@@ -139,6 +139,8 @@ def test_wide_integers_match_exactly():
     assert_array_equal(read_features(np.array(values)[:, None], schema)[0], [1, 0, 0])
     assert_array_equal(read_features(pd.DataFrame({"a": series}), schema)[0], [1, 0, 0, 0])
     assert_array_equal(read_features([[10**400], [2**60 + 1]], schema)[0], [2, 1])
+    odd = Schema({"a": Categorical([7, 2**60 + 1])}, [0, 1])  # no float equals it
+    assert_array_equal(read_features(np.array([[2.0**60]]), odd)[0], [0])
 
 
 def test_no_category_fits_the_type():

@@ -94,7 +94,10 @@ def check_feature_type(name: str, found: ColumnType, feature: Feature) -> None:
         From the types alone, so it says nothing about the records.
     """
     if isinstance(feature, Categorical):
-        check_label_type(f"column {name!r}", "categories", found, feature.categories)
+        # A text column in which every value is missing has a floating type in pandas, so floats
+        # must pass: an error would tell that the last value was missing.
+        if not (found.kind == "number" and not found.is_integer):
+            check_label_type(f"column {name!r}", "categories", found, feature.categories)
     elif found.kind not in ("number", "bool", "object"):
         raise SchemaError(
             f"column {name!r} has type {found.name}, but the schema declares it numeric. "
@@ -178,8 +181,6 @@ def _codes_of_numbers(
     elif values.dtype.kind == "f":
         with np.errstate(all="ignore"):
             values = values.astype(np.float64, copy=False)
-    elif not values.dtype.isnative:
-        values = values.astype(values.dtype.newbyteorder("="))
     known = sorted(
         (exact, code)
         for code, label in enumerate(labels)
@@ -197,6 +198,8 @@ def _codes_of_numbers(
 
 def _exactly(label: Any, dtype: np.dtype[Any]) -> float | None:
     """The label as a number of this type, or None if the type cannot hold it."""
+    if isinstance(label, str):
+        return None
     if dtype.kind == "f":
         try:
             return float(label) if float(label) == label else None

@@ -9,7 +9,7 @@ import pytest
 from privatree.privacy import Randomness
 from privatree.privacy.samplers.bernoulli import bernoulli, bernoulli_exp
 
-DRAWS = 30_000
+DRAWS = 20_000
 
 
 @pytest.mark.parametrize("p", [Fraction(1, 2), Fraction(2, 7), Fraction(99, 100), Fraction(1, 65)])

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from privatree.privacy import Randomness
 from privatree.privacy.samplers.discrete_gaussian import discrete_gaussian
 
-DRAWS = 15_000
+DRAWS = 10_000
 LARGEST = 200
 
 

@@ -49,7 +49,7 @@ def test_a_slightly_wrong_rate_would_be_caught(
     rate: Fraction, integer_law: Callable[..., float]
 ) -> None:
     largest = int(40 / rate)
-    draws = discrete_laplace(rate * Fraction(103, 100), 400_000, Randomness(11))
+    draws = discrete_laplace(rate * Fraction(105, 100), 400_000, Randomness(11))
     assert integer_law(draws, law(rate, largest), -largest) > 1
 
 

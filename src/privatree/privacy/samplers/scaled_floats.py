@@ -114,9 +114,11 @@ def power_tables(rate: Fraction, largest: int) -> tuple[Array, Array, Array, Arr
     with localcontext(precision(120)):
         base = (-Decimal(rate.numerator) / Decimal(rate.denominator)).exp()
         number = _shorten(int(base * Decimal(2) ** 1024), -1024)
+    if largest < _TABLE_SIZE:
+        return (*_stored(_powers(number, largest)), *_stored(_powers(number, 0)))
     fine = _powers(number, _TABLE_SIZE)
-    coarse = _powers(fine.pop(), (largest >> _TABLE_BITS) + 1)
-    return (*_stored(fine), *_stored(coarse[:-1]))
+    coarse = _powers(fine.pop(), largest >> _TABLE_BITS)
+    return (*_stored(fine), *_stored(coarse))
 
 
 def scaled(value: Decimal) -> tuple[float, int]:

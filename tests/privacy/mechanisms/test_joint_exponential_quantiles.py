@@ -1,0 +1,327 @@
+"""The law against enumeration, privacy on all small neighbours, the sampler against the law."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from itertools import combinations_with_replacement, pairwise
+from math import exp, factorial, log, prod
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from privatree.errors import ParameterError
+from privatree.privacy.mechanisms.joint_exponential_precisely import PreciseTables
+from privatree.privacy.mechanisms.joint_exponential_quantiles import JointExponentialQuantiles
+from privatree.privacy.mechanisms.joint_exponential_tables import FloatTables, Problem
+from privatree.privacy.mechanisms.quantile_grid import intervals
+from privatree.privacy.randomness import Randomness
+from privatree.privacy.samplers.selection import precision
+
+RELATIONS = ("replace", "add-remove")
+QUANTILES = (
+    (Fraction(1, 2),),
+    (Fraction(1, 10), Fraction(3, 4)),
+    (Fraction(1, 4), Fraction(1, 3), Fraction(9, 10)),
+)
+Law = dict[tuple[int, ...], float]
+
+
+def small(epsilon, quantiles, neighbours, cells) -> JointExponentialQuantiles:
+    return JointExponentialQuantiles(
+        Fraction(epsilon), quantiles, 0.0, float(cells), neighbours, cells
+    )
+
+
+def values(cells) -> np.ndarray:
+    """The upper ends of cells: a value on an edge belongs to the cell on its left."""
+    return np.array(cells, dtype=np.float64) + 1.0
+
+
+def enumerated_law(mechanism: JointExponentialQuantiles, data) -> Law:
+    """The definition: every sorted tuple with its measure and utility."""
+    weights = {}
+    for cells in combinations_with_replacement(range(mechanism.cells), len(mechanism.quantiles)):
+        ranks = [0, *(sum(x <= cell for x in data) for cell in cells), len(data)]
+        borders = [Fraction(0), *mechanism.quantiles, Fraction(1)]
+        misses = sum(
+            abs((b - a) - (q - p) * len(data))
+            for (a, b), (p, q) in zip(pairwise(ranks), pairwise(borders), strict=True)
+        )
+        rate = mechanism.epsilon / (2 * mechanism.sensitivity)
+        measure = prod(1 / factorial(times) for times in Counter(cells).values())
+        weights[cells] = measure * exp(-rate * misses)
+    total = sum(weights.values())
+    return {cells: weight / total for cells, weight in weights.items()}
+
+
+def law_of_tables(tables: FloatTables | PreciseTables, problem: Problem) -> Law:
+    """The law of walking back through the tables, every choice taken with its probability."""
+    law: Law = {}
+
+    def shares(weights: Any) -> list[float]:
+        total = sum(weights)
+        return [float(weight / total) for weight in weights]
+
+    def walk(placed: int, limit: int, end: int, tail: tuple[int, ...], chance: float) -> None:
+        if placed == 0:
+            law[tail] = law.get(tail, 0.0) + chance
+            return
+        for i, p in enumerate(shares(tables.interval_weights(placed, limit, end))):
+            for k, q in enumerate(shares(tables.run_weights(placed, i)), start=1):
+                if q > 0:
+                    for cells, r in uniform_runs(problem, i, k):
+                        rest = placed - k, i, int(problem.exact.positions[i])
+                        walk(*rest, cells + tail, chance * p * q * r)
+
+    walk(problem.n_quantiles, len(problem.exact.positions), problem.rows, (), 1.0)
+    return law
+
+
+def uniform_runs(problem: Problem, i: int, k: int) -> Iterator[tuple[tuple[int, ...], float]]:
+    start, width = int(problem.exact.starts[i]), int(problem.exact.widths[i])
+    for cells in combinations_with_replacement(range(start, start + width), k):
+        orders = factorial(k) / prod(factorial(times) for times in Counter(cells).values())
+        yield cells, orders / width**k
+
+
+def law(mechanism: JointExponentialQuantiles, data) -> Law:
+    problem = mechanism._problem(values(data))
+    return law_of_tables(FloatTables(problem), problem)
+
+
+@pytest.mark.parametrize("neighbours", RELATIONS)
+@pytest.mark.parametrize("quantiles", QUANTILES)
+@pytest.mark.parametrize(
+    "data", [(), (2,), (0, 0), (4, 4, 4), (1, 1, 3), (0, 2, 2, 4), (0, 1, 2, 3, 4), (3,) * 9]
+)
+def test_the_tables_give_the_law_of_the_definition(neighbours, quantiles, data) -> None:
+    for epsilon in (Fraction(1, 2), 8):
+        mechanism = small(epsilon, quantiles, neighbours, 5)
+        problem = mechanism._problem(values(data))
+        expected = enumerated_law(mechanism, data)
+        for tables in (FloatTables(problem), PreciseTables(problem, 40)):
+            found = law_of_tables(tables, problem)
+            assert found.keys() == expected.keys()
+            for cells, chance in expected.items():
+                assert found[cells] == pytest.approx(chance, rel=1e-11)
+
+
+def worst_log_ratio(epsilon, quantiles, neighbours, largest: int = 4, cells: int = 4) -> float:
+    """Over all datasets of up to ``largest`` rows, all their neighbours and all outcomes."""
+    mechanism = small(epsilon, quantiles, neighbours, cells)
+    datasets = [
+        data
+        for rows in range(largest + 1)
+        for data in combinations_with_replacement(range(cells), rows)
+    ]
+    laws = {data: law(mechanism, data) for data in datasets}
+    worst = 0.0
+    for data, chances in laws.items():
+        for i in range(len(data)):
+            rest = data[:i] + data[i + 1 :]
+            others = [rest]
+            if neighbours == "replace":
+                others = [tuple(sorted((*rest, cell))) for cell in range(cells)]
+            for other in others:
+                for outcome, chance in chances.items():
+                    worst = max(worst, abs(log(chance / laws[other][outcome])))
+    return worst
+
+
+@pytest.mark.parametrize("epsilon", [1, 8])
+@pytest.mark.parametrize("neighbours", RELATIONS)
+@pytest.mark.parametrize("quantiles", QUANTILES)
+def test_private_on_all_small_neighbours(epsilon, neighbours, quantiles) -> None:
+    assert worst_log_ratio(epsilon, quantiles, neighbours) <= epsilon + 1e-9
+
+
+@pytest.mark.parametrize("neighbours", RELATIONS)
+def test_the_privacy_check_catches_half_the_noise(neighbours) -> None:
+    assert worst_log_ratio(2 * 8, QUANTILES[1], neighbours) > 8 + 1e-9
+
+
+def assert_draws_follow(expected: Law, draws: list[tuple[int, ...]]) -> None:
+    counts = Counter(draws)
+    assert counts.keys() <= expected.keys()
+    common = [cells for cells, chance in expected.items() if chance * len(draws) >= 10]
+    observed = [counts[cells] for cells in common]
+    chances = [expected[cells] for cells in common]
+    observed.append(len(draws) - sum(observed))
+    chances.append(1.0 - sum(chances))
+    if chances[-1] * len(draws) < 10:
+        observed[-2:], chances[-2:] = [sum(observed[-2:])], [sum(chances[-2:])]
+    statistic = sum(
+        (count - chance * len(draws)) ** 2 / (chance * len(draws))
+        for count, chance in zip(observed, chances, strict=True)
+    )
+    assert statistic < stats.chi2.isf(1e-7, len(chances) - 1)
+
+
+def draw(mechanism, data, count, seed) -> list[tuple[int, ...]]:
+    randomness = Randomness(seed)
+    column = values(data)
+    return [
+        tuple(int(edge) - 1 for edge in mechanism.release(column, randomness)) for _ in range(count)
+    ]
+
+
+@pytest.mark.parametrize("data", [(), (1, 1, 3), (0, 2, 2, 4, 5)])
+@pytest.mark.parametrize("neighbours", RELATIONS)
+def test_the_sampler_follows_the_law(data, neighbours) -> None:
+    mechanism = small(2, QUANTILES[2], neighbours, 6)
+    draws = draw(mechanism, data, 3000, seed=5)
+    assert_draws_follow(enumerated_law(mechanism, data), draws)
+
+
+def test_the_sampler_follows_the_law_in_arbitrary_precision(monkeypatch) -> None:
+    monkeypatch.setattr(FloatTables, "relative_error", float("inf"))
+    mechanism = small(2, QUANTILES[1], "replace", 6)
+    draws = draw(mechanism, (0, 2, 2, 4), 1500, seed=6)
+    assert_draws_follow(enumerated_law(mechanism, (0, 2, 2, 4)), draws)
+
+
+def random_problem(seed: int, epsilon: float) -> Problem:
+    generator = np.random.default_rng(seed)
+    rows = int(generator.integers(1, 400))
+    cells = int(generator.choice([40, 1000, 2**50]))
+    data = np.sort(generator.integers(0, cells, rows))
+    n_quantiles = int(generator.integers(1, 7))
+    cuts = np.sort(generator.choice(np.arange(1, 100), n_quantiles, replace=False))
+    quantiles = tuple(Fraction(int(cut), 100) for cut in cuts)
+    mechanism = JointExponentialQuantiles(
+        Fraction(epsilon), quantiles, 0.0, 1.0, "add-remove", cells
+    )
+    exact = intervals(data, 0, cells - 1)
+    return Problem(exact, rows, mechanism.rate, mechanism.shares)
+
+
+@pytest.mark.parametrize("epsilon", [1e-4, 0.01, 0.3, 2.0, 50.0])
+@pytest.mark.parametrize("seed", range(5))
+def test_float_tables_keep_to_their_error_bound(seed, epsilon) -> None:
+    problem = random_problem(seed, epsilon)
+    floats, decimals = FloatTables(problem), PreciseTables(problem, 60)
+    bound = Decimal(floats.relative_error)
+    with localcontext(precision(60)):
+        for j in range(problem.n_quantiles):
+            for i, true in enumerate(decimals._b[j]):
+                scale = Decimal(2) ** (512 * int(floats._b_exponents[j, i]))
+                assert abs(Decimal(float(floats._b[j, i])) * scale - true) <= bound * true
+        size = len(problem.exact.positions)
+        for placed in range(1, problem.n_quantiles + 1):
+            for limit in {1, (size + 1) // 2, size}:
+                end = problem.rows if limit == size else int(problem.exact.positions[limit])
+                assert_same_shares(
+                    floats.interval_weights(placed, limit, end),
+                    decimals.interval_weights(placed, limit, end),
+                    bound,
+                )
+            assert_same_shares(
+                floats.run_weights(placed, size // 2),
+                decimals.run_weights(placed, size // 2),
+                bound,
+            )
+
+
+def assert_same_shares(floats, decimals, bound: Decimal) -> None:
+    numbers = [Decimal(weight) for weight in floats.tolist()]
+    total, true_total = sum(numbers), sum(decimals)
+    for number, true in zip(numbers, decimals, strict=True):
+        share, true_share = number / total, true / true_total
+        assert abs(share - true_share) <= 2 * bound * true_share + Decimal(2) ** -500
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_decimal_tables_equal_plain_double_sums(seed) -> None:
+    problem = random_problem(seed + 50, 0.7)
+    tables = PreciseTables(problem, 60)
+    positions = problem.exact.positions.tolist()
+    with localcontext(precision(60)):
+        for j in range(1, problem.n_quantiles):
+            sums = [sum(tables.run_weights(j, i)) for i in range(len(positions))]
+            target = problem.shares[j] * problem.rows
+            for i in range(0, len(positions), 7):
+                expected = Decimal(0)
+                for a, x in zip(sums[:i], positions[:i], strict=True):
+                    exponent = -problem.rate * abs(positions[i] - x - target)
+                    expected += a * (Decimal(exponent.numerator) / exponent.denominator).exp()
+                assert abs(tables._b[j][i] - expected) <= expected * Decimal(10) ** -50
+
+
+DECILES = tuple(Fraction(k, 10) for k in range(1, 10))
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 1000), Fraction(1), Fraction(10**9)])
+@pytest.mark.parametrize(
+    "column",
+    [[], [0.0], [1.0], [0.3] * 500, [0.0] * 50 + [1.0] * 50, [-9.0, np.inf, np.nan, -np.inf]],
+)
+def test_extreme_columns(column, epsilon) -> None:
+    for neighbours in RELATIONS:
+        mechanism = JointExponentialQuantiles(epsilon, DECILES, 0.0, 1.0, neighbours)
+        edges = mechanism.release(np.array(column), Randomness(1))
+        assert edges.shape == (9,)
+        assert np.all(np.diff(edges) >= 0)
+        assert edges[0] >= 0.0
+        assert edges[-1] <= 1.0
+
+
+def test_a_range_of_one_value() -> None:
+    mechanism = JointExponentialQuantiles(Fraction(1), DECILES, 2.5, 2.5, "replace")
+    assert mechanism.release(np.array([2.5, 7.0]), Randomness(1)).tolist() == [2.5] * 9
+
+
+def test_quantiles_are_near_the_true_ones_when_epsilon_is_large() -> None:
+    column = np.random.default_rng(3).normal(size=5000)
+    mechanism = JointExponentialQuantiles(Fraction(20), DECILES, -10.0, 10.0, "add-remove")
+    edges = mechanism.release(column, Randomness(2))
+    ranks = np.searchsorted(np.sort(column), edges) / len(column)
+    assert np.abs(ranks - np.arange(1, 10) / 10).max() < 0.002
+
+
+def test_heavy_ties() -> None:
+    column = np.repeat([0.1, 0.4, 0.7], [30_000, 50_000, 20_000])
+    mechanism = JointExponentialQuantiles(Fraction(1), DECILES, 0.0, 1.0, "replace")
+    edges = mechanism.release(column, Randomness(4))
+    assert edges.tolist() == sorted(edges)
+    again = JointExponentialQuantiles(
+        Fraction(1), (Fraction(3, 10), Fraction(8, 10)), 0.0, 1.0, "replace"
+    )
+    first, second = again.release(column, Randomness(4))
+    assert 0.1 <= first < 0.4 <= second < 0.7
+
+
+def test_a_huge_epsilon_never_makes_the_rate_larger_than_its_cap() -> None:
+    mechanism = JointExponentialQuantiles(Fraction(10**9), DECILES, 0.0, 1.0, "replace")
+    assert mechanism.rate == 256
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"epsilon": Fraction(0)}, "epsilon must be > 0"),
+        ({"quantiles": ()}, "at least one"),
+        ({"quantiles": (Fraction(1, 2), Fraction(1, 2))}, "strictly increasing"),
+        ({"quantiles": (Fraction(0), Fraction(1, 2))}, "between 0 and 1"),
+        ({"quantiles": (Fraction(0.1),)}, "common denominator"),
+        ({"low": float("nan")}, "must be finite"),
+        ({"low": -1e308, "high": 1e308}, "must be finite"),
+        ({"low": 2.0}, "low must be <= high"),
+        ({"neighbours": "both"}, "neighbours must be"),
+        ({"cells": 1}, "cells must be"),
+    ],
+)
+def test_parameters_are_checked(change, message) -> None:
+    parameters = {
+        "epsilon": Fraction(1),
+        "quantiles": DECILES,
+        "low": 0.0,
+        "high": 1.0,
+        "neighbours": "replace",
+    }
+    with pytest.raises(ParameterError, match=message):
+        JointExponentialQuantiles(**(parameters | change))
