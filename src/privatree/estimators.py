@@ -20,7 +20,7 @@ from privatree.privacy.ledger import Ledger
 from privatree.privacy.randomness import Randomness
 from privatree.privacy.statement import Leak, PrivacyStatement
 from privatree.schema import Schema
-from privatree.sources.frames import open_frame, read_features, read_labels
+from privatree.sources.frames import open_frame, open_labels, read_features, read_labels
 from privatree.sources.inference import check_without_schema, infer_schema
 
 SMALLEST_EPSILON = 1e-9
@@ -53,13 +53,14 @@ class _TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"schema must be a privatree.Schema or None, got {type(self.schema).__name__}."
             )
         validate_data(self, X, y, skip_check_array=True)
+        table, target = open_frame(X), open_labels(y)
         if self.schema is None:
-            check_without_schema(X, y)
-            schema = infer_schema(X, y, stacklevel=4)
+            check_without_schema(table, target)
+            schema = infer_schema(table, target, stacklevel=4)
         else:
             schema = self.schema
-        columns = read_features(X, schema)
-        labels = read_labels(y, schema)
+        columns = read_features(table, schema)
+        labels = read_labels(target, schema)
         if len(labels) != len(columns[0]):
             raise ValueError("X and y must have the same number of rows.")
         known = labels >= 0  # a record without one of the classes is left out

@@ -36,7 +36,8 @@ def export_text(tree: Tree) -> str:
     -----
     Thresholds are rounded down to few decimals. Every value written with no more decimals than
     the threshold shown goes the way the text says, and different thresholds of a feature look
-    different (on whole numbers: unless they mean the same). Names that could break the drawing are quoted and escaped.
+    different (on whole numbers: unless they mean the same). Names that could break the drawing are
+    quoted and escaped.
 
     Examples
     --------

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import groupby
+from textwrap import TextWrapper
 from typing import Any
 
 from privatree.errors import ModelFormatError
@@ -133,9 +135,14 @@ def _shown(amount: float) -> str:
     return "infinite: no guarantee" if math.isinf(amount) else f"{amount:.6g}"
 
 
-def _block(title: str, entries: Any) -> list[str]:
-    entries = list(entries)
-    return [f"  {title}:", *(f"    - {entry}" for entry in entries)] if entries else []
+def _block(title: str, entries: Sequence[str]) -> list[str]:
+    if not entries:
+        return []
+    bullet = TextWrapper(
+        90, initial_indent="    - ", subsequent_indent="      ", break_on_hyphens=False
+    )
+    wrapped = [bullet.fill(entry) for entry in entries]
+    return [f"  {title}:", *wrapped]
 
 
 def _summary(spends: tuple[Spend, ...]) -> list[str]:

@@ -170,18 +170,20 @@ def draw(mechanism, data, count, seed) -> list[tuple[int, ...]]:
     ]
 
 
-@pytest.mark.parametrize("data", [(), (1, 1, 3), (0, 2, 2, 4, 5)])
-@pytest.mark.parametrize("neighbours", RELATIONS)
+@pytest.mark.parametrize(
+    ("data", "neighbours"),
+    [((), "replace"), ((1, 1, 3), "replace"), ((0, 2, 2, 4, 5), "add-remove")],
+)
 def test_the_sampler_follows_the_law(data, neighbours) -> None:
     mechanism = small(2, QUANTILES[2], neighbours, 6)
-    draws = draw(mechanism, data, 3000, seed=5)
+    draws = draw(mechanism, data, 2500, seed=5)
     assert_draws_follow(enumerated_law(mechanism, data), draws)
 
 
 def test_the_sampler_follows_the_law_in_arbitrary_precision(monkeypatch) -> None:
     monkeypatch.setattr(FloatTables, "relative_error", float("inf"))
     mechanism = small(2, QUANTILES[1], "replace", 6)
-    draws = draw(mechanism, (0, 2, 2, 4), 1500, seed=6)
+    draws = draw(mechanism, (0, 2, 2, 4), 1000, seed=6)
     assert_draws_follow(enumerated_law(mechanism, (0, 2, 2, 4)), draws)
 
 

@@ -21,7 +21,7 @@ CASES = {
     "ties": (np.array([2, 2, 0, 2]), Fraction(1, 3), None),
     "all equal": (np.full(6, -4.5), Fraction(7), None),
     "far": (np.array([0, -3, -(10**15), -9]), Fraction(1, 2), None),
-    "many": (np.arange(400) % 17, Fraction(1, 5), None),
+    "many": (np.arange(200) % 17, Fraction(1, 5), None),
 }
 BIASED = ["int", "float", "ties", "far"]
 
@@ -85,19 +85,17 @@ def forbid_precise(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_select_follows_its_law(name: str, integer_law: Callable[..., float]) -> None:
     scores, rate, measure = CASES[name]
     source = Randomness(31)
-    draws = [select(scores, rate, source, measure) for _ in range(10_000)]
+    draws = [select(scores, rate, source, measure) for _ in range(8000)]
     assert integer_law(draws, law(name)) < 1
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", ["int", "float", "measure", "far"])
 def test_select_at_a_wrong_rate_would_be_caught(
     name: str, integer_law: Callable[..., float]
 ) -> None:
     scores, rate, measure = CASES[name]
-    if name == "all equal":
-        measure = np.array([1.0, 1.0, 1.0, 1.0, 1.0, 1.5])
     source = Randomness(31)
-    draws = [select(scores, rate * Fraction(5, 4), source, measure) for _ in range(20_000)]
+    draws = [select(scores, rate * Fraction(4, 3), source, measure) for _ in range(10_000)]
     assert integer_law(draws, law(name)) > 1
 
 
@@ -117,7 +115,7 @@ def test_select_is_the_same_in_floats_and_in_arbitrary_precision(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scores, rate, measure = CASES[name]
-    draws = 20 if name == "many" else 400
+    draws = 10 if name == "many" else 250
     with monkeypatch.context() as patch:
         forbid_precise(patch)
         in_floats = [select(scores, rate, Randomness(seed), measure) for seed in range(draws)]
@@ -199,7 +197,7 @@ def test_select_with_scores_too_far_apart_for_floats_follows_the_law(
 ) -> None:
     source = Randomness(34)
     scores, rate = np.array([-1.5e308, 1.5e308]), Fraction(1, 3 * 10**308)
-    draws = [select(scores, rate, source) for _ in range(3000)]
+    draws = [select(scores, rate, source) for _ in range(2000)]
     first = 1 / (1 + np.e)
     assert integer_law(draws, [first, 1 - first]) < 1
 
@@ -238,7 +236,7 @@ def test_select_among_a_hundred_thousand(chi_square: Callable[..., float]) -> No
     scores = np.arange(100_000) % 1000
     rate = Fraction(1, 200)
     source = Randomness(35)
-    draws = np.array([select(scores, rate, source) for _ in range(1500)])
+    draws = np.array([select(scores, rate, source) for _ in range(400)])
     assert draws.max() < 100_000
     weights = np.exp(np.arange(1000) / 200).reshape(20, 50).sum(axis=1)
     counts = np.bincount(draws % 1000 // 50, minlength=20)
@@ -260,7 +258,7 @@ def test_toss_follows_its_law(
         all_precise(monkeypatch)
     scores, rate, _ = CASES[name]
     source = Randomness(41)
-    draws = 3000 if forced else 20_000
+    draws = 2000 if forced else 8000
     heads = np.array([toss(scores, rate, source) for _ in range(draws)])
     biases = [float(weight) for weight in precise_weights(scores, rate, None)]
     joint = np.ones(1)
@@ -279,9 +277,9 @@ def test_toss_is_the_same_in_floats_and_in_arbitrary_precision(
     scores, rate, _ = CASES[name]
     with monkeypatch.context() as patch:
         forbid_precise(patch)
-        in_floats = [toss(scores, rate, Randomness(seed)).tolist() for seed in range(400)]
+        in_floats = [toss(scores, rate, Randomness(seed)).tolist() for seed in range(250)]
     all_precise(monkeypatch)
-    precisely = [toss(scores, rate, Randomness(seed)).tolist() for seed in range(400)]
+    precisely = [toss(scores, rate, Randomness(seed)).tolist() for seed in range(250)]
     assert in_floats == precisely
     assert len({tuple(heads) for heads in in_floats}) > 1
 
@@ -293,24 +291,11 @@ def test_toss_at_the_boundary(scores: NDArray[Any], bits: int) -> None:
     bias = precise_weights(scores, rate, None)[0]
     border = (bias * 2**bits).__floor__()
     for numerator in range(max(0, border - 2), border + 3):
-        source = Scripted(numerator >> (bits - 64), 64)
-        source.words(1)  # the first word is read by hand: the second coin's comes in between
-        more = Scripted(numerator % 2 ** (bits - 64), bits - 64)
-
-        class Source(Randomness):
-            def words(
-                self, count: int, first: int = numerator >> (bits - 64)
-            ) -> NDArray[np.uint64]:
-                assert count == 2
-                return np.array([first, 0], dtype=np.uint64)
-
-            def bits(self, count: int, more: Scripted = more) -> int:
-                return more.bits(count)
-
-        heads = toss(scores, rate, Source(0))
-        assert heads[1]
-        assert heads[0] == (Fraction(numerator, 2**bits) < bias)
-        assert more.drawn > 0, "the uniform number was meant to be too close for floats"
+        word, rest = divmod(numerator, 2 ** (bits - 64))
+        source = Scripted((word << bits) + rest, bits + 64)  # the other coin's word is in between
+        heads = toss(scores, rate, source)
+        assert heads.tolist() == [Fraction(numerator, 2**bits) < bias, True]
+        assert source.drawn > 128, "the uniform number was meant to be too close for floats"
 
 
 @pytest.mark.parametrize(
@@ -337,7 +322,7 @@ def test_toss_with_scores_too_far_apart_for_floats_follows_the_law(
 ) -> None:
     source = Randomness(44)
     scores, rate = np.array([-1.5e308, 1.5e308]), Fraction(1, 3 * 10**308)
-    draws = [toss(scores, rate, source)[0] for _ in range(3000)]
+    draws = [toss(scores, rate, source)[0] for _ in range(2000)]
     assert integer_law(draws, [1 - np.exp(-1), np.exp(-1)]) < 1
 
 

@@ -1,0 +1,214 @@
+"""The law by enumeration of the halving, privacy on all small neighbours, the sampler against it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from itertools import combinations_with_replacement
+from math import exp, log
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from privatree.errors import ParameterError
+from privatree.privacy.mechanisms.approximate_quantiles import ApproximateQuantiles
+from privatree.privacy.randomness import Randomness
+from privatree.privacy.samplers import selection
+
+RELATIONS = ("replace", "add-remove")
+QUANTILES = (
+    (Fraction(1, 5),),
+    (Fraction(1, 10), Fraction(3, 4)),
+    (Fraction(1, 4), Fraction(1, 3), Fraction(9, 10)),
+    (Fraction(1, 5), Fraction(2, 5), Fraction(3, 5), Fraction(4, 5)),
+)
+DECILES = tuple(Fraction(k, 10) for k in range(1, 10))
+Law = dict[tuple[int, ...], float]
+
+
+def small(epsilon, quantiles, neighbours, cells) -> ApproximateQuantiles:
+    return ApproximateQuantiles(Fraction(epsilon), quantiles, 0.0, float(cells), neighbours, cells)
+
+
+def values(cells) -> np.ndarray:
+    """The upper ends of cells: a value on an edge belongs to the cell on its left."""
+    return np.array(cells, dtype=np.float64) + 1.0
+
+
+def law(mechanism: ApproximateQuantiles, data) -> Law:
+    """The definition: the middle quantile's law, then those of the halves beside it."""
+
+    def part(rows, first, last, quantiles, below, above, level) -> Law:
+        if not quantiles:
+            return {(): 1.0}
+        if first == last:
+            return {(first,) * len(quantiles): 1.0}
+        middle = len(quantiles) // 2
+        quantile = quantiles[middle]
+        share = (quantile - below) / (above - below)
+        rate = mechanism.rate(level, share)
+        weights = {
+            cell: exp(-rate * abs(sum(x <= cell for x in rows) - share * len(rows)))
+            for cell in range(first, last + 1)
+        }
+        result: Law = {}
+        for cell, weight in weights.items():
+            chance = weight / sum(weights.values())
+            lefts = part(
+                [x for x in rows if x <= cell],
+                first,
+                cell,
+                quantiles[:middle],
+                below,
+                quantile,
+                level + 1,
+            )
+            rights = part(
+                [x for x in rows if x > cell],
+                min(cell + 1, last),
+                last,
+                quantiles[middle + 1 :],
+                quantile,
+                above,
+                level + 1,
+            )
+            for left, p in lefts.items():
+                for right, q in rights.items():
+                    outcome = (*left, cell, *right)
+                    result[outcome] = result.get(outcome, 0.0) + chance * p * q
+        return result
+
+    return part(data, 0, mechanism.cells - 1, mechanism.quantiles, Fraction(0), Fraction(1), 0)
+
+
+def worst_log_ratio(epsilon, quantiles, neighbours, largest: int = 4, cells: int = 4) -> float:
+    """Over all datasets of up to ``largest`` rows, all their neighbours and all outcomes."""
+    mechanism = small(epsilon, quantiles, neighbours, cells)
+    datasets = [
+        data
+        for rows in range(largest + 1)
+        for data in combinations_with_replacement(range(cells), rows)
+    ]
+    laws = {data: law(mechanism, data) for data in datasets}
+    worst = 0.0
+    for data, chances in laws.items():
+        for i in range(len(data)):
+            rest = data[:i] + data[i + 1 :]
+            others = [rest]
+            if neighbours == "replace":
+                others = [tuple(sorted((*rest, cell))) for cell in range(cells)]
+            for other in others:
+                for outcome, chance in chances.items():
+                    worst = max(worst, abs(log(chance / laws[other][outcome])))
+    return worst
+
+
+@pytest.mark.parametrize("epsilon", [1, 8])
+@pytest.mark.parametrize("neighbours", RELATIONS)
+@pytest.mark.parametrize("quantiles", QUANTILES)
+def test_private_on_all_small_neighbours(epsilon, neighbours, quantiles) -> None:
+    assert worst_log_ratio(epsilon, quantiles, neighbours) <= epsilon + 1e-9
+
+
+@pytest.mark.parametrize("neighbours", RELATIONS)
+def test_the_privacy_check_catches_half_the_noise(neighbours) -> None:
+    assert worst_log_ratio(2 * 8, QUANTILES[2], neighbours) > 8 + 1e-9
+
+
+def test_the_sensitivity_of_one_quantile_is_the_best_constant() -> None:
+    ratio = worst_log_ratio(30, QUANTILES[0], "add-remove", largest=6)
+    assert 0.97 * 30 < ratio <= 30 + 1e-9
+
+
+def draw(mechanism, data, count, seed) -> list[tuple[int, ...]]:
+    randomness = Randomness(seed)
+    column = values(data)
+    return [
+        tuple(int(edge) - 1 for edge in mechanism.release(column, randomness))
+        for _ in range(count)
+    ]
+
+
+def assert_draws_follow(expected: Law, draws: list[tuple[int, ...]]) -> None:
+    counts = Counter(draws)
+    assert counts.keys() <= expected.keys()
+    common = [cells for cells, chance in expected.items() if chance * len(draws) >= 10]
+    observed = [counts[cells] for cells in common]
+    chances = [expected[cells] for cells in common]
+    observed.append(len(draws) - sum(observed))
+    chances.append(1.0 - sum(chances))
+    if chances[-1] * len(draws) < 10:
+        observed[-2:], chances[-2:] = [sum(observed[-2:])], [sum(chances[-2:])]
+    statistic = sum(
+        (count - chance * len(draws)) ** 2 / (chance * len(draws))
+        for count, chance in zip(observed, chances, strict=True)
+    )
+    assert statistic < stats.chi2.isf(1e-7, len(chances) - 1)
+
+
+@pytest.mark.parametrize("data", [(), (1, 1, 3), (0, 2, 2, 4, 5)])
+@pytest.mark.parametrize("neighbours", RELATIONS)
+def test_the_sampler_follows_the_law(data, neighbours) -> None:
+    mechanism = small(2, QUANTILES[2], neighbours, 6)
+    draws = draw(mechanism, data, 3000, seed=5)
+    assert_draws_follow(law(mechanism, data), draws)
+
+
+def test_the_sampler_follows_the_law_in_arbitrary_precision(monkeypatch) -> None:
+    monkeypatch.setattr(selection, "UNIT_ROUNDOFF", 1.0)
+    mechanism = small(2, QUANTILES[3], "replace", 6)
+    draws = draw(mechanism, (0, 2, 2, 4), 1500, seed=6)
+    assert_draws_follow(law(mechanism, (0, 2, 2, 4)), draws)
+
+
+@pytest.mark.parametrize("count", range(1, 18))
+def test_levels_are_the_depth_of_the_halving(count) -> None:
+    def depth(quantiles: int) -> int:
+        return 1 + max(map(depth, (quantiles // 2, (quantiles - 1) // 2))) if quantiles else 0
+
+    quantiles = tuple(Fraction(k, count + 1) for k in range(1, count + 1))
+    mechanism = ApproximateQuantiles(Fraction(1), quantiles, 0.0, 1.0, "replace")
+    assert mechanism.n_levels == depth(count)
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 1000), Fraction(1), Fraction(10**9)])
+@pytest.mark.parametrize(
+    "column",
+    [[], [0.0], [1.0], [0.3] * 500, [0.0] * 50 + [1.0] * 50, [-9.0, np.inf, np.nan, -np.inf]],
+)
+def test_extreme_columns(column, epsilon) -> None:
+    for neighbours in RELATIONS:
+        mechanism = ApproximateQuantiles(epsilon, DECILES, 0.0, 1.0, neighbours)
+        edges = mechanism.release(np.array(column), Randomness(1))
+        assert edges.shape == (9,)
+        assert np.all(np.diff(edges) >= 0)
+        assert edges[0] >= 0.0
+        assert edges[-1] <= 1.0
+
+
+def test_a_range_of_one_value() -> None:
+    mechanism = ApproximateQuantiles(Fraction(1), DECILES, 2.5, 2.5, "replace")
+    assert mechanism.release(np.array([2.5, 7.0]), Randomness(1)).tolist() == [2.5] * 9
+
+
+def test_quantiles_are_near_the_true_ones_when_epsilon_is_large() -> None:
+    column = np.random.default_rng(3).normal(size=5000)
+    mechanism = ApproximateQuantiles(Fraction(20), DECILES, -10.0, 10.0, "add-remove")
+    edges = mechanism.release(column, Randomness(2))
+    ranks = np.searchsorted(np.sort(column), edges) / len(column)
+    assert np.abs(ranks - np.arange(1, 10) / 10).max() < 0.004
+
+
+def test_heavy_ties() -> None:
+    column = np.repeat([0.1, 0.4, 0.7], [30_000, 50_000, 20_000])
+    mechanism = ApproximateQuantiles(
+        Fraction(1), (Fraction(3, 10), Fraction(8, 10)), 0.0, 1.0, "replace"
+    )
+    first, second = mechanism.release(column, Randomness(4))
+    assert 0.1 <= first < 0.4 <= second < 0.7
+
+
+def test_parameters_are_checked() -> None:
+    with pytest.raises(ParameterError, match="epsilon must be > 0"):
+        ApproximateQuantiles(Fraction(-1), DECILES, 0.0, 1.0, "replace")
