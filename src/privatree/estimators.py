@@ -264,14 +264,15 @@ class PaperPrivaTreeClassifier(_TreeClassifier):
             leaks.append(EXACT_QUANTILES)
         notes = [
             "The paper composes features in parallel, but every record is in every feature's "
-            f"histogram: spends on one record add up to as much as {composed:.6g}."
+            f"histogram: spends on one record add up to as much as {composed:.6g}.",
+            "Neighbours are compared with the number of records in the leaf budget held fixed.",
         ]
         return PrivacyStatement(
             learner="PaperPrivaTreeClassifier",
             epsilon=float("inf") if leaks else composed,
             public=(
                 "the schema: column names, ranges, categories and classes",
-                "the number of records, which sets the leaf budget",
+                "the number of records: it sets the leaf budget, and the spends reveal it",
                 "the parameters of the learner",
             ),
             leaks=tuple(leaks),

@@ -139,7 +139,7 @@ def _block(title: str, entries: Sequence[str]) -> list[str]:
     if not entries:
         return []
     bullet = TextWrapper(
-        90, initial_indent="    - ", subsequent_indent="      ", break_on_hyphens=False
+        96, initial_indent="    - ", subsequent_indent="      ", break_on_hyphens=False
     )
     wrapped = [bullet.fill(entry) for entry in entries]
     return [f"  {title}:", *wrapped]

@@ -17,6 +17,7 @@ from privatree.privacy.amounts import positive_fraction
 from privatree.privacy.mechanisms.laplace import grid_step, in_steps
 from privatree.privacy.randomness import Randomness
 from privatree.privacy.samplers.discrete_gaussian import discrete_gaussian
+from privatree.privacy.samplers.discrete_laplace import add_clamped
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Gaussian:
     -----
     Neighbours: any relation under which ``sensitivity`` holds.
     Sensitivity: L2; rounding d numbers adds at most sqrt(d) steps to it, which is accounted for.
-    Guarantee: (epsilon, delta)-DP, by concentrated differential privacy [CKS20, Thm. 14].
+    Guarantee: (epsilon, delta)-DP, by concentrated differential privacy [CKS20].
     Cost: epsilon and delta.
     """
 
@@ -69,7 +70,7 @@ class Gaussian:
 
     def variance(self, count: int) -> Fraction:
         """Variance of the noise in steps, for ``count`` numbers."""
-        steps = self.sensitivity / grid_step(self.sensitivity) + isqrt(count - 1) + 1
+        steps = self.sensitivity / grid_step(self.sensitivity) + isqrt(max(count, 1) - 1) + 1
         return steps**2 / (2 * Fraction(self._rho))
 
     def release(
@@ -78,11 +79,11 @@ class Gaussian:
         """The numbers with independent noise on each, in the same shape."""
         steps = in_steps(exact_values, self.step)
         noise = discrete_gaussian(self.variance(steps.size), steps.size, randomness)
-        return np.asarray((steps + noise.reshape(steps.shape)) * self.step)
+        return np.asarray(add_clamped(steps, noise.reshape(steps.shape)) * self.step)
 
 
 def _log_delta(rho: float, epsilon: float) -> float:
-    """log of the delta at which rho-zCDP gives (epsilon, delta) [CKS20, Cor. 13], best order."""
+    """log of the delta at which rho-zCDP gives (epsilon, delta) [CKS20], best order."""
 
     def at_order(log_excess: float) -> float:
         order = 1 + exp(log_excess)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from privatree.errors import ParameterError
 from privatree.privacy.amounts import positive_fraction
 from privatree.privacy.randomness import Randomness
-from privatree.privacy.samplers.discrete_laplace import discrete_laplace, dyadic_below
+from privatree.privacy.samplers.discrete_laplace import add_clamped, discrete_laplace, dyadic_below
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ class Geometric:
     Guarantee: epsilon-DP. The noise has P(z) = (1 - a)/(1 + a) a^|z| with
     a = exp(-epsilon/sensitivity). (Equation 4 of [Vos23] prints epsilon in the place of a.)
     Cost: epsilon.
+    Counts are taken to be at most 2^60 in size, and results are clamped to +-2^61.
     """
 
     epsilon: Fraction
@@ -53,7 +54,7 @@ class Geometric:
     def release(self, exact_counts: NDArray[np.int64], randomness: Randomness) -> NDArray[np.int64]:
         """The counts with independent noise on each, in the same shape."""
         noise = discrete_laplace(self.epsilon / self.sensitivity, exact_counts.size, randomness)
-        return exact_counts + noise.reshape(exact_counts.shape)
+        return add_clamped(exact_counts, noise.reshape(exact_counts.shape))
 
     def log_probability(
         self, noisy_counts: NDArray[np.int64], exact_count: int

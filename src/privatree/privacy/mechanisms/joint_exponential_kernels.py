@@ -200,6 +200,7 @@ def _convolve(
     decays, decay_exponents, a, a_exponents, suffixes, suffix_exponents = terms
     far, far_exponent = 0.0, ZERO_EXPONENT
     prefix, prefix_exponent = 0.0, ZERO_EXPONENT
+    step, entry, entry_exponent = 0, 1.0, np.int64(0)  # the last step between positions
     first = 0  # of the window
     start = positions[0] // window * window if window > 0 else 0
     for i in range(positions.size):
@@ -209,11 +210,11 @@ def _convolve(
             far, far_exponent = multiply(far, far_exponent, decay, decay_exponent)
             if window > 0 and position < start + window:
                 prefix, prefix_exponent = divide(prefix, prefix_exponent, decay, decay_exponent)
-                value, exponent = damp(
-                    powers,
-                    window - (position - positions[i - 1]),
-                    a[i - 1],
-                    np.int64(a_exponents[i - 1]),
+                if position - positions[i - 1] != step:
+                    step = position - positions[i - 1]
+                    entry, entry_exponent = power(powers, window - step)
+                value, exponent = multiply(
+                    a[i - 1], np.int64(a_exponents[i - 1]), entry, entry_exponent
                 )
                 prefix, prefix_exponent = add(prefix, prefix_exponent, value, exponent)
             elif window > 0:
@@ -255,17 +256,16 @@ def weigh_intervals(
     placed: Any,
     end: Any,
     first: Any,
-    last: Any,
-) -> Any:
-    """A_placed(i) K_{placed+1}(end - x_i) for first <= i < last, as mantissas and exponents."""
-    weights, exponents = np.empty(last - first), np.empty(last - first, dtype=np.int32)
+    weights: Any,
+    exponents: Any,
+) -> None:
+    """A_placed(i) K_{placed+1}(end - x_i) from interval ``first`` on."""
     zero_gaps = _zero_gaps(powers, kernels, placed)
     _sum_runs(zero_gaps, b, b_exponents, placed, widths, first, weights, exponents)
     for i in range(weights.size):
         value, exponent = _kernel(powers, kernels, placed, end - positions[first + i])
         value, exponent = multiply(weights[i], np.int64(exponents[i]), value, exponent)
         weights[i], exponents[i] = value, max(exponent, LOWEST_STORED_EXPONENT)
-    return weights, exponents
 
 
 @compiled

@@ -30,7 +30,11 @@ from privatree.privacy.mechanisms.joint_exponential_kernels import (
     weigh_intervals,
     weigh_runs,
 )
-from privatree.privacy.mechanisms.quantile_grid import LARGEST_GRID, Intervals
+from privatree.privacy.mechanisms.quantile_grid import (
+    LARGEST_COLUMN,
+    LARGEST_GRID,
+    Intervals,
+)
 from privatree.privacy.samplers.halving import NEGLIGIBLE
 from privatree.privacy.samplers.scaled_floats import (
     POWER_ERROR,
@@ -111,9 +115,7 @@ class FloatTables:
         """
         weights = np.zeros(limit)
         first, last = self._relevant(placed, limit, end)
-        mantissas, exponents = self._weigh(placed, end, first, last)
-        flatten(mantissas, exponents)
-        weights[first:last] = mantissas
+        flatten(weights[first:last], self._weigh(placed, end, first, weights[first:last]))
         return weights
 
     def run_weights(self, placed: int, interval: int) -> NDArray[np.float64]:
@@ -131,8 +133,12 @@ class FloatTables:
         flatten(weights, exponents)
         return weights
 
-    def _weigh(self, placed: int, end: int, first: int, last: int) -> tuple[NDArray[Any], ...]:
-        weights: tuple[NDArray[Any], ...] = weigh_intervals(
+    def _weigh(
+        self, placed: int, end: int, first: int, weights: NDArray[np.float64]
+    ) -> NDArray[np.int32]:
+        """Put mantissas of the weights from interval ``first`` on in place, return exponents."""
+        exponents = np.empty(len(weights), dtype=np.int32)
+        weigh_intervals(
             self._problem.exact.positions,
             self._widths,
             self._powers,
@@ -142,9 +148,10 @@ class FloatTables:
             placed,
             end,
             first,
-            last,
+            weights,
+            exponents,
         )
-        return weights
+        return exponents
 
     def _relevant(self, placed: int, limit: int, end: int) -> tuple[int, int]:
         """The range of intervals below ``limit`` outside of which weights are negligible.
@@ -158,10 +165,12 @@ class FloatTables:
         centre = ceil(sum(shares[:placed]) * self._problem.rows)
         other = end - ceil(shares[placed] * self._problem.rows)
         best = min(int(np.searchsorted(positions, centre)), limit - 1)
-        mantissas, exponents = self._weigh(placed, end, best, best + 1)
-        log_best = log2(mantissas[0]) + RADIX_BITS * int(exponents[0])
+        weight = np.empty(1)
+        exponent = int(self._weigh(placed, end, best, weight)[0])
+        log_best = log2(weight[0]) + RADIX_BITS * exponent
         log_ratio = placed * log2(LARGEST_GRID) - log2(NEGLIGIBLE) - log_best
-        radius = ceil(1.001 * log_ratio * log(2) / float(self._problem.rate)) + 8
+        rows = ceil(Fraction(1.001 * log_ratio * log(2)) / self._problem.rate) + 8
+        radius = min(rows, 4 * LARGEST_COLUMN)
         first = np.searchsorted(positions, (centre + other - radius) // 2)
         last = np.searchsorted(positions, (centre + other + radius) // 2 + 1)
         return int(first), int(last)

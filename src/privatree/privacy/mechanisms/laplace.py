@@ -9,16 +9,20 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from privatree.errors import ParameterError
 from privatree.privacy.amounts import positive_fraction
 from privatree.privacy.randomness import Randomness
-from privatree.privacy.samplers.discrete_laplace import discrete_laplace, dyadic_below
+from privatree.privacy.samplers.discrete_laplace import add_clamped, discrete_laplace, dyadic_below
 
 _STEPS_A_SENSITIVITY = 2**12
 _LARGEST_WHOLE = 2.0**53
+_SMALLEST_SENSITIVITY = Fraction(1, 2**500)
 
 
 def grid_step(sensitivity: Fraction) -> Fraction:
     """A power of two, about a 4096th of the sensitivity: the grid that released numbers lie on."""
+    if not _SMALLEST_SENSITIVITY <= sensitivity <= 1 / _SMALLEST_SENSITIVITY:
+        raise ParameterError("sensitivity must be between 2^-500 and 2^500. Change the unit.")
     exponent = (sensitivity / _STEPS_A_SENSITIVITY).__floor__().bit_length() - 1
     if exponent < 0:
         exponent = -((_STEPS_A_SENSITIVITY / sensitivity).__ceil__().bit_length())
@@ -27,16 +31,16 @@ def grid_step(sensitivity: Fraction) -> Fraction:
 
 def in_steps(
     exact_values: NDArray[np.float64] | NDArray[np.int64], step: float
-) -> NDArray[np.float64]:
+) -> NDArray[np.int64]:
     """The values as whole numbers of steps, each moved by half a step at most.
 
     Whole numbers beyond 2^53 have no float64 of their own, and to round them could move neighbours
-    apart: they are clipped, which cannot.
+    apart: they are clipped, which cannot. So are values beyond 2^60 steps.
     """
     values = exact_values.astype(np.float64)
     if np.issubdtype(exact_values.dtype, np.integer):
         values = np.clip(values, -_LARGEST_WHOLE, _LARGEST_WHOLE)
-    return np.rint(values / step)
+    return np.clip(np.rint(values / step), -(2.0**60), 2.0**60).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -88,7 +92,7 @@ class Laplace:
         steps = in_steps(exact_values, self.step)
         on_grid = np.issubdtype(exact_values.dtype, np.integer) and self.step <= 1
         noise = discrete_laplace(self._rate(0 if on_grid else steps.size), steps.size, randomness)
-        return np.asarray((steps + noise.reshape(steps.shape)) * self.step)
+        return np.asarray(add_clamped(steps, noise.reshape(steps.shape)) * self.step)
 
     def log_probability(
         self, noisy_values: NDArray[np.float64], exact_value: float

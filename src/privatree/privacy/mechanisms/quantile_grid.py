@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privatree.errors import ParameterError
+from privatree.privacy.amounts import positive_fraction
 
 Neighbours: TypeAlias = Literal["replace", "add-remove"]
 
@@ -52,8 +53,7 @@ class QuantileGrid:
     cells: int = LARGEST_GRID
 
     def __post_init__(self) -> None:
-        if self.epsilon <= 0:
-            raise ParameterError(f"epsilon must be > 0, got {self.epsilon}.")
+        object.__setattr__(self, "epsilon", positive_fraction("epsilon", self.epsilon))
         borders = (Fraction(0), *self.quantiles, Fraction(1))
         if len(borders) < 3 or any(a >= b for a, b in pairwise(borders)):
             raise ParameterError(

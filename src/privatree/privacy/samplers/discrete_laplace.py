@@ -1,7 +1,7 @@
 """Exact two-sided geometric noise, P(z) proportional to exp(-rate |z|), in bulk [CKS20, Alg. 2].
 
 Whole-number arithmetic on 64-bit words, compiled. No floating-point number takes part, so the law
-holds to the last bit, and no output is reachable from one dataset but not from its neighbour.
+holds to the last bit. Noise beyond +-2^62 is given as +-2^62; :func:`add_clamped` hides that.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from privatree.errors import ParameterError
 from privatree.privacy.randomness import Randomness
 
 DENOMINATOR = 2**50
+LARGEST_NOISE = 2**62
 _LARGEST_NUMERATOR = 2**62  # rate 4096, at which noise is non-zero with probability < 10^-1700
-_LARGEST_WHOLE_PART = 2**12  # of an exponential variable: exceeded with probability < 10^-1700
 _WORDS_A_DRAW = 12
 
 
@@ -36,6 +36,16 @@ def discrete_laplace(rate: Fraction, count: int, randomness: Randomness) -> NDAr
         # after them: with fresh ones, draws that need few words would be favoured.
         words = words[used:]
     return draws
+
+
+def add_clamped(exact_counts: NDArray[np.int64], noise: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The sums, clamped to +-2^61 after the counts were clamped to +-2^60.
+
+    Clamping a count moves neighbours no further apart, and clamping a sum looks at nothing else.
+    Without it the largest noise would give an exact count away.
+    """
+    exact_counts = np.clip(exact_counts, -(2**60), 2**60)
+    return np.asarray(np.clip(exact_counts + noise, -(2**61), 2**61))
 
 
 def dyadic_below(rate: Fraction) -> Fraction:
@@ -105,22 +115,26 @@ def _one(words: Any, position: Any, numerator: Any) -> Any:
             accepted, position = _bernoulli_exp(words, position, fraction)
             if position < 0:
                 return np.int64(0), -1
-        whole = np.uint64(0)
-        while whole < np.uint64(_LARGEST_WHOLE_PART):
+        magnitude = np.uint64(0)
+        rest = fraction  # of the exponential variable, the part not yet divided by the rate
+        while magnitude < np.uint64(LARGEST_NOISE):
             more, position = _bernoulli_exp(words, position, np.uint64(DENOMINATOR))
             if position < 0:
                 return np.int64(0), -1
             if more == np.uint64(0):
                 break
-            whole += np.uint64(1)
-        magnitude = np.int64((whole * np.uint64(DENOMINATOR) + fraction) // numerator)
+            rest += np.uint64(DENOMINATOR)
+            if rest >= np.uint64(LARGEST_NOISE):
+                magnitude += rest // numerator
+                rest %= numerator
+        magnitude = min(magnitude + rest // numerator, np.uint64(LARGEST_NOISE))
         negative, position = _below(words, position, np.uint64(2))
         if position < 0:
             return np.int64(0), -1
         if negative == np.uint64(0):
-            return magnitude, position
-        if magnitude > 0:  # minus zero is thrown away, or zero would come twice as often
-            return -magnitude, position
+            return np.int64(magnitude), position
+        if magnitude > np.uint64(0):  # minus zero is thrown away, or zero would come twice as often
+            return -np.int64(magnitude), position
 
 
 @_compiled

@@ -42,8 +42,12 @@ Array: TypeAlias = NDArray[Any]
 
 
 def compiled(function: Any) -> Any:
-    """Compile a kernel that neither holds the interpreter's lock nor reorders its arithmetic."""
-    return njit(cache=True, nogil=True)(function)
+    """Compile a kernel that does not hold the interpreter's lock.
+
+    The compiled code is cached by file: a change here is noticed in the kernels of another file
+    once that file changes or its ``__pycache__`` is deleted.
+    """
+    return njit(cache=True, nogil=True, error_model="numpy")(function)
 
 
 @compiled
@@ -99,6 +103,8 @@ def power(powers: Any, distance: Any) -> Any:
 @compiled
 def damp(powers: Any, distance: Any, a: Any, a_exponent: Any) -> Any:
     """Exp(-rate * distance) times a scaled number."""
+    if distance == 0:
+        return a, a_exponent
     low = distance & (_TABLE_SIZE - 1)
     high = distance >> _TABLE_BITS
     mantissa = powers[0][low] * powers[2][high] * a
