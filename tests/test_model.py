@@ -23,7 +23,7 @@ from privatree.errors import ModelFormatError, ParameterError, SchemaError
 from privatree.model import MAX_BYTES, Model, load
 from privatree.privacy.statement import Leak, PrivacyStatement
 from privatree.schema import Categorical, Numeric, Schema
-from privatree.tree import TreeBuilder
+from privatree.tree_building import TreeBuilder
 
 SCHEMA = Schema(
     features={

@@ -4,6 +4,7 @@ import pickle
 from dataclasses import FrozenInstanceError
 from enum import Enum, IntEnum
 from fractions import Fraction
+from functools import reduce
 
 import numpy as np
 import pytest
@@ -277,6 +278,25 @@ def test_toml_that_is_not_text_is_a_schema_error(tmp_path):
 @pytest.mark.parametrize("content", [None, [], "text", 3])
 def test_from_dict_needs_a_table(content):
     with pytest.raises(SchemaError, match="a schema must be a table"):
+        Schema.from_dict(content)
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        (["classes"], "'classes' must be a list"),
+        (["features", "c", "categories"], "feature 'c': categories must be a list"),
+        (["features", "n", "cuts"], "feature 'n': cuts must be a list"),
+    ],
+)
+@pytest.mark.parametrize("as_object", [dict.fromkeys, lambda labels: {}])
+def test_an_object_is_never_taken_for_the_list_of_its_keys(path, message, as_object):
+    features = {"c": Categorical(["x", "y"]), "n": Numeric(0, 1, cuts=[0.25, 0.5])}
+    content = Schema(features, ["no", "yes"]).to_dict()
+    *parents, last = path
+    table = reduce(dict.__getitem__, parents, content)
+    table[last] = as_object(table[last])
+    with pytest.raises(SchemaError, match=message):
         Schema.from_dict(content)
 
 

@@ -2,19 +2,22 @@
 
 The files at the top of the package are the way the data flows; folders are everything around it::
 
-    schema.py      what is public: kinds, ranges, categories, classes
-    sources/       where records live, and how they become arrays of codes
-    counts.py      exact class counts: the only code that touches coded records
-    paper_tree.py  the paper's Algorithm 1, as printed (paper_budget.py, gini.py: its parts)
-    tree.py        the released tree: frozen arrays
-    model.py       what is published: tree, schema and privacy statement; save and load
-    estimators.py  the classifiers a scikit-learn user sees
+    schema.py         what is public: kinds, ranges, categories, classes
+    sources/          where records live, and how they become arrays of codes
+    counts.py         exact class counts: the only code that touches coded records
+    paper_tree.py     the paper's Algorithm 1, as printed (paper_budget.py, gini.py: its parts)
+    tree_building.py  from single nodes to a tree, split by split
+    tree.py           the released tree: frozen arrays, checked
+    prediction.py     where many records go: the tree packed for a compiled kernel
+    tree_json.py      the tree as a list of nodes that a person can read, and back
+    model.py          what is published: tree, schema and privacy statement; save and load
+    estimators.py     the classifiers a scikit-learn user sees
 
-    privacy/       randomness, samplers, mechanisms, ledger, statement
-    export/        a tree as text
-    datasets/      six public datasets, bundled
-    cli/           the command line, one command a file
-    errors.py      every exception and warning
+    privacy/          randomness, samplers, mechanisms, ledger, statement
+    export/           a tree as text
+    datasets/         six public datasets, bundled
+    cli/              the command line, one command a file
+    errors.py         every exception and warning
 
 Names are loaded when they are first used, so that ``import privatree`` is quick.
 """

@@ -23,6 +23,7 @@ from privatree.privacy.statement import PrivacyStatement
 from privatree.schema import Label, Schema
 from privatree.sources.frames import prediction_matrix, read_labels
 from privatree.tree import Tree
+from privatree.tree_json import tree_from_dict, tree_to_dict
 
 FORMAT, VERSION = "privatree-model", 1
 MAX_BYTES = 64 * 2**20
@@ -122,7 +123,7 @@ class Model:
             VERSION,
             list(self.schema_.classes),
             self.schema_.to_dict(),
-            self.tree_.to_dict(),
+            tree_to_dict(self.tree_),
             self.privacy_.to_dict(),
         )
         return dict(zip(_KEYS, contents, strict=True))
@@ -141,7 +142,7 @@ class Model:
             raise ModelFormatError(f"schema: {error}") from None
         if not _same_labels(written["classes"], schema.classes):
             raise ModelFormatError("'classes' must equal the classes of the schema.")
-        tree = Tree.from_dict(written["tree"], schema)
+        tree = tree_from_dict(written["tree"], schema)
         return cls(schema, tree, PrivacyStatement.from_dict(written["privacy"]))
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -19,10 +19,14 @@ from privatree.counts import THREADS, CodedRecords, code_numbers
 from privatree.gini import BestSplit, best_split
 from privatree.paper_budget import PaperBudget
 from privatree.privacy.ledger import Ledger
-from privatree.privacy.mechanisms import PermuteAndFlip, TruncatedGeometric
-from privatree.privacy.mechanisms.joint_exponential_quantiles import JointExponentialQuantiles
+from privatree.privacy.mechanisms import (
+    JointExponentialQuantiles,
+    PermuteAndFlip,
+    TruncatedGeometric,
+)
 from privatree.schema import Categorical, Feature, Numeric, Schema
-from privatree.tree import Tree, TreeBuilder
+from privatree.tree import Tree
+from privatree.tree_building import TreeBuilder
 
 
 @dataclass(frozen=True)

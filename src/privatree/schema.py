@@ -344,6 +344,9 @@ def _feature_from_dict(name: str, entry: Any) -> Feature:
     if not isinstance(entry, dict) or entry.get("kind") not in ("numeric", "categorical"):
         raise SchemaError(f'{where}: needs kind = "numeric" or kind = "categorical".')
     arguments = {key: value for key, value in entry.items() if key != "kind"}
+    for key in ("categories", "cuts"):
+        if isinstance(arguments.get(key), Mapping):  # whose keys would pass for a list
+            raise SchemaError(f"{where}: {key} must be a list, not a table.")
     try:
         if entry["kind"] == "numeric":
             _only_keys(where, arguments, {"low", "high", "integer", "cuts", "missing"},

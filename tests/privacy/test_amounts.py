@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privatree.errors import ParameterError
@@ -72,6 +72,7 @@ def test_what_is_not_positive_is_refused(value: Any) -> None:
         positive_fraction("epsilon", value)
 
 
+@settings(deadline=None)
 @given(st.floats() | st.integers() | st.fractions() | st.text() | st.booleans() | st.none())
 def test_everything_is_exact_or_refused(value: Any) -> None:
     try:

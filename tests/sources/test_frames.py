@@ -15,7 +15,6 @@ from numpy.testing import assert_array_equal
 from privatree.errors import SchemaError
 from privatree.schema import Categorical, Numeric, Schema
 from privatree.sources.frames import (
-    count_rows,
     open_frame,
     prediction_matrix,
     read_features,
@@ -138,7 +137,7 @@ ROWS = st.lists(
 
 def check_rows(container, rows):
     data = CONTAINERS[container](rows)
-    assert count_rows(data) == len(rows)
+    assert open_frame(data).n_rows == len(rows)
     found = read_features(data, SCHEMA)
     assert [column.dtype for column in found] == ["f8", "u1", "u1", "u1"]
     for column, values in zip(found, expected(rows), strict=True):
@@ -310,7 +309,7 @@ def test_arrays_need_the_columns_of_the_schema(width):
 
 def test_a_stream_can_be_opened_once_and_used_often():
     table = open_frame(pa.table({"a": [0.5], "b": [3.0], "c": [0.25]}).to_reader())
-    assert count_rows(table) == 1
+    assert table.n_rows == 1
     for _ in range(2):
         assert_array_equal(np.ravel(read_features(table, NUMBERS)), [0.5, 3, 0.25])
 

@@ -42,7 +42,7 @@ def export_text(tree: Tree) -> str:
     Examples
     --------
     >>> from privatree.schema import Numeric, Schema
-    >>> from privatree.tree import TreeBuilder
+    >>> from privatree.tree_building import TreeBuilder
     >>> builder = TreeBuilder(Schema({"age": Numeric(17, 90, integer=True)}, ["no", "yes"]))
     >>> young, old = builder.split_numeric(builder.root, 0, 37.4)
     >>> builder.leaf(young, 0)

@@ -30,7 +30,6 @@ from privatree.sources.containers import Table, object_column
 from privatree.sources.opening import open_frame, open_labels
 
 __all__ = [
-    "count_rows",
     "open_frame",
     "open_labels",
     "prediction_matrix",
@@ -103,22 +102,6 @@ def read_labels(y: Any, schema: Schema) -> NDArray[np.int32]:
     (column,) = open_labels(y).columns
     check_label_type("y", "classes", column.type, schema.classes)
     return to_codes(column.read(), schema.classes, -1, np.int32)
-
-
-def count_rows(X: Any) -> int:
-    """Count the rows of a frame. The number is private: never show it.
-
-    Parameters
-    ----------
-    X : frame
-        Anything :func:`open_frame` opens.
-
-    Returns
-    -------
-    int
-        The number of rows.
-    """
-    return open_frame(X).n_rows
 
 
 def prediction_matrix(

@@ -7,6 +7,7 @@ from fractions import Fraction
 import pytest
 
 from privatree.privacy import Randomness
+from privatree.privacy.samplers import bernoulli as module
 from privatree.privacy.samplers.bernoulli import bernoulli, bernoulli_exp
 
 DRAWS = 20_000
@@ -36,6 +37,27 @@ def test_bernoulli_exp_follows_its_law(x: Fraction, integer_law: Callable[..., f
     draws = [bernoulli_exp(x, source) for _ in range(DRAWS)]
     bias = math.exp(-float(x))
     assert integer_law(draws, [1 - bias, bias]) < 1
+
+
+@pytest.mark.parametrize("x", [Fraction(0), Fraction(1, 100), Fraction(2, 3), Fraction(1)])
+def test_the_coins_inside_have_exactly_the_right_biases(
+    x: Fraction, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every way through the algorithm: k coins succeed and the next one fails."""
+    chance_of_true = Fraction(0)
+    for successes in range(25):
+        biases: list[Fraction] = []
+
+        def scripted(bias: Fraction, _: Randomness, heads: int = successes) -> bool:
+            biases.append(bias)  # noqa: B023
+            return len(biases) <= heads  # noqa: B023
+
+        monkeypatch.setattr(module, "bernoulli", scripted)
+        outcome = module._bernoulli_exp_unit(x, Randomness(0))
+        assert all(0 <= bias <= 1 for bias in biases)
+        if outcome:
+            chance_of_true += math.prod(biases[:-1]) * (1 - biases[-1])
+    assert abs(float(chance_of_true) - math.exp(-float(x))) < 1e-15
 
 
 def test_successive_coins_are_independent(integer_law: Callable[..., float]) -> None:

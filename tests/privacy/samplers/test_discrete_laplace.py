@@ -12,6 +12,8 @@ from privatree.privacy import Randomness
 from privatree.privacy.samplers import discrete_laplace as module
 from privatree.privacy.samplers.discrete_laplace import (
     DENOMINATOR,
+    LARGEST_NOISE,
+    add_clamped,
     discrete_laplace,
     dyadic_below,
 )
@@ -25,8 +27,11 @@ class Trickle(Randomness):
     def __init__(self, seed: int, at_most: int) -> None:
         super().__init__(seed)
         self._at_most = at_most
+        self._left = 200_000
 
     def words(self, count: int) -> NDArray[np.uint64]:
+        self._left -= 1
+        assert self._left > 0, "the same draw starts again and again"
         return super().words(min(count, self._at_most))
 
 
@@ -155,6 +160,39 @@ def test_below_rejects_the_words_that_would_make_it_uneven(bound: int) -> None:
     assert value == rejected % bound
     _, position = module._below(np.array(words[:-1], dtype=np.uint64), 0, np.uint64(bound))
     assert position == -1
+
+
+@pytest.mark.parametrize("numerator", [1, 3, 2**50 // 3, 2**50 + 1, 2**62])
+@pytest.mark.parametrize("whole", [0, 1, 2, 4095, 5000, 30_000])
+@pytest.mark.parametrize("fraction", [0, 1, 2**50 - 1])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_magnitude_and_sign(numerator: int, whole: int, fraction: int, sign: int) -> None:
+    """Words that make the exponential variable ``whole + fraction / 2^50``."""
+    accepted = [fraction, 2**50 - 1]
+    one_more, no_more = [0, 2], [1]
+    words = [*accepted, *one_more * whole, *no_more, 0 if sign > 0 else 1]
+    value, position = module._one(np.array(words, dtype=np.uint64), 0, np.uint64(numerator))
+    magnitude = (whole * DENOMINATOR + fraction) // numerator
+    if magnitude >= LARGEST_NOISE:  # the sampler stops before the end, and reads one_more as a plus
+        assert value == LARGEST_NOISE
+    elif magnitude == 0 and sign < 0:
+        assert position == -1  # minus zero: it starts again, and the words have run out
+    else:
+        assert (value, position) == (sign * magnitude, len(words))
+
+
+def test_clamped_sums_do_not_give_large_counts_away() -> None:
+    """Clipped noise on neighbouring counts gives the same result, and nothing overflows."""
+    counts = np.array([0, 1, 5, 2**60, 2**62, 2**63 - 1, -(2**60), -(2**63)])
+    for noise in (LARGEST_NOISE, -LARGEST_NOISE):
+        noisy = add_clamped(counts, np.full(len(counts), noise))
+        assert set(noisy.tolist()) == {2**61 if noise > 0 else -(2**61)}
+    small = add_clamped(counts[:3], np.array([7, -7, 0]))
+    assert small.tolist() == [7, -6, 5]
+    assert add_clamped(counts[3:], np.zeros(5, dtype=np.int64)).tolist() == [
+        *[2**60] * 3,
+        *[-(2**60)] * 2,
+    ]
 
 
 @pytest.mark.parametrize("rate", [*RATES, Fraction(10**6), Fraction(1, 2**50), Fraction(5, 2**51)])

@@ -5,17 +5,21 @@ it draws from is there beside it, for tests and audits. Learners do not call ``r
 they hand the mechanism to a :class:`~privatree.privacy.ledger.Ledger`, which charges first.
 """
 
+from privatree.privacy.mechanisms.approximate_quantiles import ApproximateQuantiles
 from privatree.privacy.mechanisms.exponential import Exponential
 from privatree.privacy.mechanisms.gaussian import Gaussian
 from privatree.privacy.mechanisms.geometric import Geometric
+from privatree.privacy.mechanisms.joint_exponential_quantiles import JointExponentialQuantiles
 from privatree.privacy.mechanisms.laplace import Laplace
 from privatree.privacy.mechanisms.permute_and_flip import PermuteAndFlip
 from privatree.privacy.mechanisms.truncated_geometric import TruncatedGeometric
 
 __all__ = [
+    "ApproximateQuantiles",
     "Exponential",
     "Gaussian",
     "Geometric",
+    "JointExponentialQuantiles",
     "Laplace",
     "PermuteAndFlip",
     "TruncatedGeometric",

@@ -1,0 +1,306 @@
+from __future__ import annotations
+
+import copy
+import json
+import math
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from privatree.errors import ModelFormatError
+from privatree.privacy import Leak, PrivacyStatement, Spend
+
+FULL = PrivacyStatement(
+    learner="a learner",
+    epsilon=math.inf,
+    delta=1e-6,
+    neighbours="replace",
+    public=("the schema", "the number of rows"),
+    leaks=(Leak("purity", "A pure node stops growing."), Leak("range", "Taken from the data.")),
+    claimed_epsilon=0.5,
+    notes=("Ordered categories.",),
+    seeded=True,
+    spends=(
+        Spend("geometric", Fraction(1, 8), "class counts", 3),
+        Spend("geometric", Fraction(1, 8), "class counts", 4),
+        Spend("exponential", Fraction(1, 16), "split", 0, 2),
+        Spend("gaussian", Fraction(1, 4), "sums", None, 1, Fraction(1, 1024)),
+        Spend("gaussian", Fraction(1, 4), "sums", None, 1, Fraction(1, 1024)),
+    ),
+)
+PLAIN = PrivacyStatement(learner="another", epsilon=1.25)
+
+amounts = st.floats(min_value=0, allow_nan=False, allow_infinity=False)
+spends = st.builds(
+    Spend,
+    mechanism=st.text(),
+    epsilon=amounts.map(Fraction),
+    purpose=st.text(),
+    node=st.none() | st.integers(0, 100),
+    times=st.integers(1, 50),
+    delta=amounts.map(Fraction),
+)
+statements = st.builds(
+    PrivacyStatement,
+    learner=st.text(),
+    epsilon=amounts | st.just(math.inf),
+    delta=amounts,
+    neighbours=st.sampled_from(["add-remove", "replace"]),
+    public=st.lists(st.text(), max_size=3).map(tuple),
+    leaks=st.lists(st.builds(Leak, st.text(), st.text()), max_size=3).map(tuple),
+    claimed_epsilon=st.none() | amounts | st.just(math.inf),
+    notes=st.lists(st.text(), max_size=3).map(tuple),
+    seeded=st.booleans(),
+    spends=st.lists(spends, max_size=3).map(tuple),
+)
+
+
+def through_json(statement: PrivacyStatement) -> Any:
+    return json.loads(json.dumps(statement.to_dict(), allow_nan=False))
+
+
+# --- reading and writing ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("statement", [FULL, PLAIN])
+def test_round_trip(statement: PrivacyStatement) -> None:
+    assert PrivacyStatement.from_dict(through_json(statement)) == statement
+
+
+@settings(deadline=None)
+@given(statements)
+def test_any_statement_makes_the_round_trip(statement: PrivacyStatement) -> None:
+    again = PrivacyStatement.from_dict(through_json(statement))
+    assert again == statement
+    assert str(again) == str(statement)
+
+
+def test_fractions_that_are_no_floats_are_written_as_the_nearest() -> None:
+    statement = PrivacyStatement("x", 1.0, spends=(Spend("geometric", Fraction(1, 3), "counts"),))
+    written = through_json(statement)
+    assert written["spends"][0]["epsilon"] == 1 / 3
+    assert PrivacyStatement.from_dict(written).to_dict() == written
+
+
+def test_infinite_amounts_are_written_as_a_word() -> None:
+    written = through_json(FULL)
+    assert written["epsilon"] == "infinity"
+    assert PrivacyStatement.from_dict(written).epsilon == math.inf
+
+
+# --- malformed ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("written", [None, [], "privacy", 3, True, math.nan])
+def test_what_is_no_object_is_refused(written: Any) -> None:
+    with pytest.raises(ModelFormatError, match="must be an object"):
+        PrivacyStatement.from_dict(written)
+
+
+def places(written: Any) -> list[tuple[Any, ...]]:
+    """The way to every value."""
+    if isinstance(written, dict):
+        children = list(written.items())
+    elif isinstance(written, list):
+        children = list(enumerate(written))
+    else:
+        return []
+    return [(key, *rest) for key, child in children for rest in ((), *places(child))]
+
+
+ALL_PLACES = places(FULL.to_dict())
+OBJECTS: list[tuple[Any, ...]] = [
+    (),
+    ("leaks", 0),
+    ("leaks", 1),
+    *(("spends", i) for i in range(5)),
+]
+
+
+def reach(written: Any, place: tuple[Any, ...]) -> Any:
+    for key in place:
+        written = written[key]
+    return written
+
+
+def refused(written: Any) -> None:
+    before = copy.deepcopy(written)
+    with pytest.raises(ModelFormatError, match="privacy"):
+        PrivacyStatement.from_dict(written)
+    assert repr(written) == repr(before)  # not changed by reading
+
+
+@pytest.mark.parametrize("place", [p for p in ALL_PLACES if isinstance(p[-1], str)], ids=str)
+def test_a_missing_key_is_refused(place: tuple[Any, ...]) -> None:
+    written = FULL.to_dict()
+    del reach(written, place[:-1])[place[-1]]
+    refused(written)
+
+
+@pytest.mark.parametrize("place", OBJECTS, ids=str)
+@pytest.mark.parametrize(
+    "extra", [{"more": 1}, {"": None}, {3: 1}, {3: 1, "b": 2, None: 0}], ids=str
+)
+def test_an_extra_key_is_refused(place: tuple[Any, ...], extra: dict[Any, Any]) -> None:
+    written = FULL.to_dict()
+    reach(written, place).update(extra)
+    refused(written)
+
+
+JUNK: list[Any] = [
+    None,
+    True,
+    False,
+    -1,
+    -0.5,
+    1.5,
+    "x",
+    "",
+    "infinity",
+    "Infinity",
+    "nan",
+    [],
+    [1],
+    {},
+    math.nan,
+    math.inf,
+    -math.inf,
+    10**400,
+    -(10**400),
+    b"x",
+]
+
+
+def allowed(place: tuple[Any, ...], value: Any) -> bool:
+    """Whether this value is right in this place."""
+    key = place[-1]
+    if isinstance(key, int):
+        return place[0] in ("public", "notes") and isinstance(value, str)
+    if key in ("public", "leaks", "notes", "spends"):
+        return value == [] and isinstance(value, list)
+    if key == "seeded":
+        return isinstance(value, bool)
+    if key in ("learner", "name", "explanation", "mechanism", "purpose"):
+        return isinstance(value, str)
+    if key == "neighbours":
+        return value in ("add-remove", "replace")
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if key == "times":
+        return whole and value >= 1
+    if key == "node":
+        return value is None or (whole and value >= 0)
+    if value == "infinity":
+        return place in (("epsilon",), ("claimed_epsilon",))
+    if value is None:
+        return key == "claimed_epsilon"
+    if whole and abs(value) > 10**308:
+        return False
+    return (whole or isinstance(value, float)) and math.isfinite(value) and value >= 0
+
+
+@pytest.mark.parametrize("place", ALL_PLACES, ids=str)
+def test_a_wrong_value_is_refused_and_a_right_one_is_not(place: tuple[Any, ...]) -> None:
+    n_refused = 0
+    for value in JUNK:
+        written = FULL.to_dict()
+        reach(written, place[:-1])[place[-1]] = value
+        if allowed(place, value):
+            PrivacyStatement.from_dict(written)
+        else:
+            refused(written)
+            n_refused += 1
+    assert n_refused >= 5
+
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(max_size=5) | st.integers(), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+@settings(deadline=None)
+@given(st.sampled_from(ALL_PLACES), anything, st.sampled_from(["set", "delete", "add"]))
+def test_any_mutation_is_read_or_refused(place: tuple[Any, ...], value: Any, how: str) -> None:
+    written = FULL.to_dict()
+    parent = reach(written, place[:-1])
+    if how == "delete":
+        del parent[place[-1]]
+    elif how == "add" and isinstance(parent, dict):
+        parent["added"] = value
+    else:
+        parent[place[-1]] = value
+    try:
+        statement = PrivacyStatement.from_dict(written)
+    except ModelFormatError:
+        return
+    assert how != "add" or isinstance(parent, list)
+    assert not (how == "delete" and isinstance(parent, dict))
+    assert PrivacyStatement.from_dict(through_json(statement)) == statement
+
+
+@settings(deadline=None)
+@given(anything)
+def test_anything_at_all_is_refused(written: Any) -> None:
+    with pytest.raises(ModelFormatError):
+        PrivacyStatement.from_dict(written)
+
+
+# --- printing -----------------------------------------------------------------------------------
+
+
+def test_the_printed_statement_says_everything() -> None:
+    lines = str(FULL).splitlines()
+    assert lines[0] == "Privacy statement of a learner"
+
+    def line(start: str) -> str:
+        found = [text for text in lines if text.strip().startswith(start)]
+        assert len(found) == 1, start
+        return found[0]
+
+    assert "infinite: no guarantee" in line("epsilon for a whole record")
+    assert line("epsilon the paper claims").endswith("0.5")
+    assert line("delta").endswith("1e-06")
+    assert "differ in one record" in line("neighbours")
+    for text in ("the schema", "the number of rows", "Ordered categories."):
+        assert line(f"- {text}")
+    assert line("- purity: A pure node stops growing.")
+    assert line("- range: Taken from the data.")
+    assert line("- class counts: geometric, epsilon 0.125, at 2 nodes")
+    assert line("- split: exponential, epsilon 0.0625 x 2, at node 0")
+    assert line("- sums: gaussian, epsilon 0.25, 2 times")
+    assert "whoever knows the seed can remove it" in " ".join(str(FULL).split())
+    order = [lines.index(line(start)) for start in ("assumed public", "leaks", "notes", "spends")]
+    assert order == sorted(order)
+
+
+def test_the_printed_statement_leaves_out_what_there_is_not() -> None:
+    text = str(PLAIN)
+    assert "1.25" in text
+    assert "one record added or removed" in text
+    for absent in ("claims", "leaks", "notes", "spends", "public", "seed", "infinite"):
+        assert absent not in text
+
+
+def test_the_seed_is_noted_only_if_there_is_one() -> None:
+    assert "random_state=None before publishing" in str(PrivacyStatement("x", 1.0, seeded=True))
+    assert "random_state" not in str(PrivacyStatement("x", 1.0, seeded=False))
+
+
+@settings(deadline=None)
+@given(statements)
+def test_any_statement_can_be_printed(statement: PrivacyStatement) -> None:
+    def without_spaces(text: str) -> str:
+        return "".join(text.split())
+
+    text = without_spaces(str(statement))
+    said = [statement.learner, *statement.public, *statement.notes]
+    said += [part for leak in statement.leaks for part in (leak.name, leak.explanation)]
+    said += [part for spend in statement.spends for part in (spend.purpose, spend.mechanism)]
+    assert all(without_spaces(part) in text for part in said)
