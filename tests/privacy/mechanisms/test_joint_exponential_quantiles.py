@@ -19,7 +19,7 @@ from privatree.privacy.mechanisms.joint_exponential_quantiles import JointExpone
 from privatree.privacy.mechanisms.joint_exponential_tables import FloatTables, Problem
 from privatree.privacy.mechanisms.quantile_grid import intervals
 from privatree.privacy.randomness import Randomness
-from privatree.privacy.samplers.selection import precision
+from privatree.privacy.samplers.refinement import precision
 
 RELATIONS = ("replace", "add-remove")
 QUANTILES = (

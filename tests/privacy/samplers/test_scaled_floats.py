@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from privatree.privacy.samplers.refinement import UNIT_ROUNDOFF, precision
 from privatree.privacy.samplers.scaled_floats import (
     POWER_ERROR,
     ZERO_EXPONENT,
@@ -18,7 +19,6 @@ from privatree.privacy.samplers.scaled_floats import (
     power,
     power_tables,
 )
-from privatree.privacy.samplers.selection import UNIT_ROUNDOFF, precision
 
 
 def exactly(number: tuple[float, int]) -> Fraction:

@@ -12,7 +12,7 @@ from itertools import pairwise
 from math import ceil, factorial
 
 from privatree.privacy.mechanisms.joint_exponential_tables import Problem
-from privatree.privacy.samplers.selection import precision
+from privatree.privacy.samplers.refinement import precision
 
 
 class PreciseTables:

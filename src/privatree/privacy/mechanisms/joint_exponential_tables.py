@@ -36,13 +36,13 @@ from privatree.privacy.mechanisms.quantile_grid import (
     Intervals,
 )
 from privatree.privacy.samplers.halving import NEGLIGIBLE
+from privatree.privacy.samplers.refinement import UNIT_ROUNDOFF, precision
 from privatree.privacy.samplers.scaled_floats import (
     POWER_ERROR,
     RADIX_BITS,
     power_tables,
     scaled,
 )
-from privatree.privacy.samplers.selection import UNIT_ROUNDOFF, precision
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privatree.privacy.randomness import Randomness
-from privatree.privacy.samplers.selection import UNIT_ROUNDOFF, UniformReal, precision
+from privatree.privacy.samplers.refinement import (
+    FIRST_DIGITS,
+    UNIT_ROUNDOFF,
+    UniformReal,
+    precision,
+)
 
 NEGLIGIBLE = 2.0**-500
 """Share of the largest weight below which 0 may be given for a weight."""
-
-_FIRST_DIGITS = 40
 
 PreciseWeights: TypeAlias = Callable[[int], tuple[Sequence[Decimal], Decimal]]
 """From a number of digits to weights, in any unit, and a bound on their relative error that tends
@@ -73,12 +76,11 @@ def _halve_precisely(
     precise_weights: PreciseWeights, first: int, middle: int, last: int, uniform: UniformReal
 ) -> bool:
     """Whether the uniform number is below the left half's share of the weight."""
-    digits = _FIRST_DIGITS
+    digits = FIRST_DIGITS
     while True:
         weights, relative_error = precise_weights(digits)
         with localcontext(precision(digits)):
-            uniform.refine(4 * digits)
-            number = Decimal(uniform.numerator) / Decimal(2) ** uniform.bits
+            number = uniform.to_digits(digits)
             left = sum(weights[first:middle], Decimal(0))
             right = sum(weights[middle:last], Decimal(0))
             for_left, for_right = (1 - number) * left, number * right

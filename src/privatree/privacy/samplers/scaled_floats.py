@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from privatree.privacy.samplers.selection import precision
+from privatree.privacy.samplers.refinement import precision
 
 RADIX_BITS = 512
 ZERO_EXPONENT = -(2**60)
