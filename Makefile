@@ -10,6 +10,7 @@ BIN := .venv/bin
 .PHONY: demo test check bench clean
 
 demo: .venv/.installed
+	@echo "Training: the first time, some seconds go into compiling."
 	@$(BIN)/privatree demo
 
 test: check
@@ -27,15 +28,16 @@ bench: .venv/.installed-dev
 
 .venv/bin/python:
 	@test -n "$(PYTHON)" || { echo "privatree needs Python >= 3.11 with venv; set PYTHON=/path/to/python"; exit 2; }
-	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --upgrade pip
+	@echo "Setting up .venv: this takes a minute."
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --upgrade pip
 
 .venv/.installed: pyproject.toml | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --editable .
+	@$(BIN)/python -m pip install --quiet --editable .
 	@touch $@
 
 .venv/.installed-dev: pyproject.toml | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	@touch $@ .venv/.installed
 
 clean:

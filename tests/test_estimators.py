@@ -66,7 +66,11 @@ def model(epsilon=1.0, **changes):
         ({"max_leaf_error": 1.0}, "max_leaf_error must be < 1, got 1.0."),
         ({"quantiles": "both"}, 'quantiles must be "private" or "exact", got \'both\'.'),
         ({"stop_when_pure": "no"}, "stop_when_pure must be True or False, got 'no'."),
-        ({"schema": {"a": 1}}, "schema must be a privatree.Schema or None, got dict."),
+        (
+            {"schema": {"a": 1}},
+            "schema must be a privatree.Schema or None, got dict. "
+            "Schema.from_toml(path) reads one from a file.",
+        ),
         ({"random_state": "x"}, "random_state must be None, an int or a numpy generator, got str."),
         ({"random_state": -1}, "random_state must be >= 0, got -1."),
     ],
@@ -178,7 +182,7 @@ def test_multiclass_learns():
 
 def test_statement_of_the_printed_algorithm():
     frame, labels = table()
-    with pytest.warns(PaperClaimWarning, match="For a whole record inf holds"):
+    with pytest.warns(PaperClaimWarning, match=r"no finite epsilon holds \(purity stop\)"):
         privacy = model(0.5).fit(frame, labels).privacy_
     assert privacy.claimed_epsilon == 0.5
     assert privacy.epsilon == math.inf
@@ -213,6 +217,11 @@ def test_without_a_schema_it_warns_and_has_no_epsilon():
     assert leaks[0].filename == __file__
     assert privacy.epsilon == math.inf
     assert [leak.name for leak in privacy.leaks] == ["schema read from the data"]
+
+
+def test_the_warning_says_what_holds():
+    with pytest.warns(PaperClaimWarning, match=r"For a whole record epsilon=1 holds"):
+        model(0.5, stop_when_pure=False).fit(*table())
 
 
 def test_the_warning_points_at_the_caller():

@@ -98,7 +98,7 @@ def test_a_full_tree_spends_exactly_what_a_record_pays(private_quantiles):
     spends = list(ledger.spends())
     assert sum(s.purpose == "leaf label" for s in spends) == tree.n_leaves
     assert sum("histograms" in s.purpose for s in spends) == 2 * (tree.n_nodes - tree.n_leaves)
-    assert sum("quantile" in s.purpose for s in spends) == private_quantiles
+    assert sum("joint" in s.mechanism for s in spends) == private_quantiles
     for spend in spends:
         if spend.node is not None:
             assert (tree.feature[spend.node] < 0) == (spend.purpose == "leaf label")

@@ -1,4 +1,4 @@
-"""Decision trees on sensitive tabular data, with a differential-privacy guarantee.
+"""Decision trees on sensitive tabular data with differential privacy.
 
 The files at the top of the package are the way the data flows; folders are everything around it::
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from pathlib import Path
 from typing import Any, Self
@@ -50,10 +51,12 @@ class _TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The schema (read from the data if none was given), the columns and the labels."""
         if self.schema is not None and not isinstance(self.schema, Schema):
             raise ParameterError(
-                f"schema must be a privatree.Schema or None, got {type(self.schema).__name__}."
+                f"schema must be a privatree.Schema or None, got {type(self.schema).__name__}. "
+                "Schema.from_toml(path) reads one from a file."
             )
+        table = open_frame(X)
         validate_data(self, X, y, skip_check_array=True)
-        table, target = open_frame(X), open_labels(y)
+        target = open_labels(y)
         if self.schema is None:
             check_without_schema(table, target)
             schema = infer_schema(table, target, stacklevel=4)
@@ -215,12 +218,7 @@ class PaperPrivaTreeClassifier(_TreeClassifier):
         ledger = Ledger(record_epsilon, randomness)
         tree = grow(columns, labels, plan, ledger)
         privacy = self._statement(ledger, float(record_epsilon), randomness.seeded)
-        warnings.warn(
-            f"epsilon={self.epsilon:g} is the paper's claim. For a whole record "
-            f"{privacy.epsilon:g} holds; print privacy_ for the reasons.",
-            PaperClaimWarning,
-            stacklevel=2,
-        )
+        warnings.warn(_warning(privacy), PaperClaimWarning, stacklevel=2)
         return self._release(Model(schema_=schema, tree_=tree, privacy_=privacy))
 
     def _plan(self, schema: Schema, n_records: int) -> PaperPlan:
@@ -269,7 +267,7 @@ class PaperPrivaTreeClassifier(_TreeClassifier):
         ]
         return PrivacyStatement(
             learner="PaperPrivaTreeClassifier",
-            epsilon=float("inf") if leaks else composed,
+            epsilon=math.inf if leaks else composed,
             public=(
                 "the schema: column names, ranges, categories and classes",
                 "the number of records: it sets the leaf budget, and the spends reveal it",
@@ -281,6 +279,14 @@ class PaperPrivaTreeClassifier(_TreeClassifier):
             seeded=seeded,
             spends=tuple(ledger.spends()),
         )
+
+
+def _warning(privacy: PrivacyStatement) -> str:
+    claim = f"epsilon={privacy.claimed_epsilon:g} is the paper's claim, not a guarantee."
+    if math.isinf(privacy.epsilon):
+        leaks = ", ".join(leak.name for leak in privacy.leaks)
+        return f"{claim} For a whole record no finite epsilon holds ({leaks}): print privacy_."
+    return f"{claim} For a whole record epsilon={privacy.epsilon:.4g} holds: print privacy_."
 
 
 def _kinds(schema: Schema) -> tuple[int, int]:

@@ -165,8 +165,10 @@ class Model:
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(unfinished, path)
-        except BaseException:
+        except BaseException as error:
             unfinished.unlink(missing_ok=True)
+            if isinstance(error, OSError) and error.filename is not None:
+                error.filename, error.filename2 = os.fspath(path), None
             raise
 
 

@@ -173,9 +173,9 @@ def _split(
     categorical = [isinstance(f, Categorical) for f in plan.schema.features.values()]
     noisy_histograms: list[NDArray[np.int64]] = [np.empty((0, 0), np.int64)] * len(categorical)
     with_quantiles = [needs_quantiles(feature) for feature in plan.schema.features.values()]
-    for epsilon, kind in (
-        (plan.budget.numeric_node, True),
-        (plan.budget.categorical_node, False),
+    for epsilon, kind, what in (
+        (plan.budget.numeric_node, True, "features with quantile bins"),
+        (plan.budget.categorical_node, False, "features with declared codes"),
     ):
         chosen = [place for place, flag in enumerate(with_quantiles) if flag is kind]
         if not chosen:
@@ -183,7 +183,7 @@ def _split(
         noisy = node.ledger.release(
             TruncatedGeometric(epsilon),
             np.concatenate([exact_histograms[place] for place in chosen]),
-            purpose=f"class histograms of {len(chosen)} features",
+            purpose=f"class histograms of {what}",
             node=node.number,
             times=len(chosen),
         )

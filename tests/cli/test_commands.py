@@ -33,6 +33,7 @@ def test_demo_shows_tree_statement_and_accuracies(monkeypatch, capsys, tmp_path)
     assert "predict <=50K" in printed.out
     assert "Privacy statement of PaperPrivaTreeClassifier" in printed.out
     assert "epsilon the paper claims    1\n" in printed.out
+    assert "no guarantee" not in printed.out
     accuracies = [
         float(line.split()[-1])
         for line in printed.out.splitlines()
@@ -59,6 +60,13 @@ def test_show_prints_tree_and_statement(monkeypatch, capsys, saved):
         (("show", "no-such-file.json"), "no-such-file.json: No such file or directory.\n"),
         (("demo", "--epsilon", "-1"), "privatree: epsilon must be > 0, got -1.0.\n"),
         (("demo", "--max-depth", "0"), "max_depth must be an integer from 1 to 16, got 0.\n"),
+        (
+            ("demo", "-o", "/no/such/folder/x.json"),
+            "there is no folder /no/such/folder. Create it first.\n",
+        ),
+        (("demo", "--epsilon", "much"), "See privatree --help.\n"),
+        (("dance",), "No such command 'dance'. See privatree --help.\n"),
+        (("show",), "Missing argument 'model'. See privatree --help.\n"),
     ],
 )
 def test_a_mistake_is_one_line_and_exit_code_2(monkeypatch, capsys, arguments, message):
@@ -80,8 +88,11 @@ def test_a_broken_model_file_is_one_line(monkeypatch, capsys, tmp_path):
 def test_help_and_version(monkeypatch, capsys):
     assert run(monkeypatch, "--version") == 0
     assert capsys.readouterr().out == f"privatree {privatree.__version__}\n"
+    assert run(monkeypatch) == 0
+    usage = capsys.readouterr().out
     assert run(monkeypatch, "--help") == 0
     out = capsys.readouterr().out
+    assert out == usage
     assert "demo" in out
     assert "show" in out
 

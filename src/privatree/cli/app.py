@@ -13,8 +13,7 @@ from privatree.errors import PrivatreeError
 
 app = typer.Typer(
     name="privatree",
-    help="Train decision trees on sensitive tables, with a differential-privacy guarantee.",
-    no_args_is_help=True,
+    help="Decision trees on sensitive tables with differential privacy, and what it guarantees.",
     add_completion=False,
     pretty_exceptions_enable=False,
 )
@@ -41,13 +40,17 @@ def _options(
 def main() -> None:
     """Run the program: exit code 0, or 2 with one line on stderr for a user's mistake."""
     try:
-        app()
-    except (PrivatreeError, OSError) as error:
+        sys.exit(app(sys.argv[1:] or ["--help"], standalone_mode=False))
+    except (PrivatreeError, OSError, typer.TyperException) as error:
         typer.echo(f"privatree: {_one_line(error)}", err=True)
         sys.exit(2)
+    except typer.Abort:
+        sys.exit(130)
 
 
 def _one_line(error: Exception) -> str:
+    if isinstance(error, typer.TyperException):
+        return f"{error.format_message()} See privatree --help."
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}."
     return " ".join(str(error).split())

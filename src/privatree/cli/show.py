@@ -19,6 +19,6 @@ def show(
     from privatree.model import load
 
     loaded = load(model)
-    typer.echo(export_text(loaded.tree_))
+    typer.echo(export_text(loaded))
     typer.echo()
     typer.echo(str(loaded.privacy_))

@@ -6,6 +6,7 @@ import math
 import re
 from decimal import ROUND_FLOOR, Decimal
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -18,13 +19,13 @@ _SHOWN_CLASSES = 4
 _UNSAFE = re.compile(r'[,{}"\\]|^\s|\s$|^$')
 
 
-def export_text(tree: Tree) -> str:
+def export_text(model: Any) -> str:
     """Draw a tree as text.
 
     Parameters
     ----------
-    tree : Tree
-        The tree to draw.
+    model : Tree, Model or trained classifier
+        Whose tree to draw.
 
     Returns
     -------
@@ -52,6 +53,9 @@ def export_text(tree: Tree) -> str:
     ├─ yes: predict no
     └─ no:  predict yes
     """
+    tree = getattr(model, "tree_", model)
+    if not isinstance(tree, Tree):
+        raise TypeError(f"model must be a tree or a trained model, got {type(model).__name__}.")
     thresholds = threshold_texts(tree)
     lines = []
     waiting = [(0, "", "")]  # node, what stands before its line, and before the lines below it

@@ -85,8 +85,19 @@ class LazyColumn:
 # --- what the types allow -----------------------------------------------------------------------
 
 
-def check_feature_type(name: str, found: ColumnType, feature: Feature) -> None:
+def check_feature_type(name: str, found: ColumnType, feature: Feature, *, of_a_frame: bool) -> None:
     """Refuse a column whose type contradicts its feature.
+
+    Parameters
+    ----------
+    name : str
+        What the feature is called.
+    found : ColumnType
+        The type of its column.
+    feature : Feature
+        What was declared.
+    of_a_frame : bool
+        Whether each column has a type of its own, and not all the type of one array.
 
     Raises
     ------
@@ -96,7 +107,7 @@ def check_feature_type(name: str, found: ColumnType, feature: Feature) -> None:
     if isinstance(feature, Categorical):
         # A text column in which every value is missing has a floating type in pandas, so floats
         # must pass: an error would tell that the last value was missing.
-        if not (found.kind == "number" and not found.is_integer):
+        if not of_a_frame or found.kind != "number" or found.is_integer:
             check_label_type(f"column {name!r}", "categories", found, feature.categories)
     elif found.kind not in ("number", "bool", "object"):
         raise SchemaError(

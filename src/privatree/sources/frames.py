@@ -166,7 +166,8 @@ def _open_matched(X: Any, schema: Schema, names: Sequence[str] | None) -> tuple[
         table = replace(table, columns=columns, names=None, has_shape=True)
     positions = _positions(table, schema)
     for (name, feature), position in zip(schema.features.items(), positions, strict=True):
-        check_feature_type(name, table.columns[position].type, feature)
+        found = table.columns[position].type
+        check_feature_type(name, found, feature, of_a_frame=table.names is not None)
     return table, positions
 
 

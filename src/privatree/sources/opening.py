@@ -53,7 +53,7 @@ def open_frame(X: Any, names: Sequence[str] | None = None) -> Table:
     Raises
     ------
     SchemaError
-        If names repeat, are partly no strings, or are not as many as the columns.
+        If names repeat, are neither strings nor 0, 1, 2, ..., or not as many as the columns.
     TypeError, ValueError
         If X is not a frame.
     """
@@ -61,10 +61,12 @@ def open_frame(X: Any, names: Sequence[str] | None = None) -> Table:
         return X
     table = _table(X)
     own = table.names
-    if own is None or (own and not any(isinstance(name, str) for name in own)):
+    if own is None or (own and own == list(range(len(own)))):
         own = None if names is None else list(names)
     elif not all(isinstance(name, str) for name in own):
-        raise SchemaError("column names must be all strings or all not, got both. Rename them.")
+        raise SchemaError(
+            "column names must be strings, or 0, 1, 2, ... for columns in order. Rename them."
+        )
     if own is not None and table.has_shape:
         _check_names(own, len(table.columns))
     return replace(table, names=own if own is None else [str(name) for name in own])

@@ -1,0 +1,13 @@
+"""The examples in docstrings print what they say."""
+
+import doctest
+from importlib import import_module
+
+import pytest
+
+
+@pytest.mark.parametrize("module", ["schema", "estimators", "export.text"])
+def test_examples(module):
+    found = doctest.testmod(import_module(f"privatree.{module}"))
+    assert found.attempted > 0
+    assert found.failed == 0
