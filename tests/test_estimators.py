@@ -55,6 +55,7 @@ def model(epsilon=1.0, **changes):
         ({"epsilon": True}, "epsilon must be a number, got True."),
         ({"epsilon": None}, "epsilon must be a number, got None."),
         ({"epsilon": 1e-12}, "epsilon must be at least 1e-09, got 1e-12."),
+        ({"epsilon": 10**400}, "epsilon must be at most 1e+09: that is no privacy."),
         ({"max_depth": 0}, "max_depth must be an integer from 1 to 16, got 0."),
         ({"max_depth": -3}, "max_depth must be an integer from 1 to 16, got -3."),
         ({"max_depth": 2.5}, "max_depth must be an integer from 1 to 16, got 2.5."),
@@ -107,6 +108,8 @@ def contents():
         "no rows": (frame[:0], labels[:0]),
         "one row": (frame[:1], labels[:1]),
         "one class": (frame, np.full(40, "yes")),
+        "lists without rows": ([], []),
+        "empty arrays": (np.empty((0, 3), dtype=object), np.array([])),
         "no known label": (frame, np.full(40, "maybe")),
         "missing labels": (frame, np.full(40, None, dtype=object)),
         "all missing": (missing, labels),
@@ -129,7 +132,8 @@ def test_no_content_makes_fit_fail_or_warn(content, quantiles, stop_when_pure):
         estimator.fit(X, y)
     assert [w.category for w in caught] == [PaperClaimWarning]
     frame, _ = table(10)
-    assert len(estimator.predict(frame)) == 10
+    has_names = hasattr(estimator, "feature_names_in_")
+    assert len(estimator.predict(frame if has_names else frame.to_numpy(dtype=object))) == 10
 
 
 # --- the same table in any form gives the same tree ---------------------------------------------
@@ -199,6 +203,23 @@ def test_statement_without_the_purity_stop():
     assert privacy.epsilon == pytest.approx(3 * (0.5 - leaf) + leaf)
     assert not privacy.leaks
     assert not privacy.seeded
+
+
+def test_missing_labels_do_not_show_in_the_statement():
+    frame, labels = table()
+    some_missing = labels.astype(object)
+    some_missing[::7] = None
+    for y in (labels, some_missing):
+        privacy = model(10.0, stop_when_pure=False).fit(frame, y).privacy_
+        leaf = next(s.epsilon for s in privacy.spends if s.purpose == "leaf label")
+        assert float(leaf) == pytest.approx(16 / math.e / (0.01 * len(frame)))
+
+
+def test_statement_gives_what_a_replaced_record_pays():
+    privacy = model(0.5, stop_when_pure=False).fit(*table()).privacy_
+    # Leaf .25, two numeric features with quantiles .05 each.
+    assert privacy.epsilon == 1.0
+    assert "one record replaced it is 1.9." in " ".join(str(privacy).split())
 
 
 def test_statement_names_exact_quantiles():

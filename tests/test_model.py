@@ -8,6 +8,7 @@ import os
 import pickle
 import random
 import stat
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from hypothesis import strategies as st
 
 from privatree.errors import ModelFormatError, ParameterError, SchemaError
 from privatree.model import MAX_BYTES, Model, load
+from privatree.privacy.ledger import Spend
 from privatree.privacy.statement import Leak, PrivacyStatement
 from privatree.schema import Categorical, Numeric, Schema
 from privatree.tree_building import TreeBuilder
@@ -59,6 +61,33 @@ FRAME = pd.DataFrame(
     }
 )
 EXPECTED = ["low", "high", "high", "high"]
+
+
+# --- the statement fits the tree -----------------------------------------------------------------
+
+
+def with_spends(epsilon: float, *spends: tuple[float, int | None, int]) -> PrivacyStatement:
+    listed = tuple(Spend("some", Fraction(e), "some", node, times) for e, node, times in spends)
+    return PrivacyStatement(learner="a learner", epsilon=epsilon, spends=listed)
+
+
+def test_a_statement_may_not_promise_more_than_its_spends() -> None:
+    """Node 0 has the children 1 and 2, node 1 the children 3 and 4."""
+    tree = small_model().tree_
+    path = [(0.25, None, 1), (0.125, 0, 2), (0.25, 1, 1), (0.25, 4, 1)]
+    elsewhere = [(0.5, 2, 1), (0.25, 3, 1)]
+    Model(SCHEMA, tree, with_spends(1.0, *path, *elsewhere))
+    with pytest.raises(ModelFormatError, match="epsilon must cover the spends on every path"):
+        Model(SCHEMA, tree, with_spends(0.999, *path, *elsewhere))
+    with pytest.raises(ModelFormatError, match="a spend must be at a node of the tree"):
+        Model(SCHEMA, tree, with_spends(1.0, (0.5, 5, 1)))
+    with pytest.raises(ModelFormatError, match="must cover"):
+        Model(SCHEMA, tree, with_spends(1.0, (0.5, 0, 10**400)))
+
+
+def test_a_statement_with_leaks_has_no_finite_epsilon() -> None:
+    with pytest.raises(ModelFormatError, match="infinite where there are leaks"):
+        Model(SCHEMA, small_model().tree_, dataclasses.replace(STATEMENT, epsilon=1.0))
 
 
 # --- using a model ------------------------------------------------------------------------------

@@ -48,6 +48,9 @@ def test_parts_add_up_exactly(epsilon, n, n_classes, depth, private, numeric, ca
     # What the paper counts: one feature only.
     assert budget.quantiles + depth * budget.numeric_node + budget.leaf == epsilon
     assert depth * budget.categorical_node + budget.leaf == epsilon
+    assert budget.for_a_replaced_record(numeric, categorical, depth) == (
+        2 * budget.for_a_record(numeric, categorical, depth) - numeric * budget.quantiles
+    )
     # What a record pays: every feature.
     m = numeric + categorical
     assert (

@@ -1,15 +1,22 @@
 """Algorithm 1: what it draws, what it pays for, and that without noise it is CART on bins."""
 
+import dataclasses
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
+from privatree import paper_tree
 from privatree.errors import BudgetExceededError
 from privatree.gini import best_split
 from privatree.paper_budget import split_budget
 from privatree.paper_tree import PaperPlan, grow
 from privatree.privacy.ledger import Ledger
+from privatree.privacy.mechanisms import (
+    JointExponentialQuantiles,
+    PermuteAndFlip,
+    TruncatedGeometric,
+)
 from privatree.privacy.randomness import Randomness
 from privatree.schema import Categorical, Numeric, Schema
 
@@ -136,3 +143,168 @@ def test_the_same_seed_gives_the_same_tree_and_another_seed_another():
     trees = [grown(plan(0.5, 2000), columns, labels, seed)[0] for seed in (1, 1, 2)]
     assert trees[0] == trees[1]
     assert trees[0] != trees[2]
+
+
+# --- nothing but released values decides ---------------------------------------------------------
+
+
+class ScriptedLedger:
+    """Pays for nothing and releases what the script says, whatever the records are.
+
+    So a tree grown with it is a function of released values, the plan and *whatever else the
+    learner looked at*: two datasets that give different trees have been looked at.
+    """
+
+    def __init__(self, seed):
+        self._rng = np.random.default_rng(seed)
+        self.asked = []
+
+    def release(self, mechanism, exact, *, purpose, node=None, times=1):
+        self.asked.append((mechanism, np.array(exact), times))
+        if isinstance(mechanism, PermuteAndFlip):
+            return int(self._rng.integers(len(exact)))
+        return self._rng.integers(0, 30, np.shape(exact))
+
+    def release_all(self, mechanisms, exact, *, purpose, threads=1):
+        self.asked += [(m, np.array(e), 1) for m, e in zip(mechanisms, exact, strict=True)]
+        return [np.sort(self._rng.random(len(m.quantiles))) for m in mechanisms]
+
+    def parallel(self, count):
+        return (self,) * count
+
+
+def differ_by_data():
+    """Many records, few, none, one class only, constant features."""
+    columns, labels = records(300)
+    yield columns, labels
+    yield [c[:3] for c in columns], labels[:3]
+    yield [c[:0] for c in columns], labels[:0]
+    yield columns, np.ones_like(labels)
+    yield [np.full_like(c, c[0]) for c in columns], labels
+
+
+def trees_of_all_datasets(seed, **changes):
+    p = plan(1, 300, stop_when_pure=False, **changes)
+    return [grow(columns, labels, p, ScriptedLedger(seed)) for columns, labels in differ_by_data()]
+
+
+def looks_at_exact_values():
+    """Whether some dataset gives another tree although the same values were released."""
+    return any(
+        tree != trees[0]
+        for seed in range(25)
+        for trees in [trees_of_all_datasets(seed)]
+        for tree in trees
+    )
+
+
+def test_the_tree_depends_on_released_values_only():
+    assert not looks_at_exact_values()
+    assert len({str(trees_of_all_datasets(seed)[0]) for seed in range(25)}) > 5
+
+
+def test_printed_stops_do_look_at_exact_values(monkeypatch):
+    real = paper_tree._choose_splits
+    monkeypatch.setattr(
+        paper_tree,
+        "_choose_splits",
+        lambda level, r, p: real(level, r, dataclasses.replace(p, stop_when_pure=True)),
+    )
+    assert looks_at_exact_values()
+
+
+def leaf_where_empty(real):
+    def mutant(node, exact_histograms, p):
+        return None if exact_histograms[0].sum() == 0 else real(node, exact_histograms, p)
+
+    return mutant
+
+
+def exact_numeric_histograms(real):
+    def mutant(node, exact_histograms, p):
+        real(node, exact_histograms, p)
+        return best_split(exact_histograms, [False, True, False])
+
+    return mutant
+
+
+def exact_cuts(real):
+    def mutant(columns, p, ledger):
+        cuts = real(columns, p, ledger)
+        if len(columns[0]):
+            cuts[0] = np.unique(np.quantile(columns[0], [0.25, 0.5, 0.75]))
+        return cuts
+
+    return mutant
+
+
+@pytest.mark.parametrize(
+    ("function", "mutant"),
+    [
+        ("_split", leaf_where_empty),
+        ("_split", exact_numeric_histograms),
+        ("_cut_points", exact_cuts),
+    ],
+)
+def test_mutants_that_look_are_caught(monkeypatch, function, mutant):
+    monkeypatch.setattr(paper_tree, function, mutant(getattr(paper_tree, function)))
+    assert looks_at_exact_values()
+
+
+def asked_for(columns, labels, p):
+    ledger = ScriptedLedger(0)
+    tree = grow(columns, labels, p, ledger)
+    return tree, ledger.asked
+
+
+def pays_what_the_plan_says(p):
+    """Whether every mechanism asked for has the epsilon, sensitivity and input it should."""
+    columns, labels = records(300)
+    tree, asked = asked_for(columns, labels, p)
+    leaves = [(m, e) for m, e, _ in asked if isinstance(m, PermuteAndFlip)]
+    histograms = [(m, e, times) for m, e, times in asked if isinstance(m, TruncatedGeometric)]
+    quantiles = [(m, e) for m, e, _ in asked if isinstance(m, JointExponentialQuantiles)]
+    assert len(asked) == len(leaves) + len(histograms) + len(quantiles)
+    return (
+        all(m == PermuteAndFlip(p.budget.leaf, monotone=True) for m, _ in leaves)
+        and sum(e.sum() for _, e in leaves) == len(labels)  # each record is in one leaf
+        and len(leaves) == tree.n_leaves
+        and all(
+            m == TruncatedGeometric(epsilon) and times == n_features
+            for (m, _, times), (epsilon, n_features) in zip(
+                histograms,
+                [(p.budget.numeric_node, 1), (p.budget.categorical_node, 2)] * 99,
+                strict=False,
+            )
+        )
+        and all(e.sum() % len(labels) == 0 for _, e, _ in histograms[:2])
+        and [m.epsilon for m, _ in quantiles] == [p.budget.quantiles]
+        and all(m.neighbours == "replace" and m.sensitivity == 2 for m, _ in quantiles)
+    )
+
+
+def half_noise_labels(real):
+    def mutant(node, exact_counts, p):
+        return node.ledger.release(
+            PermuteAndFlip(p.budget.leaf, Fraction(1, 2), monotone=True), exact_counts, purpose=""
+        )
+
+    return mutant
+
+
+def full_budget_at_every_node(real):
+    def mutant(node, exact_histograms, p):
+        dear = dataclasses.replace(p.budget, numeric_node=p.max_depth * p.budget.numeric_node)
+        return real(node, exact_histograms, dataclasses.replace(p, budget=dear))
+
+    return mutant
+
+
+@pytest.mark.parametrize(
+    ("function", "mutant"), [("_label", half_noise_labels), ("_split", full_budget_at_every_node)]
+)
+def test_mechanisms_get_their_budgets_and_mutants_are_caught(monkeypatch, function, mutant):
+    p = plan(2, 300, stop_when_pure=False)
+    assert pays_what_the_plan_says(p)
+    monkeypatch.setattr(paper_tree, function, mutant(getattr(paper_tree, function)))
+    assert not pays_what_the_plan_says(p)

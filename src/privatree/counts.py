@@ -1,7 +1,7 @@
-"""Exact class counts for every node, feature and code: the only code that touches records.
+"""Exact class counts for every node, feature and code: the only code that touches coded records.
 
-Everything a learner decides, it decides from these counts (through a mechanism). Their names start
-with ``exact_`` wherever they go: they are secret.
+Splits and labels are decided from these counts, through a mechanism. Their names start with
+``exact_`` wherever they go: they are secret.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,16 +15,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from privatree.errors import PaperClaimWarning, ParameterError
 from privatree.model import Model
 from privatree.paper_budget import split_budget
-from privatree.paper_tree import PaperPlan, grow, needs_quantiles
+from privatree.paper_tree import PaperPlan, grow
 from privatree.privacy.amounts import positive_fraction
 from privatree.privacy.ledger import Ledger
 from privatree.privacy.randomness import Randomness
-from privatree.privacy.statement import Leak, PrivacyStatement
+from privatree.privacy.statement import Leak, PrivacyStatement, shown_amount
 from privatree.schema import Schema
 from privatree.sources.frames import open_frame, open_labels, read_features, read_labels
 from privatree.sources.inference import check_without_schema, infer_schema
 
-SMALLEST_EPSILON = 1e-9
+SMALLEST_EPSILON, LARGEST_EPSILON = 1e-9, 1e9
 LARGEST_DEPTH = 16
 
 INFERRED_SCHEMA = Leak(
@@ -42,20 +42,33 @@ EXACT_QUANTILES = Leak(
 )
 
 
+class _Training(NamedTuple):
+    """What a learner is given."""
+
+    schema: Schema
+    columns: list[NDArray[Any]]
+    labels: NDArray[np.int32]
+    n_records: int
+    """Including those left out for want of a label."""
+
+
 class _TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """What the tree learners share: reading input, and predicting from the released model."""
 
     schema: Schema | None
 
-    def _read(self, X: Any, y: Any) -> tuple[Schema, list[NDArray[Any]], NDArray[np.int32]]:
-        """The schema (read from the data if none was given), the columns and the labels."""
+    def _read(self, X: Any, y: Any) -> _Training:
+        """Read the records, by the schema or, if none was given, by one read from them."""
         if self.schema is not None and not isinstance(self.schema, Schema):
             raise ParameterError(
                 f"schema must be a privatree.Schema or None, got {type(self.schema).__name__}. "
                 "Schema.from_toml(path) reads one from a file."
             )
         table = open_frame(X)
-        validate_data(self, X, y, skip_check_array=True)
+        if table.has_shape:
+            validate_data(self, X, y, skip_check_array=True)
+        elif self.schema is not None:  # a list without rows
+            self.n_features_in_ = len(self.schema.features)
         target = open_labels(y)
         if self.schema is None:
             check_without_schema(table, target)
@@ -67,7 +80,9 @@ class _TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if len(labels) != len(columns[0]):
             raise ValueError("X and y must have the same number of rows.")
         known = labels >= 0  # a record without one of the classes is left out
-        return schema, [column[known] for column in columns], labels[known]
+        return _Training(
+            schema, [column[known] for column in columns], labels[known], n_records=len(labels)
+        )
 
     def _release(self, model: Model) -> Self:
         """Keep what is published, and nothing else."""
@@ -79,8 +94,8 @@ class _TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _names(self, X: Any) -> Any:
         """Check X against the training columns; their names, for an X that has none."""
         check_is_fitted(self)
-        open_frame(X)  # says what is wrong with a container that is not a table
-        validate_data(self, X, reset=False, skip_check_array=True)
+        if open_frame(X).has_shape:  # else: a list without rows
+            validate_data(self, X, reset=False, skip_check_array=True)
         return getattr(self, "feature_names_in_", None)
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -212,14 +227,13 @@ class PaperPrivaTreeClassifier(_TreeClassifier):
         """
         self._check_parameters()
         randomness = Randomness.from_random_state(self.random_state)
-        schema, columns, labels = self._read(X, y)
-        plan = self._plan(schema, n_records=len(labels))
-        record_epsilon = plan.budget.for_a_record(*_kinds(schema), self.max_depth)
-        ledger = Ledger(record_epsilon, randomness)
-        tree = grow(columns, labels, plan, ledger)
-        privacy = self._statement(ledger, float(record_epsilon), randomness.seeded)
+        training = self._read(X, y)
+        plan = self._plan(training.schema, training.n_records)
+        ledger = Ledger(plan.budget.for_a_record(*plan.kinds, plan.max_depth), randomness)
+        tree = grow(training.columns, training.labels, plan, ledger)
+        privacy = self._statement(plan, ledger, randomness.seeded)
         warnings.warn(_warning(privacy), PaperClaimWarning, stacklevel=2)
-        return self._release(Model(schema_=schema, tree_=tree, privacy_=privacy))
+        return self._release(Model(schema_=training.schema, tree_=tree, privacy_=privacy))
 
     def _plan(self, schema: Schema, n_records: int) -> PaperPlan:
         budget = split_budget(
@@ -252,7 +266,9 @@ class PaperPrivaTreeClassifier(_TreeClassifier):
                 f"stop_when_pure must be True or False, got {self.stop_when_pure!r}."
             )
 
-    def _statement(self, ledger: Ledger, composed: float, seeded: bool) -> PrivacyStatement:
+    def _statement(self, plan: PaperPlan, ledger: Ledger, seeded: bool) -> PrivacyStatement:
+        composed = float(plan.budget.for_a_record(*plan.kinds, plan.max_depth))
+        replaced = float(plan.budget.for_a_replaced_record(*plan.kinds, plan.max_depth))
         leaks = []
         if self.schema is None:
             leaks.append(INFERRED_SCHEMA)
@@ -262,8 +278,9 @@ class PaperPrivaTreeClassifier(_TreeClassifier):
             leaks.append(EXACT_QUANTILES)
         notes = [
             "The paper composes features in parallel, but every record is in every feature's "
-            f"histogram: spends on one record add up to as much as {composed:.6g}.",
-            "Neighbours are compared with the number of records in the leaf budget held fixed.",
+            f"histogram: spends on one record add up to as much as {shown_amount(composed)}.",
+            "Neighbours are compared with the number of records in the leaf budget held fixed. For "
+            f"tables of the same size with one record replaced it is {shown_amount(replaced)}.",
         ]
         return PrivacyStatement(
             learner="PaperPrivaTreeClassifier",
@@ -286,19 +303,17 @@ def _warning(privacy: PrivacyStatement) -> str:
     if math.isinf(privacy.epsilon):
         leaks = ", ".join(leak.name for leak in privacy.leaks)
         return f"{claim} For a whole record no finite epsilon holds ({leaks}): print privacy_."
-    return f"{claim} For a whole record epsilon={privacy.epsilon:.4g} holds: print privacy_."
-
-
-def _kinds(schema: Schema) -> tuple[int, int]:
-    """How many features get quantile bins, and how many do not."""
-    with_quantiles = sum(needs_quantiles(feature) for feature in schema.features.values())
-    return with_quantiles, len(schema.features) - with_quantiles
+    holds = shown_amount(privacy.epsilon)
+    return f"{claim} For a whole record epsilon={holds} holds: print privacy_."
 
 
 def check_epsilon(epsilon: Any) -> None:
     """Refuse an epsilon that is not a positive finite number of sensible size."""
-    if positive_fraction("epsilon", epsilon) < SMALLEST_EPSILON:
-        raise ParameterError(f"epsilon must be at least {SMALLEST_EPSILON}, got {epsilon}.")
+    exact = positive_fraction("epsilon", epsilon)
+    if exact < SMALLEST_EPSILON:
+        raise ParameterError(f"epsilon must be at least {SMALLEST_EPSILON:g}, got {epsilon}.")
+    if exact > LARGEST_EPSILON:
+        raise ParameterError(f"epsilon must be at most {LARGEST_EPSILON:g}: that is no privacy.")
 
 
 def check_integer(name: str, value: Any, smallest: int, largest: int) -> None:

@@ -12,6 +12,7 @@ import os
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,7 @@ class Model:
         """Refuse a tree of another schema."""
         if self.tree_.schema != self.schema_:
             raise ModelFormatError("the tree must be of the model's own schema.")
+        _check_spends(self.tree_, self.privacy_)
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -170,6 +172,22 @@ class Model:
             if isinstance(error, OSError) and error.filename is not None:
                 error.filename, error.filename2 = os.fspath(path), None
             raise
+
+
+def _check_spends(tree: Tree, privacy: PrivacyStatement) -> None:
+    """Refuse a statement that promises more than its own spends allow."""
+    spent = [Fraction(0)] * tree.n_nodes  # by the records of a node, there and above
+    for spend in privacy.spends:
+        if spend.node is not None and spend.node >= tree.n_nodes:
+            raise ModelFormatError("privacy: a spend must be at a node of the tree.")
+        spent[spend.node or 0] += spend.times * spend.epsilon
+    for node in np.flatnonzero(tree.feature >= 0).tolist():  # parents come before their children
+        for child in (tree.left[node], tree.right[node]):
+            spent[child] += spent[node]
+    if max(spent) > privacy.epsilon * (1 + 1e-9):
+        raise ModelFormatError("privacy: epsilon must cover the spends on every path.")
+    if privacy.leaks and not math.isinf(privacy.epsilon):
+        raise ModelFormatError("privacy: epsilon must be infinite where there are leaks.")
 
 
 def load(path: str | os.PathLike[str]) -> Model:

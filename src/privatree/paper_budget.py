@@ -27,6 +27,14 @@ class PaperBudget:
         numeric = n_numeric * (self.quantiles + max_depth * self.numeric_node)
         return numeric + n_categorical * max_depth * self.categorical_node + self.leaf
 
+    def for_a_replaced_record(self, n_numeric: int, n_categorical: int, max_depth: int) -> Fraction:
+        """What a record pays if another one takes its place: it leaves, and the other one comes.
+
+        The quantiles are made for that already.
+        """
+        twice = 2 * self.for_a_record(n_numeric, n_categorical, max_depth)
+        return twice - n_numeric * self.quantiles
+
 
 def split_budget(
     epsilon: Fraction,

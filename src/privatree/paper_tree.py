@@ -1,4 +1,4 @@
-"""Algorithm 1 of the paper [Vos23], as printed.
+"""Algorithm 1 of the paper [Vos23], as printed (but for the misprinted ratio of equation 4).
 
 Bins by private quantiles, noisy class histograms of every feature, the split of least Gini
 impurity, labels by permute-and-flip. What it does and does not guarantee for a whole record is in
@@ -39,6 +39,12 @@ class PaperPlan:
     n_bins: int
     private_quantiles: bool
     stop_when_pure: bool
+
+    @property
+    def kinds(self) -> tuple[int, int]:
+        """How many features get quantile bins, and how many do not."""
+        with_quantiles = sum(needs_quantiles(f) for f in self.schema.features.values())
+        return with_quantiles, len(self.schema.features) - with_quantiles
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """What is public about the data: feature kinds, ranges, categories and class labels.
 
 A :class:`Schema` is written by a person from public knowledge (a codebook, a law, a unit of
-measurement), never silently read from the records. Everything a learner does before it spends
-privacy budget is a function of the schema alone.
+measurement), never silently read from the records. Types of columns are public too: pass a frame
+whose types were fixed before it was read.
 
 Every value has a fixed public place, the same at training and at prediction:
 

@@ -172,6 +172,18 @@ def test_a_draw_cannot_be_free_or_a_refund(times: int) -> None:
     assert ledger.remaining == 1
 
 
+@pytest.mark.parametrize(
+    ("epsilon", "delta"),
+    [(float("nan"), 0), (Fraction(-100), 0), (Fraction(0), 0), (Fraction(1), -1), (Fraction(1), 1)],
+)
+def test_a_mechanism_cannot_name_any_price(epsilon: Any, delta: int) -> None:
+    ledger = Ledger(Fraction(1), Untouchable(1))
+    with pytest.raises(ParameterError, match=r"epsilon|delta"):
+        ledger.release(Silent(epsilon, Fraction(delta)), None, purpose="counts")
+    assert ledger.remaining == 1
+    assert not list(ledger.spends())
+
+
 def test_delta_is_kept_apart() -> None:
     ledger = Ledger(Fraction(10), Randomness(1), delta=Fraction(1, 10**5))
     mechanism = Gaussian(Fraction(1), Fraction(1, 10**5))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from privatree.errors import ModelFormatError
 from privatree.privacy import Leak, PrivacyStatement, Spend
+from privatree.privacy.statement import shown_amount
 
 FULL = PrivacyStatement(
     learner="a learner",
@@ -304,3 +305,12 @@ def test_any_statement_can_be_printed(statement: PrivacyStatement) -> None:
     said += [part for leak in statement.leaks for part in (leak.name, leak.explanation)]
     said += [part for spend in statement.spends for part in (spend.purpose, spend.mechanism)]
     assert all(without_spaces(part) in text for part in said)
+
+
+@pytest.mark.parametrize(
+    ("amount", "shown"),
+    [(19.6321206, "19.6322"), (1.0, "1"), (0.1, "0.1"), (0.0, "0"), (1e-9, "1e-09")],
+)
+def test_amounts_are_rounded_up(amount: float, shown: str) -> None:
+    assert shown_amount(amount) == shown
+    assert float(shown_amount(amount)) >= amount * (1 - 1e-15)

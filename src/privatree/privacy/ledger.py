@@ -184,4 +184,7 @@ def _spend(mechanism: Mechanism, purpose: str, node: int | None, times: int) -> 
     if times < 1:
         raise ParameterError(f"times must be >= 1, got {times}.")
     delta = Fraction(getattr(mechanism, "delta", 0))
-    return Spend(mechanism.name, mechanism.epsilon, purpose, node, times, delta)
+    if not 0 <= delta < 1:
+        raise ParameterError(f"delta must be in [0, 1), got {float(delta)}.")
+    epsilon = positive_fraction("epsilon", mechanism.epsilon)
+    return Spend(mechanism.name, epsilon, purpose, node, times, delta)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, Decimal, localcontext
 from fractions import Fraction
 from itertools import groupby
 from textwrap import TextWrapper
@@ -67,10 +68,10 @@ class PrivacyStatement:
     def __str__(self) -> str:
         """The statement in plain words."""
         lines = [f"Privacy statement of {self.learner}"]
-        lines.append(f"  epsilon for a whole record  {_shown(self.epsilon)}")
+        lines.append(f"  epsilon for a whole record  {shown_amount(self.epsilon)}")
         if self.claimed_epsilon is not None:
-            lines.append(f"  epsilon the paper claims    {_shown(self.claimed_epsilon)}")
-        lines.append(f"  delta                       {_shown(self.delta)}")
+            lines.append(f"  epsilon the paper claims    {self.claimed_epsilon:g}")
+        lines.append(f"  delta                       {shown_amount(self.delta)}")
         lines.append(f"  neighbours                  {_NEIGHBOURS[self.neighbours]}")
         lines += _block("assumed public", self.public)
         lines += _block("leaks", [f"{leak.name}: {leak.explanation}" for leak in self.leaks])
@@ -131,8 +132,12 @@ class PrivacyStatement:
 # --- printing -----------------------------------------------------------------------------------
 
 
-def _shown(amount: float) -> str:
-    return "infinite: no guarantee" if math.isinf(amount) else f"{amount:.6g}"
+def shown_amount(amount: float) -> str:
+    """An amount in six digits, rounded up: never less than it is."""
+    if math.isinf(amount):
+        return "infinite: no guarantee"
+    with localcontext(prec=6, rounding=ROUND_CEILING):
+        return f"{float(+Decimal(repr(amount))):.6g}"
 
 
 def _block(title: str, entries: Sequence[str]) -> list[str]:

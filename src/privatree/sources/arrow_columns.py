@@ -24,7 +24,8 @@ def arrow_type(found: Any) -> ColumnType:
     elif pa.types.is_null(values):  # declares only that every value is missing
         kind = "object"
     is_category = pa.types.is_dictionary(found)
-    name = f"dictionary of {values}" if is_category else str(found)
+    plain = "decimal" if pa.types.is_decimal(values) else str(values)  # not how many digits
+    name = f"dictionary of {plain}" if is_category else plain
     return ColumnType(kind, name, pa.types.is_integer(values), is_category)
 
 

@@ -99,8 +99,12 @@ def read_labels(y: Any, schema: Schema) -> NDArray[np.int32]:
     TypeError, ValueError
         If y is not one column.
     """
-    (column,) = open_labels(y).columns
-    check_label_type("y", "classes", column.type, schema.classes)
+    table = open_labels(y)
+    (column,) = table.columns
+    # An array without rows is of floats, whatever its labels would have been.
+    is_nothing = table.n_rows == 0 and column.type.kind == "number" and not column.type.is_integer
+    if not is_nothing:
+        check_label_type("y", "classes", column.type, schema.classes)
     return to_codes(column.read(), schema.classes, -1, np.int32)
 
 

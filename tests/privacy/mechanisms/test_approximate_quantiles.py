@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
-from math import exp
+from math import exp, log
 
 import numpy as np
 import pytest
@@ -20,13 +20,54 @@ QUANTILES = (
     (Fraction(1, 10), Fraction(3, 4)),
     (Fraction(1, 4), Fraction(1, 3), Fraction(9, 10)),
     (Fraction(1, 5), Fraction(2, 5), Fraction(3, 5), Fraction(4, 5)),
+    (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)),
 )
+QUARTILES = QUANTILES[4]
 DECILES = tuple(Fraction(k, 10) for k in range(1, 10))
 Law = dict[tuple[int, ...], float]
 
 
-def small(epsilon, quantiles, neighbours, cells) -> ApproximateQuantiles:
-    return ApproximateQuantiles(Fraction(epsilon), quantiles, 0.0, float(cells), neighbours, cells)
+class RootOfAddRemove(ApproximateQuantiles):
+    """Wrong: the rate of add-remove at the root."""
+
+    def rate(self, level: int, share: Fraction) -> Fraction:
+        if level > 0:
+            return super().rate(level, share)
+        return self.epsilon / self.n_levels / (2 * max(share, 1 - share))
+
+
+class TwiceBelowTheRoot(ApproximateQuantiles):
+    """Wrong: the rate of add-remove below the root, though a record can change two parts."""
+
+    def rate(self, level: int, share: Fraction) -> Fraction:
+        if level == 0:
+            return super().rate(level, share)
+        return self.epsilon / self.n_levels / (2 * max(share, 1 - share))
+
+
+class OneLevelShort(ApproximateQuantiles):
+    """Wrong: the budget is shared by fewer levels than there are."""
+
+    @property
+    def n_levels(self) -> int:
+        return super().n_levels - 1
+
+
+MUTANTS = (
+    (RootOfAddRemove, "replace"),
+    (TwiceBelowTheRoot, "replace"),
+    (OneLevelShort, "replace"),
+    (OneLevelShort, "add-remove"),
+)
+WITNESSES = (
+    ((1, 1, 2, 2, 3, 3, 3, 4, 4, 5, 5, 5, 5), (0, 2, 3)),
+    ((0, 0, 0, 0, 1, 1, 2, 2, 2, 3, 3, 4, 4), (2, 2, 4)),
+)
+"""Rows beside which a row in cell 5 is replaced by one in cell 0, and the worst outcome known."""
+
+
+def small(epsilon, quantiles, neighbours, cells, kind=ApproximateQuantiles) -> ApproximateQuantiles:
+    return kind(Fraction(epsilon), quantiles, 0.0, float(cells), neighbours, cells)
 
 
 def values(cells) -> np.ndarray:
@@ -83,11 +124,46 @@ def law(mechanism: ApproximateQuantiles, data) -> Law:
 @pytest.mark.parametrize("epsilon", [1, 8])
 @pytest.mark.parametrize("neighbours", RELATIONS)
 @pytest.mark.parametrize("quantiles", QUANTILES)
+@pytest.mark.parametrize("size", [4, 5])
 def test_private_on_all_small_neighbours(
-    epsilon, neighbours, quantiles, largest_quantile_loss
+    epsilon, neighbours, quantiles, size, largest_quantile_loss
 ) -> None:
-    mechanism = small(epsilon, quantiles, neighbours, 4)
-    assert largest_quantile_loss(mechanism, law) <= epsilon + 1e-9
+    mechanism = small(epsilon, quantiles, neighbours, size)
+    assert largest_quantile_loss(mechanism, law, largest=size) <= epsilon + 1e-9
+
+
+@pytest.mark.parametrize("size", [4, 5])
+@pytest.mark.parametrize(("mutant", "neighbours"), MUTANTS)
+def test_the_privacy_check_catches_wrong_rates(
+    mutant, neighbours, size, largest_quantile_loss
+) -> None:
+    mechanism = small(8, QUARTILES, neighbours, size, mutant)
+    assert largest_quantile_loss(mechanism, law, largest=size) > 1.1 * 8
+
+
+def test_the_privacy_check_catches_a_wrong_rate_of_one_quantile(largest_quantile_loss) -> None:
+    mechanism = small(8, QUANTILES[0], "replace", 5, RootOfAddRemove)
+    assert largest_quantile_loss(mechanism, law, largest=5) > 1.2 * 8
+
+
+def loss_of_witness(kind, rows, outcome) -> float:
+    """|log ratio| of an outcome's probabilities, in units of epsilon."""
+    mechanism = small(16, QUARTILES, "replace", 6, kind)
+    chances = [law(mechanism, (*rows, cell))[outcome] for cell in (5, 0)]
+    return abs(log(chances[0] / chances[1])) / 16
+
+
+@pytest.mark.parametrize(("rows", "outcome"), WITNESSES)
+def test_private_on_the_worst_neighbours_known(rows, outcome) -> None:
+    assert 0.99 < loss_of_witness(ApproximateQuantiles, rows, outcome) <= 1
+
+
+@pytest.mark.parametrize(("rows", "outcome"), WITNESSES)
+@pytest.mark.parametrize(
+    ("mutant", "loss"), [(RootOfAddRemove, 1.49), (TwiceBelowTheRoot, 1.49), (OneLevelShort, 1.99)]
+)
+def test_the_worst_neighbours_known_catch_wrong_rates(mutant, loss, rows, outcome) -> None:
+    assert loss_of_witness(mutant, rows, outcome) > loss
 
 
 @pytest.mark.parametrize("neighbours", RELATIONS)

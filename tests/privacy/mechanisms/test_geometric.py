@@ -149,3 +149,32 @@ def test_epsilon_may_be_any_number(epsilon: Any) -> None:
     assert mechanism.epsilon == Fraction(float(epsilon))
     assert mechanism.rate == min(Fraction(float(epsilon)), 4096) or epsilon == 0.1
     assert mechanism.release(np.array([3]), Randomness(1)).shape == (1,)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.int32, np.uint32, np.uint64, np.int64])
+def test_any_integer_type_is_taken(dtype: type) -> None:
+    exact = np.array([0, 100], dtype=dtype)
+    noisy = Geometric(Fraction(50)).release(exact, Randomness(1))
+    assert noisy.dtype == np.int64
+    assert noisy.tolist() == [0, 100]
+
+
+def test_unsigned_numbers_beyond_any_count_are_clipped() -> None:
+    exact = np.array([2**64 - 1], dtype=np.uint64)
+    assert Geometric(Fraction(50)).release(exact, Randomness(1)).tolist() == [2**60]
+
+
+def test_fractions_are_refused_since_they_would_show() -> None:
+    with pytest.raises(ParameterError, match="counts must be of an integer type, got float64"):
+        Geometric(Fraction(1)).release(np.array([0.3]), Randomness(1))
+
+
+def test_noise_of_any_size_reaches_the_same_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The largest noise stands for all beyond; it must not give the count away."""
+    for sign in (1, -1):
+        monkeypatch.setattr(
+            "privatree.privacy.mechanisms.geometric.discrete_laplace",
+            lambda rate, count, randomness, sign=sign: np.full(count, sign * 2**62),
+        )
+        noisy = Geometric(Fraction(1)).release(np.array([0, 1, 2**60, -5]), Randomness(1))
+        assert set(noisy.tolist()) == {sign * 2**61}

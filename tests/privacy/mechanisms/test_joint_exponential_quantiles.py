@@ -19,7 +19,8 @@ from privatree.privacy.mechanisms.joint_exponential_quantiles import JointExpone
 from privatree.privacy.mechanisms.joint_exponential_tables import FloatTables, Problem
 from privatree.privacy.mechanisms.quantile_grid import intervals
 from privatree.privacy.randomness import Randomness
-from privatree.privacy.samplers.refinement import precision
+from privatree.privacy.samplers import halving
+from privatree.privacy.samplers.refinement import UniformReal, precision
 
 RELATIONS = ("replace", "add-remove")
 QUANTILES = (
@@ -158,6 +159,58 @@ def test_the_sampler_follows_the_law_in_arbitrary_precision(monkeypatch, chi_squ
     assert statistic(chi_square, enumerated_law(mechanism, (0, 2, 2, 4)), draws) < 1
 
 
+@pytest.fixture
+def hidden_decisions(monkeypatch) -> dict[str, list[Any]]:
+    """All errors patched so that no decision can be taken before 80 digits.
+
+    Collects every uniform number, those of the decisions in arbitrary precision, and which
+    weights were asked for.
+    """
+    seen: dict[str, list[Any]] = {"uniforms": [], "precise": [], "weights": []}
+    halve, error = halving._halve_precisely, PreciseTables.relative_error.fget
+
+    class Recorded(UniformReal):
+        def __init__(self, randomness: Randomness) -> None:
+            super().__init__(randomness)
+            seen["uniforms"].append(self)
+
+    def recorded_halve(*arguments: Any) -> bool:
+        seen["precise"].append(arguments[-1])
+        return halve(*arguments)
+
+    def record_weights(name: str) -> None:
+        weigh = getattr(FloatTables, name)
+
+        def recorded(self: FloatTables, *choice: int) -> np.ndarray:
+            weights = weigh(self, *choice)
+            seen["weights"].append((name, len(weights)))
+            return weights
+
+        monkeypatch.setattr(FloatTables, name, recorded)
+
+    def large_error(self: PreciseTables) -> Decimal:
+        return Decimal(2) if self._digits < 80 else error(self)
+
+    monkeypatch.setattr(halving, "UniformReal", Recorded)
+    monkeypatch.setattr(halving, "_halve_precisely", recorded_halve)
+    record_weights("interval_weights")
+    record_weights("run_weights")
+    monkeypatch.setattr(FloatTables, "relative_error", float("inf"))
+    monkeypatch.setattr(PreciseTables, "relative_error", property(large_error))
+    return seen
+
+
+def test_every_decision_respects_the_errors_of_the_tables(hidden_decisions) -> None:
+    mechanism = small(2, QUANTILES[2], "replace", 6)
+    randomness = Randomness(7)
+    for _ in range(20):
+        mechanism.release(values((0, 2, 2, 4)), randomness)
+    choices = {name for name, size in hidden_decisions["weights"] if size > 1}
+    assert choices == {"interval_weights", "run_weights"}
+    assert hidden_decisions["precise"] == hidden_decisions["uniforms"]
+    assert all(uniform.bits >= 4 * 80 for uniform in hidden_decisions["uniforms"])
+
+
 def random_problem(seed: int, epsilon: float) -> Problem:
     generator = np.random.default_rng(seed)
     rows = int(generator.integers(1, 400))
@@ -206,6 +259,26 @@ def assert_same_shares(floats, decimals, bound: Decimal) -> None:
     for number, true in zip(numbers, decimals, strict=True):
         share, true_share = number / total, true / true_total
         assert abs(share - true_share) <= 2 * bound * true_share + Decimal(2) ** -500
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 2.0, 50.0])
+def test_decimal_tables_keep_to_their_error_bound(epsilon) -> None:
+    """And need it: 40 digits are off by more than a few roundings would explain."""
+    problem = random_problem(3, epsilon)
+    tables, finer = PreciseTables(problem, 40), PreciseTables(problem, 100)
+    size = len(problem.exact.positions)
+    worst = Decimal(0)
+    with localcontext(precision(100)):
+        for placed in range(1, problem.n_quantiles + 1):
+            weights = tables.interval_weights(placed, size, problem.rows)
+            weights += tables.run_weights(placed, size // 2)
+            true_weights = finer.interval_weights(placed, size, problem.rows)
+            true_weights += finer.run_weights(placed, size // 2)
+            for weight, true in zip(weights, true_weights, strict=True):
+                worst = max(worst, abs(weight / true - 1))
+    assert Decimal(10) ** -39 < worst <= tables.relative_error
+    assert tables.relative_error < Decimal(10) ** -30
+    assert finer.relative_error == tables.relative_error.scaleb(-60)
 
 
 @pytest.mark.parametrize("seed", range(4))

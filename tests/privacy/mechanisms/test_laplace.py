@@ -211,3 +211,10 @@ def test_rounding_never_costs_more_than_epsilon(pairs: list[tuple[float, float]]
 def test_bad_parameters_are_refused(name: str, value: Any) -> None:
     with pytest.raises(ParameterError, match=name):
         Laplace(**{"epsilon": 1, "sensitivity": 1, name: value})
+
+
+def test_values_that_are_no_numbers_neither_fail_nor_warn() -> None:
+    exact = np.array([np.nan, np.inf, -np.inf, 1e308])
+    noisy = Laplace(Fraction(10**6)).release(exact, Randomness(1))
+    assert np.isfinite(noisy).all()
+    assert abs(noisy[0]) < 1

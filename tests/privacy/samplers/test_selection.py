@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from privatree.errors import ParameterError
 from privatree.privacy import Randomness
 from privatree.privacy.samplers import halving, selection
 from privatree.privacy.samplers.halving import NEGLIGIBLE
@@ -175,6 +176,26 @@ def test_select_at_the_border_of_two_candidates(name: str, bits: int) -> None:
             chosen = select(scores[pair], rate, source, masses)
             assert chosen == (Fraction(numerator, 2**bits) >= share)
             assert source.drawn > 64, "the uniform number was meant to be too close for floats"
+
+
+FAR = [(np.array([-(1386 * k + 5), 0]), Fraction(1, k)) for k in (3, 7, 11, 13, 17, 19, 23)]
+"""Exponents of about -1386, with as many digits as one cares to compute."""
+FAR_MEASURE = np.array([2.0**1000, 2.0**-1000])
+"""Makes up for those exponents."""
+
+
+@pytest.mark.parametrize(("scores", "rate"), FAR)
+def test_select_at_the_border_of_exponents_with_few_correct_digits(
+    scores: NDArray[Any], rate: Fraction
+) -> None:
+    """Rounded to 40 digits, the exponent makes the weight wrong by some 10^-37."""
+    weights = precise_weights(scores, rate, FAR_MEASURE)
+    share = weights[0] / sum(weights)
+    assert 0.01 < share < 0.99
+    border = (share * 2**300).__floor__()
+    for offset in (-(2**150), 0, 1, 2**150):
+        source = Scripted(border + offset, 300)
+        assert select(scores, rate, source, FAR_MEASURE) == (offset > 0)
 
 
 def test_select_at_the_ends_of_the_unit_interval() -> None:
@@ -381,3 +402,32 @@ def test_the_error_bound_holds_for_awkward_weights() -> None:
                 assert abs(ratio - 1) <= 2 * Fraction(bound)
                 seen += 1
     assert seen > 300
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.int16, np.uint32, np.float32])
+def test_narrow_types_do_not_wrap_around(dtype: type) -> None:
+    scores = np.array([100, 1, 0], dtype=dtype)
+    for seed in range(20):
+        assert select(scores, Fraction(1), Randomness(seed)) == 0
+        assert toss(scores, Fraction(1), Randomness(seed)).tolist() == [True, False, False]
+
+
+@pytest.mark.parametrize("dtype", [np.uint64, np.bool_, object])
+def test_other_types_are_refused(dtype: Any) -> None:
+    with pytest.raises(ParameterError, match="scores must be int64 or float64"):
+        select(np.array([1, 0], dtype=dtype), Fraction(1), Randomness(1))
+
+
+@pytest.mark.parametrize("digits", [40, 80])
+def test_the_error_bound_holds_in_arbitrary_precision(digits: int) -> None:
+    """And is needed: the weights are off by much more than one rounding."""
+    worst = Fraction(0)
+    for scores, rate in FAR:
+        weights, bound = selection._precise_weights(scores, rate, FAR_MEASURE, digits)
+        exact = precise_weights(scores, rate, FAR_MEASURE)
+        for weight, truth in zip(weights, exact, strict=True):
+            error = abs(Fraction(weight) / truth - 1)
+            assert error <= Fraction(bound)
+            worst = max(worst, error)
+        assert bound < Decimal(10) ** (5 - digits)
+    assert worst > Fraction(10) ** (2 - digits)

@@ -35,12 +35,14 @@ def in_steps(
     """The values as whole numbers of steps, each moved by half a step at most.
 
     Whole numbers beyond 2^53 have no float64 of their own, and to round them could move neighbours
-    apart: they are clipped, which cannot. So are values beyond 2^60 steps.
+    apart: they are clipped, which cannot. So are values beyond 2^60 steps. NaN counts as 0.
     """
     values = exact_values.astype(np.float64)
     if np.issubdtype(exact_values.dtype, np.integer):
         values = np.clip(values, -_LARGEST_WHOLE, _LARGEST_WHOLE)
-    return np.clip(np.rint(values / step), -(2.0**60), 2.0**60).astype(np.int64)
+    with np.errstate(over="ignore"):
+        steps = np.nan_to_num(np.rint(values / step), nan=0.0)
+    return np.asarray(np.clip(steps, -(2.0**60), 2.0**60).astype(np.int64))
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,11 @@ def add_clamped(exact_counts: NDArray[np.int64], noise: NDArray[np.int64]) -> ND
     Clamping a count moves neighbours no further apart, and clamping a sum looks at nothing else.
     Without it the largest noise would give an exact count away.
     """
-    exact_counts = np.clip(exact_counts, -(2**60), 2**60)
+    if exact_counts.dtype.kind not in "iu":
+        raise ParameterError(f"counts must be of an integer type, got {exact_counts.dtype}.")
+    if exact_counts.dtype == np.uint64:
+        exact_counts = np.minimum(exact_counts, np.uint64(2**60))
+    exact_counts = np.clip(exact_counts.astype(np.int64), -(2**60), 2**60)
     return np.asarray(np.clip(exact_counts + noise, -(2**61), 2**61))
 
 

@@ -28,7 +28,7 @@ class UniformReal:
         self.bits = 64
 
     def to_digits(self, digits: int) -> Decimal:
-        """The number, off by less than 10^-digits; draws what bits are missing for that.
+        """The number, off by less than 10^(1 - digits); draws what bits are missing for that.
 
         To be called in a context of at least ``digits`` digits.
         """

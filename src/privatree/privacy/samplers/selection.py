@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from privatree.errors import ParameterError
 from privatree.privacy.randomness import Randomness
 from privatree.privacy.samplers.halving import select_by_halving
 from privatree.privacy.samplers.refinement import (
@@ -50,6 +51,7 @@ def select(
     measure: NDArray[np.float64] | None = None,
 ) -> int:
     """Index i with probability exactly proportional to measure_i exp(rate * score_i)."""
+    exact_scores = _as_scores(exact_scores)
     exact_weights, relative_error = _weights(exact_scores, rate, measure)
     return select_by_halving(
         exact_weights,
@@ -61,6 +63,7 @@ def select(
 
 def toss(exact_scores: Scores, rate: Fraction, randomness: Randomness) -> NDArray[np.bool_]:
     """Independent coins, i showing heads with probability exactly exp(rate * (score_i - best))."""
+    exact_scores = _as_scores(exact_scores)
     words = randomness.words(len(exact_scores))
     best = exact_scores.max()
     heads = hidden = np.full(len(words), True)
@@ -77,6 +80,16 @@ def toss(exact_scores: Scores, rate: Fraction, randomness: Randomness) -> NDArra
         heads[index] = _below_exp_precisely(rate * difference, uniform)
     heads[exact_scores == best] = True
     return heads
+
+
+def _as_scores(exact_scores: NDArray[Any]) -> Scores:
+    """In a type wide enough for differences."""
+    kind = exact_scores.dtype.kind
+    if kind == "f":
+        return exact_scores.astype(np.float64, copy=False)
+    if kind == "i" or (kind == "u" and exact_scores.dtype.itemsize < 8):
+        return exact_scores.astype(np.int64, copy=False)
+    raise ParameterError(f"scores must be int64 or float64 numbers, got {exact_scores.dtype}.")
 
 
 # --- in floats ----------------------------------------------------------------------------------
@@ -99,8 +112,8 @@ def _weights(
     """The weights in units of about the largest, and a bound on their relative error.
 
     With L the largest |log measure|, an exponent that matters is at most 350 + 2 L, and the
-    roundings of it, of the logarithm, of their sum and of the shift come to less than 3000 + 20 L
-    unit roundoffs (``docs/proofs/exponential.md``).
+    errors of it, of the logarithm, of their sum and of the shift come to less than
+    3000 + (14 + 64) L unit roundoffs (``docs/proofs/exponential.md``).
     """
     if not _fits_floats(exact_scores, rate):
         return np.ones(len(exact_scores)), np.inf
@@ -111,7 +124,8 @@ def _weights(
         logs = logs + log_measure
         logs -= logs.max()
     exact_weights = np.where(logs < _LOWEST_LOG, 0.0, np.exp(np.maximum(logs, _LOWEST_LOG)))
-    return exact_weights, UNIT_ROUNDOFF * (3000.0 + 20.0 * largest + 2.0 * _EXP_ERROR)
+    error = 3000.0 + (14.0 + _EXP_ERROR) * largest + 2.0 * _EXP_ERROR
+    return exact_weights, UNIT_ROUNDOFF * error
 
 
 # --- in arbitrary precision, for the rare decision that the error hides -------------------------
