@@ -201,6 +201,23 @@ def test_the_sampler_follows_the_law(data, neighbours, chi_square) -> None:
     assert statistic(chi_square, law(mechanism, data), draws) < 1
 
 
+@pytest.mark.parametrize("neighbours", RELATIONS)
+def test_the_sampler_asks_for_the_rate_of_the_level_it_is_at(neighbours) -> None:
+    """Draws alone would hardly tell: a wrong level is a factor of 1 to 2 in some of the rates."""
+    asked = []
+
+    class Recorder(ApproximateQuantiles):
+        def rate(self, level: int, share: Fraction) -> Fraction:
+            asked.append((level, share))
+            return super().rate(level, share)
+
+    quantiles = tuple(Fraction(k, 8) for k in range(1, 8))
+    # So large an epsilon that every quantile is the true one: no part has a single cell.
+    mechanism = small(10_000, quantiles, neighbours, 16, Recorder)
+    assert draw(mechanism, range(16), 1, seed=8) == [(1, 3, 5, 7, 9, 11, 13)]
+    assert asked == [(level, Fraction(1, 2)) for level in (0, 1, 2, 2, 1, 2, 2)]
+
+
 def test_the_sampler_follows_the_law_in_arbitrary_precision(monkeypatch, chi_square) -> None:
     monkeypatch.setattr(selection, "UNIT_ROUNDOFF", 1.0)
     mechanism = small(2, QUANTILES[3], "replace", 6)

@@ -8,8 +8,8 @@ drawn exactly, from the last quantile to the first, along tables of partial sums
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise
@@ -90,34 +90,21 @@ class JointExponentialQuantiles(QuantileGrid):
 def _draw_runs(problem: Problem, randomness: Randomness) -> list[tuple[int, int]]:
     """Which intervals hold quantiles, and how many each, from the last one to the first."""
     tables = FloatTables(problem)
-    precise = _precise_tables(problem)
+    precise = cache(lambda digits: PreciseTables(problem, digits))
+
+    def choose(weights: str, *state: int) -> int:
+        def precise_weights(digits: int) -> tuple[list[Decimal], Decimal]:
+            refined = precise(digits)
+            return getattr(refined, weights)(*state), refined.relative_error
+
+        approximate = getattr(tables, weights)(*state)
+        return select_by_halving(approximate, tables.relative_error, precise_weights, randomness)
+
     runs: list[tuple[int, int]] = []
     placed, limit, end = problem.n_quantiles, len(problem.exact.positions), problem.rows
     while placed > 0:
-        state = placed, limit, end
-        interval = select_by_halving(
-            tables.interval_weights(*state),
-            tables.relative_error,
-            lambda digits, state=state: (  # type: ignore[misc]
-                precise(digits).interval_weights(*state),
-                precise(digits).relative_error,
-            ),
-            randomness,
-        )
-        choice = placed, interval
-        run = 1 + select_by_halving(
-            tables.run_weights(*choice),
-            tables.relative_error,
-            lambda digits, choice=choice: (  # type: ignore[misc]
-                precise(digits).run_weights(*choice),
-                precise(digits).relative_error,
-            ),
-            randomness,
-        )
+        interval = choose("interval_weights", placed, limit, end)
+        run = 1 + choose("run_weights", placed, interval)
         runs.append((interval, run))
         placed, limit, end = placed - run, interval, int(problem.exact.positions[interval])
     return runs
-
-
-def _precise_tables(problem: Problem) -> Callable[[int], PreciseTables]:
-    return cache(lambda digits: PreciseTables(problem, digits))
