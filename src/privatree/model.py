@@ -12,7 +12,6 @@ import os
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -176,11 +175,11 @@ class Model:
 
 def _check_spends(tree: Tree, privacy: PrivacyStatement) -> None:
     """Refuse a statement that promises more than its own spends allow."""
-    spent = [Fraction(0)] * tree.n_nodes  # by the records of a node, there and above
+    spent = [0.0] * tree.n_nodes  # by the records of a node, there and above
     for spend in privacy.spends:
         if spend.node is not None and spend.node >= tree.n_nodes:
             raise ModelFormatError("privacy: a spend must be at a node of the tree.")
-        spent[spend.node or 0] += spend.times * spend.epsilon
+        spent[spend.node or 0] += min(spend.times, MAX_BYTES) * float(spend.epsilon)
     for node in np.flatnonzero(tree.feature >= 0).tolist():  # parents come before their children
         for child in (tree.left[node], tree.right[node]):
             spent[child] += spent[node]

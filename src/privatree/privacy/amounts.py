@@ -12,6 +12,8 @@ from privatree.errors import ParameterError
 
 def positive_fraction(name: str, value: Any) -> Fraction:
     """The exact value of a positive finite number; anything else is a :class:`ParameterError`."""
+    if type(value) is Fraction and value > 0:
+        return value
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise ParameterError(f"{name} must be a number, got {value!r}.")
     if not isinstance(value, numbers.Rational):

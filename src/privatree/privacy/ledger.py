@@ -62,7 +62,8 @@ class Cost:
 
     def __add__(self, other: Cost) -> Cost:
         """Sequential composition."""
-        return Cost(self.epsilon + other.epsilon, self.delta + other.delta)
+        delta = self.delta + other.delta if other.delta else self.delta
+        return Cost(self.epsilon + other.epsilon, delta)
 
     def __or__(self, other: Cost) -> Cost:
         """Parallel composition."""
@@ -157,9 +158,7 @@ class Ledger:
                 yield from part.spends()
 
     def _charge(self, spends: list[Spend]) -> None:
-        cost = Cost()
-        for spend in spends:
-            cost += Cost(spend.times * spend.epsilon, spend.times * spend.delta)
+        cost = sum((Cost(s.times * s.epsilon, s.times * s.delta) for s in spends), Cost())
         # The other parts of a group were checked when they were charged: this path is what counts.
         after = self._above() + self.total + cost
         if after.epsilon > self._budget.epsilon or after.delta > self._budget.delta:

@@ -289,7 +289,9 @@ def weigh_runs(
 @compiled
 def flatten(weights: Any, exponents: Any) -> None:
     """Scaled numbers as floats in units of the largest radix: below 2^-512 of the largest, 0."""
-    largest = exponents.max()
+    largest = exponents[0]
+    for i in range(weights.size):
+        largest = max(largest, exponents[i])
     for i in range(weights.size):
         if exponents[i] == largest - 1:
             weights[i] *= 2.0**-512
