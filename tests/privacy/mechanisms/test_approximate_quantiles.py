@@ -9,7 +9,6 @@ from math import exp, log
 import numpy as np
 import pytest
 
-from privatree.errors import ParameterError
 from privatree.privacy.mechanisms.approximate_quantiles import ApproximateQuantiles
 from privatree.privacy.randomness import Randomness
 from privatree.privacy.samplers import selection
@@ -233,45 +232,3 @@ def test_levels_are_the_depth_of_the_halving(count) -> None:
     quantiles = tuple(Fraction(k, count + 1) for k in range(1, count + 1))
     mechanism = ApproximateQuantiles(Fraction(1), quantiles, 0.0, 1.0, "replace")
     assert mechanism.n_levels == depth(count)
-
-
-@pytest.mark.parametrize("epsilon", [Fraction(1, 10**400), Fraction(1), Fraction(10**9)])
-@pytest.mark.parametrize(
-    "column",
-    [[], [0.0], [1.0], [0.3] * 500, [0.0] * 50 + [1.0] * 50, [-9.0, np.inf, np.nan, -np.inf]],
-)
-def test_extreme_columns(column, epsilon) -> None:
-    for neighbours in RELATIONS:
-        mechanism = ApproximateQuantiles(epsilon, DECILES, 0.0, 1.0, neighbours)
-        edges = mechanism.release(np.array(column), Randomness(1))
-        assert edges.shape == (9,)
-        assert np.all(np.diff(edges) >= 0)
-        assert edges[0] >= 0.0
-        assert edges[-1] <= 1.0
-
-
-def test_a_range_of_one_value() -> None:
-    mechanism = ApproximateQuantiles(Fraction(1), DECILES, 2.5, 2.5, "replace")
-    assert mechanism.release(np.array([2.5, 7.0]), Randomness(1)).tolist() == [2.5] * 9
-
-
-def test_quantiles_are_near_the_true_ones_when_epsilon_is_large() -> None:
-    column = np.random.default_rng(3).normal(size=5000)
-    mechanism = ApproximateQuantiles(Fraction(20), DECILES, -10.0, 10.0, "add-remove")
-    edges = mechanism.release(column, Randomness(2))
-    ranks = np.searchsorted(np.sort(column), edges) / len(column)
-    assert np.abs(ranks - np.arange(1, 10) / 10).max() < 0.004
-
-
-def test_heavy_ties() -> None:
-    column = np.repeat([0.1, 0.4, 0.7], [30_000, 50_000, 20_000])
-    mechanism = ApproximateQuantiles(
-        Fraction(1), (Fraction(3, 10), Fraction(8, 10)), 0.0, 1.0, "replace"
-    )
-    first, second = mechanism.release(column, Randomness(4))
-    assert 0.1 <= first < 0.4 <= second < 0.7
-
-
-def test_parameters_are_checked() -> None:
-    with pytest.raises(ParameterError, match="epsilon must be > 0"):
-        ApproximateQuantiles(Fraction(-1), DECILES, 0.0, 1.0, "replace")

@@ -5,6 +5,9 @@ A scaled number is a float64 *mantissa* in [2^-256, 2^256] and a whole *exponent
 quotients and sums of positive scaled numbers have a relative error of one unit roundoff, whatever
 their magnitude: scaling by a power of two is exact, and a mantissa never leaves the normal range.
 The radix is that large so that most operations are those of plain float64 numbers.
+
+Compiled code is cached by file: after a change here, the kernels of other files must be compiled
+anew (delete their ``__pycache__``).
 """
 
 from __future__ import annotations
@@ -41,16 +44,7 @@ _BINARY_DIGITS = 192
 Array: TypeAlias = NDArray[Any]
 
 
-def compiled(function: Any) -> Any:
-    """Compile a kernel that does not hold the interpreter's lock.
-
-    The compiled code is cached by file: a change here is noticed in the kernels of another file
-    once that file changes or its ``__pycache__`` is deleted.
-    """
-    return njit(cache=True, nogil=True, error_model="numpy")(function)
-
-
-@compiled
+@njit(cache=True, nogil=True)
 def normal(mantissa: Any, exponent: Any) -> Any:
     """The scaled number, given a mantissa in [2^-768, 2^768]: a product of up to three, say."""
     if mantissa >= _HIGH:
@@ -60,19 +54,19 @@ def normal(mantissa: Any, exponent: Any) -> Any:
     return mantissa, exponent
 
 
-@compiled
+@njit(cache=True, nogil=True)
 def multiply(a: Any, a_exponent: Any, b: Any, b_exponent: Any) -> Any:
     """The product of two scaled numbers."""
     return normal(a * b, a_exponent + b_exponent)
 
 
-@compiled
+@njit(cache=True, nogil=True)
 def divide(a: Any, a_exponent: Any, b: Any, b_exponent: Any) -> Any:
     """The quotient of two scaled numbers, the second one positive."""
     return normal(a / b, a_exponent - b_exponent)
 
 
-@compiled
+@njit(cache=True, nogil=True)
 def add(a: Any, a_exponent: Any, b: Any, b_exponent: Any) -> Any:
     """The sum of two scaled numbers.
 
@@ -92,7 +86,7 @@ def add(a: Any, a_exponent: Any, b: Any, b_exponent: Any) -> Any:
     return mantissa, exponent
 
 
-@compiled
+@njit(cache=True, nogil=True)
 def power(powers: Any, distance: Any) -> Any:
     """exp(-rate * distance) from the tables of :func:`power_tables`."""
     low = distance & (_TABLE_SIZE - 1)
@@ -100,7 +94,7 @@ def power(powers: Any, distance: Any) -> Any:
     return normal(powers[0][low] * powers[2][high], powers[1][low] + powers[3][high])
 
 
-@compiled
+@njit(cache=True, nogil=True)
 def damp(powers: Any, distance: Any, a: Any, a_exponent: Any) -> Any:
     """Exp(-rate * distance) times a scaled number."""
     if distance == 0:
