@@ -1,11 +1,13 @@
 # Two commands do everything on a fresh machine that has Python >= 3.11 and make:
 #   make demo   set up, then train and show a tree on the bundled Adult data
 #   make test   set up, then lint, type-check and run the whole test suite
-# Also: make check (lint and types only), make bench (speed, as ratios to peers), make clean.
+# Also: make check (lint and types only), make clean, and make bench (speed, as ratios to peers, in
+# an environment of its own: diffprivlib needs an older scikit-learn; DATA=dir for more datasets).
 
 CANDIDATES := python3.11 python3.12 python3.13 python3.14 python3
 PYTHON ?= $(shell for p in $(CANDIDATES); do $$p -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 BIN := .venv/bin
+BENCH := .venv-bench/bin
 
 .PHONY: demo test check bench clean
 
@@ -21,16 +23,17 @@ check: .venv/.installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: .venv/.installed-dev
-	$(BIN)/python benchmarks/paper_tree_speed.py
-	$(BIN)/python benchmarks/predict_speed.py
-	$(BIN)/python benchmarks/latency.py
+bench: .venv-bench/.installed
+	$(BENCH)/python benchmarks/paper_tree_speed.py
+	$(BENCH)/python benchmarks/predict_speed.py
+	$(BENCH)/python benchmarks/latency.py
+	$(BENCH)/python benchmarks/speed.py $(if $(DATA),--data-dir $(DATA))
 
-.venv/bin/python:
+.venv/bin/python .venv-bench/bin/python:
 	@test -n "$(PYTHON)" || { echo "privatree needs Python >= 3.11 with venv; set PYTHON=/path/to/python"; exit 2; }
-	@echo "Setting up .venv: this takes a minute."
-	@$(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet --upgrade pip
+	@echo "Setting up $(@:/bin/python=): this takes a minute."
+	@$(PYTHON) -m venv $(@:/bin/python=)
+	@$@ -m pip install --quiet --upgrade pip
 
 .venv/.installed: pyproject.toml | .venv/bin/python
 	@$(BIN)/python -m pip install --quiet --editable .
@@ -40,5 +43,9 @@ bench: .venv/.installed-dev
 	@$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	@touch $@ .venv/.installed
 
+.venv-bench/.installed: pyproject.toml | .venv-bench/bin/python
+	@$(BENCH)/python -m pip install --quiet --editable '.[bench]'
+	@touch $@
+
 clean:
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache build dist
+	rm -rf .venv .venv-bench .mypy_cache .pytest_cache .ruff_cache build dist

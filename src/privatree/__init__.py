@@ -39,9 +39,10 @@ from privatree.errors import (
 
 if TYPE_CHECKING:
     from privatree import datasets, export, privacy, sources
-    from privatree.estimators import PaperPrivaTreeClassifier
+    from privatree.estimators import PrivaTreeClassifier
     from privatree.export import export_text
     from privatree.model import Model, load
+    from privatree.paper_estimator import PaperPrivaTreeClassifier
     from privatree.schema import Categorical, Numeric, Schema
 
 __version__ = "0.1.0"
@@ -55,6 +56,7 @@ __all__ = [
     "PaperClaimWarning",
     "PaperPrivaTreeClassifier",
     "ParameterError",
+    "PrivaTreeClassifier",
     "PrivacyLeakWarning",
     "PrivatreeError",
     "Schema",
@@ -72,7 +74,8 @@ _HOME = {
     "Categorical": "privatree.schema",
     "Model": "privatree.model",
     "Numeric": "privatree.schema",
-    "PaperPrivaTreeClassifier": "privatree.estimators",
+    "PaperPrivaTreeClassifier": "privatree.paper_estimator",
+    "PrivaTreeClassifier": "privatree.estimators",
     "Schema": "privatree.schema",
     "export_text": "privatree.export",
     "load": "privatree.model",

@@ -1,157 +1,75 @@
-"""The classifiers a scikit-learn user sees: validate, grow, release."""
+"""The record-level learner as a scikit-learn classifier: validate, plan, grow, release."""
 
 from __future__ import annotations
 
 import math
-import warnings
-from pathlib import Path
-from typing import Any, NamedTuple, Self
+from fractions import Fraction
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from privatree.errors import PaperClaimWarning, ParameterError
+from privatree.candidates import Candidates, automatic_bins
+from privatree.counts import CodedRecords
+from privatree.errors import ParameterError
+from privatree.estimator_base import (
+    INFERRED_SCHEMA,
+    LARGEST_DEPTH,
+    TreeClassifier,
+    check_epsilon,
+    check_integer,
+    check_one_of,
+)
 from privatree.model import Model
-from privatree.paper_budget import split_budget
-from privatree.paper_tree import PaperPlan, grow
 from privatree.privacy.amounts import positive_fraction
 from privatree.privacy.ledger import Ledger
 from privatree.privacy.randomness import Randomness
-from privatree.privacy.statement import Leak, PrivacyStatement, shown_amount
+from privatree.privacy.statement import PrivacyStatement
+from privatree.record_plan import FREE_DEPTH, LARGEST_COUNT, RecordPlan
+from privatree.record_tree import grow
 from privatree.schema import Schema
-from privatree.sources.frames import open_frame, open_labels, read_features, read_labels
-from privatree.sources.inference import check_without_schema, infer_schema
+from privatree.sources.coding import read_codes
+from privatree.sources.containers import Table
+from privatree.sources.frames import read_labels
 
-SMALLEST_EPSILON, LARGEST_EPSILON = 1e-9, 1e9
-LARGEST_DEPTH = 16
+class PrivaTreeClassifier(TreeClassifier):
+    """A decision tree that is epsilon-differentially private for whole records.
 
-INFERRED_SCHEMA = Leak(
-    "schema read from the data",
-    "ranges, categories and classes were taken from the records. Pass a schema.",
-)
-PURITY_STOP = Leak(
-    "purity stop",
-    "whether a node has two records and two classes decides exactly whether it is split, so one "
-    "record can change the shape of the tree with certainty. Pass stop_when_pure=False.",
-)
-EXACT_QUANTILES = Leak(
-    "exact quantiles",
-    'bin edges, hence thresholds, are values of the records. Pass quantiles="private".',
-)
-
-
-class _Training(NamedTuple):
-    """What a learner is given."""
-
-    schema: Schema
-    columns: list[NDArray[Any]]
-    labels: NDArray[np.int32]
-    n_records: int
-    """Including those left out for want of a label."""
-
-
-class _TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """What the tree learners share: reading input, and predicting from the released model."""
-
-    schema: Schema | None
-
-    def _read(self, X: Any, y: Any) -> _Training:
-        """Read the records, by the schema or, if none was given, by one read from them."""
-        if self.schema is not None and not isinstance(self.schema, Schema):
-            raise ParameterError(
-                f"schema must be a privatree.Schema or None, got {type(self.schema).__name__}. "
-                "Schema.from_toml(path) reads one from a file."
-            )
-        table = open_frame(X)
-        if table.has_shape:
-            validate_data(self, X, y, skip_check_array=True)
-        elif self.schema is not None:  # a list without rows
-            self.n_features_in_ = len(self.schema.features)
-        target = open_labels(y)
-        if self.schema is None:
-            check_without_schema(table, target)
-            schema = infer_schema(table, target, stacklevel=4)
-        else:
-            schema = self.schema
-        columns = read_features(table, schema)
-        labels = read_labels(target, schema)
-        if len(labels) != len(columns[0]):
-            raise ValueError("X and y must have the same number of rows.")
-        known = labels >= 0  # a record without one of the classes is left out
-        return _Training(
-            schema, [column[known] for column in columns], labels[known], n_records=len(labels)
-        )
-
-    def _release(self, model: Model) -> Self:
-        """Keep what is published, and nothing else."""
-        self.model_ = model
-        self.schema_, self.tree_, self.privacy_ = model.schema_, model.tree_, model.privacy_
-        self.classes_ = model.classes_
-        return self
-
-    def _names(self, X: Any) -> Any:
-        """Check X against the training columns; their names, for an X that has none."""
-        check_is_fitted(self)
-        if open_frame(X).has_shape:  # else: a list without rows
-            validate_data(self, X, reset=False, skip_check_array=True)
-        return getattr(self, "feature_names_in_", None)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The predicted label of each row."""
-        names = self._names(X)
-        return self.model_.predict(X, names=names)
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The probability of each class (columns in the order of ``classes_``) for each row."""
-        names = self._names(X)
-        return self.model_.predict_proba(X, names=names)
-
-    def apply(self, X: Any) -> NDArray[np.int32]:
-        """The number of the leaf that each row falls in."""
-        names = self._names(X)
-        return self.model_.apply(X, names=names)
-
-    def save(self, path: str | Path) -> None:
-        """Write the released model as JSON; :func:`privatree.load` reads it."""
-        check_is_fitted(self)
-        self.model_.save(path)
-
-    def __sklearn_tags__(self) -> Any:
-        """What scikit-learn may expect: missing values and categories are fine."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
-
-
-class PaperPrivaTreeClassifier(_TreeClassifier):
-    """Algorithm 1 of the PrivaTree paper, as printed.
-
-    It is here to reproduce the paper and to compare with it. **Its epsilon does not hold for whole
-    records**: every record is in every feature's histogram, so their costs add up, and stopping
-    at pure nodes has no finite cost at all. ``privacy_`` says what does hold.
+    Nothing is assumed public but the schema and the parameters; not even the number of records.
+    Splits and labels are drawn by exponential mechanisms: a better tree is more likely, and no
+    record changes any tree's probability by more than a factor e^epsilon. How it works is in
+    ``docs/how-it-works.md``, the proof in ``docs/proofs/record-tree.md``.
 
     Parameters
     ----------
     epsilon : float, default=1.0
-        The privacy budget as the paper counts it.
-    max_depth : int, default=4
-        Largest depth of the tree, 1 to 16.
+        The privacy budget of a whole record. Smaller is more private and less accurate.
+    max_depth : int or None, default=4
+        Largest depth of the tree, 1 to 16. None lets it follow the number of records and epsilon,
+        up to 10.
     schema : Schema, optional
         What is public. Without one it is read from the data, which leaks and warns.
-    n_bins : int, default=10
-        Bins for each numeric feature, 2 to 256. A feature with declared ``cuts`` keeps those, and
-        is budgeted like a category feature.
-    max_leaf_error : float, default=0.01
-        Accuracy that noisy leaf labels may cost: the E_max of equation 5.
-    quantiles : {"private", "exact"}, default="private"
-        ``"exact"`` is the paper's PrivaTree*, whose bins leak.
-    stop_when_pure : bool, default=True
-        Whether to stop at nodes with one class or fewer than two records, as printed. False
-        removes this leak.
+    n_bins : int or "auto", default="auto"
+        Codes of each numeric feature, 2 to 256. ``"auto"``: 256, fewer beyond 50 features. They
+        cost no budget.
+    lookahead : {"auto", 1, 2, 3}, default="auto"
+        How many levels at the end of each path are drawn together. More is better and slower;
+        ``"auto"`` takes as many as the size of the table allows.
+    dataset_size : int or "private", default="private"
+        ``"private"`` spends 3% of the budget on a noisy number of records. A number is declared by
+        the caller from public knowledge, and need not be right: never the length of the table.
+    schedule : {"accuracy", "robust"}, default="accuracy"
+        ``"robust"``: a fixed number of levels with equal budgets, for the strongest certificates
+        against poisoning; somewhat less accurate.
+    robust_levels : int, default=3
+        How many levels ``schedule="robust"`` has.
+    neighbours : {"add-remove", "replace"}, default="add-remove"
+        Between which tables epsilon holds: one record added or removed, or one record replaced by
+        any other. ``"replace"`` halves every spend, and the number of records is public.
+    probability_share : float, default=0.0
+        Share of epsilon, below 1, for noisy class counts of the leaves, which ``predict_proba``
+        then uses. With 0 it is one-hot.
+    budget : Budget, optional
+        Charged with epsilon before anything is drawn; refuses if it does not cover it.
     random_state : int, numpy generator or None, default=None
         None draws from the operating system. A seed is for tests and papers only.
 
@@ -160,7 +78,7 @@ class PaperPrivaTreeClassifier(_TreeClassifier):
     tree_ : Tree
         The released tree.
     privacy_ : PrivacyStatement
-        The claimed epsilon, what holds for a whole record, and every spend.
+        Epsilon, what is assumed public, every spend, and the schedule.
     schema_ : Schema
         What was taken to be public.
     classes_ : ndarray
@@ -172,14 +90,10 @@ class PaperPrivaTreeClassifier(_TreeClassifier):
 
     Examples
     --------
-    >>> import warnings
-    >>> from privatree import PaperPrivaTreeClassifier, datasets
-    >>> frame, labels, schema = datasets.load("nursery")
-    >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("ignore")
-    ...     model = PaperPrivaTreeClassifier(1.0, schema=schema, random_state=0)
-    ...     accuracy = model.fit(frame, labels).score(frame, labels)
-    >>> accuracy > 0.99
+    >>> from privatree import PrivaTreeClassifier, datasets
+    >>> frame, labels, schema = datasets.load("adult")
+    >>> model = PrivaTreeClassifier(epsilon=0.1, schema=schema, random_state=0)
+    >>> model.fit(frame, labels).score(frame, labels) > 0.82
     True
     """
 
@@ -187,21 +101,29 @@ class PaperPrivaTreeClassifier(_TreeClassifier):
         self,
         epsilon: float = 1.0,
         *,
-        max_depth: int = 4,
+        max_depth: int | None = 4,
         schema: Schema | None = None,
-        n_bins: int = 10,
-        max_leaf_error: float = 0.01,
-        quantiles: str = "private",
-        stop_when_pure: bool = True,
+        n_bins: int | str = "auto",
+        lookahead: int | str = "auto",
+        dataset_size: int | str = "private",
+        schedule: str = "accuracy",
+        robust_levels: int = 3,
+        neighbours: str = "add-remove",
+        probability_share: float = 0.0,
+        budget: Any = None,
         random_state: Any = None,
     ) -> None:
         self.epsilon = epsilon
         self.max_depth = max_depth
         self.schema = schema
         self.n_bins = n_bins
-        self.max_leaf_error = max_leaf_error
-        self.quantiles = quantiles
-        self.stop_when_pure = stop_when_pure
+        self.lookahead = lookahead
+        self.dataset_size = dataset_size
+        self.schedule = schedule
+        self.robust_levels = robust_levels
+        self.neighbours = neighbours
+        self.probability_share = probability_share
+        self.budget = budget
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -220,106 +142,97 @@ class PaperPrivaTreeClassifier(_TreeClassifier):
 
         Warns
         -----
-        PaperClaimWarning
-            Always: the claimed epsilon does not hold for whole records.
         PrivacyLeakWarning
             If no schema was given.
         """
         self._check_parameters()
         randomness = Randomness.from_random_state(self.random_state)
-        training = self._read(X, y)
-        plan = self._plan(training.schema, training.n_records)
-        ledger = Ledger(plan.budget.for_a_record(*plan.kinds, plan.max_depth), randomness)
-        tree = grow(training.columns, training.labels, plan, ledger)
+        table, target, schema = self._open(X, y, stacklevel=4)
+        n_bins = automatic_bins(len(schema.features)) if self.n_bins == "auto" else self.n_bins
+        candidates = Candidates.of(schema, int(n_bins))
+        records, n_rows = self._records(table, target, schema, candidates)
+        plan = self._plan(schema, candidates, n_rows)
+        if self.budget is not None:
+            self.budget.charge(positive_fraction("epsilon", self.epsilon), purpose="PrivaTreeClassifier")
+        ledger = Ledger(plan.epsilon, randomness)
+        tree = grow(records, candidates, plan, schema, ledger)
         privacy = self._statement(plan, ledger, randomness.seeded)
-        warnings.warn(_warning(privacy), PaperClaimWarning, stacklevel=2)
-        return self._release(Model(schema_=training.schema, tree_=tree, privacy_=privacy))
+        return self._release(Model(schema_=schema, tree_=tree, privacy_=privacy))
 
-    def _plan(self, schema: Schema, n_records: int) -> PaperPlan:
-        budget = split_budget(
-            positive_fraction("epsilon", self.epsilon),
-            n_records=n_records,
+    def _records(
+        self, table: Table, target: Table, schema: Schema, candidates: Candidates
+    ) -> tuple[CodedRecords, int]:
+        """The records as codes, and the number of rows, those without a known label included."""
+        labels = read_labels(target, schema)
+        if len(labels) != table.n_rows:
+            raise ValueError("X and y must have the same number of rows.")
+        codes = read_codes(table, schema, candidates.cuts)
+        known = labels >= 0
+        if not known.all():
+            codes, labels = codes[known], labels[known]
+        n_classes = len(schema.classes)
+        labels = labels.astype(np.min_scalar_type(n_classes - 1))
+        return CodedRecords(codes, candidates.n_codes, labels, n_classes), table.n_rows
+
+    def _plan(self, schema: Schema, candidates: Candidates, n_rows: int) -> RecordPlan:
+        """The learner's public parameters; `n_rows` is used only where it is public."""
+        epsilon = positive_fraction("epsilon", self.epsilon)
+        is_private = self.dataset_size == "private"
+        dataset_size = None if is_private else int(self.dataset_size)
+        if self.neighbours == "replace":  # one replaced record is one removed and one added
+            epsilon /= 2
+            dataset_size = max(1, n_rows) if is_private else dataset_size
+        codes = np.array(candidates.n_codes)
+        return RecordPlan(
+            epsilon=epsilon,
             n_classes=len(schema.classes),
-            max_depth=self.max_depth,
-            max_leaf_error=self.max_leaf_error,
-            private_quantiles=self.quantiles == "private",
-        )
-        return PaperPlan(
-            schema=schema,
-            budget=budget,
-            max_depth=self.max_depth,
-            n_bins=self.n_bins,
-            private_quantiles=self.quantiles == "private",
-            stop_when_pure=self.stop_when_pure,
+            numeric_codes=tuple(codes[~candidates.is_category].tolist()),
+            categorical_codes=tuple(codes[candidates.is_category].tolist()),
+            max_depth=FREE_DEPTH if self.max_depth is None else int(self.max_depth),
+            lookahead=None if self.lookahead == "auto" else int(self.lookahead),
+            robust_levels=int(self.robust_levels) if self.schedule == "robust" else None,
+            dataset_size=dataset_size,
+            probability_share=Fraction(self.probability_share),
         )
 
     def _check_parameters(self) -> None:
         check_epsilon(self.epsilon)
-        check_integer("max_depth", self.max_depth, 1, LARGEST_DEPTH)
-        check_integer("n_bins", self.n_bins, 2, 256)
-        if not 0 < positive_fraction("max_leaf_error", self.max_leaf_error) < 1:
-            raise ParameterError(f"max_leaf_error must be < 1, got {self.max_leaf_error}.")
-        if self.quantiles not in ("private", "exact"):
-            raise ParameterError(f'quantiles must be "private" or "exact", got {self.quantiles!r}.')
-        if not isinstance(self.stop_when_pure, (bool, np.bool_)):
-            raise ParameterError(
-                f"stop_when_pure must be True or False, got {self.stop_when_pure!r}."
-            )
+        if self.max_depth is not None:
+            check_integer("max_depth", self.max_depth, 1, LARGEST_DEPTH)
+        if self.n_bins != "auto":
+            check_integer('n_bins (if not "auto")', self.n_bins, 2, 256)
+        if self.lookahead != "auto":
+            check_integer('lookahead (if not "auto")', self.lookahead, 1, 3)
+        if self.dataset_size != "private":
+            check_integer('dataset_size (if not "private")', self.dataset_size, 1, LARGEST_COUNT)
+        check_one_of("schedule", self.schedule, ("accuracy", "robust"))
+        check_integer("robust_levels", self.robust_levels, 1, LARGEST_DEPTH)
+        check_one_of("neighbours", self.neighbours, ("add-remove", "replace"))
+        share = self.probability_share
+        is_number = isinstance(share, (int, float, np.number)) and not isinstance(share, bool)
+        if not is_number or not 0 <= share < 1:
+            raise ParameterError(f"probability_share must be in [0, 1), got {share!r}.")
 
-    def _statement(self, plan: PaperPlan, ledger: Ledger, seeded: bool) -> PrivacyStatement:
-        composed = float(plan.budget.for_a_record(*plan.kinds, plan.max_depth))
-        replaced = float(plan.budget.for_a_replaced_record(*plan.kinds, plan.max_depth))
-        leaks = []
-        if self.schema is None:
-            leaks.append(INFERRED_SCHEMA)
-        if self.stop_when_pure:
-            leaks.append(PURITY_STOP)
-        if self.quantiles == "exact":
-            leaks.append(EXACT_QUANTILES)
-        notes = [
-            "The paper composes features in parallel, but every record is in every feature's "
-            f"histogram: spends on one record add up to as much as {shown_amount(composed)}.",
-            "Neighbours are compared with the number of records in the leaf budget held fixed. For "
-            f"tables of the same size with one record replaced it is {shown_amount(replaced)}.",
+    def _statement(self, plan: RecordPlan, ledger: Ledger, seeded: bool) -> PrivacyStatement:
+        public = [
+            "the schema: column names, ranges, categories and classes",
+            "the parameters of the learner",
         ]
+        if self.dataset_size != "private":
+            public.append("dataset_size, as declared: it must not be the table's own length")
+        elif self.neighbours == "replace":
+            public.append("the number of records: it is the same in both tables")
+        notes = []
+        if self.neighbours == "replace":
+            notes.append("Spends are for one record added or removed: one replaced costs twice.")
         return PrivacyStatement(
-            learner="PaperPrivaTreeClassifier",
-            epsilon=math.inf if leaks else composed,
-            public=(
-                "the schema: column names, ranges, categories and classes",
-                "the number of records: it sets the leaf budget, and the spends reveal it",
-                "the parameters of the learner",
-            ),
-            leaks=tuple(leaks),
-            claimed_epsilon=float(self.epsilon),
+            learner="PrivaTreeClassifier",
+            epsilon=math.inf if self.schema is None else float(self.epsilon),
+            neighbours=self.neighbours,
+            public=tuple(public),
+            leaks=(INFERRED_SCHEMA,) if self.schema is None else (),
             notes=tuple(notes),
             seeded=seeded,
             spends=tuple(ledger.spends()),
-        )
-
-
-def _warning(privacy: PrivacyStatement) -> str:
-    claim = f"epsilon={privacy.claimed_epsilon:g} is the paper's claim, not a guarantee."
-    if math.isinf(privacy.epsilon):
-        leaks = ", ".join(leak.name for leak in privacy.leaks)
-        return f"{claim} For a whole record no finite epsilon holds ({leaks}): print privacy_."
-    holds = shown_amount(privacy.epsilon)
-    return f"{claim} For a whole record epsilon={holds} holds: print privacy_."
-
-
-def check_epsilon(epsilon: Any) -> None:
-    """Refuse an epsilon that is not a positive finite number of sensible size."""
-    exact = positive_fraction("epsilon", epsilon)
-    if exact < SMALLEST_EPSILON:
-        raise ParameterError(f"epsilon must be at least {SMALLEST_EPSILON:g}, got {epsilon}.")
-    if exact > LARGEST_EPSILON:
-        raise ParameterError(f"epsilon must be at most {LARGEST_EPSILON:g}: that is no privacy.")
-
-
-def check_integer(name: str, value: Any, smallest: int, largest: int) -> None:
-    """Refuse anything but an integer in a range."""
-    is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not is_integer or not smallest <= value <= largest:
-        raise ParameterError(
-            f"{name} must be an integer from {smallest} to {largest}, got {value!r}."
+            schedule=plan.schedule(),
         )

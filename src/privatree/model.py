@@ -183,7 +183,8 @@ def _check_spends(tree: Tree, privacy: PrivacyStatement) -> None:
     for node in np.flatnonzero(tree.feature >= 0).tolist():  # parents come before their children
         for child in (tree.left[node], tree.right[node]):
             spent[child] += spent[node]
-    if max(spent) > privacy.epsilon * (1 + 1e-9):
+    times = 2 if privacy.neighbours == "replace" else 1  # spends are for one added or removed
+    if times * max(spent) > privacy.epsilon * (1 + 1e-9):
         raise ModelFormatError("privacy: epsilon must cover the spends on every path.")
     if privacy.leaks and not math.isinf(privacy.epsilon):
         raise ModelFormatError("privacy: epsilon must be infinite where there are leaks.")

@@ -80,7 +80,7 @@ def grow(
             break
         splits = _choose_splits(level, records, plan)
         level = _make_children(level, splits, builder, records, cuts, plan)
-    exact_totals = records.class_totals(len(level))
+    exact_totals = records.class_totals()
     for node, exact_counts in zip(level, exact_totals, strict=True):
         builder.leaf(node.number, _label(node, exact_counts, plan))
     return builder.build()
@@ -145,7 +145,7 @@ def _code(
         elif edges is not None:
             codes.append(code_numbers(column, edges))
             n_codes.append(len(edges) + 1)
-    return CodedRecords(codes, n_codes, labels, len(schema.classes))
+    return CodedRecords(np.column_stack(codes), n_codes, labels, len(schema.classes))
 
 
 # --- lines 6 to 17: the recursion, a level at a time --------------------------------------------
@@ -155,13 +155,13 @@ def _choose_splits(
     level: list[_Node], records: CodedRecords, plan: PaperPlan
 ) -> list[BestSplit | NDArray[np.int64]]:
     """For each node its split, or the exact class counts from which its leaf is labelled."""
-    exact_counts = records.class_counts(len(level))
-    exact_totals = exact_counts[0].sum(axis=1)
+    exact_counts = records.class_counts()
+    exact_totals = records.class_totals()
     outcomes: list[BestSplit | NDArray[np.int64]] = []
     for place, node in enumerate(level):
         split = None
         if not (plan.stop_when_pure and _is_pure(exact_totals[place])):
-            exact_histograms = [counts[place] for counts in exact_counts]
+            exact_histograms = np.split(exact_counts[place].T, records.offsets[1:-1])
             split = _split(node, exact_histograms, plan)
         outcomes.append(exact_totals[place] if split is None else split)
     return outcomes

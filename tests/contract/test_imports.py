@@ -16,6 +16,7 @@ ALLOWED = {
     "privacy": {"errors"},
     "schema": {"errors", "sources"},  # Schema.infer opens frames when asked to
     "sources": {"errors", "schema"},
+    "candidates": {"errors", "schema"},
     "counts": set(),
     "gini": set(),
     "paper_budget": set(),

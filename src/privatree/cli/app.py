@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from privatree import __version__
-from privatree.cli import demo, show
+from privatree.cli import demo, fit, predict, show
 from privatree.errors import PrivatreeError
 
 app = typer.Typer(
@@ -18,6 +18,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("demo")(demo.demo)
+app.command("fit")(fit.fit)
+app.command("predict")(predict.predict)
 app.command("show")(show.show)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from privatree.errors import ModelFormatError
 from privatree.privacy.ledger import Spend
+from privatree.privacy.schedule import Schedule, Stage
 
 _NEIGHBOURS = {
     "add-remove": "datasets that differ by one record added or removed",
@@ -52,6 +53,8 @@ class PrivacyStatement:
         Whether the noise came from a seed, and so is not secret.
     spends : tuple of Spend
         Every charge.
+    schedule : Schedule or None
+        What the learner could have spent along any path, if it can say so.
     """
 
     learner: str
@@ -64,6 +67,7 @@ class PrivacyStatement:
     notes: tuple[str, ...] = ()
     seeded: bool = False
     spends: tuple[Spend, ...] = field(default=(), repr=False)
+    schedule: Schedule | None = field(default=None, repr=False)
 
     def __str__(self) -> str:
         """The statement in plain words."""
@@ -103,6 +107,7 @@ class PrivacyStatement:
             "notes": list(self.notes),
             "seeded": self.seeded,
             "spends": [_spend_to_dict(spend) for spend in self.spends],
+            "schedule": None if self.schedule is None else _schedule_to_dict(self.schedule),
         }
 
     @classmethod
@@ -124,6 +129,7 @@ class PrivacyStatement:
             notes=_strings("notes", table.take("notes", list)),
             seeded=table.take("seeded", bool),
             spends=tuple(_spend_from_dict(entry) for entry in table.take("spends", list)),
+            schedule=_schedule_from_dict(table.take("schedule", object)),
         )
         table.finish()
         return statement
@@ -263,3 +269,37 @@ def _finite(name: str, value: Any) -> float:
     if math.isinf(amount):
         raise ModelFormatError(f"privacy: {name} must be finite.")
     return amount
+
+
+def _schedule_to_dict(schedule: Schedule) -> dict[str, Any]:
+    return {
+        "choices": float(schedule.choices),
+        "counts": float(schedule.counts),
+        "sequences": [
+            [[stage.kind, float(stage.epsilon)] for stage in path] for path in schedule.sequences
+        ],
+    }
+
+
+def _schedule_from_dict(written: Any) -> Schedule | None:
+    if written is None:
+        return None
+    table = _Table("schedule", written)
+    schedule = Schedule(
+        choices=Fraction(_finite("choices", table.take("choices", object))),
+        counts=Fraction(_finite("counts", table.take("counts", object))),
+        sequences=tuple(_stages(path) for path in table.take("sequences", list)),
+    )
+    table.finish()
+    return schedule
+
+
+def _stages(written: Any) -> tuple[Stage, ...]:
+    stages = []
+    for entry in written if isinstance(written, list) else [None]:
+        match entry:
+            case ["count" | "choice" as kind, epsilon]:
+                stages.append(Stage(kind, Fraction(_finite("epsilon of a stage", epsilon))))
+            case _:
+                raise ModelFormatError('schedule: a stage must be ["count" or "choice", epsilon].')
+    return tuple(stages)

@@ -30,8 +30,10 @@ from privatree.sources.containers import Table, object_column
 from privatree.sources.opening import open_frame, open_labels
 
 __all__ = [
+    "category_codes",
     "open_frame",
     "open_labels",
+    "open_matched",
     "prediction_matrix",
     "read_features",
     "read_labels",
@@ -66,10 +68,10 @@ def read_features(X: Any, schema: Schema, names: Sequence[str] | None = None) ->
     TypeError, ValueError
         If X is not a frame.
     """
-    table, positions = _open_matched(X, schema, names)
+    table, positions = open_matched(X, schema, names)
     contents = _contents(table, positions)
     return [
-        _codes(column, feature)
+        category_codes(column, feature)
         if isinstance(feature, Categorical)
         else to_placed_numbers(column, feature)
         for column, feature in zip(contents, schema.features.values(), strict=True)
@@ -137,7 +139,7 @@ def prediction_matrix(
     SchemaError, TypeError, ValueError
         As :func:`read_features`, also for the columns that are not used.
     """
-    table, positions = _open_matched(X, schema, names)
+    table, positions = open_matched(X, schema, names)
     features = list(schema.features.values())
     columns = np.full(len(features), -1, dtype=np.int64)
     if len(used) == 0:
@@ -155,15 +157,21 @@ def prediction_matrix(
 
 
 def _values(column: Column, feature: Feature) -> NDArray[Any]:
-    return _codes(column, feature) if isinstance(feature, Categorical) else to_numbers(column)
+    return (
+        category_codes(column, feature) if isinstance(feature, Categorical) else to_numbers(column)
+    )
 
 
-def _codes(column: Column, feature: Categorical) -> NDArray[Any]:
+def category_codes(column: Column, feature: Categorical) -> NDArray[Any]:
+    """Read a column as positions in the categories of its feature."""
     return to_codes(column, feature.categories, feature.missing_place, code_dtype(feature))
 
 
-def _open_matched(X: Any, schema: Schema, names: Sequence[str] | None) -> tuple[Table, list[int]]:
-    """Open a frame and find, for every feature of the schema, its column; check the types."""
+def open_matched(X: Any, schema: Schema, names: Sequence[str] | None) -> tuple[Table, list[int]]:
+    """Open a frame and find, for every feature of the schema, its column; check the types.
+
+    Parameters and errors are those of :func:`read_features`.
+    """
     table = open_frame(X, names)
     if not table.has_shape:  # a list without rows fits every schema
         columns = [object_column(list) for _ in schema.names]

@@ -7,6 +7,7 @@ they hand the mechanism to a :class:`~privatree.privacy.ledger.Ledger`, which ch
 
 from privatree.privacy.mechanisms.approximate_quantiles import ApproximateQuantiles
 from privatree.privacy.mechanisms.exponential import Exponential
+from privatree.privacy.mechanisms.exponential_by_parts import ExponentialByParts, Parts, Weights
 from privatree.privacy.mechanisms.gaussian import Gaussian
 from privatree.privacy.mechanisms.geometric import Geometric
 from privatree.privacy.mechanisms.joint_exponential_quantiles import JointExponentialQuantiles
@@ -17,10 +18,13 @@ from privatree.privacy.mechanisms.truncated_geometric import TruncatedGeometric
 __all__ = [
     "ApproximateQuantiles",
     "Exponential",
+    "ExponentialByParts",
     "Gaussian",
     "Geometric",
     "JointExponentialQuantiles",
     "Laplace",
+    "Parts",
     "PermuteAndFlip",
     "TruncatedGeometric",
+    "Weights",
 ]

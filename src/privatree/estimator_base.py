@@ -1,0 +1,120 @@
+"""What the tree classifiers share: reading input, checking parameters, predicting."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from privatree.errors import ParameterError
+from privatree.model import Model
+from privatree.privacy.amounts import positive_fraction
+from privatree.privacy.statement import Leak
+from privatree.schema import Schema
+from privatree.sources.containers import Table
+from privatree.sources.frames import open_frame, open_labels
+from privatree.sources.inference import check_without_schema, infer_schema
+
+SMALLEST_EPSILON, LARGEST_EPSILON = 1e-9, 1e9
+LARGEST_DEPTH = 16
+
+INFERRED_SCHEMA = Leak(
+    "schema read from the data",
+    "ranges, categories and classes were taken from the records. Pass a schema.",
+)
+
+
+class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Opens the input, and predicts from the released model."""
+
+    schema: Schema | None
+
+    def _open(self, X: Any, y: Any, stacklevel: int) -> tuple[Table, Table, Schema]:
+        """Open the records and their labels, and the schema or, without one, what they show."""
+        if self.schema is not None and not isinstance(self.schema, Schema):
+            raise ParameterError(
+                f"schema must be a privatree.Schema or None, got {type(self.schema).__name__}. "
+                "Schema.from_toml(path) reads one from a file."
+            )
+        table = open_frame(X)
+        if table.has_shape:
+            validate_data(self, X, y, skip_check_array=True)
+        elif self.schema is not None:  # a list without rows
+            self.n_features_in_ = len(self.schema.features)
+        target = open_labels(y)
+        if self.schema is None:
+            check_without_schema(table, target)
+            return table, target, infer_schema(table, target, stacklevel=stacklevel)
+        return table, target, self.schema
+
+    def _release(self, model: Model) -> Self:
+        """Keep what is published, and nothing else."""
+        self.model_ = model
+        self.schema_, self.tree_, self.privacy_ = model.schema_, model.tree_, model.privacy_
+        self.classes_ = model.classes_
+        return self
+
+    def _names(self, X: Any) -> Any:
+        """Check X against the training columns; their names, for an X that has none."""
+        check_is_fitted(self)
+        if open_frame(X).has_shape:  # else: a list without rows
+            validate_data(self, X, reset=False, skip_check_array=True)
+        return getattr(self, "feature_names_in_", None)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The predicted label of each row."""
+        names = self._names(X)
+        return self.model_.predict(X, names=names)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The probability of each class (columns in the order of ``classes_``) for each row."""
+        names = self._names(X)
+        return self.model_.predict_proba(X, names=names)
+
+    def apply(self, X: Any) -> NDArray[np.int32]:
+        """The number of the leaf that each row falls in."""
+        names = self._names(X)
+        return self.model_.apply(X, names=names)
+
+    def save(self, path: str | Path) -> None:
+        """Write the released model as JSON; :func:`privatree.load` reads it."""
+        check_is_fitted(self)
+        self.model_.save(path)
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn may expect: missing values and categories are fine."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+
+def check_epsilon(epsilon: Any) -> None:
+    """Refuse an epsilon that is not a positive finite number of sensible size."""
+    exact = positive_fraction("epsilon", epsilon)
+    if exact < SMALLEST_EPSILON:
+        raise ParameterError(f"epsilon must be at least {SMALLEST_EPSILON:g}, got {epsilon}.")
+    if exact > LARGEST_EPSILON:
+        raise ParameterError(f"epsilon must be at most {LARGEST_EPSILON:g}: that is no privacy.")
+
+
+def check_integer(name: str, value: Any, smallest: int, largest: int) -> None:
+    """Refuse anything but an integer in a range."""
+    is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not is_integer or not smallest <= value <= largest:
+        raise ParameterError(
+            f"{name} must be an integer from {smallest} to {largest}, got {value!r}."
+        )
+
+
+def check_one_of(name: str, value: Any, allowed: tuple[str, ...]) -> None:
+    """Refuse anything but one of some words."""
+    if not isinstance(value, str) or value not in allowed:
+        listed = " or ".join(f'"{word}"' for word in allowed)
+        raise ParameterError(f"{name} must be {listed}, got {value!r}.")

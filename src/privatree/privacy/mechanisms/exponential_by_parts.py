@@ -1,0 +1,113 @@
+"""An exponential mechanism whose outcome is drawn part by part; ``docs/proofs/exponential.md``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privatree.privacy.amounts import positive_fraction
+from privatree.privacy.randomness import Randomness
+from privatree.privacy.samplers.halving import PreciseWeights, select_by_halving
+from privatree.privacy.samplers.refinement import UNIT_ROUNDOFF
+from privatree.privacy.samplers.selection import select
+
+
+class Weights(NamedTuple):
+    """Approximate weights: factor * exp(rate * score).
+
+    Parameters
+    ----------
+    exact_scores : array of int64
+        Whole numbers.
+    exact_factors : array of float64
+        0 for what cannot be drawn, else between ``decay.SMALLEST_FACTOR`` and 2.
+    relative_error : float
+        Bound on the relative error of each weight.
+    precise : callable
+        From a number of digits to the weights as decimals and a bound on their relative error.
+    """
+
+    exact_scores: NDArray[np.int64]
+    exact_factors: NDArray[np.float64]
+    relative_error: float
+    precise: PreciseWeights
+
+
+class Parts:
+    """Draws the parts of one outcome, each given those before it."""
+
+    def __init__(self, rate: Fraction, randomness: Randomness) -> None:
+        self._rate, self._randomness = rate, randomness
+
+    def choose(self, weights: Weights) -> int:
+        """Index of a part, with probability exactly proportional to its weight."""
+        return select_by_halving(
+            relative_weights(weights, self._rate),
+            weights.relative_error + _CONVERSION_ERROR,
+            weights.precise,
+            self._randomness,
+        )
+
+    def choose_by_score(self, exact_scores: NDArray[np.int64]) -> int:
+        """Index i with probability exactly proportional to exp(rate * score_i)."""
+        return select(exact_scores, self._rate, self._randomness)
+
+
+_CONVERSION_ERROR = 10_000.0 * UNIT_ROUNDOFF
+"""Of :func:`relative_weights`: exponents that matter are at most 350 + 600 in size, the logarithms
+of factors at most 600; a few roundings of each, and 64 for each log and exp."""
+
+
+def relative_weights(weights: Weights, rate: Fraction) -> NDArray[np.float64]:
+    """The weights in units of the largest; what is below exp(-350) is negligible and becomes 0."""
+    possible = weights.exact_factors > 0
+    scores = weights.exact_scores[possible]
+    logs = np.log(weights.exact_factors[possible]) - float(rate) * (scores.max() - scores)
+    logs -= logs.max()
+    found = np.zeros(len(possible))
+    found[possible] = np.where(logs < -350.0, 0.0, np.exp(np.maximum(logs, -350.0)))
+    return found
+
+
+@dataclass(frozen=True)
+class ExponentialByParts:
+    """Draw an outcome in parts, its weight being a measure times exp(epsilon score/score_range).
+
+    Parameters
+    ----------
+    epsilon : Fraction
+        Privacy cost of the whole outcome.
+    score_range : int, default=1
+        Length of an interval, fixed beforehand, that holds the change of every outcome's score
+        between neighbours.
+
+    Notes
+    -----
+    Neighbours: any relation under which ``score_range`` holds.
+    Range: ``score_range``.
+    Guarantee: epsilon-DP and epsilon-bounded-range for all parts together, provided that the weight
+    of each part is the sum of the weights of all outcomes that contain it and what was drawn
+    before: then the parts together have the law of the exponential mechanism.
+    Cost: epsilon, once.
+    """
+
+    epsilon: Fraction
+    score_range: int = 1
+    name: ClassVar[str] = "exponential"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", positive_fraction("epsilon", self.epsilon))
+        positive_fraction("score_range", self.score_range)
+
+    @property
+    def rate(self) -> Fraction:
+        """Logarithm of the weight of one unit of score."""
+        return self.epsilon / self.score_range
+
+    def release(self, exact: None, randomness: Randomness) -> Parts:
+        """The source of the parts. Their weights come later, from counts that depend on them."""
+        return Parts(self.rate, randomness)
