@@ -147,16 +147,14 @@ class PreciseWeights:
         parts: Parts = {}
         for feature in sorted({split.feature for split in splits}):
             tables = [(t.astype(np.int64), totals) for t, totals in triples(feature)]
-            all_tables = sum(table for table, _ in tables)
-            all_totals = sum(totals for _, totals in tables)
+            all_tables, all_totals = _sums(tables)
             if not parts:
                 two = self.two_levels(all_tables, all_totals, middle, fine, rows, box)
                 parts[box.inside.size] = Decimal(STOP[3]) * sum(two.values())
             start = self._shape.offsets[feature]
             for split in (split for split in splits if split.feature == feature):
                 chosen = np.unique(upper_rows.row_of_code[start + split.left]).tolist()
-                left = sum(tables[row][0] for row in chosen)
-                left_totals = sum(tables[row][1] for row in chosen)
+                left, left_totals = _sums([tables[row] for row in chosen])
                 left_box, right_box = both_sides(box, self._shape, split)
                 on_left = self.two_levels(left, left_totals, middle, fine, rows, left_box)
                 on_right = self.two_levels(
@@ -168,3 +166,8 @@ class PreciseWeights:
     def _product(self, stop: float, split: Split, left: Parts, right: Parts) -> Decimal:
         share = Decimal(split.share.numerator) / split.share.denominator
         return (1 - Decimal(stop)) * share * sum(left.values()) * sum(right.values())
+
+
+def _sums(tables: list[tuple[NDArray[Any], NDArray[Any]]]) -> tuple[NDArray[Any], NDArray[Any]]:
+    differences, totals = zip(*tables, strict=True)
+    return np.sum(differences, axis=0), np.sum(totals, axis=0)

@@ -162,7 +162,6 @@ def subsets_of_pair(exact_differences: Any, exact_totals: Any, a: Any, b: Any, d
 @njit(cache=True, nogil=True)
 def _subsets(exact_differences: Any, exact_totals: Any, decays: Any) -> Any:
     """Mean over all pairs of labels; (a, b) and (b, a) weigh the same."""
-    coarse_decay, fine_decay = decays
     n_classes = exact_totals.size
     n_pairs = n_classes * (n_classes - 1) // 2
     scores = np.empty(n_pairs, dtype=np.int64)

@@ -35,7 +35,7 @@ class Box(NamedTuple):
 
     def copy(self) -> Box:
         """A box of its own memory."""
-        return Box(*(part.copy() for part in self))
+        return Box(self.low.copy(), self.high.copy(), self.inside.copy(), self.n_inside.copy())
 
 
 class Grid(NamedTuple):

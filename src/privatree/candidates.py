@@ -21,6 +21,9 @@ from privatree.schema import Categorical, Numeric, Schema
 TOTAL_MASS = 2**40
 """What the masses of the cuts of one feature add up to."""
 
+MOST_GROUPS = 512
+"""Codes of a category feature. With more categories, neighbours in their order share a code."""
+
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
@@ -40,6 +43,8 @@ class Candidates:
     masses : ndarray of int64, shape (n_all_codes,)
         For each code of a number the mass of the cut after it, 0 for the last; all 0 for
         categories.
+    groups : tuple of ndarray of int64, or None
+        For each category feature the code of each category; None for numbers.
     offsets : ndarray of int64, shape (n_features + 1,)
         Where the codes of each feature begin.
     is_category : ndarray of bool, shape (n_features,)
@@ -51,6 +56,7 @@ class Candidates:
     masses: NDArray[np.int64]
     offsets: NDArray[np.int64]
     is_category: NDArray[np.bool_]
+    groups: tuple[NDArray[np.int64] | None, ...]
 
     @classmethod
     def of(cls, schema: Schema, n_bins: int) -> Candidates:
@@ -67,11 +73,16 @@ class Candidates:
         kinds = {feature for feature in features if isinstance(feature, Numeric)}
         known = {kind: cut_points(kind, n_bins) for kind in kinds}  # features are often alike
         cuts, masses = list[NDArray[np.float64] | None](), list[NDArray[np.int64]]()
+        groups = list[NDArray[np.int64] | None]()
         for feature in features:
             if isinstance(feature, Categorical):
+                n_groups = min(len(feature.categories), MOST_GROUPS)
+                places = np.arange(len(feature.categories), dtype=np.int64)
+                groups.append(places * n_groups // len(feature.categories))
                 cuts.append(None)
-                masses.append(np.zeros(len(feature.categories), dtype=np.int64))
+                masses.append(np.zeros(n_groups, dtype=np.int64))
             else:
+                groups.append(None)
                 cuts.append(known[feature][0])
                 masses.append(np.append(known[feature][1], np.int64(0)))
         n_codes = tuple(len(part) for part in masses)
@@ -81,7 +92,13 @@ class Candidates:
             masses=np.concatenate(masses),
             offsets=np.cumsum((0, *n_codes), dtype=np.int64),
             is_category=np.array([part is None for part in cuts]),
+            groups=tuple(groups),
         )
+
+    def categories(self, feature: int, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The categories of a feature, by their positions, that have one of some codes."""
+        groups = self.groups[feature]
+        return np.flatnonzero(np.isin(groups if groups is not None else [], codes))
 
 
 def automatic_bins(n_features: int) -> int:

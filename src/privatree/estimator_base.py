@@ -94,7 +94,6 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-
 def check_epsilon(epsilon: Any) -> None:
     """Refuse an epsilon that is not a positive finite number of sensible size."""
     exact = positive_fraction("epsilon", epsilon)

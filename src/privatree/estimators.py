@@ -31,6 +31,7 @@ from privatree.sources.coding import read_codes
 from privatree.sources.containers import Table
 from privatree.sources.frames import read_labels
 
+
 class PrivaTreeClassifier(TreeClassifier):
     """A decision tree that is epsilon-differentially private for whole records.
 
@@ -153,7 +154,7 @@ class PrivaTreeClassifier(TreeClassifier):
         records, n_rows = self._records(table, target, schema, candidates)
         plan = self._plan(schema, candidates, n_rows)
         if self.budget is not None:
-            self.budget.charge(positive_fraction("epsilon", self.epsilon), purpose="PrivaTreeClassifier")
+            self.budget.charge(self.epsilon, purpose="PrivaTreeClassifier")
         ledger = Ledger(plan.epsilon, randomness)
         tree = grow(records, candidates, plan, schema, ledger)
         privacy = self._statement(plan, ledger, randomness.seeded)
@@ -167,6 +168,9 @@ class PrivaTreeClassifier(TreeClassifier):
         if len(labels) != table.n_rows:
             raise ValueError("X and y must have the same number of rows.")
         codes = read_codes(table, schema, candidates.cuts)
+        for place, groups in enumerate(candidates.groups):
+            if groups is not None and groups[-1] + 1 < len(groups):
+                codes[:, place] = groups[codes[:, place]]
         known = labels >= 0
         if not known.all():
             codes, labels = codes[known], labels[known]

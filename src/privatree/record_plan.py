@@ -266,14 +266,12 @@ class RecordPlan:
         }
         edges |= {self._most_records(n_together, at.depth) + 1 for n_together in (2, 3)}
         inner = sorted(edge for edge in edges if sizes[0] < edge <= sizes[-1])
-        known = None
         start = sizes[0]
-        for edge in [*inner, sizes[-1] + 1]:
-            stage = self.stage(replace(at, noisy_size=edge - 1))
-            if known is not None and stage != known:
-                yield range(start, previous)
-                start = previous
-            known, previous = stage, edge
+        for edge in inner:
+            above, below = (replace(at, noisy_size=size) for size in (edge, edge - 1))
+            if self.stage(above) != self.stage(below):
+                yield range(start, edge)
+                start = edge
         yield range(start, sizes[-1] + 1)
 
     def _can_be_exhausted(self, depth: int) -> bool:
@@ -291,9 +289,10 @@ class RecordPlan:
         for levels_left in range(2, self.max_depth + 1):
             shares = [_level_share(n_levels) for n_levels in range(2, levels_left + 1)]
             count, choice = (COUNT_SHARE["accuracy"], 1 - COUNT_SHARE["accuracy"])
+            rest = [1 - count * before - choice * min(shares) for before in shares]
             most = max(
-                count * before + max(0, 1 - count * before - choice * min(shares)) * most
-                for before in shares
+                count * before + max(Fraction(0), left) * most
+                for before, left in zip(shares, rest, strict=True)
             )
         return self.size_epsilon + self.leaf_count_epsilon + self.root(1).left * most
 

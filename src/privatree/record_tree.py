@@ -283,7 +283,8 @@ class _Growth:
             return (node.number, node.number), (node.ledger, node.ledger), [node.box, node.box]
         cuts = self._candidates.cuts[feature]
         if cuts is None:
-            numbers = self._builder.split_categories(node.number, feature, left.tolist())
+            categories = self._candidates.categories(feature, left)
+            numbers = self._builder.split_categories(node.number, feature, categories.tolist())
         else:
             numbers = self._builder.split_numeric(node.number, feature, float(cuts[left[-1]]))
         boxes = [narrowed(node.box, self._shape, feature, codes) for codes in (left, right)]

@@ -156,14 +156,10 @@ def _matched(
     """Where the wanted columns are, and the names of the others; blanks around names are fine."""
     called = [name if name in wanted else name.strip() for name in found]
     if absent := [name for name in wanted if name not in called]:
-        hint = " The first row must name the columns, with commas between." if is_csv(file) else ""
-        raise SchemaError(
-            f"{file}: the columns {_listed(absent)} must be there, but are not.{hint}"
-        )
+        hint = " Its first row must name the columns, with commas between." if is_csv(file) else ""
+        raise SchemaError(f"{file}: must have every column needed, lacks {_listed(absent)}.{hint}")
     if twice := [name for name in wanted if called.count(name) > 1]:
-        raise SchemaError(
-            f"{file}: names must be distinct, got {_listed(twice)} twice. Rename them."
-        )
+        raise SchemaError(f"{file}: columns must be distinct, got {_listed(twice)} twice.")
     return {name: called.index(name) for name in wanted}, [n for n in called if n not in wanted]
 
 

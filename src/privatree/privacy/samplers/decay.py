@@ -48,7 +48,7 @@ def decay_table(rate: Fraction, largest: int) -> Decay:
     return _exp(coarse), _exp(fine)
 
 
-def _exp(exponents: NDArray[np.float64]) -> NDArray[np.float64]:
+def _exp(exponents: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
     return np.where(exponents < _LOWEST, 0.0, np.exp(np.maximum(exponents, _LOWEST)))
 
 
