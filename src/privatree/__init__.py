@@ -4,16 +4,25 @@ The files at the top of the package are the way the data flows; folders are ever
 
     schema.py         what is public: kinds, ranges, categories, classes
     sources/          where records live, and how they become arrays of codes
+    candidates.py     where splits may cut, and how likely each is beforehand
     counts.py         exact class counts: the only code that touches coded records
+    record_tree.py    our learner, private for whole records; its parts:
+      record_plan.py    what comes next at a node, and its budget, from released values
+      boxes.py          which candidates a node still has
+      upper_split.py    one split near the root
+      block.py          the last levels with their labels (block_weights.py: compiled;
+                        block_precisely.py: in arbitrary precision, for the rare close call)
     paper_tree.py     the paper's Algorithm 1, as printed (paper_budget.py, gini.py: its parts)
     tree_building.py  from single nodes to a tree, split by split
     tree.py           the released tree: frozen arrays, checked
     prediction.py     where many records go: the tree packed for a compiled kernel
     tree_json.py      the tree as a list of nodes that a person can read, and back
     model.py          what is published: tree, schema and privacy statement; save and load
-    estimators.py     the classifiers a scikit-learn user sees
+    estimators.py     the classifier a scikit-learn user sees (paper_estimator.py: the paper's;
+                      estimator_base.py: what they share)
 
-    privacy/          randomness, samplers, mechanisms, ledger, statement
+    privacy/          randomness, samplers, mechanisms, ledger, budget, statement
+    audit/            exact privacy loss by enumeration
     export/           a tree as text
     datasets/         six public datasets, bundled
     cli/              the command line, one command a file

@@ -62,8 +62,11 @@ def one_level(
     active = 0
     for feature in range(low.size):
         active += n_inside[feature] >= 2
-    factors[:] = 0.0
-    best = exact_totals.max()
+    for part in range(n_parts):
+        factors[part] = 0.0
+    best = exact_totals[0]
+    for label in range(1, n_classes):
+        best = max(best, exact_totals[label])
     weight = 0.0
     for label in range(n_classes):
         weight += decay(coarse_decay, fine_decay, best - exact_totals[label])
@@ -115,7 +118,9 @@ def _label_pairs(exact_lefts: Any, exact_totals: Any, decays: Any) -> Any:
     """
     coarse_decay, fine_decay = decays
     n_classes = exact_totals.size
-    rights = exact_totals - exact_lefts
+    rights = np.empty(n_classes, dtype=np.int64)
+    for label in range(n_classes):
+        rights[label] = exact_totals[label] - exact_lefts[label]
     r = 0
     for label in range(1, n_classes):
         if rights[label] > rights[r]:
@@ -201,6 +206,7 @@ class Scratch(NamedTuple):
     left: NDArray[np.int64]
     left_totals: NDArray[np.int64]
     right: NDArray[np.int64]
+    right_totals: NDArray[np.int64]
     scores: NDArray[np.int64]
     factors: NDArray[np.float64]
 
@@ -212,9 +218,38 @@ def scratch(n_classes: int, n_codes: int) -> Scratch:
         np.empty((n_classes - 1, n_codes), dtype=np.int64),
         np.empty(n_classes, dtype=np.int64),
         np.empty((n_classes - 1, n_codes), dtype=np.int64),
+        np.empty(n_classes, dtype=np.int64),
         np.empty(n_codes + 1, dtype=np.int64),
         np.empty(n_codes + 1),
     )
+
+
+# Tables are added up in plain loops: numba takes seconds to compile whole-array arithmetic.
+
+
+@njit(cache=True, nogil=True)
+def _fill_with_zeros(table: Any, totals: Any) -> None:
+    for label in range(table.shape[0]):
+        for code in range(table.shape[1]):
+            table[label, code] = 0
+    for label in range(totals.size):
+        totals[label] = 0
+
+
+@njit(cache=True, nogil=True)
+def _add(table: Any, totals: Any, to_table: Any, to_totals: Any) -> None:
+    for label in range(table.shape[0]):
+        for code in range(table.shape[1]):
+            to_table[label, code] += table[label, code]
+    for label in range(totals.size):
+        to_totals[label] += totals[label]
+
+
+@njit(cache=True, nogil=True)
+def _subtract(table: Any, part: Any, rest: Any) -> None:
+    for label in range(table.shape[0]):
+        for code in range(table.shape[1]):
+            rest[label, code] = table[label, code] - part[label, code]
 
 
 @njit(cache=True, nogil=True)
@@ -281,8 +316,7 @@ def feature_of_two_levels(
         whole = grid.below[start + was_high - 1] - grid.below[start + was_low]
         if whole == 0:
             return
-        room.left[:] = 0
-        room.left_totals[:] = 0
+        _fill_with_zeros(room.left, room.left_totals)
     share = (1.0 - STOP[2]) / active / np.float64(whole)
     for part in range(start + was_low, start + was_high):
         code = part - start
@@ -290,16 +324,15 @@ def feature_of_two_levels(
         if is_category:
             if not box.inside[part]:
                 continue
-            room.left[:] = exact_tables[row]
-            room.left_totals[:] = exact_totals[row]
+            _fill_with_zeros(room.left, room.left_totals)
+            _add(exact_tables[row], exact_totals[row], room.left, room.left_totals)
             mass = 1.0
             box.n_inside[feature] = 1
         else:
             mass = grid.mass[part]
             if part == start + was_high - 1 or mass == 0.0:
                 continue
-            room.left[:] += exact_tables[row]
-            room.left_totals[:] += exact_totals[row]
+            _add(exact_tables[row], exact_totals[row], room.left, room.left_totals)
             box.high[feature] = code + 1
             box.n_inside[feature] = code + 1 - was_low
         left_score, left_weight = one_level_total(
@@ -310,9 +343,11 @@ def feature_of_two_levels(
         else:
             box.low[feature], box.high[feature] = code + 1, was_high
             box.n_inside[feature] = was_high - code - 1
-        room.right[:] = all_differences - room.left
+        _subtract(all_differences, room.left, room.right)
+        for label in range(all_totals.size):
+            room.right_totals[label] = all_totals[label] - room.left_totals[label]
         score, weight = one_level_total(
-            room.right, all_totals - room.left_totals, shape, fine, box, decays, room
+            room.right, room.right_totals, shape, fine, box, decays, room
         )
         box.low[feature], box.high[feature] = was_low, was_high
         box.n_inside[feature] = were_inside
@@ -337,15 +372,16 @@ def two_levels_total(
     factors: Any,
 ) -> Any:
     """Total weight of a block of two levels, from the rows of all features."""
-    all_differences = np.zeros(exact_tables.shape[1:], dtype=np.int64)
+    all_differences = np.zeros((exact_tables.shape[1], exact_tables.shape[2]), dtype=np.int64)
     all_totals = np.zeros(exact_totals.shape[1], dtype=np.int64)
     used = 0
     while groups.firsts[used + 1] == groups.firsts[used]:
         used += 1
     for row in range(groups.firsts[used], groups.firsts[used + 1]):
-        all_differences += exact_tables[row]  # the rows of any one feature are all records
-        all_totals += exact_totals[row]
-    factors[:] = 0.0
+        # the rows of any one feature are all records
+        _add(exact_tables[row], exact_totals[row], all_differences, all_totals)
+    for part in range(factors.size):
+        factors[part] = 0.0
     active = count_active(shape, grid, box.low, box.high, box.n_inside)
     score, weight = one_level_total(all_differences, all_totals, shape, fine, box, decays, room)
     if active == 0:
@@ -387,6 +423,11 @@ def part_of_three_levels(
     decays: Any,
 ) -> Any:
     """Product of the two children's totals, each a block of two levels."""
+    right = np.empty_like(all_tables)
+    for row in range(right.shape[0]):
+        _subtract(all_tables[row], left[row], right[row])
+    right_totals = np.empty_like(all_totals)
+    _subtract(all_totals, left_totals, right_totals)
     n_classes, n_codes = all_totals.shape[1], all_tables.shape[2]
     room = scratch(n_classes, n_codes)
     scores = np.empty(n_codes + 1, dtype=np.int64)
@@ -395,8 +436,8 @@ def part_of_three_levels(
         left, left_totals, shape, middle, fine, groups, left_box, decays, room, scores, factors
     )
     score, weight = two_levels_total(
-        all_tables - left,
-        all_totals - left_totals,
+        right,
+        right_totals,
         shape,
         middle,
         fine,

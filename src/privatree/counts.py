@@ -217,19 +217,21 @@ def _differences(table: NDArray[np.int32]) -> NDArray[np.int32]:
 
 # --- kernels ------------------------------------------------------------------------------------
 
+_unsigned = np.uint64  # an unsigned index spares the kernel a test for negative ones
+
 
 @njit(cache=True, nogil=True)
 def _count_codes(
     codes: Any, labels: Any, starts: Any, first: Any, last: Any, offsets: Any, table: Any
 ) -> None:
-    n_features = codes.shape[1]
+    n_features = _unsigned(codes.shape[1])
     node = 0
     for record in range(first, last):
         while record >= starts[node + 1]:
             node += 1
-        row = table[node, labels[record]]
+        row, record_codes = table[node, labels[record]], codes[record]
         for feature in range(n_features):
-            row[offsets[feature] + codes[record, feature]] += 1
+            row[_unsigned(offsets[feature]) + _unsigned(record_codes[feature])] += 1
 
 
 @njit(cache=True, nogil=True)
@@ -244,16 +246,15 @@ def _rows_of(codes: Any, start: Any, stop: Any, feature: Any, row_of_code: Any) 
 def _count_pairs(
     codes: Any, labels: Any, start: Any, rows: Any, offsets: Any, table: Any, totals: Any
 ) -> None:
-    n_features = codes.shape[1]
+    n_features = _unsigned(codes.shape[1])
     signed = table.shape[1] == 1
     for place in range(rows.size):
-        record = start + place
-        label = labels[record]
+        label = labels[start + place]
         totals[rows[place], label] += 1
-        row = table[rows[place], 0 if signed else label]
-        step = 2 * np.int32(label) - 1 if signed else 1
+        row, record_codes = table[rows[place], 0 if signed else label], codes[start + place]
+        step = np.int32(2 * np.int32(label) - 1 if signed else 1)
         for feature in range(n_features):
-            row[offsets[feature] + codes[record, feature]] += step
+            row[_unsigned(offsets[feature]) + _unsigned(record_codes[feature])] += step
 
 
 @njit(cache=True, nogil=True)
@@ -267,17 +268,17 @@ def _count_triples(
     table: Any,
     totals: Any,
 ) -> None:
-    n_features = codes.shape[1]
+    n_features = _unsigned(codes.shape[1])
     signed = table.shape[1] == 1
     for record in records:
-        label = labels[record]
-        step = 2 * np.int32(label) - 1 if signed else 1
+        label, record_codes = labels[record], codes[record]
+        step = np.int32(2 * np.int32(label) - 1 if signed else 1)
         for place in range(middle.size):
             group = row_of_code[place, codes[record, middle[place]]]
             totals[group, label] += 1
             row = table[group, 0 if signed else label]
             for feature in range(n_features):
-                row[offsets[feature] + codes[record, feature]] += step
+                row[_unsigned(offsets[feature]) + _unsigned(record_codes[feature])] += step
 
 
 @njit(cache=True, nogil=True)

@@ -36,8 +36,8 @@ MOST_SEQUENCES = 100
 
 _CELLS = 64_000_000
 """Largest number of cells of the table of counts behind a block, summed over a level."""
-_STEPS = 500_000_000
-"""Largest number of steps that counting takes for a block."""
+_STEPS = 300_000_000
+"""Largest number of steps that counting takes for the blocks of a level."""
 _GRIDS = {
     3: ((16, 16), (8, 16), (6, 12), (4, 8)),
     2: ((64,), (32,), (16,), (8,), (4,)),
@@ -204,7 +204,7 @@ class RecordPlan:
     def _most_records(self, n_together: int, depth: int) -> int:
         """How many records a block may have to count."""
         n_features = len(self.numeric_codes) + len(self.categorical_codes)
-        return int(_STEPS // (n_features**n_together * (2**depth if n_together == 3 else 1)))
+        return int(_STEPS // (n_features**n_together * 2**depth))
 
     def _codes(self, most: int = 2**62) -> int:
         return sum(min(codes, most) for codes in self.numeric_codes) + sum(self.categorical_codes)

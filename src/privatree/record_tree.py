@@ -91,27 +91,36 @@ def grow(
     Guarantee: epsilon-DP with the plan's epsilon, which the ledger enforces on every path.
     Cost: at most the plan's epsilon.
     """
-    return _Growth(records, candidates, plan, schema).run(ledger)
+    return Growth(records, candidates, plan, TreeBuilder(schema)).run(ledger)
 
 
-class _Growth:
-    """One run of the learner."""
+class Growth:
+    """One run of the learner. An audit takes its steps one at a time."""
 
     def __init__(
-        self, records: CodedRecords, candidates: Candidates, plan: RecordPlan, schema: Schema
+        self,
+        records: CodedRecords,
+        candidates: Candidates,
+        plan: RecordPlan,
+        builder: TreeBuilder,
     ) -> None:
         self._records, self._candidates, self._plan = records, candidates, plan
-        self._builder = TreeBuilder(schema)
+        self._builder = builder
         self._shape = Shape(candidates.offsets, candidates.is_category)
         self._fine = fine_grid(candidates)
 
     def run(self, ledger: Ledger) -> Tree:
+        """Everything."""
+        level: list[Node] = [self.begin(ledger)]
+        while level:
+            level = self.next_level([self.ready(node) for node in level])
+        return self._builder.build()
+
+    def begin(self, ledger: Ledger) -> OpenNode:
+        """The root."""
         exact_totals = self._records.class_totals()[0]
         at = self._plan.root(self._size(exact_totals, ledger))
-        level: list[Node] = [OpenNode(0, ledger, whole_box(self._candidates), at, exact_totals)]
-        while level:
-            level = self._next_level([self._ready(node) for node in level])
-        return self._builder.build()
+        return OpenNode(0, ledger, whole_box(self._candidates), at, exact_totals)
 
     def _size(self, exact_totals: NDArray[np.int64], ledger: Ledger) -> int:
         """The number of records: noisy, declared, or any number if the schedule does not ask."""
@@ -127,7 +136,7 @@ class _Growth:
 
     # --- stages: public decisions, paid for ------------------------------------------------------
 
-    def _ready(self, node: Node) -> Node:
+    def ready(self, node: Node) -> Node:
         """Decide an open node's next stage and pay for it."""
         if not isinstance(node, OpenNode):
             return node
@@ -184,7 +193,7 @@ class _Growth:
 
     # --- draws: one pass for all nodes of a level ------------------------------------------------
 
-    def _next_level(self, level: list[Node]) -> list[Node]:
+    def next_level(self, level: list[Node]) -> list[Node]:
         """Count, draw what every node begins with, and send the records on."""
         exact_counts = self._records.class_counts()
         blocks = {

@@ -72,7 +72,10 @@ def fit(
     ] = "accuracy",
     neighbours: Annotated[
         Literal["add-remove", "replace"],
-        typer.Option(help="Whether epsilon is for one record more or less, or one replaced."),
+        typer.Option(
+            help="Whether epsilon is for one record more or less, or for one replaced by another; "
+            "then the number of records is public."
+        ),
     ] = "add-remove",
     probability_share: Annotated[
         float,
@@ -145,7 +148,7 @@ def _trained(
     from privatree.sources.files import read_files
 
     declared = Schema.from_toml(schema)
-    records = read_files(files, declared, target, skip_ragged=True)
+    records = read_files(files, declared, target, allow_ragged=True)
     if records.ignored and not quiet:
         names = ", ".join(map(repr, records.ignored))
         typer.echo(f"Not in the schema, so ignored: {names}.", err=True)

@@ -51,7 +51,7 @@ def predict(
     if output is not None:
         check_output(output, [model, *files])
     loaded = load(model)
-    records = read_files(files, loaded.schema_, skip_ragged=False)
+    records = read_files(files, loaded.schema_, allow_ragged=False)
     columns: dict[str, Any] = {"prediction": _arrow(loaded.predict(records.features))}
     if proba:
         shares = loaded.predict_proba(records.features)

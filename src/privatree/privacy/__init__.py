@@ -3,11 +3,23 @@
 from importlib import import_module
 from typing import Any
 
+from privatree.privacy.budget import Budget
 from privatree.privacy.ledger import Ledger, Spend
 from privatree.privacy.randomness import Randomness
+from privatree.privacy.schedule import Schedule, Stage
 from privatree.privacy.statement import Leak, PrivacyStatement
 
-__all__ = ["Leak", "Ledger", "PrivacyStatement", "Randomness", "Spend", "mechanisms"]
+__all__ = [
+    "Budget",
+    "Leak",
+    "Ledger",
+    "PrivacyStatement",
+    "Randomness",
+    "Schedule",
+    "Spend",
+    "Stage",
+    "mechanisms",
+]
 
 
 def __getattr__(name: str) -> Any:

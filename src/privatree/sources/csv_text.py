@@ -56,82 +56,87 @@ class CsvFile:
     n_lines: int
     content: bytes
 
-    def text(self, positions: Sequence[int], *, skip_ragged: bool) -> list[Any]:
+    def text(self, positions: Sequence[int], *, allow_ragged: bool) -> list[Any]:
         """Read columns as text.
 
         Parameters
         ----------
         positions : sequence of int
             Which columns.
-        skip_ragged : bool
-            Whether to leave out, without a word, a row that has not as many values as the first;
-            otherwise it is an error.
+        allow_ragged : bool
+            What becomes of a row that has not as many values as the first. True: it is taken,
+            without a word, for one of which every value is missing, after all the others. False:
+            it is an error.
 
         Returns
         -------
         list of pyarrow.ChunkedArray
-            Strings, none of them null. Blank lines are left out, unless the file has a single
-            column, in which a blank line is a row.
+            Strings. Blank lines are left out, unless the file has a single column, in which a blank
+            line is a row.
 
         Raises
         ------
         SchemaError
-            About a ragged row, if these are not to be skipped.
+            About a ragged row, if these are not allowed.
         """
         import pyarrow as pa
 
         types = {str(position): pa.string() for position in positions}
-        table = self._read(positions, skip_ragged, column_types=types)
-        return [table.column(str(position)) for position in positions]
+        table, n_ragged = self._read(positions, allow_ragged, column_types=types)
+        missing = [pa.nulls(n_ragged, pa.string())] if n_ragged else []
+        return [
+            pa.chunked_array([*table.column(str(position)).chunks, *missing], pa.string())
+            for position in positions
+        ]
 
     def guessed(self, positions: Sequence[int]) -> list[Any]:
         """Read columns of the types that all their values fit. **This leaks.**
 
         A row that has not as many values as the first is left out.
         """
-        table = self._read(positions, skip_ragged=True, strings_can_be_null=True)
+        table, _ = self._read(positions, allow_ragged=True, strings_can_be_null=True)
         return [table.column(str(position)) for position in positions]
 
-    def _read(self, positions: Sequence[int], skip_ragged: bool, **how: Any) -> Any:
-        """The columns as an Arrow table in which they are called by their positions."""
+    def _read(self, positions: Sequence[int], allow_ragged: bool, **how: Any) -> tuple[Any, int]:
+        """The columns, called by their positions, and how many ragged rows are not among them."""
         import pyarrow as pa
         import pyarrow.csv as pacsv
 
-        ragged: list[Any] = []
+        first, n_ragged = None, 0
 
         def handle(row: Any) -> str:
-            ragged.append(row)
-            return "skip" if skip_ragged else "error"
+            nonlocal first, n_ragged
+            first, n_ragged = first or row, n_ragged + 1
+            return "skip" if allow_ragged else "error"
 
+        # One block, for where Arrow cuts a file into blocks depends on what it holds, and a row
+        # must fit into one. Rows have numbers only where a single thread reads them.
+        read_options = pacsv.ReadOptions(
+            use_threads=False,
+            block_size=min(max(len(self.content), 1), _LARGEST_BLOCK),
+            skip_rows=self.n_lines,
+            column_names=[str(position) for position in range(len(self.names))],
+        )
+        parse_options = pacsv.ParseOptions(
+            newlines_in_values=True,
+            ignore_empty_lines=len(self.names) > 1,
+            invalid_row_handler=handle,
+        )
+        convert_options = pacsv.ConvertOptions(
+            check_utf8=False, include_columns=[str(position) for position in positions], **how
+        )
         try:
-            return pacsv.read_csv(
-                pa.BufferReader(self.content),
-                # One block, for where Arrow cuts a file into blocks depends on what it holds, and a
-                # row must fit into one. Rows have numbers only where a single thread reads them.
-                read_options=pacsv.ReadOptions(
-                    use_threads=False,
-                    block_size=min(max(len(self.content), 1), _LARGEST_BLOCK),
-                    skip_rows=self.n_lines,
-                    column_names=[str(position) for position in range(len(self.names))],
-                ),
-                parse_options=pacsv.ParseOptions(
-                    newlines_in_values=True,
-                    ignore_empty_lines=len(self.names) > 1,
-                    invalid_row_handler=handle,
-                ),
-                convert_options=pacsv.ConvertOptions(
-                    check_utf8=False,
-                    include_columns=[str(position) for position in positions],
-                    **how,
-                ),
+            table = pacsv.read_csv(
+                pa.BufferReader(self.content), read_options, parse_options, convert_options
             )
         except pa.ArrowInvalid:
-            if skip_ragged or not ragged:
+            if allow_ragged or first is None:
                 raise SchemaError(f"{self.path}: not a CSV file that can be read.") from None
             raise SchemaError(
-                f"{self.path}: row {ragged[0].number} must have {len(self.names)} values as the "
-                f"first one, got {ragged[0].actual_columns}. Mend it or take it out."
+                f"{self.path}: row {first.number} must have {len(self.names)} values as the first "
+                f"one, got {first.actual_columns}. Mend it or take it out."
             ) from None
+        return table, n_ragged
 
 
 def open_csv(path: Path) -> CsvFile:

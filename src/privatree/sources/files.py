@@ -52,7 +52,7 @@ class FileRecords:
 
 
 def read_files(
-    files: Sequence[Path], schema: Schema, target: str | None = None, *, skip_ragged: bool
+    files: Sequence[Path], schema: Schema, target: str | None = None, *, allow_ragged: bool
 ) -> FileRecords:
     """Read the columns of a schema from files, in the order of the rows.
 
@@ -64,10 +64,10 @@ def read_files(
         What is public.
     target : str, optional
         The column of labels.
-    skip_ragged : bool
-        What becomes of a CSV row that has not as many values as the first: it is left out without
-        a word, as it must be where the records are private, or it is an error, as it must be where
-        each row needs its answer.
+    allow_ragged : bool
+        What becomes of a CSV row that has not as many values as the first. True, as it must be
+        where the records are private: it is taken, without a word, for one of which every value is
+        missing. False, as it must be where each row needs its answer: it is an error.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def read_files(
     ignored: dict[str, None] = {}
     for file in files:
         if is_csv(file):
-            columns, unused = _csv_columns(file, wanted, skip_ragged)
+            columns, unused = _csv_columns(file, wanted, allow_ragged)
         else:
             columns, unused = _parquet_columns(file, wanted, target)
         ignored |= dict.fromkeys(unused)
@@ -105,12 +105,12 @@ def read_files(
 
 
 def _csv_columns(
-    file: Path, wanted: Mapping[str, Feature], skip_ragged: bool
+    file: Path, wanted: Mapping[str, Feature], allow_ragged: bool
 ) -> tuple[dict[str, Column], list[str]]:
     """The wanted columns of a CSV file, and the names of the others."""
     opened = open_csv(file)
     positions, unused = _matched(file, opened.names, wanted)
-    texts = opened.text(list(positions.values()), skip_ragged=skip_ragged)
+    texts = opened.text(list(positions.values()), allow_ragged=allow_ragged)
     columns: dict[str, Column] = {}
     for name, text in zip(positions, texts, strict=True):
         feature = wanted[name]

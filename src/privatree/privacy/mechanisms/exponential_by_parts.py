@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privatree.privacy.amounts import positive_fraction
+from privatree.privacy.mechanisms.exponential import Exponential
 from privatree.privacy.randomness import Randomness
 from privatree.privacy.samplers.halving import PreciseWeights, select_by_halving
 from privatree.privacy.samplers.refinement import UNIT_ROUNDOFF
@@ -56,6 +57,15 @@ class Parts:
         """Index i with probability exactly proportional to exp(rate * score_i)."""
         return select(exact_scores, self._rate, self._randomness)
 
+    def log_probabilities(self, weights: Weights) -> NDArray[np.float64]:
+        """The law of :meth:`choose`."""
+        logs = _relative_logs(weights, self._rate)
+        return np.asarray(logs - np.log(np.exp(logs).sum()))
+
+    def log_probabilities_by_score(self, exact_scores: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The law of :meth:`choose_by_score`."""
+        return Exponential(self._rate, Fraction(1)).log_probabilities(exact_scores)
+
 
 _CONVERSION_ERROR = 10_000.0 * UNIT_ROUNDOFF
 """Of :func:`relative_weights`: exponents that matter are at most 350 + 600 in size, the logarithms
@@ -64,12 +74,17 @@ of factors at most 600; a few roundings of each, and 64 for each log and exp."""
 
 def relative_weights(weights: Weights, rate: Fraction) -> NDArray[np.float64]:
     """The weights in units of the largest; what is below exp(-350) is negligible and becomes 0."""
+    logs = _relative_logs(weights, rate)
+    return np.where(logs < -350.0, 0.0, np.exp(np.maximum(logs, -350.0)))
+
+
+def _relative_logs(weights: Weights, rate: Fraction) -> NDArray[np.float64]:
+    """Logarithms in units of the largest; minus infinity for what cannot be drawn."""
     possible = weights.exact_factors > 0
     scores = weights.exact_scores[possible]
     logs = np.log(weights.exact_factors[possible]) - float(rate) * (scores.max() - scores)
-    logs -= logs.max()
-    found = np.zeros(len(possible))
-    found[possible] = np.where(logs < -350.0, 0.0, np.exp(np.maximum(logs, -350.0)))
+    found = np.full(len(possible), -np.inf)
+    found[possible] = logs - logs.max()
     return found
 
 
