@@ -42,13 +42,14 @@ class Candidates:
         How many codes each feature has.
     masses : ndarray of int64, shape (n_all_codes,)
         For each code of a number the mass of the cut after it, 0 for the last; all 0 for
-        categories.
+        categories, unless there are two: then they are like two numbers with a cut between.
     groups : tuple of ndarray of int64, or None
         For each category feature the code of each category; None for numbers.
     offsets : ndarray of int64, shape (n_features + 1,)
         Where the codes of each feature begin.
     is_category : ndarray of bool, shape (n_features,)
-        Which features are categories.
+        Which features are split by subsets of their codes. Of two categories there is but one
+        split: they count as numbers.
     """
 
     cuts: tuple[NDArray[np.float64] | None, ...]
@@ -81,6 +82,8 @@ class Candidates:
                 groups.append(places * n_groups // len(feature.categories))
                 cuts.append(None)
                 masses.append(np.zeros(n_groups, dtype=np.int64))
+                if n_groups == 2:
+                    masses[-1][0] = TOTAL_MASS
             else:
                 groups.append(None)
                 cuts.append(known[feature][0])
@@ -91,7 +94,9 @@ class Candidates:
             n_codes=n_codes,
             masses=np.concatenate(masses),
             offsets=np.cumsum((0, *n_codes), dtype=np.int64),
-            is_category=np.array([part is None for part in cuts]),
+            is_category=np.array(
+                [part is None and n != 2 for part, n in zip(cuts, n_codes, strict=True)]
+            ),
             groups=tuple(groups),
         )
 

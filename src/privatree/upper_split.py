@@ -27,7 +27,6 @@ from privatree.privacy.samplers.refinement import UNIT_ROUNDOFF, precision
 UNITS = 128
 """Scores are counted in this fraction of a record, so that they are whole numbers."""
 _LOWEST_SHARE, _HIGHEST_SHARE = 13, 115  # about .1 and .9 in those units
-_FEW_CLASSES = 8
 
 
 @dataclass(frozen=True)
@@ -59,19 +58,17 @@ def centring(noisy_counts: Sequence[int]) -> Centring:
 
 
 def _middle_group(noisy_counts: Sequence[int]) -> set[int]:
-    n_classes, whole = len(noisy_counts), sum(noisy_counts)
-    if n_classes <= _FEW_CLASSES:
-        groups = (
-            {label for label in range(n_classes) if subset >> label & 1}
-            for subset in range(1, 2**n_classes - 1)
-        )
-        return min(groups, key=lambda g: abs(2 * sum(noisy_counts[k] for k in g) - whole))
-    group, size = set[int](), 0
-    for label in sorted(range(n_classes), key=lambda k: -noisy_counts[k]):
-        if 2 * (size + noisy_counts[label]) <= whole or not group:
-            group.add(label)
-            size += noisy_counts[label]
-    return group if len(group) < n_classes else {0}
+    """One of two groups of classes of about the same size: the largest first, to the smaller.
+
+    The two largest classes are always apart. Of two classes, the second is the group.
+    """
+    groups: tuple[set[int], set[int]] = set(), set()
+    sizes = [0, 0]
+    for label in sorted(range(len(noisy_counts)), key=lambda label: -noisy_counts[label]):
+        smaller = int(sizes[1] < sizes[0] or (sizes[1] == sizes[0] and not groups[1]))
+        groups[smaller].add(label)
+        sizes[smaller] += noisy_counts[label]
+    return groups[0] if 0 not in groups[0] else groups[1]
 
 
 class UpperSplit:

@@ -284,7 +284,7 @@ def _schedule_to_dict(schedule: Schedule) -> dict[str, Any]:
 def _schedule_from_dict(written: Any) -> Schedule | None:
     if written is None:
         return None
-    table = _Table("schedule", written)
+    table = _Table("privacy: schedule", written)
     schedule = Schedule(
         choices=Fraction(_finite("choices", table.take("choices", object))),
         counts=Fraction(_finite("counts", table.take("counts", object))),
@@ -301,5 +301,7 @@ def _stages(written: Any) -> tuple[Stage, ...]:
             case ["count" | "choice" as kind, epsilon]:
                 stages.append(Stage(kind, Fraction(_finite("epsilon of a stage", epsilon))))
             case _:
-                raise ModelFormatError('schedule: a stage must be ["count" or "choice", epsilon].')
+                raise ModelFormatError(
+                    'privacy: schedule: a stage must be ["count" or "choice", epsilon].'
+                )
     return tuple(stages)

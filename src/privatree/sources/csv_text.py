@@ -221,8 +221,9 @@ def text_numbers(text: Any) -> NumberColumn:
     import pyarrow.compute as pc
 
     text = pc.ascii_trim_whitespace(text)
+    text = pc.if_else(pc.equal(text, ""), "nan", text)
     try:
-        numbers = text.cast(pa.float64())  # much quicker, if every single value is a number
+        numbers = text.cast(pa.float64())  # much quicker, if each value is a number or empty
     except pa.ArrowInvalid:
         lower = pc.ascii_lower(text)
         for word, truth in _TRUTHS.items():

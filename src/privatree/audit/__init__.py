@@ -1,0 +1,5 @@
+"""Is it as private as it says? Exact privacy loss of the learner, by enumeration."""
+
+from privatree.audit.exact import PrivacyLoss, Universe, exact_law, exact_privacy_loss, shape_of
+
+__all__ = ["PrivacyLoss", "Universe", "exact_law", "exact_privacy_loss", "shape_of"]

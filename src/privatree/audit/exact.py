@@ -1,0 +1,429 @@
+"""The exact privacy loss of the record-level learner on tiny universes of records.
+
+The learner takes one step at a time at one node: its own code, run in every way in which its draws
+can come out (:mod:`enumeration`). That gives the exact law of the step. Siblings draw independently
+from disjoint records, so the logarithm of the ratio of a whole *transcript* (everything drawn)
+between two tables is a sum over the nodes at which the two differ: for neighbours, those on the
+path of the record that was added. The largest ratio follows by recursion, without a list of trees.
+
+Noisy counts count as released, so the transcript tells at least as much as the tree does. Whatever
+decides (kind of stage, budget, box, score) must be the same in both tables once the transcript is:
+if it is not, the loss is infinite.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations_with_replacement, product
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from privatree.audit.enumeration import (
+    Script,
+    ScriptedBuilder,
+    ScriptedLedger,
+    ScriptedParts,
+    executions,
+)
+from privatree.boxes import Box
+from privatree.candidates import Candidates
+from privatree.counts import CodedRecords
+from privatree.privacy.ledger import Ledger, Spend
+from privatree.privacy.randomness import Randomness
+from privatree.record_plan import RecordPlan
+from privatree.record_tree import BlockNode, Growth, Node, OpenNode, SplittingNode
+from privatree.schema import Schema
+from privatree.tree import Tree
+
+Record = tuple[tuple[int, ...], int]
+"""The code of each feature, and the class."""
+Table = tuple[int, ...]
+"""How many records there are of each kind that a universe has."""
+Shape = tuple[Any, ...]
+"""A released tree: of a leaf its label and probabilities, else feature, threshold or categories on
+the left, and the two subtrees."""
+
+
+@dataclass(frozen=True)
+class Universe:
+    """Every record that a tiny schema allows.
+
+    Parameters
+    ----------
+    schema : Schema
+        Few features with few values.
+    n_bins : int, default=256
+        Codes of a number.
+    """
+
+    schema: Schema
+    n_bins: int = 256
+
+    @cached_property
+    def candidates(self) -> Candidates:
+        """The candidate splits."""
+        return Candidates.of(self.schema, self.n_bins)
+
+    @cached_property
+    def kinds(self) -> tuple[Record, ...]:
+        """The different records, in a fixed order."""
+        features = product(*map(range, self.candidates.n_codes))
+        return tuple(product(features, range(len(self.schema.classes))))
+
+    def table(self, records: Mapping[Record, int]) -> Table:
+        """The table with so many records of some kinds."""
+        return tuple(records.get(kind, 0) for kind in self.kinds)
+
+    def tables(self, most: int) -> Iterator[Table]:
+        """Every table of at most so many records."""
+        for n_records in range(most + 1):
+            for places in combinations_with_replacement(range(len(self.kinds)), n_records):
+                yield tuple(np.bincount(places, minlength=len(self.kinds)).tolist())
+
+    def plan(self, epsilon: Fraction | int, max_depth: int, **settings: Any) -> RecordPlan:
+        """A plan for tables of this universe; the settings are those of :class:`RecordPlan`."""
+        n_codes = np.array(self.candidates.n_codes)
+        is_category = self.candidates.is_category
+        return RecordPlan(
+            epsilon=Fraction(epsilon),
+            n_classes=len(self.schema.classes),
+            numeric_codes=tuple(n_codes[~is_category].tolist()),
+            categorical_codes=tuple(n_codes[is_category].tolist()),
+            max_depth=max_depth,
+            **settings,
+        )
+
+    def records(self, table: Table) -> CodedRecords:
+        """The table as the learner gets it."""
+        codes, labels = self._arrays
+        return CodedRecords(
+            np.repeat(codes, table, axis=0),
+            self.candidates.n_codes,
+            np.repeat(labels, table),
+            len(self.schema.classes),
+        )
+
+    def inside(self, box: Box) -> tuple[bool, ...]:
+        """Which kinds are in a box."""
+        offsets = self.candidates.offsets[:-1]
+        return tuple(box.inside[offsets + self._arrays[0]].all(axis=1).tolist())
+
+    @cached_property
+    def _arrays(self) -> tuple[Any, Any]:
+        codes, labels = zip(*self.kinds, strict=True)
+        return np.array(codes, dtype=np.uint8), np.array(labels, dtype=np.uint8)
+
+
+class PrivacyLoss(NamedTuple):
+    """What an enumeration found."""
+
+    loss: float
+    """Largest absolute logarithm of the ratio of a transcript's probabilities."""
+    recorded: Fraction
+    """The most that the ledger recorded for the records in which tables differ."""
+    stages: dict[tuple[str, int], float]
+    """By purpose of the spend and depth of the node: the largest loss of that stage alone, as a
+    share of its epsilon. (A block includes noisy counts of its leaves.)"""
+
+
+def exact_privacy_loss(
+    universe: Universe,
+    plan: RecordPlan,
+    tables: Iterable[Table],
+    *,
+    neighbours: Literal["add-remove", "replace"] = "add-remove",
+    counts: Sequence[int] | None = None,
+) -> PrivacyLoss:
+    """The largest privacy loss of the learner over neighbouring tables.
+
+    Parameters
+    ----------
+    universe : Universe
+        The records there can be.
+    plan : RecordPlan
+        The learner's parameters. A small `largest_count` keeps the enumeration short.
+    tables : iterable of Table
+        Each is compared with all tables of one record more; or, to replace a record, all tables of
+        one record more are compared with each other.
+    neighbours : {"add-remove", "replace"}
+        Between which tables.
+    counts : sequence of int, optional
+        The noisy counts to go through, increasing, from 0 to `plan.largest_count`; by default all.
+        If some are left out, so are the transcripts that contain them. (Above every exact count
+        all noisy counts have the same ratio: a few show everything that they can decide.)
+
+    Returns
+    -------
+    PrivacyLoss
+        Of all transcripts together, and of each stage alone.
+    """
+    steps = _Steps(universe, plan, counts)
+    comparison = _Comparison(steps)
+    worst, recorded = 0.0, Fraction(0)
+    for table in tables:
+        larger = [_plus_one(table, kind) for kind in range(len(table))]
+        pairs = [(table, other) for other in larger]
+        if neighbours == "replace":
+            pairs = [(a, b) for i, a in enumerate(larger) for b in larger[:i]]
+        for pair in pairs:
+            found = comparison.between(*pair, None, None)
+            worst = max(worst, found.forward, found.backward)
+            recorded = max(recorded, found.recorded)
+    return PrivacyLoss(worst, recorded, comparison.stages)
+
+
+def exact_law(universe: Universe, plan: RecordPlan, table: Table) -> dict[Shape, float]:
+    """The probability of every tree that the learner can release.
+
+    Parameters
+    ----------
+    universe : Universe
+        The records there can be.
+    plan : RecordPlan
+        The learner's parameters, with a small `largest_count`.
+    table : Table
+        The records.
+    """
+    return _trees(_Steps(universe, plan, None), table, None, {})
+
+
+def shape_of(tree: Tree, node: int = 0) -> Shape:
+    """A released tree in the form in which :func:`exact_law` lists it."""
+    feature = int(tree.feature[node])
+    if feature < 0:
+        row = None if tree.probability is None else tuple(tree.probability[node].tolist())
+        return int(tree.label[node]), row
+    where: Hashable = float(tree.threshold[node])
+    if tree.mask_start[node] >= 0:
+        where = tuple(int(code) for code in tree.left_codes(node))
+    return feature, where, shape_of(tree, tree.left[node]), shape_of(tree, tree.right[node])
+
+
+# --- the law of one step --------------------------------------------------------------------------
+
+
+class _Outcome(NamedTuple):
+    log_probability: float
+    children: tuple[Node, ...]
+    tables: tuple[Table, ...]
+    """Records of each child."""
+    public: Hashable
+    """What must be the same for all tables: states of the children, and spends."""
+    spends: tuple[Spend, ...]
+    recorded: Fraction
+    """Spent on the path to the child with the largest amount."""
+    built: dict[int, tuple[Hashable, ...]]
+
+
+_Law = dict[tuple[Hashable, ...], _Outcome]
+
+
+class _Steps:
+    """The laws of all steps, each computed once. The step at "no node" is how a tree begins."""
+
+    def __init__(self, universe: Universe, plan: RecordPlan, counts: Sequence[int] | None) -> None:
+        self.universe, self._plan = universe, plan
+        self._counts = list(range(plan.largest_count + 1)) if counts is None else list(counts)
+        if (self._counts[0], self._counts[-1]) != (0, plan.largest_count):
+            raise ValueError("counts must go from 0 to the plan's largest_count.")
+        self._laws: dict[tuple[Table, Hashable], _Law] = {}
+        self._randomness = Randomness(0)  # never drawn from
+        self._inside: dict[bytes, tuple[bool, ...]] = {}
+
+    def law(self, table: Table, node: Node | None) -> _Law:
+        """Outcomes by their transcript."""
+        key = table, state(node)
+        if key not in self._laws:
+            ways = executions(lambda script: self._run(script, table, node))
+            self._laws[key] = {tuple(script.transcript): outcome for script, outcome in ways}
+        return self._laws[key]
+
+    def _run(self, script: Script, table: Table, node: Node | None) -> _Outcome:
+        records = self.universe.records(table)
+        builder = ScriptedBuilder(self.universe.schema, script)
+        growth = Growth(records, self.universe.candidates, self._plan, builder)
+        account = Ledger(self._plan.epsilon, self._randomness)
+        ledger = ScriptedLedger(account, script, self._counts)
+        children: Sequence[Node]
+        if node is None:
+            children = [growth.begin(ledger)]
+        elif isinstance(node, OpenNode):
+            children = [growth.ready(replace(node, number=0, ledger=ledger))]
+        elif isinstance(node, SplittingNode | BlockNode):
+            parts = ScriptedParts(node.parts, script)
+            children = growth.next_level([replace(node, number=0, ledger=ledger, parts=parts)])
+        tables = tuple(self._part(table, child.box) for child in children)
+        self._check(records, children, tables)
+        spends = tuple(account.spends())
+        return _Outcome(
+            script.log_probability,
+            tuple(children),
+            tables,
+            (tuple(state(child) for child in children), spends),
+            spends,
+            account.total.epsilon,
+            builder.built,
+        )
+
+    def _part(self, table: Table, box: Box) -> Table:
+        key = box.inside.tobytes()
+        if key not in self._inside:
+            self._inside[key] = self.universe.inside(box)
+        return tuple(count * inside for count, inside in zip(table, self._inside[key], strict=True))
+
+    def _check(
+        self, records: CodedRecords, children: Sequence[Node], tables: Sequence[Table]
+    ) -> None:
+        """Records must be where the boxes say."""
+        exact_totals = records.class_totals()
+        shape = len(tables), -1, len(self.universe.schema.classes)
+        expected = np.array(tables, dtype=np.int64).reshape(shape).sum(axis=1) if tables else []
+        given = [child.exact_totals for child in children if isinstance(child, OpenNode)]
+        if any(not np.array_equal(of, expected) for of in (exact_totals, given) if len(of)):
+            raise RuntimeError("the records of a node are not those of its box.")
+
+
+def state(node: Node | None) -> Hashable:
+    """What is public about a node on its way."""
+    match node:
+        case OpenNode():
+            return "open", _bytes(node.box), node.at
+        case SplittingNode():
+            return "split", _bytes(node.box), node.at, node.centre, node.mechanism
+        case BlockNode():
+            block = node.block
+            return "block", _bytes(node.box), _bytes(block.box), block.rate, _grids(block.grids)
+    return None
+
+
+def _bytes(arrays: Iterable[Any]) -> tuple[bytes, ...]:
+    return tuple(array.tobytes() for array in arrays)
+
+
+def _grids(grids: Iterable[Iterable[Any]]) -> tuple[tuple[bytes, ...], ...]:
+    return tuple(_bytes(grid) for grid in grids)
+
+
+def _plus_one(table: Table, kind: int) -> Table:
+    return (*table[:kind], table[kind] + 1, *table[kind + 1 :])
+
+
+# --- two tables -----------------------------------------------------------------------------------
+
+
+class _Between(NamedTuple):
+    forward: float
+    """Largest log ratio of the first table's probability to the second's."""
+    backward: float
+    recorded: Fraction
+    step: float
+    """Largest absolute log ratio of the next step alone."""
+
+
+_SAME = _Between(0.0, 0.0, Fraction(0), 0.0)
+_DECIDED_BY_RECORDS = _Between(math.inf, math.inf, Fraction(0), math.inf)
+
+
+class _Comparison:
+    """Largest log ratios between two tables, from any node on."""
+
+    def __init__(self, steps: _Steps) -> None:
+        self._steps = steps
+        self._known: dict[tuple[Table, Table, Hashable], _Between] = {}
+        self.stages: dict[tuple[str, int], float] = {}
+
+    def between(self, a: Table, b: Table, at_a: Node | None, at_b: Node | None) -> _Between:
+        """Of everything that is drawn from a node on; the two nodes have the same state."""
+        if a == b:
+            return _SAME
+        key = a, b, state(at_a)
+        if key not in self._known:
+            self._known[key] = self._between(a, b, at_a, at_b)
+        return self._known[key]
+
+    def _between(self, a: Table, b: Table, at_a: Node | None, at_b: Node | None) -> _Between:
+        of_a, of_b = self._steps.law(a, at_a), self._steps.law(b, at_b)
+        if of_a.keys() != of_b.keys():
+            return _DECIDED_BY_RECORDS
+        forward = backward = -math.inf
+        recorded, step = Fraction(0), 0.0
+        for transcript, x in of_a.items():
+            y = of_b[transcript]
+            if x.public != y.public:
+                return _DECIDED_BY_RECORDS
+            gap = x.log_probability - y.log_probability
+            below = list(map(self.between, x.tables, y.tables, x.children, y.children))
+            forward = max(forward, gap + sum(child.forward for child in below))
+            backward = max(backward, -gap + sum(child.backward for child in below))
+            later = max((child.recorded for child in below), default=Fraction(0))
+            recorded = max(recorded, x.recorded + later)
+            step = max(step, abs(gap))
+            self._note(at_a, x, abs(gap), below)
+        return _Between(forward, backward, recorded, step)
+
+    def _note(
+        self, at: Node | None, outcome: _Outcome, gap: float, below: Sequence[_Between]
+    ) -> None:
+        """The losses of stages by themselves: they are paid for where a node is open."""
+        if at is None:
+            for spend in outcome.spends:
+                self._stage(spend, 0, gap, spend.epsilon)
+        elif isinstance(at, OpenNode):
+            for spend in outcome.spends[:-1]:
+                self._stage(spend, at.at.depth, gap, spend.epsilon)
+            spend, (drawn,) = outcome.spends[-1], below
+            if isinstance(outcome.children[0], BlockNode):
+                worst = max(drawn.forward, drawn.backward)
+                self._stage(spend, at.at.depth, worst, spend.epsilon + drawn.recorded)
+            else:
+                self._stage(spend, at.at.depth, drawn.step, spend.epsilon)
+
+    def _stage(self, spend: Spend, depth: int, loss: float, epsilon: Fraction) -> None:
+        key = spend.purpose, depth
+        self.stages[key] = max(self.stages.get(key, 0.0), loss / float(epsilon))
+
+
+# --- whole trees ----------------------------------------------------------------------------------
+
+
+def _trees(
+    steps: _Steps,
+    table: Table,
+    node: Node | None,
+    known: dict[tuple[Table, Hashable], dict[Shape, float]],
+) -> dict[Shape, float]:
+    """The law of the subtree below a node."""
+    key = table, state(node)
+    if key in known:
+        return known[key]
+    found: dict[Shape, float] = {}
+    for outcome in steps.law(table, node).values():
+        laws = [
+            _trees(steps, part, child, known).items()
+            for part, child in zip(outcome.tables, outcome.children, strict=True)
+        ]
+        numbers = [child.number for child in outcome.children]
+        for subtrees in product(*laws):
+            shapes = {n: shape for n, (shape, _) in zip(numbers, subtrees, strict=True)}
+            shape = _assembled(0, outcome.built, shapes)
+            probability = math.exp(outcome.log_probability) * math.prod(p for _, p in subtrees)
+            found[shape] = found.get(shape, 0.0) + probability
+    known[key] = found
+    return found
+
+
+def _assembled(
+    number: int, built: Mapping[int, tuple[Any, ...]], shapes: Mapping[int, Shape]
+) -> Shape:
+    if number in shapes:
+        return shapes[number]
+    what = built[number]
+    if len(what) == 2:
+        return what
+    feature, where, left, right = what
+    return feature, where, _assembled(left, built, shapes), _assembled(right, built, shapes)
