@@ -7,7 +7,7 @@
 
 DIR holds NAME.parquet (label in ``target``) and NAME.json (which columns are categories). Rows
 with missing values are dropped; covertype is whole (the design's prototype took 100,000 of its
-rows). Public are, as in the paper, the categories and the range of each column; ``--widen`` declares
+rows). Public are, as in the paper, the categories and the range of each column; ``--widen`` sets
 ranges that are 10 widths too wide on either side, or [-1e6, 1e6]. ``--multiclass`` needs no DIR.
 
 5-fold stratified cross-validation. Repeat r shuffles the folds with seed r and trains fold f with

@@ -1,4 +1,4 @@
-"""How hypothesis runs, and the trees that several tests share, as fixtures.
+"""How hypothesis runs, and the trees, boxes and blocks that several tests share, as fixtures.
 
 They last for the session because hypothesis asks it of fixtures; what they give is never changed.
 """
@@ -7,13 +7,35 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from itertools import permutations, product
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import settings
+from numpy.typing import NDArray
 
+from privatree.block import Block
+from privatree.boxes import (
+    Box,
+    Grid,
+    Shape,
+    coarse_grid,
+    codes_inside,
+    fine_grid,
+    narrowed,
+    whole_box,
+)
+from privatree.candidates import Candidates
+from privatree.counts import CodedRecords
+from privatree.privacy.mechanisms import Parts, Weights
+from privatree.privacy.randomness import Randomness
+from privatree.privacy.samplers.decay import decay_table
 from privatree.schema import Categorical, Numeric, Schema
 from privatree.tree import Tree
 from privatree.tree_building import TreeBuilder
@@ -138,3 +160,305 @@ def random_tree() -> Callable[[random.Random], Tree]:
 def random_value() -> Callable[[random.Random, Numeric | Categorical, Tree], float]:
     """Draws a value of a feature: often missing, odd or at a threshold of the tree."""
     return _random_value
+
+
+# --- boxes and blocks ---------------------------------------------------------------------------
+
+
+def _make_candidates(
+    n_codes: list[int], is_category: list[bool], rng: np.random.Generator
+) -> Candidates:
+    masses = []
+    for size, category in zip(n_codes, is_category, strict=True):
+        some = rng.integers(1, 2**20, size) * (not category)
+        some[-1] = 0
+        masses.append(some)
+    kinds = list(zip(n_codes, is_category, strict=True))
+    return Candidates(
+        cuts=tuple(None if category else np.arange(size - 1.0) for size, category in kinds),
+        n_codes=tuple(n_codes),
+        masses=np.concatenate(masses),
+        offsets=np.cumsum([0, *n_codes]),
+        is_category=np.array(is_category),
+        groups=tuple(np.arange(size) if category else None for size, category in kinds),
+    )
+
+
+def _random_part(
+    rng: np.random.Generator, box: Box, shape: Shape, feature: int
+) -> NDArray[np.int64]:
+    codes = codes_inside(box, shape, feature)
+    if shape.is_category[feature]:
+        kept = codes[rng.random(len(codes)) < 0.6]
+        return kept if len(kept) else codes[:1]
+    first, last = np.sort(rng.integers(0, len(codes), 2))
+    return codes[first : last + 1]
+
+
+def _random_box(
+    rng: np.random.Generator, largest: int = 9, n_features: int = 4, most_times: int = 3
+) -> tuple[Candidates, Shape, Box]:
+    n_codes = rng.integers(1, largest + 1, rng.integers(1, n_features + 1)).tolist()
+    candidates = _make_candidates(n_codes, (rng.random(len(n_codes)) < 0.5).tolist(), rng)
+    shape, box = Shape(candidates.offsets, candidates.is_category), whole_box(candidates)
+    for _ in range(rng.integers(0, most_times + 1)):
+        box = _narrower(rng, box, shape)
+    return candidates, shape, box
+
+
+def _narrower(rng: np.random.Generator, box: Box, shape: Shape) -> Box:
+    feature = int(rng.integers(len(box.low)))
+    return narrowed(box, shape, feature, _random_part(rng, box, shape, feature))
+
+
+@dataclass(frozen=True)
+class _SmallBlock:
+    """A block to be drawn at a node of few records."""
+
+    candidates: Candidates
+    shape: Shape
+    box: Box
+    grids: tuple[Grid, ...]
+    rate: Fraction
+    n_classes: int
+    codes: NDArray[np.uint8]
+    labels: NDArray[np.uint8]
+
+    @property
+    def records(self) -> CodedRecords:
+        return CodedRecords(self.codes, self.candidates.n_codes, self.labels, self.n_classes)
+
+    @property
+    def exact_counts(self) -> NDArray[np.int64]:
+        return self.records.class_counts()[0]
+
+    @property
+    def block(self) -> Block:
+        decays = decay_table(self.rate, len(self.labels))
+        return Block(self.rate, decays, self.grids, self.box).where_it_begins(self.shape)
+
+
+_RATES = (Fraction(1, 10**6), Fraction(1, 100), Fraction(1, 3), Fraction(2), Fraction(50))
+
+
+def _random_block(rng: np.random.Generator, n_classes: int, n_levels: int) -> _SmallBlock:
+    candidates, shape, box = _random_box(rng, {1: 7, 2: 6, 3: 5}[n_levels], 3, 1)
+    grids = [fine_grid(candidates)]
+    for most in (5, 4)[: n_levels - 1]:
+        grids.insert(0, coarse_grid(grids[0], box, shape, int(rng.integers(2, most + 1))))
+    for _ in range(rng.integers(0, 3)):  # as if levels above had been drawn: grids may run out
+        box = _narrower(rng, box, shape)
+    n_records = int(rng.integers(0, 31))
+    codes = np.empty((n_records, len(candidates.n_codes)), dtype=np.uint8)
+    for feature in range(codes.shape[1]):
+        codes[:, feature] = rng.choice(codes_inside(box, shape, feature), n_records)
+    labels = rng.integers(0, n_classes, n_records).astype(np.uint8)
+    labels[rng.random(n_records) < rng.random()] = 1  # now and then nearly all are alike
+    rate = _RATES[rng.integers(len(_RATES))]
+    return _SmallBlock(candidates, shape, box, tuple(grids), rate, n_classes, codes, labels)
+
+
+_Scores = Counter[int]
+"""Of each score, the prior mass of all trees that have it."""
+_STOP = {levels: Fraction(share) for levels, share in {1: 0.05, 2: 0.6, 3: 0.1}.items()}
+
+
+class _Enumeration:
+    """Every tree of a block, by the formulas of the design: its prior mass and its score.
+
+    Boxes are lists of codes here, records are rows that go left or right one by one, masses are
+    fractions. Trees of the same score are added up at once.
+    """
+
+    def __init__(self, small: _SmallBlock) -> None:
+        self._offsets = small.shape.offsets.tolist()
+        self._is_category = small.shape.is_category.tolist()
+        self._masses = [[int(mass) for mass in grid.mass] for grid in small.grids]
+        self._classes = range(small.n_classes)
+        self.rows = list(zip(small.codes.tolist(), small.labels.tolist(), strict=True))
+        self.box = [
+            codes_inside(small.box, small.shape, feature).tolist()
+            for feature in range(len(self._is_category))
+        ]
+
+    def parts(self, rows: list[Any], box: list[list[int]], level: int = 0) -> dict[int, _Scores]:
+        """What the trees of the levels from this one on begin with, to their scores."""
+        n_levels = len(self._masses) - level
+        if n_levels == 1:
+            return self._last_level(rows, box)
+        splits = list(self._splits(box, level))
+        if not splits:
+            return self.parts(rows, box, level + 1)
+        found = {self._offsets[-1]: _scaled(_STOP[n_levels], self._all(rows, box, level + 1))}
+        for part, feature, left, right, share in splits:
+            sides = []
+            for codes in (left, right):
+                chosen = [row for row in rows if row[0][feature] in codes]
+                sides.append(self._all(chosen, [*box[:feature], codes, *box[feature + 1 :]],
+                                       level + 1))  # fmt: skip
+            found[part] = _scaled((1 - _STOP[n_levels]) * share, _product(*sides))
+        return found
+
+    def _all(self, rows: list[Any], box: list[list[int]], level: int) -> _Scores:
+        return sum(self.parts(rows, box, level).values(), start=Counter())
+
+    def _splits(self, box: list[list[int]], level: int) -> Iterator[tuple[Any, ...]]:
+        """Part, feature, codes on the left and on the right, share."""
+        options = {}
+        for feature, codes in enumerate(box):
+            if self._is_category[feature]:
+                single = codes if len(codes) > 2 else codes[:1] if len(codes) == 2 else []
+                options[feature] = [(code, [code], 1) for code in single]
+            else:
+                masses = [(c, self._masses[level][self._offsets[feature] + c]) for c in codes[:-1]]
+                options[feature] = [(c, [d for d in codes if d <= c], m) for c, m in masses if m]
+        n_active = sum(map(bool, options.values()))
+        for feature, found in options.items():
+            whole = sum(mass for *_, mass in found)
+            for code, left, mass in found:
+                right = [other for other in box[feature] if other not in left]
+                share = Fraction(mass, whole * n_active)
+                yield self._offsets[feature] + code, feature, left, right, share
+
+    def _last_level(self, rows: list[Any], box: list[list[int]]) -> dict[int, _Scores]:
+        active = [feature for feature, codes in enumerate(box) if len(codes) >= 2]
+        stop = _STOP[1] if active else Fraction(1)
+        found: dict[int, _Scores] = {self._offsets[-1]: Counter()}
+        for label in self._classes:
+            score = sum(row[1] == label for row in rows)
+            found[self._offsets[-1]][score] += stop / len(self._classes)
+        pairs = list(permutations(self._classes, 2))
+        for feature in active:
+            start, codes = self._offsets[feature], box[feature]
+            if self._is_category[feature]:
+                subsets = [
+                    (start, {code for code, is_in in zip(codes, chosen, strict=True) if is_in}, 1)
+                    for chosen in product((False, True), repeat=len(codes))
+                ]
+            else:
+                subsets = [
+                    (start + cut, {code for code in codes if code <= cut},
+                     self._masses[-1][start + cut])
+                    for cut in codes[:-1]
+                ]  # fmt: skip
+            whole = sum(mass for *_, mass in subsets)
+            for part, left, mass in subsets:
+                share = (1 - stop) / len(active) * Fraction(mass, whole) / len(pairs)
+                scores = found.setdefault(part, Counter())
+                for a, b in pairs:
+                    scores[sum(y == (a if x[feature] in left else b) for x, y in rows)] += share
+        return found
+
+
+def _scaled(factor: Fraction, scores: _Scores) -> _Scores:
+    return Counter({score: factor * mass for score, mass in scores.items()})
+
+
+def _product(left: _Scores, right: _Scores) -> _Scores:
+    found: _Scores = Counter()
+    for (one, mass), (other, other_mass) in product(left.items(), right.items()):
+        found[one + other] += mass * other_mass
+    return found
+
+
+def _by_enumeration(small: _SmallBlock) -> dict[int, _Scores]:
+    listed = _Enumeration(small)
+    return listed.parts(listed.rows, listed.box)
+
+
+# --- draws --------------------------------------------------------------------------------------
+
+_DIGITS = 40
+
+
+class _OneWay(Parts):
+    """Takes a given way through a series of choices, then always the first; says how likely."""
+
+    def __init__(self, rate: Fraction, way: tuple[int, ...], known: dict[Any, list[Decimal]]):
+        self._rate, self._way, self._known = rate, way, known
+        self.chance, self.taken, self.others = Decimal(1), (), list[tuple[int, ...]]()
+
+    def choose(self, weights: Weights) -> int:
+        return self._take(lambda: weights.precise(_DIGITS)[0])
+
+    def choose_by_score(self, exact_scores: NDArray[np.int64]) -> int:
+        scores = [self._rate * int(score) for score in exact_scores]
+        return self._take(lambda: [(Decimal(s.numerator) / s.denominator).exp() for s in scores])
+
+    def _take(self, compute: Callable[[], Any]) -> int:
+        if self.taken not in self._known:
+            self._known[self.taken] = compute()
+        weights = self._known[self.taken]
+        possible = [index for index, weight in enumerate(weights) if weight]
+        if len(self.taken) < len(self._way):
+            chosen = self._way[len(self.taken)]
+        else:
+            chosen, *others = possible
+            self.others += [(*self.taken, other) for other in others]
+        self.chance *= weights[chosen] / sum(weights)
+        self.taken = (*self.taken, chosen)
+        return chosen
+
+
+def _every_way(rate: Fraction, draw: Callable[[Parts], Any]) -> Iterator[tuple[Any, Decimal]]:
+    ways, known = [()], dict[Any, list[Decimal]]()
+    while ways:
+        parts = _OneWay(rate, ways.pop(), known)
+        yield draw(parts), parts.chance
+        ways += parts.others
+
+
+class _Layered(Randomness):
+    """First words and further bits from two streams, so that refining shifts no later word."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self._further = Randomness(seed + 10**6)
+
+    def bits(self, count: int) -> int:
+        return super().bits(count) if count == 64 else self._further.bits(count)
+
+
+@pytest.fixture(scope="session")
+def every_way() -> Callable[..., Iterator[tuple[Any, Decimal]]]:
+    """A rate and a function of `Parts` to its result, and its chance, for every way to choose.
+
+    To be used in a decimal context of 40 digits.
+    """
+    return _every_way
+
+
+@pytest.fixture(scope="session")
+def layered() -> Callable[[int], Randomness]:
+    """Randomness that gives the same draws in floats and in decimals, if both are right."""
+    return _Layered
+
+
+@pytest.fixture(scope="session")
+def make_candidates() -> Callable[..., Candidates]:
+    """Numbers of codes, kinds and a generator to candidates with random masses."""
+    return _make_candidates
+
+
+@pytest.fixture(scope="session")
+def random_part() -> Callable[..., NDArray[np.int64]]:
+    """Draws some of the codes that a feature has in a box, as splits could leave them."""
+    return _random_part
+
+
+@pytest.fixture(scope="session")
+def random_box() -> Callable[..., tuple[Candidates, Shape, Box]]:
+    """Draws candidates, their shape and a box that is narrowed at random."""
+    return _random_box
+
+
+@pytest.fixture(scope="session")
+def random_block() -> Callable[[np.random.Generator, int, int], _SmallBlock]:
+    """Draws a block, given the number of classes and of levels, and the few records it is for."""
+    return _random_block
+
+
+@pytest.fixture(scope="session")
+def by_enumeration() -> Callable[[_SmallBlock], dict[int, _Scores]]:
+    """Of every part of a block, by the score, the prior mass of all trees that begin with it."""
+    return _by_enumeration

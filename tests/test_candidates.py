@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from privatree.candidates import TOTAL_MASS, Candidates, automatic_bins, coarser, cut_points
+from privatree.candidates import (
+    MOST_GROUPS,
+    TOTAL_MASS,
+    Candidates,
+    automatic_bins,
+    coarser,
+    cut_points,
+)
 from privatree.errors import ParameterError
 from privatree.schema import Categorical, Numeric, Schema
 
@@ -261,28 +268,48 @@ def test_candidates_of_a_schema_lie_side_by_side():
     schema = Schema(
         {
             "age": Numeric(17, 20, integer=True),
-            "colour": Categorical(["red", "green"]),
+            "colour": Categorical(["red", "green", "blue"]),
             "size": Numeric(-1, 1),
             "fixed": Numeric(5, 5),
             "own": Numeric(0, 1, cuts=[k / 400 for k in range(400)]),
             "age again": Numeric(17, 20, integer=True),
+            "flag": Categorical([False, True]),
         },
         ["no", "yes"],
     )
     found = Candidates.of(schema, 16)
     size_cuts, size_masses = cut_points(Numeric(-1, 1), 16)
-    assert found.n_codes == (4, 2, len(size_cuts) + 1, 1, 401, 4)
+    assert found.n_codes == (4, 3, len(size_cuts) + 1, 1, 401, 4, 2)
     assert_array_equal(found.offsets, np.cumsum([0, *found.n_codes]))
-    assert_array_equal(found.is_category, [False, True, False, False, False, False])
+    assert_array_equal(np.flatnonzero(found.is_category), [1])
     assert found.cuts[1] is None
+    assert found.cuts[6] is None
     assert_array_equal(found.cuts[0], [17.5, 18.5, 19.5])
     assert_array_equal(found.cuts[2], size_cuts)
     parts = np.split(found.masses, found.offsets[1:-1])
     assert [len(part) for part in parts] == list(found.n_codes)
     assert_array_equal(parts[2], [*size_masses, 0])
-    assert_array_equal([part.sum() > 0 for part in parts], [True, False, True, False, True, True])
+    assert [part.sum() for part in parts] == [TOTAL_MASS * has for has in (1, 0, 1, 0, 1, 1, 1)]
     assert all(part[-1] == 0 for part in parts)
+    assert_array_equal(parts[6], [TOTAL_MASS, 0], "two categories are one cut")
     assert_array_equal(parts[0], parts[5])
+
+
+@pytest.mark.parametrize("n_categories", [1, 2, 3, 512, 513, 1000, 1025])
+def test_many_categories_share_codes_with_their_neighbours(n_categories):
+    schema = Schema({"place": Categorical([f"p{k}" for k in range(n_categories)])}, ["no", "yes"])
+    found = Candidates.of(schema, 16)
+    groups = found.groups[0]
+    assert found.n_codes == (min(n_categories, MOST_GROUPS),)
+    assert len(groups) == n_categories
+    assert (np.diff(groups) >= 0).all()
+    assert_array_equal(np.unique(groups), np.arange(found.n_codes[0]))
+    sizes = np.bincount(groups)
+    assert sizes.max() - sizes.min() <= 1
+    codes = np.array([0, found.n_codes[0] - 1])
+    assert_array_equal(
+        found.categories(0, codes), [k for k in range(n_categories) if groups[k] in codes]
+    )
 
 
 def test_candidates_of_the_same_schema_are_the_same(small_schema):

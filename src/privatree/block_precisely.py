@@ -1,6 +1,6 @@
 """The weights of :mod:`block_weights` in arbitrary precision.
 
-Needed only when a draw falls inside the error bound of floating point, about once in 10^11 draws:
+Needed only when a draw falls inside the error bound of floating point, about once in 10^9 draws:
 written to be read, not to be fast. The numbering of the parts is the same.
 """
 

@@ -23,8 +23,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from privatree.candidates import MOST_GROUPS
 from privatree.privacy.samplers.decay import DECAY_ERROR, decay
 from privatree.privacy.samplers.refinement import UNIT_ROUNDOFF
+
+_OF_A_CATEGORY = 70.0
+"""Roundoffs in (1 + d)/2 for d = exp(-x): those of d, below 3 x + 130 of it, and two more."""
 
 STOP = (1.0, 0.05, 0.6, 0.1)
 """Prior share of "no split on this level", by the number of levels left."""
@@ -33,8 +37,9 @@ STOP = (1.0, 0.05, 0.6, 0.1)
 def relative_error(levels: int, n_parts: int, n_classes: int) -> float:
     """Bound on the relative error of every weight of a block (``docs/proofs/record-tree.md``)."""
     one_sum = DECAY_ERROR + (n_parts + 50) * UNIT_ROUNDOFF
-    lowest = (2 * n_classes + 2) * DECAY_ERROR + 4 * (n_parts + n_classes) * UNIT_ROUNDOFF
-    error = lowest + one_sum
+    pairs = (2 * n_classes + 2) * DECAY_ERROR + 4 * (n_parts + n_classes) * UNIT_ROUNDOFF
+    subsets = _OF_A_CATEGORY * MOST_GROUPS * UNIT_ROUNDOFF
+    error = pairs + subsets + one_sum
     for _ in range(levels - 1):
         error = 2 * error + one_sum
     return 1.1 * error  # the products of errors

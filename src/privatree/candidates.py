@@ -2,8 +2,9 @@
 
 Everything here is a function of the schema alone. Cut points have several resolutions, so that no
 budget is spent on finding where the records are: half of the mass lies on an even grid, the rest
-approaches both ends and zero (or the end nearer zero) in geometric steps. A skewed feature keeps
-resolution where its records are, and a range declared too wide costs little.
+approaches both ends, most of all the one nearer zero, in geometric steps; in a range on both sides
+of zero, zero and the middle. A skewed feature keeps resolution where its records are, and a range
+declared too wide costs little.
 
 Masses are integers: they can be added, compared and drawn from exactly.
 """
@@ -149,13 +150,13 @@ def cut_points(feature: Numeric, n_codes: int) -> tuple[NDArray[np.float64], NDA
             parts = [(share, np.floor(part) + 0.5) for share, part in parts]
     # Only rounding can have moved a cut up to the end of the range, where it would cut off nothing.
     last = np.nextafter(high, low)
-    parts = [(share, np.unique(np.clip(part, low, last))) for share, part in parts if part.size]
+    parts = [(share, np.sort(np.clip(part, low, last))) for share, part in parts if part.size]
     cuts = np.unique(np.concatenate([np.empty(0), *(part for _, part in parts)]))
     masses = np.zeros(len(cuts), dtype=np.int64)
     left, shares_left = TOTAL_MASS, sum(share for share, _ in parts)
     for share, part in parts:
         mass = left * share // shares_left
-        masses[np.searchsorted(cuts, part)] += _even(mass, len(part))
+        np.add.at(masses, np.searchsorted(cuts, part), _even(mass, len(part)))
         left, shares_left = left - mass, shares_left - share
     return cuts, masses
 
@@ -168,21 +169,23 @@ def _several_resolutions(
     if n_codes < 8:  # too few for more than one resolution
         return [(1, low + width * (np.arange(1, n_codes) / n_codes))]
     n_even, eighth = n_codes // 2 - 1, n_codes // 8
-    to_an_end = _halvings(1, 14, eighth)
-    parts = [
-        (4, low + width * (np.arange(1, n_even + 1) / (n_even + 1))),
-        (1, low + width * to_an_end),
-        (1, low + width * (1 - to_an_end)),
-    ]
+    even = low + width * (np.arange(1, n_even + 1) / (n_even + 1))
     if low < 0 < high:
-        # Both sides and zero can be one cut too many, were not the middle in three parts then.
+        # Such a range is often generous on both sides: the values are near zero or in the middle.
+        to_middle = _halvings(2, 14, eighth)
+        middle = np.concatenate((0.5 - to_middle, 0.5 + to_middle))
         to_zero = max(-low, high) * _halvings(1, 20, eighth)
         around = np.concatenate((-to_zero, [0.0], to_zero))
-        parts.append((2, around[(low < around) & (around < high)]))
-    else:
-        more = _halvings(0.5, 13.5, n_codes // 4)
-        parts.append((2, low + width * (more if low >= 0 else 1 - more)))
-    return parts
+        inside = around[(low < around) & (around < high)]
+        return [(2, even), (1, low + width * middle), (1, inside)]
+    to_an_end = _halvings(1, 14, eighth)
+    more = _halvings(0.5, 13.5, n_codes // 4)
+    return [
+        (4, even),
+        (1, low + width * to_an_end),
+        (1, low + width * (1 - to_an_end)),
+        (2, low + width * (more if low >= 0 else 1 - more)),
+    ]
 
 
 def _halvings(first: float, last: float, n: int) -> NDArray[np.float64]:

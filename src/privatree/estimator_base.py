@@ -60,7 +60,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _names(self, X: Any) -> Any:
         """Check X against the training columns; their names, for an X that has none."""
-        check_is_fitted(self)
+        check_is_fitted(self, "model_")
         if open_frame(X).has_shape:  # else: a list without rows
             validate_data(self, X, reset=False, skip_check_array=True)
         return getattr(self, "feature_names_in_", None)
@@ -82,7 +82,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def save(self, path: str | Path) -> None:
         """Write the released model as JSON; :func:`privatree.load` reads it."""
-        check_is_fitted(self)
+        check_is_fitted(self, "model_")
         self.model_.save(path)
 
     def __sklearn_tags__(self) -> Any:

@@ -26,10 +26,11 @@ from privatree.privacy.randomness import Randomness
 from privatree.privacy.statement import PrivacyStatement
 from privatree.record_plan import FREE_DEPTH, LARGEST_COUNT, RecordPlan
 from privatree.record_tree import grow
-from privatree.schema import Schema
+from privatree.schema import Categorical, Schema
 from privatree.sources.coding import read_codes
 from privatree.sources.containers import Table
 from privatree.sources.frames import read_labels
+from privatree.tree import MAX_MASK
 
 
 class PrivaTreeClassifier(TreeClassifier):
@@ -151,10 +152,13 @@ class PrivaTreeClassifier(TreeClassifier):
         table, target, schema = self._open(X, y, stacklevel=4)
         n_bins = automatic_bins(len(schema.features)) if self.n_bins == "auto" else self.n_bins
         candidates = Candidates.of(schema, int(n_bins))
+        self._check_categories(schema)
         records, n_rows = self._records(table, target, schema, candidates)
         plan = self._plan(schema, candidates, n_rows)
         if self.budget is not None:
-            self.budget.charge(self.epsilon, purpose="PrivaTreeClassifier")
+            self.budget.charge(
+                self.epsilon, purpose="PrivaTreeClassifier", neighbours=self.neighbours
+            )
         ledger = Ledger(plan.epsilon, randomness)
         tree = grow(records, candidates, plan, schema, ledger)
         privacy = self._statement(plan, ledger, randomness.seeded)
@@ -196,7 +200,7 @@ class PrivaTreeClassifier(TreeClassifier):
             lookahead=None if self.lookahead == "auto" else int(self.lookahead),
             robust_levels=int(self.robust_levels) if self.schedule == "robust" else None,
             dataset_size=dataset_size,
-            probability_share=Fraction(self.probability_share),
+            probability_share=Fraction(float(self.probability_share)),
         )
 
     def _check_parameters(self) -> None:
@@ -216,6 +220,20 @@ class PrivaTreeClassifier(TreeClassifier):
         is_number = isinstance(share, (int, float, np.number)) and not isinstance(share, bool)
         if not is_number or not 0 <= share < 1:
             raise ParameterError(f"probability_share must be in [0, 1), got {share!r}.")
+        if self.budget is not None and not hasattr(self.budget, "charge"):
+            kind = type(self.budget).__name__
+            raise ParameterError(f"budget must be a privatree.privacy.Budget or None, got {kind}.")
+
+    def _check_categories(self, schema: Schema) -> None:
+        """Refuse, before any record is read, what a tree could not hold."""
+        depth = FREE_DEPTH if self.max_depth is None else int(self.max_depth)
+        kinds = [f for f in schema.features.values() if isinstance(f, Categorical)]
+        most = max((len(feature.categories) for feature in kinds), default=0)
+        if most * (2**depth - 1) > MAX_MASK:
+            raise ParameterError(
+                f"max_depth must be smaller for a feature of {most} categories: the splits of a "
+                f"tree have at most {MAX_MASK} categories in all, and depth {depth} can have more."
+            )
 
     def _statement(self, plan: RecordPlan, ledger: Ledger, seeded: bool) -> PrivacyStatement:
         public = [

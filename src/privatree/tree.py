@@ -28,7 +28,7 @@ from privatree.schema import Categorical, Schema
 
 MAX_NODES = 2**20
 MAX_DEPTH = 1000
-MAX_MASK = 2**24
+MAX_MASK = 2**26
 """The longest `goes_left`: a small file must not ask for a large memory."""
 
 

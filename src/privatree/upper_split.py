@@ -130,7 +130,7 @@ class UpperSplit:
             def power(score: int) -> Decimal:
                 nonlocal largest
                 exponent = self._rate * score
-                largest = max(largest, abs(exponent))
+                largest += abs(exponent)  # those of a product add up
                 return (Decimal(exponent.numerator) / Decimal(exponent.denominator)).exp()
 
             found = [Decimal(0)] * len(self._exact_scores)

@@ -6,7 +6,9 @@ from importlib import import_module
 import pytest
 
 
-@pytest.mark.parametrize("module", ["schema", "estimators", "export.text"])
+@pytest.mark.parametrize(
+    "module", ["schema", "estimators", "paper_estimator", "export.text", "privacy.budget"]
+)
 def test_examples(module):
     found = doctest.testmod(import_module(f"privatree.{module}"))
     assert found.attempted > 0

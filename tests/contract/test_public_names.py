@@ -15,6 +15,7 @@ NAMES = {
     "PaperClaimWarning",
     "PaperPrivaTreeClassifier",
     "ParameterError",
+    "PrivaTreeClassifier",
     "PrivacyLeakWarning",
     "PrivatreeError",
     "Schema",
@@ -41,9 +42,22 @@ def test_an_unknown_name_is_an_attribute_error():
         _ = privatree.Nope
 
 
-def test_parameters_of_the_paper_tree_and_their_defaults():
-    parameters = inspect.signature(privatree.PaperPrivaTreeClassifier).parameters
-    assert {name: p.default for name, p in parameters.items()} == {
+PARAMETERS = {
+    "PrivaTreeClassifier": {
+        "epsilon": 1.0,
+        "max_depth": 4,
+        "schema": None,
+        "n_bins": "auto",
+        "lookahead": "auto",
+        "dataset_size": "private",
+        "schedule": "accuracy",
+        "robust_levels": 3,
+        "neighbours": "add-remove",
+        "probability_share": 0.0,
+        "budget": None,
+        "random_state": None,
+    },
+    "PaperPrivaTreeClassifier": {
         "epsilon": 1.0,
         "max_depth": 4,
         "schema": None,
@@ -52,9 +66,24 @@ def test_parameters_of_the_paper_tree_and_their_defaults():
         "quantiles": "private",
         "stop_when_pure": True,
         "random_state": None,
-    }
+    },
+}
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_parameters_of_the_classifiers_and_their_defaults(name):
+    parameters = inspect.signature(getattr(privatree, name)).parameters
+    assert {name: p.default for name, p in parameters.items()} == PARAMETERS[name]
     keyword_only = {n for n, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
     assert keyword_only == set(parameters) - {"epsilon"}
+
+
+def test_what_privacy_offers_can_be_had():
+    assert {"Budget", "Ledger", "PrivacyStatement", "Schedule", "Spend", "Stage"} <= set(
+        privatree.privacy.__all__
+    )
+    for name in privatree.privacy.__all__:
+        assert getattr(privatree.privacy, name) is not None
 
 
 def test_import_alone_loads_nothing_heavy():

@@ -12,12 +12,15 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import privatree
-from privatree import PaperPrivaTreeClassifier, datasets
+from privatree import PaperPrivaTreeClassifier, PrivaTreeClassifier, datasets
 
-# Both warnings are the estimator's duty here: no check passes a schema.
+# All warnings are the estimator's duty here: no check passes a schema.
 pytestmark = pytest.mark.filterwarnings("ignore::privatree.PrivacyLeakWarning")
 
 ESTIMATORS = [
+    PrivaTreeClassifier(),
+    PrivaTreeClassifier(10.0, schedule="robust", probability_share=0.2),
+    PrivaTreeClassifier(10.0, max_depth=None, neighbours="replace", n_bins=16),
     PaperPrivaTreeClassifier(),
     PaperPrivaTreeClassifier(quantiles="exact", stop_when_pure=False),
 ]
@@ -35,21 +38,27 @@ def test_scikit_learn_check(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
-def test_pipeline_grid_search_and_clone() -> None:
+CLASSIFIERS = [PrivaTreeClassifier, PaperPrivaTreeClassifier]
+
+
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
+def test_pipeline_grid_search_and_clone(classifier: Any) -> None:
     frame, labels, _ = datasets.load("breast-w")
+    name = f"{classifier.__name__.lower()}__epsilon"
     search = GridSearchCV(
-        make_pipeline(StandardScaler(), PaperPrivaTreeClassifier(random_state=0)),
-        {"paperprivatreeclassifier__epsilon": [0.1, 100.0]},
+        make_pipeline(StandardScaler(), classifier(max_depth=2, random_state=0)),
+        {name: [0.001, 100.0]},
         cv=3,
     ).fit(frame, labels)
-    assert search.best_params_ == {"paperprivatreeclassifier__epsilon": 100.0}
+    assert search.best_params_ == {name: 100.0}
     assert search.best_score_ > 0.9
 
 
 @pytest.mark.filterwarnings("ignore::privatree.PaperClaimWarning")
-def test_cross_validation_with_a_schema() -> None:
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
+def test_cross_validation_with_a_schema(classifier: Any) -> None:
     frame, labels, schema = datasets.load("nursery")
-    model = clone(PaperPrivaTreeClassifier(1.0, schema=schema, random_state=0))
+    model = clone(classifier(1.0, schema=schema, random_state=0))
     assert cross_val_score(model, frame, labels, cv=3).mean() > 0.99
 
 
@@ -66,8 +75,9 @@ def test_cross_validation_with_a_schema() -> None:
     ],
     ids=lambda labels: f"{type(labels).__name__}-{getattr(labels, 'dtype', 'list')}",
 )
-def test_any_label_type_comes_back(labels: Any) -> None:
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
+def test_any_label_type_comes_back(classifier: Any, labels: Any) -> None:
     X = np.array([[0.0], [1.0]] * 20)
-    model = PaperPrivaTreeClassifier(1000.0, random_state=0).fit(X, labels)
+    model = classifier(1000.0, random_state=0).fit(X, labels)
     assert set(model.predict(X).tolist()) <= set(np.asarray(labels).tolist())
     assert model.score(X, np.asarray(labels)) == 1.0

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privatree.errors import ModelFormatError
-from privatree.privacy import Leak, PrivacyStatement, Spend
+from privatree.privacy import Leak, PrivacyStatement, Schedule, Spend, Stage
 from privatree.privacy.statement import shown_amount
 
 FULL = PrivacyStatement(
@@ -31,6 +31,14 @@ FULL = PrivacyStatement(
         Spend("gaussian", Fraction(1, 4), "sums", None, 1, Fraction(1, 1024)),
         Spend("gaussian", Fraction(1, 4), "sums", None, 1, Fraction(1, 1024)),
     ),
+    schedule=Schedule(
+        choices=Fraction(3, 4),
+        counts=Fraction(1, 4),
+        sequences=(
+            (Stage("count", Fraction(1, 4)), Stage("choice", Fraction(1, 2))),
+            (Stage("choice", Fraction(3, 4)),),
+        ),
+    ),
 )
 PLAIN = PrivacyStatement(learner="another", epsilon=1.25)
 
@@ -44,6 +52,13 @@ spends = st.builds(
     times=st.integers(1, 50),
     delta=amounts.map(Fraction),
 )
+stages = st.builds(Stage, st.sampled_from(["count", "choice"]), amounts.map(Fraction))
+schedules = st.builds(
+    Schedule,
+    choices=amounts.map(Fraction),
+    counts=amounts.map(Fraction),
+    sequences=st.lists(st.lists(stages, max_size=3).map(tuple), max_size=3).map(tuple),
+)
 statements = st.builds(
     PrivacyStatement,
     learner=st.text(),
@@ -56,6 +71,7 @@ statements = st.builds(
     notes=st.lists(st.text(), max_size=3).map(tuple),
     seeded=st.booleans(),
     spends=st.lists(spends, max_size=3).map(tuple),
+    schedule=st.none() | schedules,
 )
 
 
@@ -84,6 +100,33 @@ def test_fractions_that_are_no_floats_are_written_as_the_nearest() -> None:
     written = through_json(statement)
     assert written["spends"][0]["epsilon"] == 1 / 3
     assert PrivacyStatement.from_dict(written).to_dict() == written
+
+
+def test_a_schedule_is_written_as_lists() -> None:
+    assert through_json(FULL)["schedule"] == {
+        "choices": 0.75,
+        "counts": 0.25,
+        "sequences": [[["count", 0.25], ["choice", 0.5]], [["choice", 0.75]]],
+    }
+    assert through_json(PLAIN)["schedule"] is None
+
+
+@pytest.mark.parametrize(
+    ("stage", "message"),
+    [
+        (["split", 0.5], 'a stage must be \\["count" or "choice", epsilon\\]'),
+        (["count"], "a stage must be"),
+        (["count", 0.5, 1], "a stage must be"),
+        ("count", "a stage must be"),
+        (["count", -0.5], "epsilon of a stage must be finite and >= 0"),
+        (["choice", "infinity"], "epsilon of a stage must be finite"),
+    ],
+)
+def test_a_wrong_stage_is_refused_with_a_reason(stage: Any, message: str) -> None:
+    written = through_json(FULL)
+    written["schedule"]["sequences"][1][0] = stage
+    with pytest.raises(ModelFormatError, match=f"^privacy: .*{message}"):
+        PrivacyStatement.from_dict(written)
 
 
 def test_infinite_amounts_are_written_as_a_word() -> None:
@@ -117,6 +160,7 @@ OBJECTS: list[tuple[Any, ...]] = [
     (),
     ("leaks", 0),
     ("leaks", 1),
+    ("schedule",),
     *(("spends", i) for i in range(5)),
 ]
 
@@ -178,9 +222,15 @@ JUNK: list[Any] = [
 def allowed(place: tuple[Any, ...], value: Any) -> bool:
     """Whether this value is right in this place."""
     key = place[-1]
+    if place == ("schedule",):
+        return value is None
+    if len(place) == 5 and key == 1:  # the epsilon of a stage
+        return allowed(("schedule", "choices"), value)
+    if len(place) == 3 and place[:2] == ("schedule", "sequences"):
+        return value == [] and isinstance(value, list)
     if isinstance(key, int):
         return place[0] in ("public", "notes") and isinstance(value, str)
-    if key in ("public", "leaks", "notes", "spends"):
+    if key in ("public", "leaks", "notes", "spends", "sequences"):
         return value == [] and isinstance(value, list)
     if key == "seeded":
         return isinstance(value, bool)

@@ -14,11 +14,10 @@ if it is not, the loss is infinite.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property
-from itertools import combinations_with_replacement, product
+from itertools import product
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -30,93 +29,20 @@ from privatree.audit.enumeration import (
     ScriptedParts,
     executions,
 )
+from privatree.audit.universe import Table, Universe
 from privatree.boxes import Box
-from privatree.candidates import Candidates
 from privatree.counts import CodedRecords
 from privatree.privacy.ledger import Ledger, Spend
 from privatree.privacy.randomness import Randomness
 from privatree.record_plan import RecordPlan
 from privatree.record_tree import BlockNode, Growth, Node, OpenNode, SplittingNode
-from privatree.schema import Schema
 from privatree.tree import Tree
 
-Record = tuple[tuple[int, ...], int]
-"""The code of each feature, and the class."""
-Table = tuple[int, ...]
-"""How many records there are of each kind that a universe has."""
-Shape = tuple[Any, ...]
+TreeShape = tuple[Any, ...]
 """A released tree: of a leaf its label and probabilities, else feature, threshold or categories on
 the left, and the two subtrees."""
 
-
-@dataclass(frozen=True)
-class Universe:
-    """Every record that a tiny schema allows.
-
-    Parameters
-    ----------
-    schema : Schema
-        Few features with few values.
-    n_bins : int, default=256
-        Codes of a number.
-    """
-
-    schema: Schema
-    n_bins: int = 256
-
-    @cached_property
-    def candidates(self) -> Candidates:
-        """The candidate splits."""
-        return Candidates.of(self.schema, self.n_bins)
-
-    @cached_property
-    def kinds(self) -> tuple[Record, ...]:
-        """The different records, in a fixed order."""
-        features = product(*map(range, self.candidates.n_codes))
-        return tuple(product(features, range(len(self.schema.classes))))
-
-    def table(self, records: Mapping[Record, int]) -> Table:
-        """The table with so many records of some kinds."""
-        return tuple(records.get(kind, 0) for kind in self.kinds)
-
-    def tables(self, most: int) -> Iterator[Table]:
-        """Every table of at most so many records."""
-        for n_records in range(most + 1):
-            for places in combinations_with_replacement(range(len(self.kinds)), n_records):
-                yield tuple(np.bincount(places, minlength=len(self.kinds)).tolist())
-
-    def plan(self, epsilon: Fraction | int, max_depth: int, **settings: Any) -> RecordPlan:
-        """A plan for tables of this universe; the settings are those of :class:`RecordPlan`."""
-        n_codes = np.array(self.candidates.n_codes)
-        is_category = self.candidates.is_category
-        return RecordPlan(
-            epsilon=Fraction(epsilon),
-            n_classes=len(self.schema.classes),
-            numeric_codes=tuple(n_codes[~is_category].tolist()),
-            categorical_codes=tuple(n_codes[is_category].tolist()),
-            max_depth=max_depth,
-            **settings,
-        )
-
-    def records(self, table: Table) -> CodedRecords:
-        """The table as the learner gets it."""
-        codes, labels = self._arrays
-        return CodedRecords(
-            np.repeat(codes, table, axis=0),
-            self.candidates.n_codes,
-            np.repeat(labels, table),
-            len(self.schema.classes),
-        )
-
-    def inside(self, box: Box) -> tuple[bool, ...]:
-        """Which kinds are in a box."""
-        offsets = self.candidates.offsets[:-1]
-        return tuple(box.inside[offsets + self._arrays[0]].all(axis=1).tolist())
-
-    @cached_property
-    def _arrays(self) -> tuple[Any, Any]:
-        codes, labels = zip(*self.kinds, strict=True)
-        return np.array(codes, dtype=np.uint8), np.array(labels, dtype=np.uint8)
+_MOST_COUNTS = 10_000
 
 
 class PrivacyLoss(NamedTuple):
@@ -154,8 +80,8 @@ def exact_privacy_loss(
         Between which tables.
     counts : sequence of int, optional
         The noisy counts to go through, increasing, from 0 to `plan.largest_count`; by default all.
-        If some are left out, so are the transcripts that contain them. (Above every exact count
-        all noisy counts have the same ratio: a few show everything that they can decide.)
+        If some are left out, so are the transcripts that contain them. (Noisy counts above every
+        exact one all have the same ratio, so it is enough to have one for each thing they decide.)
 
     Returns
     -------
@@ -177,7 +103,7 @@ def exact_privacy_loss(
     return PrivacyLoss(worst, recorded, comparison.stages)
 
 
-def exact_law(universe: Universe, plan: RecordPlan, table: Table) -> dict[Shape, float]:
+def exact_law(universe: Universe, plan: RecordPlan, table: Table) -> dict[TreeShape, float]:
     """The probability of every tree that the learner can release.
 
     Parameters
@@ -192,7 +118,7 @@ def exact_law(universe: Universe, plan: RecordPlan, table: Table) -> dict[Shape,
     return _trees(_Steps(universe, plan, None), table, None, {})
 
 
-def shape_of(tree: Tree, node: int = 0) -> Shape:
+def shape_of(tree: Tree, node: int = 0) -> TreeShape:
     """A released tree in the form in which :func:`exact_law` lists it."""
     feature = int(tree.feature[node])
     if feature < 0:
@@ -228,16 +154,21 @@ class _Steps:
 
     def __init__(self, universe: Universe, plan: RecordPlan, counts: Sequence[int] | None) -> None:
         self.universe, self._plan = universe, plan
-        self._counts = list(range(plan.largest_count + 1)) if counts is None else list(counts)
+        self._counts = range(plan.largest_count + 1) if counts is None else counts
         if (self._counts[0], self._counts[-1]) != (0, plan.largest_count):
             raise ValueError("counts must go from 0 to the plan's largest_count.")
+        if len(self._counts) > _MOST_COUNTS:
+            raise ValueError(
+                f"at most {_MOST_COUNTS} noisy counts can be gone through, got "
+                f"{len(self._counts)}. Choose a smaller largest_count."
+            )
         self._laws: dict[tuple[Table, Hashable], _Law] = {}
         self._randomness = Randomness(0)  # never drawn from
         self._inside: dict[bytes, tuple[bool, ...]] = {}
 
     def law(self, table: Table, node: Node | None) -> _Law:
         """Outcomes by their transcript."""
-        key = table, state(node)
+        key = table, _state(node)
         if key not in self._laws:
             ways = executions(lambda script: self._run(script, table, node))
             self._laws[key] = {tuple(script.transcript): outcome for script, outcome in ways}
@@ -264,7 +195,7 @@ class _Steps:
             script.log_probability,
             tuple(children),
             tables,
-            (tuple(state(child) for child in children), spends),
+            (tuple(_state(child) for child in children), spends),
             spends,
             account.total.epsilon,
             builder.built,
@@ -288,7 +219,7 @@ class _Steps:
             raise RuntimeError("the records of a node are not those of its box.")
 
 
-def state(node: Node | None) -> Hashable:
+def _state(node: Node | None) -> Hashable:
     """What is public about a node on its way."""
     match node:
         case OpenNode():
@@ -341,7 +272,7 @@ class _Comparison:
         """Of everything that is drawn from a node on; the two nodes have the same state."""
         if a == b:
             return _SAME
-        key = a, b, state(at_a)
+        key = a, b, _state(at_a)
         if key not in self._known:
             self._known[key] = self._between(a, b, at_a, at_b)
         return self._known[key]
@@ -361,7 +292,7 @@ class _Comparison:
             forward = max(forward, gap + sum(child.forward for child in below))
             backward = max(backward, -gap + sum(child.backward for child in below))
             later = max((child.recorded for child in below), default=Fraction(0))
-            recorded = max(recorded, x.recorded + later)
+            recorded = max(recorded, x.recorded + later if x.spends else later)
             step = max(step, abs(gap))
             self._note(at_a, x, abs(gap), below)
         return _Between(forward, backward, recorded, step)
@@ -395,13 +326,13 @@ def _trees(
     steps: _Steps,
     table: Table,
     node: Node | None,
-    known: dict[tuple[Table, Hashable], dict[Shape, float]],
-) -> dict[Shape, float]:
+    known: dict[tuple[Table, Hashable], dict[TreeShape, float]],
+) -> dict[TreeShape, float]:
     """The law of the subtree below a node."""
-    key = table, state(node)
+    key = table, _state(node)
     if key in known:
         return known[key]
-    found: dict[Shape, float] = {}
+    found: dict[TreeShape, float] = {}
     for outcome in steps.law(table, node).values():
         laws = [
             _trees(steps, part, child, known).items()
@@ -418,8 +349,8 @@ def _trees(
 
 
 def _assembled(
-    number: int, built: Mapping[int, tuple[Any, ...]], shapes: Mapping[int, Shape]
-) -> Shape:
+    number: int, built: Mapping[int, tuple[Any, ...]], shapes: Mapping[int, TreeShape]
+) -> TreeShape:
     if number in shapes:
         return shapes[number]
     what = built[number]

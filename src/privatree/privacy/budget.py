@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from threading import Lock
 
-from privatree.errors import BudgetExceededError
+from privatree.errors import BudgetExceededError, ParameterError
 from privatree.privacy.amounts import positive_fraction
 
 
@@ -16,6 +16,8 @@ class Budget:
     ----------
     epsilon : float or Fraction
         The largest total.
+    neighbours : {"add-remove", "replace"}, default="add-remove"
+        Between which tables it holds. Guarantees between different ones do not add up.
 
     Examples
     --------
@@ -25,8 +27,9 @@ class Budget:
     0.75
     """
 
-    def __init__(self, epsilon: float | Fraction) -> None:
+    def __init__(self, epsilon: float | Fraction, *, neighbours: str = "add-remove") -> None:
         self.epsilon = positive_fraction("epsilon", epsilon)
+        self.neighbours = neighbours
         self.charges: list[tuple[str, Fraction]] = []
         self._lock = Lock()
 
@@ -35,14 +38,27 @@ class Budget:
         """What is left."""
         return self.epsilon - sum((amount for _, amount in self.charges), Fraction(0))
 
-    def charge(self, epsilon: float | Fraction, *, purpose: str) -> None:
+    def __deepcopy__(self, memo: dict[int, object]) -> Budget:
+        """The same account: a cloned estimator draws from it too."""
+        return self
+
+    def charge(
+        self, epsilon: float | Fraction, *, purpose: str, neighbours: str = "add-remove"
+    ) -> None:
         """Take `epsilon` from the budget, before anything is drawn with it.
 
         Raises
         ------
         BudgetExceededError
             If less is left. Nothing is taken then.
+        ParameterError
+            If the charge is for other neighbours than the budget.
         """
+        if neighbours != self.neighbours:
+            raise ParameterError(
+                f"the budget is for {self.neighbours} neighbours, the charge for {neighbours}: "
+                "they do not add up. Use a budget for each."
+            )
         amount = positive_fraction("epsilon", epsilon)
         with self._lock:
             if amount > self.remaining:

@@ -273,12 +273,19 @@ def _finite(name: str, value: Any) -> float:
 
 def _schedule_to_dict(schedule: Schedule) -> dict[str, Any]:
     return {
-        "choices": float(schedule.choices),
-        "counts": float(schedule.counts),
+        "choices": _rounded_up(schedule.choices),
+        "counts": _rounded_up(schedule.counts),
         "sequences": [
-            [[stage.kind, float(stage.epsilon)] for stage in path] for path in schedule.sequences
+            [[stage.kind, _rounded_up(stage.epsilon)] for stage in path]
+            for path in schedule.sequences
         ],
     }
+
+
+def _rounded_up(amount: Fraction) -> float:
+    """Certificates must not be told less than can be spent."""
+    nearest = float(amount)
+    return nearest if nearest >= amount else math.nextafter(nearest, math.inf)
 
 
 def _schedule_from_dict(written: Any) -> Schedule | None:

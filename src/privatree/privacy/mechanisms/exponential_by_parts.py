@@ -67,9 +67,9 @@ class Parts:
         return Exponential(self._rate, Fraction(1)).log_probabilities(exact_scores)
 
 
-_CONVERSION_ERROR = 10_000.0 * UNIT_ROUNDOFF
-"""Of :func:`relative_weights`: exponents that matter are at most 350 + 600 in size, the logarithms
-of factors at most 600; a few roundings of each, and 64 for each log and exp."""
+_CONVERSION_ERROR = 50_000.0 * UNIT_ROUNDOFF
+"""Of :func:`relative_weights`: a logarithm of a factor is at most 590 in size, and 64 roundoffs of
+that off; exponents that matter are at most 350 + 590; a few roundings of each, 64 for the exp."""
 
 
 def relative_weights(weights: Weights, rate: Fraction) -> NDArray[np.float64]:
