@@ -51,35 +51,35 @@ def test_cuts_increase_inside_the_range_and_masses_are_positive(feature, n_codes
 
 
 def by_the_book(low, high, integer=False, n_codes=256):
-    """The parts of the design with their masses, written down naively."""
+    """The parts with their masses, written down naively."""
     width, eighth = high - low, n_codes // 8
 
     def steps(first, last, n):
         return [2.0 ** -(first + (last - first) * i / (n - 1)) for i in range(n)]
 
-    parts = [
-        (1 / 2, [low + width * i / (n_codes // 2) for i in range(1, n_codes // 2)]),
-        (1 / 8, [low + width * s for s in steps(1, 14, eighth)]),
-        (1 / 8, [high - width * s for s in steps(1, 14, eighth)]),
-    ]
+    parts = [(1 / 2, [low + width * i / (n_codes // 2) for i in range(1, n_codes // 2)])]
     if low < 0 < high:
+        middle = [
+            (low + high) / 2 + side * width * s for s in steps(2, 14, eighth) for side in (-1, 1)
+        ]
         sides = [side * max(-low, high) * s for s in steps(1, 20, eighth) for side in (-1, 1)]
+        parts.append((1 / 4, middle))
         parts.append((1 / 4, [0.0] + [cut for cut in sides if low < cut < high]))
-    elif low >= 0:
-        parts.append((1 / 4, [low + width * s for s in steps(0.5, 13.5, 2 * eighth)]))
     else:
-        parts.append((1 / 4, [high - width * s for s in steps(0.5, 13.5, 2 * eighth)]))
+        parts.append((1 / 8, [low + width * s for s in steps(1, 14, eighth)]))
+        parts.append((1 / 8, [high - width * s for s in steps(1, 14, eighth)]))
+        more = steps(0.5, 13.5, 2 * eighth)
+        parts.append((1 / 4, [low + width * s if low >= 0 else high - width * s for s in more]))
     masses = defaultdict(float)
     for mass, part in parts:
-        distinct = {math.floor(cut) + 0.5 if integer else round(cut, 9) for cut in part}
-        for cut in distinct:
-            masses[cut] += mass / len(distinct)
+        for cut in part:
+            masses[math.floor(cut) + 0.5 if integer else round(cut, 9)] += mass / len(part)
     return masses
 
 
 @pytest.mark.parametrize(
     "ends",
-    [(0, 10), (3, 7), (-7, -2), (-7, 0), (-3, 7), (-1, 1), (-0.61, 1), (-1e6, 1e6), (-1, 1e6)],
+    [(0, 10), (3, 7), (-7, -2), (-7, 0), (-3, 7), (-1, 2), (-0.61, 1), (-1e6, 2e6), (-1, 1e6)],
 )
 @pytest.mark.parametrize("n_codes", [16, 64, 256])
 def test_cuts_are_those_of_the_design(ends, n_codes):

@@ -166,6 +166,18 @@ def test_numbers_of_any_kind_are_fine(changes):
     assert all(total(path) == epsilon for path in paid(fitted))
 
 
+@pytest.mark.parametrize(("n_categories", "max_depth"), [(1100, 16), (70_000, None)])
+def test_a_tree_that_no_file_could_hold_is_refused(n_categories, max_depth):
+    schema = Schema({"place": Categorical(range(n_categories))}, ["no", "yes"])
+    budget = Budget(1.0)
+    estimator = model(schema=schema, max_depth=max_depth, budget=budget)
+    with pytest.raises(ParameterError, match="max_depth must be smaller for a feature of"):
+        estimator.fit(np.zeros((5, 1), dtype=int), np.full(5, "no"))
+    assert budget.remaining == 1
+    estimator.set_params(max_depth=2).fit(np.zeros((5, 1), dtype=int), np.full(5, "no"))
+    assert budget.remaining == 0
+
+
 def test_bad_columns_and_types():
     frame, labels = table()
     with pytest.raises(SchemaError, match="also has 'extra'"):
@@ -450,8 +462,18 @@ def test_a_budget_is_charged_with_epsilon_for_each_fit():
     budget = Budget(1.0)
     model(0.25, budget=budget).fit(frame, labels)
     assert budget.charges == [("PrivaTreeClassifier", Fraction(1, 4))]
-    model(0.5, budget=budget, neighbours="replace").fit(frame, labels)
+    model(0.5, budget=budget).fit(frame, labels)
     assert budget.remaining == Fraction(1, 4)
+
+
+def test_a_budget_is_for_one_kind_of_neighbours():
+    frame, labels = table()
+    budget = Budget(1.0, neighbours="replace")
+    with pytest.raises(ParameterError, match="they do not add up"):
+        model(0.5, budget=budget).fit(frame, labels)
+    assert budget.remaining == 1
+    model(0.5, budget=budget, neighbours="replace").fit(frame, labels)
+    assert budget.charges == [("PrivaTreeClassifier", Fraction(1, 2))]
 
 
 def test_a_refused_fit_draws_nothing_and_leaves_no_model(monkeypatch):
@@ -588,11 +610,12 @@ def test_saved_model_predicts_the_same(tmp_path, changes):
     assert loaded.tree_ == estimator.tree_
     assert str(loaded.privacy_) == str(estimator.privacy_)
     schedule, before = loaded.privacy_.schedule, estimator.privacy_.schedule
-    assert float(schedule.choices) == float(before.choices)
-    assert float(schedule.counts) == float(before.counts)
-    assert [[(s.kind, float(s.epsilon)) for s in path] for path in schedule.sequences] == [
-        [(s.kind, float(s.epsilon)) for s in path] for path in before.sequences
-    ]
+    amounts = [(before.choices, schedule.choices), (before.counts, schedule.counts)]
+    for old, new in zip(before.sequences, schedule.sequences, strict=True):
+        assert [stage.kind for stage in old] == [stage.kind for stage in new]
+        amounts += [(s.epsilon, t.epsilon) for s, t in zip(old, new, strict=True)]
+    for exact, written in amounts:
+        assert exact <= written <= exact * (1 + Fraction(1, 2**52)), "rounded up"
     assert bool(schedule.sequences) == (changes != {"max_depth": None})
     np.testing.assert_array_equal(loaded.predict(frame), estimator.predict(frame))
     np.testing.assert_array_equal(loaded.predict_proba(frame), estimator.predict_proba(frame))

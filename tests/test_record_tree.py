@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privatree import counts, record_tree
-from privatree.boxes import Shape, fine_grid, whole_box
+from privatree.boxes import Shape, fine_grid, narrowed, whole_box
 from privatree.candidates import Candidates
 from privatree.counts import CodedRecords
 from privatree.errors import BudgetExceededError
@@ -23,6 +23,7 @@ from privatree.privacy.schedule import Stage
 from privatree.record_plan import RecordPlan
 from privatree.record_tree import grow
 from privatree.schema import Categorical, Numeric, Schema
+from privatree.tree_building import TreeBuilder
 
 seeds = st.integers(0, 2**32)
 
@@ -393,6 +394,41 @@ def test_counts_are_of_disjoint_records_and_choices_have_the_range_of_their_scor
             assert of_leaves == len(world.labels), "every record is in one leaf"
         assert tree.n_leaves
     assert n_splits > 20
+
+
+@pytest.mark.parametrize("n_bins", [16, 64, 256])
+@pytest.mark.parametrize("n_classes", [2, 9])
+def test_the_grids_of_a_block_are_nested(n_bins, n_classes):
+    """A cut on an upper level must not go through a row of the tables of the next."""
+    schema = Schema({f"x{j}": Numeric(0, 1) for j in range(6)}, list(range(n_classes)))
+    candidates = Candidates.of(schema, n_bins)
+    codes = np.zeros((0, 6), dtype=np.uint8)
+    records = CodedRecords(codes, candidates.n_codes, np.zeros(0, dtype=np.uint8), n_classes)
+    plan = RecordPlan(
+        epsilon=Fraction(1),
+        n_classes=n_classes,
+        numeric_codes=candidates.n_codes,
+        categorical_codes=(),
+        max_depth=3,
+        dataset_size=10**5,
+        lookahead=3,
+    )
+    growth = record_tree.Growth(records, candidates, plan, TreeBuilder(schema))
+    node = growth.begin(Ledger(plan.epsilon, Randomness(0)))
+    stage = plan.stage(node.at)
+    assert len(stage.grids) == 2
+    rng = np.random.default_rng(n_bins)
+    for j in range(6):  # as after some splits
+        first, last = np.sort(rng.choice(candidates.n_codes[j], 2, replace=False))
+        node = replace(node, box=narrowed(node.box, growth._shape, j, np.arange(first, last + 1)))
+    grids = growth.ready(node).block.grids
+    assert len(grids) == 3
+    for coarse, finer, n_codes in zip(grids, grids[1:], stage.grids, strict=False):
+        assert (finer.mass[coarse.mass > 0] > 0).all()
+        for j in range(6):
+            mine = slice(*candidates.offsets[j : j + 2])
+            assert 1 <= np.count_nonzero(coarse.mass[mine]) <= n_codes - 1
+    np.testing.assert_array_equal(grids[-1].mass, candidates.masses)
 
 
 # --- the law of a block, drawn from the top down ------------------------------------------------

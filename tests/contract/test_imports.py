@@ -29,7 +29,7 @@ ALLOWED = {
     "candidates": {"errors", "schema"},
     "counts": set(),
     "boxes": {"candidates"},
-    "block_weights": {"privacy"},
+    "block_weights": {"candidates", "privacy"},
     "block_precisely": {"block_weights", "boxes"},
     "block": {"block_precisely", "block_weights", "boxes", "counts", "privacy"},
     "upper_split": {"boxes", "privacy"},
@@ -66,6 +66,7 @@ ALLOWED = {
         "record_tree",
         "schema",
         "sources",
+        "tree",
     },
     "paper_estimator": {
         "errors",

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
@@ -51,6 +52,23 @@ def test_what_does_not_fit_is_refused_with_what_is_left_and_nothing_is_taken() -
     assert len(budget.charges) == 1
     budget.charge(0.25, purpose="third")
     assert budget.remaining == 0
+
+
+def test_charges_for_other_neighbours_are_refused_and_nothing_is_taken() -> None:
+    for mine, its in (("add-remove", "replace"), ("replace", "add-remove")):
+        budget = Budget(1, neighbours=mine)
+        with pytest.raises(ParameterError, match=f"for {mine} neighbours, the charge for {its}"):
+            budget.charge(0.25, purpose="model", neighbours=its)
+        assert budget.remaining == 1
+        budget.charge(0.25, purpose="model", neighbours=mine)
+        assert budget.remaining == Fraction(3, 4)
+    assert Budget(1).neighbours == "add-remove"
+
+
+def test_a_copy_is_the_same_account() -> None:
+    budget = Budget(1)
+    copy.deepcopy({"budget": budget})["budget"].charge(0.25, purpose="a clone's model")
+    assert budget.remaining == Fraction(3, 4)
 
 
 BAD = [0, -1, float("nan"), float("inf"), True, "1", None]

@@ -111,6 +111,22 @@ def test_a_schedule_is_written_as_lists() -> None:
     assert through_json(PLAIN)["schedule"] is None
 
 
+def test_a_schedule_is_never_written_as_less_than_it_is() -> None:
+    """Its numbers are rounded up; what is a float already stays as it is."""
+    amounts = [Fraction(1, n) for n in range(1, 40)]
+    schedule = Schedule(
+        Fraction(1, 3), Fraction(2, 3), (tuple(Stage("count", amount) for amount in amounts),)
+    )
+    read = PrivacyStatement.from_dict(through_json(PrivacyStatement("x", 1.0, schedule=schedule)))
+    assert read.schedule is not None
+    written = [stage.epsilon for stage in read.schedule.sequences[0]]
+    pairs = [*zip(amounts, written, strict=True), (Fraction(1, 3), read.schedule.choices),
+             (Fraction(2, 3), read.schedule.counts)]  # fmt: skip
+    for exact, found in pairs:
+        assert exact <= found <= exact * (1 + Fraction(1, 2**52))
+        assert found == exact or Fraction(float(exact)) != exact
+
+
 @pytest.mark.parametrize(
     ("stage", "message"),
     [

@@ -70,6 +70,9 @@ def fit(
             "the strongest certificates against poisoned records."
         ),
     ] = "accuracy",
+    robust_levels: Annotated[
+        int, typer.Option(metavar="N", help="How many levels --schedule robust has.")
+    ] = 3,
     neighbours: Annotated[
         Literal["add-remove", "replace"],
         typer.Option(
@@ -119,6 +122,7 @@ def fit(
         "n_bins": _whole_number("--n-bins", n_bins, auto="auto"),
         "dataset_size": _whole_number("--dataset-size", dataset_size, private="private"),
         "schedule": schedule,
+        "robust_levels": robust_levels,
         "neighbours": neighbours,
         "probability_share": probability_share,
         "random_state": seed,
