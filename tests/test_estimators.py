@@ -121,11 +121,26 @@ def purposes(fitted):
             {"neighbours": "swap"},
             'neighbours must be "add-remove" or "replace", got \'swap\'.',
         ),
-        ({"probability_share": 1.0}, "probability_share must be in [0, 1), got 1.0."),
-        ({"probability_share": -0.1}, "probability_share must be in [0, 1), got -0.1."),
-        ({"probability_share": math.nan}, "probability_share must be in [0, 1), got nan."),
-        ({"probability_share": "x"}, "probability_share must be in [0, 1), got 'x'."),
-        ({"probability_share": True}, "probability_share must be in [0, 1), got True."),
+        (
+            {"probability_share": 1.0},
+            "probability_share must be 0, or from 1e-6 to 1 - 1e-6, got 1.0.",
+        ),
+        (
+            {"probability_share": -0.1},
+            "probability_share must be 0, or from 1e-6 to 1 - 1e-6, got -0.1.",
+        ),
+        (
+            {"probability_share": math.nan},
+            "probability_share must be 0, or from 1e-6 to 1 - 1e-6, got nan.",
+        ),
+        (
+            {"probability_share": "x"},
+            "probability_share must be 0, or from 1e-6 to 1 - 1e-6, got 'x'.",
+        ),
+        (
+            {"probability_share": True},
+            "probability_share must be 0, or from 1e-6 to 1 - 1e-6, got True.",
+        ),
         ({"budget": 1.0}, "budget must be a privatree.privacy.Budget or None, got float."),
         (
             {"schema": {"a": 1}},

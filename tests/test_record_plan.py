@@ -257,7 +257,7 @@ def test_the_bound_on_counts_is_reached_where_levels_are_split_one_by_one():
 def levels_by_the_book(plan, at):
     signal = math.log2(at.noisy_size * float(at.left))
     levels = max(1, math.floor((signal - 2.2) / 2))
-    if signal >= 4.2 or plan.n_classes > 2:
+    if signal >= 4.2 or (plan.n_classes > 2 and at.depth == 0):
         levels = max(2, levels)
     return min(levels, plan.max_depth - at.depth)
 

@@ -218,8 +218,10 @@ class PrivaTreeClassifier(TreeClassifier):
         check_one_of("neighbours", self.neighbours, ("add-remove", "replace"))
         share = self.probability_share
         is_number = isinstance(share, (int, float, np.number)) and not isinstance(share, bool)
-        if not is_number or not 0 <= share < 1:
-            raise ParameterError(f"probability_share must be in [0, 1), got {share!r}.")
+        if not is_number or not (share == 0 or 1e-6 <= share <= 1 - 1e-6):
+            raise ParameterError(
+                f"probability_share must be 0, or from 1e-6 to 1 - 1e-6, got {share!r}."
+            )
         if self.budget is not None and not hasattr(self.budget, "charge"):
             kind = type(self.budget).__name__
             raise ParameterError(f"budget must be a privatree.privacy.Budget or None, got {kind}.")

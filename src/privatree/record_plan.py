@@ -181,7 +181,7 @@ class RecordPlan:
         """How many more levels the records and the budget can bear."""
         signal = math.log2(at.noisy_size) + math.log2(at.left)
         n_levels = max(1, math.floor((signal - 2.2) / 2))
-        if signal >= 4.2 or self.n_classes > 2:
+        if signal >= 4.2 or (self.n_classes > 2 and at.depth == 0):
             n_levels = max(2, n_levels)
         return min(n_levels, self.max_depth - at.depth)
 
@@ -224,7 +224,8 @@ class RecordPlan:
         if self.size_epsilon:
             first = (Stage("count", self.size_epsilon),)
         elif self.dataset_size is not None:
-            sizes = range(self.dataset_size, self.dataset_size + 1)
+            size = self._clamped(self.dataset_size)
+            sizes = range(size, size + 1)
         last: tuple[Stage, ...] = ()
         if self.leaf_count_epsilon:
             last = (Stage("count", self.leaf_count_epsilon),)
@@ -268,8 +269,8 @@ class RecordPlan:
         inner = sorted(edge for edge in edges if sizes[0] < edge <= sizes[-1])
         start = sizes[0]
         for edge in inner:
-            above, below = (replace(at, noisy_size=size) for size in (edge, edge - 1))
-            if self.stage(above) != self.stage(below):
+            above, below = (self.stage(replace(at, noisy_size=size)) for size in (edge, edge - 1))
+            if (type(above), above.epsilon) != (type(below), below.epsilon):
                 yield range(start, edge)
                 start = edge
         yield range(start, sizes[-1] + 1)

@@ -126,6 +126,7 @@ class Recorder:
         ("--dataset-size 1000", {"dataset_size": 1000}),
         ("--dataset-size private", {}),
         ("--schedule robust --neighbours replace", {"schedule": "robust", "neighbours": "replace"}),
+        ("--robust-levels 2", {"robust_levels": 2}),
         ("--probability-share 0.25 --seed 1", {"probability_share": 0.25, "random_state": 1}),
     ],
 )
@@ -134,7 +135,8 @@ def test_options_become_parameters(folder, monkeypatch, capsys, options, changed
     assert fit(monkeypatch, "data.csv", *options.split()) == 2
     parameters = {
         "epsilon": 5.0, "max_depth": 4, "lookahead": "auto", "n_bins": "auto",
-        "dataset_size": "private", "schedule": "accuracy", "neighbours": "add-remove",
+        "dataset_size": "private", "schedule": "accuracy", "robust_levels": 3,
+        "neighbours": "add-remove",
         "probability_share": 0.0, "random_state": None, "schema": SCHEMA,
     }  # fmt: skip
     assert capsys.readouterr().err == f"privatree: {' '.join(repr(parameters | changed).split())}\n"

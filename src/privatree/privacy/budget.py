@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from threading import Lock
+from typing import NoReturn
 
 from privatree.errors import BudgetExceededError, ParameterError
 from privatree.privacy.amounts import positive_fraction
@@ -29,6 +30,10 @@ class Budget:
 
     def __init__(self, epsilon: float | Fraction, *, neighbours: str = "add-remove") -> None:
         self.epsilon = positive_fraction("epsilon", epsilon)
+        if neighbours not in ("add-remove", "replace"):
+            raise ParameterError(
+                f'neighbours must be "add-remove" or "replace", got {neighbours!r}.'
+            )
         self.neighbours = neighbours
         self.charges: list[tuple[str, Fraction]] = []
         self._lock = Lock()
@@ -41,6 +46,10 @@ class Budget:
     def __deepcopy__(self, memo: dict[int, object]) -> Budget:
         """The same account: a cloned estimator draws from it too."""
         return self
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse: a copy would be a second account of the same records."""
+        raise TypeError("a Budget in memory cannot be pickled: its copy would not be charged.")
 
     def charge(
         self, epsilon: float | Fraction, *, purpose: str, neighbours: str = "add-remove"
