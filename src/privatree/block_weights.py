@@ -93,16 +93,19 @@ def one_level(
         share /= np.float64(fine.below[last] - fine.below[first])
         if n_classes == 2:
             share *= 0.5
-            exact_left = np.int64(0)
-            exact_gap = exact_totals[1] - exact_totals[0]
+            exact_left, gap = np.int64(0), exact_totals[1] - exact_totals[0]
+            score = exact_totals[0] + max(gap, 0)
+            both = share * (1.0 + decay(coarse_decay, fine_decay, abs(gap)))
             for part in range(first, last):
-                exact_left += exact_differences[0, part]
-                # labels (0, 1): score totals[1] - left; labels (1, 0): totals[0] + left
-                gap = exact_gap - 2 * exact_left
-                scores[part] = exact_totals[0] + exact_left + max(gap, 0)
-                factors[part] = (
-                    share * fine.mass[part] * (1.0 + decay(coarse_decay, fine_decay, abs(gap)))
-                )
+                step = exact_differences[0, part]
+                if step != 0:  # most codes of a small node are empty
+                    exact_left += step
+                    # labels (0, 1): score totals[1] - left; labels (1, 0): totals[0] + left
+                    gap -= 2 * step
+                    score = exact_totals[0] + exact_left + max(gap, 0)
+                    both = share * (1.0 + decay(coarse_decay, fine_decay, abs(gap)))
+                scores[part] = score
+                factors[part] = both * fine.mass[part]
         else:
             share /= n_classes * (n_classes - 1.0)
             lefts = np.zeros(n_classes, dtype=np.int64)
@@ -195,10 +198,13 @@ def total(scores: Any, factors: Any, decays: Any) -> Any:
     for part in range(factors.size):
         if factors[part] > 0.0 and (not found or scores[part] > best):
             best, found = scores[part], True
-    weight = 0.0
+    weight, score, power = 0.0, best, 1.0
     for part in range(factors.size):
         if factors[part] > 0.0:
-            weight += factors[part] * decay(coarse_decay, fine_decay, best - scores[part])
+            if scores[part] != score:  # often it is that of the part before
+                score = scores[part]
+                power = decay(coarse_decay, fine_decay, best - score)
+            weight += factors[part] * power
     return best, weight
 
 

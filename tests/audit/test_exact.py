@@ -97,9 +97,9 @@ LEARNERS = {
     "lookahead 1, three classes": (
         ("3",),
         3,
-        3,
+        2,
         {"lookahead": 1, "counts": (0, 512)},
-        TWO_SPLITS | {(SIZE, 0), (ONE, 1)},
+        {(SIZE, 0), (COUNT, 0), (SPLIT, 0), (ONE, 1)},
     ),
     "lookahead 1, three classes, declared n": (
         ("3",),
@@ -199,9 +199,7 @@ def test_a_replaced_record_costs_twice(universe, piles, settings, epsilon):
     u = universe(3, 2)
     size = sum(piles(u)) + 1
     plan = u.plan(Fraction(epsilon, 2), 2, dataset_size=size, largest_count=512, **settings)
-    found = exact_privacy_loss(
-        u, plan, [piles(u), *u.tables(0)], neighbours="replace", counts=(0, 41, 512)
-    )
+    found = exact_privacy_loss(u, plan, [piles(u)], neighbours="replace", counts=(0, 41, 512))
     assert found.loss <= epsilon + TOLERANCE
     if epsilon == 8:
         assert found.loss >= 0.85 * epsilon

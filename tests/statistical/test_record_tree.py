@@ -17,7 +17,7 @@ from privatree.privacy.randomness import Randomness
 from privatree.record_tree import grow
 from privatree.schema import Categorical, Numeric, Schema
 
-RUNS = 600
+RUNS = 400
 SMALLEST_EXPECTED = 10.0
 FALSE_ALARM = 1e-7
 
