@@ -47,7 +47,7 @@ from privatree.errors import (
 )
 
 if TYPE_CHECKING:
-    from privatree import datasets, export, privacy, sources
+    from privatree import audit, datasets, export, privacy, sources
     from privatree.estimators import PrivaTreeClassifier
     from privatree.export import export_text
     from privatree.model import Model, load
@@ -71,6 +71,7 @@ __all__ = [
     "Schema",
     "SchemaError",
     "__version__",
+    "audit",
     "datasets",
     "export",
     "export_text",
@@ -89,7 +90,7 @@ _HOME = {
     "export_text": "privatree.export",
     "load": "privatree.model",
 }
-_PACKAGES = ("datasets", "export", "privacy", "sources")
+_PACKAGES = ("audit", "datasets", "export", "privacy", "sources")
 
 
 def __getattr__(name: str) -> Any:

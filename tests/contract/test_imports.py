@@ -9,6 +9,7 @@ ROOT = Path(privatree.__file__).parent
 
 # What the package offers at its top.
 SURFACE = (
+    "audit",
     "datasets",
     "errors",
     "estimators",

@@ -21,6 +21,7 @@ NAMES = {
     "Schema",
     "SchemaError",
     "__version__",
+    "audit",
     "datasets",
     "export",
     "export_text",
