@@ -206,7 +206,7 @@ class PrivaTreeClassifier(TreeClassifier):
     def _check_parameters(self) -> None:
         check_epsilon(self.epsilon)
         if self.max_depth is not None:
-            check_integer("max_depth", self.max_depth, 1, LARGEST_DEPTH)
+            check_integer("max_depth (if not None)", self.max_depth, 1, LARGEST_DEPTH)
         if self.n_bins != "auto":
             check_integer('n_bins (if not "auto")', self.n_bins, 2, 256)
         if self.lookahead != "auto":

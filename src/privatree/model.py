@@ -169,7 +169,7 @@ class Model:
         except BaseException as error:
             unfinished.unlink(missing_ok=True)
             if isinstance(error, OSError) and error.filename is not None:
-                error.filename, error.filename2 = os.fspath(path), None
+                raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
             raise
 
 

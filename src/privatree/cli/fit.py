@@ -110,8 +110,8 @@ def fit(
     """
     if schema is None and not infer_schema:
         raise ParameterError(
-            "fit needs --schema: a TOML file of the public ranges, categories and classes. Write "
-            "one, or add --infer-schema to read it from the records, which leaks."
+            "fit needs --schema: a TOML file of the public ranges, categories and classes. The "
+            "README has one to copy; --infer-schema reads it from the records, which leaks."
         )
     if schema is not None and infer_schema:
         raise ParameterError("--schema and --infer-schema exclude each other. Leave out one.")
