@@ -32,6 +32,9 @@ from privatree.sources.containers import Table
 from privatree.sources.frames import read_labels
 from privatree.tree import MAX_MASK
 
+_SMALLEST_LEAF_EPSILON = 1e-12
+"""Far above the smallest budget for which noise can be drawn."""
+
 
 class PrivaTreeClassifier(TreeClassifier):
     """A decision tree that is epsilon-differentially private for whole records.
@@ -225,6 +228,15 @@ class PrivaTreeClassifier(TreeClassifier):
         if self.budget is not None and not hasattr(self.budget, "charge"):
             kind = type(self.budget).__name__
             raise ParameterError(f"budget must be a privatree.privacy.Budget or None, got {kind}.")
+        if self.budget is not None and self.schema is None:
+            raise ParameterError(
+                "budget must be used with a schema: without one no finite epsilon covers the model."
+            )
+        if share and self.epsilon * share < _SMALLEST_LEAF_EPSILON:
+            raise ParameterError(
+                f"epsilon * probability_share must be 0 or at least {_SMALLEST_LEAF_EPSILON:g}, "
+                f"got {float(self.epsilon * share):g}."
+            )
 
     def _check_categories(self, schema: Schema) -> None:
         """Refuse, before any record is read, what a tree could not hold."""

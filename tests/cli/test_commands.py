@@ -59,7 +59,10 @@ def test_show_prints_tree_and_statement(monkeypatch, capsys, saved):
     [
         (("show", "no-such-file.json"), "no-such-file.json: No such file or directory.\n"),
         (("demo", "--epsilon", "-1"), "privatree: epsilon must be > 0, got -1.0.\n"),
-        (("demo", "--max-depth", "0"), "max_depth must be an integer from 1 to 16, got 0.\n"),
+        (
+            ("demo", "--max-depth", "0"),
+            "max_depth (if not None) must be an integer from 1 to 16, got 0.\n",
+        ),
         (
             ("demo", "-o", "/no/such/folder/x.json"),
             "there is no folder /no/such/folder. Create it first.\n",

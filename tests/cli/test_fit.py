@@ -238,7 +238,7 @@ def test_records_from_which_no_schema_can_be_read(folder, monkeypatch, capsys, c
         (["data.csv", "--epsilon", "0"], "epsilon must be > 0, got 0.0.\n"),
         (["data.csv", "--max-depth", "deep"], "--max-depth must be a whole number or none, got "
          "'deep'.\n"),
-        (["data.csv", "--max-depth", "99"], "max_depth must be an integer from 1 to 16, got 99.\n"),
+        (["data.csv", "--max-depth", "99"], "must be an integer from 1 to 16, got 99.\n"),
         (["data.csv", "--n-bins", "1.5"], "--n-bins must be a whole number or auto, got '1.5'.\n"),
         (["data.csv", "--dataset-size", "auto"], "whole number or private, got 'auto'.\n"),
         (["data.csv", "--schedule", "best"], "See privatree --help.\n"),

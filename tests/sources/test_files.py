@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from privatree.errors import ParameterError, SchemaError
 from privatree.schema import Categorical, Numeric, Schema
-from privatree.sources.csv_text import text_labels, text_numbers
+from privatree.sources.csv_text import open_csv, text_labels, text_numbers
 from privatree.sources.files import read_files, read_files_without_schema
 from privatree.sources.frames import read_features, read_labels
 from privatree.sources.paths import find_files
@@ -90,7 +90,7 @@ def test_a_file_with_one_column_keeps_every_line(path, content):
     records = read(path, b"size\n" + content, schema, None)
     assert records.labels is None
     if not set(content) & set(b',"'):
-        lines = content.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+        lines = content.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", " ")
         assert records.features.num_rows == lines.count("\n") + (lines[-1:] not in ("", "\n"))
 
 
@@ -501,3 +501,31 @@ def test_files_without_a_schema_must_agree(tmp_path):
             read_files_without_schema([first, second], "y")
     with pytest.raises(SchemaError, match="lacks 'z'"):
         read_files_without_schema([first], "z")
+
+
+# --- what makes a row ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_carriage_return_in_a_value_does_not_end_its_row(tmp_path, end):
+    path = tmp_path / "data.csv"
+    path.write_bytes(end.join(["a,b", "1,x\ry", '2,"p\rq"', "3,z"]).encode())
+    opened = open_csv(path)
+    assert [column.to_pylist() for column in opened.text([0, 1], allow_ragged=False)] == [
+        ["1", "2", "3"],
+        ["x y", "p\rq", "z"],
+    ]
+
+
+def test_where_carriage_returns_end_the_first_row_they_end_all(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_bytes(b"a,b\r1,x\r2,y\r")
+    (column, _) = open_csv(path).text([0, 1], allow_ragged=False)
+    assert column.to_pylist() == ["1", "2"]
+
+
+@pytest.mark.parametrize("content", [b"a,b", b"a,b\n", b"a,b\r\n"])
+def test_a_first_row_alone_is_a_file_without_records(tmp_path, content):
+    path = tmp_path / "data.csv"
+    path.write_bytes(content)
+    assert [len(column) for column in open_csv(path).text([0, 1], allow_ragged=True)] == [0, 0]

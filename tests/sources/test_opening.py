@@ -206,7 +206,7 @@ def test_text_labels(kind):
         pd.Series([2, 1, None, 7]).astype("category"),
         pl.Series([2, 1, None, 7]),
         pa.array([2, 1, None, 7], pa.int8()),
-        [np.int64(2), True, "1", [1]],
+        [np.int64(2), [True], "1", [1, 1]],
     ],
 )
 def test_number_labels(labels):
@@ -222,7 +222,7 @@ def test_boolean_labels():
 
 @pytest.mark.parametrize(
     "labels",
-    [np.array([[1], [0]]), [[1], [0]], pd.DataFrame({"y": [1, 0]}), pl.DataFrame({"y": [1, 0]}),
+    [np.array([[1], [0]]), pd.DataFrame({"y": [1, 0]}), pl.DataFrame({"y": [1, 0]}),
      pa.table({"y": [1, 0]}), np.array([[1], [0]], dtype=object)],
     ids=lambda labels: type(labels).__name__,
 )  # fmt: skip
@@ -241,7 +241,7 @@ def test_labels_opened_once_warn_once():
 
 @pytest.mark.parametrize(
     "labels",
-    [np.ones((7, 2)), np.ones((7, 1, 1)), np.array(1), [[1, 0]] * 7, "abcdefg", 7, {"y": 1},
+    [np.ones((7, 2)), np.ones((7, 1, 1)), np.array(1), "abcdefg", 7, {"y": 1},
      pd.DataFrame({"y": [1], "z": [1]}), pl.DataFrame({"y": [1], "z": [1]})],
     ids=lambda labels: type(labels).__name__,
 )  # fmt: skip
@@ -254,3 +254,9 @@ def test_labels_must_be_one_column(labels):
 def test_labels_are_needed():
     with pytest.raises(ValueError, match="requires y to be passed, but the target y is None"):
         read_labels(None, NUMBERS)
+
+
+def test_each_label_of_a_list_is_read_by_itself():
+    assert open_labels([["p"], "q", ("p",), ["p", "q"]]).columns[0].read().values == [
+        "p", "q", "p", ["p", "q"],
+    ]  # fmt: skip

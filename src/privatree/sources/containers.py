@@ -113,15 +113,15 @@ def numpy_column(values: NDArray[Any]) -> Column:
     values = np.asarray(values)
     if values.dtype.kind in "biuf":
         return NumberColumn(values, mask)
-    objects = values.astype(object) if mask is not None else values
-    if mask is not None:
-        objects[mask] = None
     try:
-        return ValueColumn(objects.tolist())
+        objects = values.tolist()
     except Exception:  # characters that do not exist
         points = np.ascontiguousarray(values).view(np.uint32)
-        return ValueColumn(np.where(points > sys.maxunicode, 0xFFFD, points)
-                           .astype(np.uint32).view(values.dtype).tolist())  # fmt: skip
+        existing = np.where(points > sys.maxunicode, 0xFFFD, points).astype(np.uint32)
+        objects = existing.view(values.dtype).tolist()
+    if mask is not None:
+        objects = [None if gone else value for value, gone in zip(objects, mask, strict=True)]
+    return ValueColumn(objects)
 
 
 def _item_of_each(rows: Sequence[Sequence[Any]], i: int) -> list[Any]:

@@ -31,6 +31,9 @@ _BLANKS = " \t\n\r\v\f"
 _NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _NUMBER_OR_INFINITY = rf"^(?:{_NUMBER}|[+-]?(?i:inf(?:inity)?))$"
 _TRUTHS = {"true": True, "false": False}
+_LONE_RETURN = re.compile(rb'((?:(?<=[,\n\r])|\A)"(?:[^"]|"")*")|\r(?!\n)')
+"""A carriage return that ends no line, outside quotes. Some writers leave it in a value as it is;
+it must not make two rows of one where the first row shows that lines end otherwise."""
 _LARGEST_BLOCK = 2**31 - 1  # bytes that Arrow parses at once
 _MOST_DIGITS = 100  # more make a float of a whole number
 
@@ -162,18 +165,22 @@ def open_csv(path: Path) -> CsvFile:
         If the file cannot be read.
     """
     content = _utf8(_content(path))
-    n_lines = 0
+    n_lines, end = 0, ""
 
     def lines() -> Any:
-        nonlocal n_lines
+        nonlocal n_lines, end
         for line in io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline=""):
-            n_lines += 1
+            n_lines, end = n_lines + 1, line[-1:]
             yield line
 
     try:
         names = next((row for row in csv.reader(lines()) if row), [])
     except csv.Error:
         raise SchemaError(f"{path}: the first row must name the columns.") from None
+    if end != "\r":
+        content = _LONE_RETURN.sub(lambda found: found[1] or b" ", content)
+    if not content.endswith((b"\n", b"\r")):
+        content += b"\n"  # else a first row without one would be no file to Arrow
     return CsvFile(path, names, n_lines, content)
 
 

@@ -107,10 +107,9 @@ def open_labels(y: Any) -> Table:
         return Table(len(y), [polars_column(y)])
     if is_from("pyarrow", "Array", y) or is_from("pyarrow", "ChunkedArray", y):
         return Table(len(y), [LazyColumn(arrow_type(y.type), partial(arrow_column, y))])
-    if isinstance(y, (list, tuple)):
-        if not (len(y) > 0 and all(map(_is_row, y))):
-            return Table(len(y), [object_column(partial(list, y))])
-    elif _is_array(y):
+    if isinstance(y, (list, tuple)):  # item by item: none decides how the others are read
+        return Table(len(y), [object_column(partial(_only_items, y))])
+    if _is_array(y):
         array = _as_array(y)
         if array.ndim == 1:
             column = LazyColumn(numpy_type(array.dtype), partial(numpy_column, array))
@@ -189,6 +188,11 @@ def _refuse_sparse(name: str, value: Any) -> None:
 
 def _is_row(value: Any) -> bool:
     return isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim > 0)
+
+
+def _only_items(values: Sequence[Any]) -> list[Any]:
+    """The values; a list of a single one stands for it."""
+    return [value[0] if _is_row(value) and len(value) == 1 else value for value in values]
 
 
 def _is_array(value: Any) -> bool:
