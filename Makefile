@@ -1,15 +1,17 @@
 # Two commands do everything on a fresh machine that has Python >= 3.11 and make:
 #   make demo   set up, then train and show a tree on the bundled Adult data
 #   make test   set up, then lint, type-check and run the whole test suite
-# Also: make check (lint and types only), make clean, and make bench (speed, as ratios to peers, in
-# an environment of its own: diffprivlib needs an older scikit-learn; DATA=dir for more datasets).
+# Also: make check (lint and types only) and make clean; and in an environment of its own, because
+# diffprivlib needs an older scikit-learn:
+#   make reproduce   the paper's tables and figures on the bundled data (TARGET=all DATA=dir for more)
+#   make bench       speed, as ratios to peers (DATA=dir for more datasets)
 
 CANDIDATES := python3.11 python3.12 python3.13 python3.14 python3
 PYTHON ?= $(shell for p in $(CANDIDATES); do $$p -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 BIN := .venv/bin
 BENCH := .venv-bench/bin
 
-.PHONY: demo test check bench clean
+.PHONY: demo test check reproduce bench clean
 
 demo: .venv/.installed
 	@echo "Training: the first time, some seconds go into compiling."
@@ -22,6 +24,9 @@ check: .venv/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+reproduce: .venv-bench/.installed
+	$(BENCH)/privatree reproduce $(or $(TARGET),accuracy) $(if $(DATA),--data-dir $(DATA),--suite uci) -o $(or $(OUT),reproduction)
 
 bench: .venv-bench/.installed
 	$(BENCH)/python benchmarks/paper_tree_speed.py

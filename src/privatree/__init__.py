@@ -22,9 +22,11 @@ The files at the top of the package are the way the data flows; folders are ever
                       estimator_base.py: what they share)
 
     privacy/          randomness, samplers, mechanisms, ledger, budget, statement
+    baselines/        other published private trees, one a file, with what they really guarantee
     audit/            exact privacy loss by enumeration
     export/           a tree as text
     datasets/         six public datasets, bundled
+    experiments/      the paper's tables and figures: datasets, methods, runner, targets
     cli/              the command line, one command a file
     errors.py         every exception and warning
 
@@ -38,6 +40,7 @@ from typing import TYPE_CHECKING, Any
 
 from privatree.errors import (
     BudgetExceededError,
+    DatasetMissingError,
     ModelFormatError,
     PaperClaimWarning,
     ParameterError,
@@ -47,7 +50,7 @@ from privatree.errors import (
 )
 
 if TYPE_CHECKING:
-    from privatree import audit, datasets, export, privacy, sources
+    from privatree import audit, baselines, datasets, export, privacy, sources
     from privatree.estimators import PrivaTreeClassifier
     from privatree.export import export_text
     from privatree.model import Model, load
@@ -59,6 +62,7 @@ __version__ = "0.1.0"
 __all__ = [
     "BudgetExceededError",
     "Categorical",
+    "DatasetMissingError",
     "Model",
     "ModelFormatError",
     "Numeric",
@@ -72,6 +76,7 @@ __all__ = [
     "SchemaError",
     "__version__",
     "audit",
+    "baselines",
     "datasets",
     "export",
     "export_text",
@@ -90,7 +95,7 @@ _HOME = {
     "export_text": "privatree.export",
     "load": "privatree.model",
 }
-_PACKAGES = ("audit", "datasets", "export", "privacy", "sources")
+_PACKAGES = ("audit", "baselines", "datasets", "export", "privacy", "sources")
 
 
 def __getattr__(name: str) -> Any:

@@ -2,4 +2,5 @@
 
 from privatree.cli import main
 
-main()
+if __name__ == "__main__":  # not when a process of an experiment imports it
+    main()

@@ -6,7 +6,8 @@
     ├── ParameterError (ValueError)      a parameter is out of its range
     ├── SchemaError (ValueError)         a schema contradicts itself, or the columns it is given
     ├── ModelFormatError (ValueError)    a model file is not what ``save`` writes
-    └── BudgetExceededError              a draw would spend more than the budget; nothing was drawn
+    ├── BudgetExceededError              a draw would spend more than the budget; nothing was drawn
+    └── DatasetMissingError              a dataset of the paper is not here and cannot be fetched
 
     PrivacyLeakWarning (UserWarning)     something was read from the data outside the guarantee
     └── PaperClaimWarning                the paper's claim is not a guarantee for whole records
@@ -34,6 +35,10 @@ class ModelFormatError(PrivatreeError, ValueError):
 
 class BudgetExceededError(PrivatreeError):
     """A draw would spend more than the budget allows; it was refused before it was made."""
+
+
+class DatasetMissingError(PrivatreeError):
+    """A dataset of the paper is neither on this machine nor can it be fetched."""
 
 
 class PrivacyLeakWarning(UserWarning):

@@ -7,7 +7,17 @@ import pytest
 
 
 @pytest.mark.parametrize(
-    "module", ["schema", "estimators", "paper_estimator", "export.text", "privacy.budget"]
+    "module",
+    [
+        "schema",
+        "estimators",
+        "paper_estimator",
+        "export.text",
+        "privacy.budget",
+        "baselines.bdpt",
+        "baselines.dpgdf",
+        "baselines.random_tree",
+    ],
 )
 def test_examples(module):
     found = doctest.testmod(import_module(f"privatree.{module}"))

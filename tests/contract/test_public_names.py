@@ -9,6 +9,7 @@ import privatree
 NAMES = {
     "BudgetExceededError",
     "Categorical",
+    "DatasetMissingError",
     "Model",
     "ModelFormatError",
     "Numeric",
@@ -22,6 +23,7 @@ NAMES = {
     "SchemaError",
     "__version__",
     "audit",
+    "baselines",
     "datasets",
     "export",
     "export_text",

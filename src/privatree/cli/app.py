@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from privatree import __version__
-from privatree.cli import demo, fit, predict, show
+from privatree.cli import demo, fit, predict, reproduce, show
 from privatree.errors import PrivatreeError
 
 app = typer.Typer(
@@ -20,6 +20,7 @@ app = typer.Typer(
 app.command("demo")(demo.demo)
 app.command("fit")(fit.fit)
 app.command("predict")(predict.predict)
+app.command("reproduce")(reproduce.reproduce)
 app.command("show")(show.show)
 
 

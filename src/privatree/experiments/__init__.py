@@ -1,0 +1,1 @@
+"""The experiments of the paper: its datasets, methods, tables and figures, from one command."""

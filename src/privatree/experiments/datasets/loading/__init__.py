@@ -1,0 +1,1 @@
+"""Where the records of a dataset come from, one place a file, and how they are cleaned."""

@@ -1,0 +1,101 @@
+"""What was fetched before, as Parquet files in the user's cache folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from privatree.errors import ParameterError
+from privatree.experiments.datasets.dataset import PaperDataset, Records
+from privatree.experiments.datasets.loading.cleaning import TARGET
+from privatree.experiments.datasets.loading.folder import read_records
+
+
+def cache_folder() -> Path:
+    """Return where fetched datasets are kept.
+
+    Returns
+    -------
+    Path
+        What ``PRIVATREE_CACHE`` names, else ``privatree`` in the user's cache folder:
+        ``XDG_CACHE_HOME``, on Windows ``LOCALAPPDATA``, else ``~/.cache``.
+    """
+    if chosen := os.environ.get("PRIVATREE_CACHE"):
+        return Path(chosen).expanduser()
+    usual = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or "~/.cache"
+    return Path(usual).expanduser() / "privatree"
+
+
+def load(dataset: PaperDataset) -> Records | None:
+    """Load a dataset that was fetched before.
+
+    Parameters
+    ----------
+    dataset : PaperDataset
+        What to load.
+
+    Returns
+    -------
+    Records, or None
+        None if it was not fetched yet.
+
+    Raises
+    ------
+    ParameterError
+        If the file was damaged since.
+    """
+    path = _path(dataset)
+    return read_records(path, "cache") if path.exists() else None
+
+
+def store(dataset: PaperDataset, records: Records) -> Records:
+    """Keep a dataset; a file is there whole or not at all.
+
+    Parameters
+    ----------
+    dataset : PaperDataset
+        What it is.
+    records : Records
+        What was fetched.
+
+    Returns
+    -------
+    Records
+        The same.
+    """
+    table = records.frame.copy(deep=False)
+    table.insert(table.shape[1], TARGET, records.labels)
+    with scratch_folder() as scratch:
+        unfinished = scratch / "unfinished.parquet"
+        table.to_parquet(unfinished, index=False)
+        os.replace(unfinished, _path(dataset))
+    return records
+
+
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """Give an empty folder on the disk of the cache; it is removed afterwards.
+
+    Raises
+    ------
+    ParameterError
+        If the cache folder cannot be written to.
+    """
+    folder = cache_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        scratch = TemporaryDirectory(dir=folder, prefix=".unfinished-")
+    except OSError as error:
+        raise ParameterError(
+            f"{folder}: the cache folder must be writable, got: {error.strerror}. "
+            "Name another in the environment variable PRIVATREE_CACHE."
+        ) from None
+    with scratch:
+        yield Path(scratch.name)
+
+
+def _path(dataset: PaperDataset) -> Path:
+    return cache_folder() / f"{dataset.name}.parquet"

@@ -1,0 +1,144 @@
+"""Datasets fetched from OpenML."""
+
+from __future__ import annotations
+
+import gzip
+import socket
+import warnings
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPException
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.request import urlopen
+
+import pandas as pd
+
+from privatree.errors import DatasetMissingError
+from privatree.experiments.datasets.dataset import PaperDataset, Records
+from privatree.experiments.datasets.loading.cached import scratch_folder
+from privatree.experiments.datasets.loading.cleaning import clean
+
+_SECONDS_TO_CONNECT = 10.0
+_SECONDS_OF_SILENCE = 20.0
+_RETRIES, _SECONDS_BETWEEN = 2, 2.0
+_DESCRIPTION = "https://www.openml.org/api/v1/json/data/{}"
+
+_FAILURES = (URLError, HTTPException, ConnectionError, TimeoutError, ValueError,
+             EOFError, gzip.BadGzipFile, zlib.error)  # fmt: skip
+
+
+def load(dataset: PaperDataset) -> Records:
+    """Fetch a dataset and check that it has the shape in the paper's table.
+
+    Parameters
+    ----------
+    dataset : PaperDataset
+        What to fetch.
+
+    Returns
+    -------
+    Records
+        Categories are those in OpenML's file, sorted.
+
+    Raises
+    ------
+    DatasetMissingError
+        If OpenML cannot be reached or the download fails, or what came has another shape.
+    ParameterError
+        If the cache folder, where the download is unpacked, cannot be written to.
+    """
+    with _explained(dataset):
+        _ask_once(dataset)
+    with scratch_folder() as scratch, _explained(dataset):
+        features, labels = _download(dataset, scratch)
+    where = f"OpenML's dataset {dataset.openml_id}"
+    records = clean(features, labels, origin="OpenML", where=where)
+    _check_shape(dataset, records)
+    return records
+
+
+def _ask_once(dataset: PaperDataset) -> None:
+    """Fail at once without a network: scikit-learn would try again, once for every dataset."""
+    try:
+        urlopen(_DESCRIPTION.format(dataset.openml_id), timeout=_SECONDS_TO_CONNECT).close()
+    except HTTPError as error:  # it answers; whether to try again is for scikit-learn to say
+        error.close()
+
+
+def _download(dataset: PaperDataset, scratch: Path) -> tuple[pd.DataFrame, pd.Series[Any]]:
+    from sklearn.datasets import fetch_openml
+
+    with _timeout(_SECONDS_OF_SILENCE), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about retries and versions; the shape check judges
+        bunch = fetch_openml(
+            data_id=dataset.openml_id,
+            as_frame=True,
+            parser="auto",
+            data_home=scratch,
+            n_retries=_RETRIES,
+            delay=_SECONDS_BETWEEN,
+        )
+    if not isinstance(bunch.target, pd.Series):
+        raise ValueError("not one column of labels")
+    return bunch.data, bunch.target
+
+
+@contextmanager
+def _explained(dataset: PaperDataset) -> Iterator[None]:
+    """Turn every way in which fetching fails into one error that says what to do."""
+    try:
+        yield
+    except _FAILURES as error:
+        if isinstance(error, HTTPError):
+            error.close()
+        raise DatasetMissingError(_how_to_get(dataset, _in_short(error))) from error
+
+
+@contextmanager
+def _timeout(seconds: float) -> Iterator[None]:
+    """Let no socket opened meanwhile be silent for longer; scikit-learn sets no limit."""
+    before = socket.getdefaulttimeout()
+    socket.setdefaulttimeout(seconds)
+    try:
+        yield
+    finally:
+        socket.setdefaulttimeout(before)
+
+
+def _check_shape(dataset: PaperDataset, records: Records) -> None:
+    is_category = [isinstance(kind, pd.CategoricalDtype) for kind in records.frame.dtypes]
+    share = float(records.labels.value_counts(normalize=True).max())
+    found = (len(records.frame), len(is_category), sum(is_category), round(share, 3))
+    wanted = (dataset.n_records, dataset.n_features, dataset.n_categorical, dataset.majority_share)
+    if found != wanted:
+        cause = f"it has {_shape(*found)}, but the paper's has {_shape(*wanted)}"
+        raise DatasetMissingError(_how_to_get(dataset, cause))
+
+
+def _shape(n_records: int, n_features: int, n_categorical: int, share: float) -> str:
+    return (
+        f"{n_records} records, {n_features} features ({n_categorical} categorical) and a majority "
+        f"of {share:.3f}"
+    )
+
+
+def _how_to_get(dataset: PaperDataset, cause: str) -> str:
+    return (
+        f"dataset {dataset.name!r} is not here. Put {dataset.name}.parquet, labels in column "
+        "'target', into a folder and pass it as --data-dir, or go online: it is fetched from "
+        f"OpenML (id {dataset.openml_id}), which failed: {cause}."
+    )
+
+
+def _in_short(error: BaseException) -> str:
+    if isinstance(error, HTTPError):
+        return f"OpenML answered with status {error.code}"
+    reason = error.reason if isinstance(error, URLError) else error
+    if isinstance(reason, TimeoutError):
+        return "no answer in time"
+    if isinstance(error, (URLError, ConnectionError, HTTPException)):
+        return "no connection"
+    return "what came could not be read"

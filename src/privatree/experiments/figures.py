@@ -1,0 +1,247 @@
+"""The paper's figures: curves with bands, and how any figure is drawn and written.
+
+A figure is drawn without any global state and written as PNG and SVG, the same bytes for the same
+input. matplotlib is an extra: it is loaded when a figure is drawn.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from privatree.errors import ParameterError
+from privatree.experiments.atomic_files import replace_file
+from privatree.experiments.summaries import rows_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from privatree.experiments.tables import DatasetTitle, MethodTitle
+
+_PANEL_WIDTH = 3.3  # inches: one column of a paper
+_LEGEND_COLUMNS = 2.5  # that many names fit below a panel
+_LOOK: dict[Any, Any] = {
+    "font.family": "sans-serif",
+    "font.size": 8,
+    "axes.titlesize": 8.5,
+    "axes.labelsize": 8,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "xtick.labelsize": 7.5,
+    "ytick.labelsize": 7.5,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "legend.fontsize": 7.5,
+    "legend.frameon": False,
+    "mathtext.default": "regular",
+    "svg.fonttype": "none",  # letters stay letters: found by a search, changed in an editor
+    "svg.hashsalt": "privatree",
+}
+
+
+@dataclass(frozen=True)
+class Style:
+    """What tells a curve from the others, in colour and in grey."""
+
+    colour: str
+    marker: str
+    dashes: tuple[float, ...] = ()
+
+
+# Seven of these colours are those of [Okabe08], which colour-blind readers can tell apart.
+_STYLES: Mapping[str, Style] = {
+    "privatree": Style("#D55E00", "o"),
+    "privatree-paper": Style("#0072B2", "s", (5, 1.5)),
+    "privatree-star": Style("#56B4E9", "D", (1, 1)),
+    "bdpt": Style("#009E73", "^", (5, 1.5, 1, 1.5)),
+    "dpgdf": Style("#CC79A7", "v", (3, 1, 1, 1, 1, 1)),
+    "diffprivlib-tree": Style("#E69F00", "P", (3, 1.5)),
+    "diffprivlib-logistic": Style("#8C6D00", "X", (2, 2)),
+    "dp-ebm": Style("#666666", "h", (7, 2)),
+    "dpa": Style("#000000", "<", (1, 2)),
+}
+_OTHER = Style("#444444", "d")
+_REFERENCE = Style("#000000", "", (4, 3))
+_EMPHASISED = "privatree"
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A method's line: the band is one standard error to each side where it is known.
+
+    A method has its own style, always the same; ``style`` is for another curve of the same method.
+    """
+
+    method: str
+    label: str
+    x: Sequence[float]
+    y: Sequence[float]
+    standard_error: Sequence[float] = ()
+    style: Style | None = None
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A level to compare curves with, drawn from side to side."""
+
+    label: str
+    y: float
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One plot of a figure."""
+
+    title: str
+    curves: tuple[Curve, ...]
+    references: tuple[Reference, ...] = ()
+
+
+def line_figure(
+    panels: Sequence[Panel], *, x_label: str, y_label: str, x_scale: str = "log"
+) -> Figure:
+    """Panels side by side with one legend below them.
+
+    Parameters
+    ----------
+    panels : sequence of Panel
+        From left to right; each has its own range of y.
+    x_label, y_label : str
+        What the axes show.
+    x_scale : {"log", "linear"}
+        Of the horizontal axis.
+    """
+    with drawing(len(panels), height=2.75) as figure:
+        entries: dict[str, Any] = {}
+        for place, panel in enumerate(panels):
+            axes = figure.add_subplot(1, len(panels), place + 1)
+            axes.set_title(panel.title)
+            axes.set_xscale(x_scale)
+            axes.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
+            axes.set_xlabel(x_label)
+            axes.set_ylabel(y_label if place == 0 else "")
+            axes.grid(axis="y", color="#E4E4E4", linewidth=0.6)
+            axes.set_axisbelow(True)
+            for reference in panel.references:
+                line = axes.axhline(reference.y, lw=1.0, color=_REFERENCE.colour, zorder=1.5)
+                line.set_dashes(_REFERENCE.dashes)
+                entries.setdefault(reference.label, line)
+            for curve in panel.curves:
+                entries.setdefault(curve.label, _draw_curve(axes, curve))
+        n_lines = math.ceil(len(entries) / (_LEGEND_COLUMNS * len(panels)))
+        legend_below(figure, entries, n_columns=math.ceil(len(entries) / max(1, n_lines)))
+    return figure
+
+
+def _draw_curve(axes: Axes, curve: Curve) -> Any:
+    style = curve.style or _STYLES.get(curve.method, _OTHER)
+    emphasised = curve.method == _EMPHASISED
+    (line,) = axes.plot(
+        curve.x,
+        curve.y,
+        color=style.colour,
+        marker=style.marker,
+        markersize=4.2 if emphasised else 3.4,
+        markeredgecolor="white",
+        markeredgewidth=0.4,
+        linewidth=1.8 if emphasised else 1.1,
+        zorder=4 if emphasised else 3,
+    )
+    if style.dashes:
+        line.set_dashes(style.dashes)
+    if curve.standard_error:
+        low = [y - error for y, error in zip(curve.y, curve.standard_error, strict=True)]
+        high = [y + error for y, error in zip(curve.y, curve.standard_error, strict=True)]
+        axes.fill_between(curve.x, low, high, color=style.colour, alpha=0.18, linewidth=0)
+    return line
+
+
+def accuracy_curves(
+    summary: pd.DataFrame, *, methods: Sequence[MethodTitle], datasets: Sequence[DatasetTitle]
+) -> Figure:
+    """Mean accuracy against epsilon, a panel for each dataset.
+
+    Parameters
+    ----------
+    summary : DataFrame
+        What :func:`privatree.experiments.summaries.summarise` returns; a method without epsilon
+        becomes a level.
+    methods, datasets : sequence
+        What is shown, in this order.
+    """
+    panels = [_panel(summary[summary["dataset"] == d.name], d.title, methods) for d in datasets]
+    return line_figure(panels, x_label="privacy budget ε", y_label="mean test accuracy")
+
+
+def _panel(summary: pd.DataFrame, title: str, methods: Sequence[MethodTitle]) -> Panel:
+    curves, references = [], []
+    for method in methods:
+        rows = [row for row in rows_of(summary[summary["method"] == method.id]) if row.n]
+        private = sorted((row for row in rows if row.epsilon > 0), key=lambda row: row.epsilon)
+        references += [Reference(method.title, row.mean) for row in rows if math.isnan(row.epsilon)]
+        if private:
+            x, y = [row.epsilon for row in private], [row.mean for row in private]
+            errors = [row.standard_error for row in private]
+            curves.append(Curve(method.id, method.title, x, y, errors))
+    return Panel(title, tuple(curves), tuple(references))
+
+
+# --- one figure, drawn and written --------------------------------------------------------------
+
+
+def legend_below(figure: Figure, entries: Mapping[str, Any], *, n_columns: int) -> None:
+    """What is drawn how, below all panels, where it hides nothing."""
+    if entries:
+        figure.legend(
+            list(entries.values()),
+            list(entries),
+            loc="outside lower center",
+            ncols=n_columns,
+            handlelength=3.2,
+            columnspacing=1.4,
+        )
+
+
+@contextmanager
+def drawing(n_panels: int, height: float) -> Iterator[Figure]:
+    """A figure that lays out its parts itself, in our look.
+
+    Raises
+    ------
+    ParameterError
+        If matplotlib is not installed.
+    """
+    try:
+        from matplotlib import style
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ParameterError(
+            "figures need matplotlib, which is not installed. "
+            "Install it: pip install 'privatree[bench]'"
+        ) from error
+    with style.context(["default", _LOOK]):  # whatever the user's own settings are
+        figure = Figure(figsize=(_PANEL_WIDTH * n_panels, height), layout="constrained")
+        FigureCanvasAgg(figure)
+        yield figure
+
+
+def write_figure(folder: Path, name: str, figure: Figure) -> tuple[Path, Path]:
+    """Write NAME.png and NAME.svg; the same figure gives the same bytes."""
+    from matplotlib import style
+
+    written = []
+    for form, metadata in (("png", {"Software": None}), ("svg", {"Date": None, "Creator": None})):
+        content = io.BytesIO()
+        with style.context(["default", _LOOK]):
+            figure.savefig(content, format=form, dpi=300, metadata=metadata)
+        written.append(replace_file(folder / f"{name}.{form}", content.getvalue()))
+    return written[0], written[1]

@@ -1,0 +1,42 @@
+"""The methods that the experiments compare, one a file.
+
+To add a method, add a file with a ``METHOD`` and its name to the list here, which is the order of
+the tables' columns.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from importlib import import_module
+
+from privatree.errors import ParameterError
+from privatree.experiments.methods.method import Method
+
+_FILES = (
+    "decision_tree",
+    "bdpt",
+    "privatree_star",
+    "dpgdf",
+    "diffprivlib_tree",
+    "privatree_paper",
+    "privatree_record",
+    "diffprivlib_logistic",
+    "dp_ebm",
+)
+_METHODS: dict[str, Method] = {
+    method.id: method for method in (import_module(f"{__name__}.{file}").METHOD for file in _FILES)
+}
+
+
+def names() -> tuple[str, ...]:
+    """The ids of all methods, in the order of the tables."""
+    return tuple(_METHODS)
+
+
+def get(name: str) -> Method:
+    """The method with this id."""
+    if name not in _METHODS:
+        close = get_close_matches(name, _METHODS, 1)
+        hint = f" Did you mean {close[0]}?" if close else ""
+        raise ParameterError(f"method must be one of {', '.join(_METHODS)}, got {name!r}.{hint}")
+    return _METHODS[name]

@@ -1,0 +1,108 @@
+"""What the experiments know of a method: its name, its place in the tables, how to train it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privatree.schema import Categorical, Schema
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NO_PRIVACY = "no privacy"
+LEAKING = "leaking numerical splits"
+PRIVATE = "differential privacy"
+
+
+class Training(NamedTuple):
+    """What a method is told besides the records.
+
+    Attributes
+    ----------
+    schema : Schema
+        Ranges, categories and classes, which the experiments declare public.
+    epsilon : float
+        The privacy budget; infinite for a method without privacy.
+    max_depth : int
+        The depth of a tree.
+    seed : int
+        Makes the fit repeatable.
+    """
+
+    schema: Schema
+    epsilon: float
+    max_depth: int
+    seed: int
+
+
+def unchanged(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
+    """The frame as it is: for classifiers that know numbers from categories."""
+    return frame
+
+
+def as_numbers(frame: pd.DataFrame, schema: Schema) -> NDArray[np.float64]:
+    """The frame as numbers: a category is its position in the schema."""
+    columns = [
+        frame[name].cat.set_categories(list(feature.categories)).cat.codes
+        if isinstance(feature, Categorical)
+        else frame[name]
+        for name, feature in schema.features.items()
+    ]
+    return np.column_stack([np.asarray(column, dtype=np.float64) for column in columns])
+
+
+def anything(schema: Schema) -> bool:
+    """Whether a method applies to a dataset: it does."""
+    return True
+
+
+@dataclass(frozen=True)
+class Method:
+    """A row of the experiments.
+
+    Parameters
+    ----------
+    id : str
+        As the command line and the results write it.
+    title : str
+        As the tables print it.
+    group : str
+        The heading in the tables: ``NO_PRIVACY``, ``LEAKING`` or ``PRIVATE``.
+    classifier : callable
+        From a :class:`Training` to a classifier that is not trained yet.
+    encode : callable, default=unchanged
+        From a frame and its schema to what the classifier takes; outside the measured time.
+    applies_to : callable, default=anything
+        Whether the method can be run on records of a schema; if not, its cell is empty.
+    requires : str or None, default=None
+        A module that is not among the package's own dependencies.
+    """
+
+    id: str
+    title: str
+    group: str
+    classifier: Callable[[Training], Any]
+    encode: Callable[[pd.DataFrame, Schema], Any] = unchanged
+    applies_to: Callable[[Schema], bool] = anything
+    requires: str | None = None
+
+    @property
+    def private(self) -> bool:
+        """Whether the result depends on epsilon."""
+        return self.group != NO_PRIVACY
+
+    @property
+    def missing(self) -> str | None:
+        """Why the method cannot be run here, and what to do; None if it can."""
+        if self.requires is None or find_spec(self.requires) is not None:
+            return None
+        return (
+            f"{self.id} needs {self.requires}. Install it with pip install 'privatree[bench]', in "
+            "an environment of its own: it brings an older scikit-learn."
+        )

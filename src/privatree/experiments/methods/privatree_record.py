@@ -1,0 +1,17 @@
+"""Our record-level learner, with its defaults: even the number of records is private."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from privatree.experiments.methods.method import PRIVATE, Method, Training
+
+
+def _classifier(training: Training) -> Any:
+    from privatree import PrivaTreeClassifier
+
+    schema, epsilon, max_depth, seed = training
+    return PrivaTreeClassifier(epsilon, max_depth=max_depth, schema=schema, random_state=seed)
+
+
+METHOD = Method("privatree", "ours", PRIVATE, _classifier)

@@ -1,0 +1,157 @@
+"""``privatree reproduce``, as a person runs it: killed and started again, and asked nonsense."""
+
+import csv
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import get_args, get_type_hints
+
+import pytest
+
+from privatree.cli import reproduce
+from privatree.cli.app import main
+from privatree.experiments import datasets
+from privatree.experiments.targets import TARGETS
+
+SMALL = ["--datasets", "vote,breast-w", "--methods", "decision-tree,bdpt,dpgdf,privatree"]
+
+
+def command(output: Path, *more: str) -> list[str]:
+    return [sys.executable, "-m", "privatree", "reproduce", "accuracy", *SMALL,
+            "--epsilon", "0.1,1", "--repeats", "3", "-o", str(output), *more]  # fmt: skip
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
+    monkeypatch.setattr(sys, "argv", ["privatree", "reproduce", *map(str, arguments)])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    return int(stopped.value.code or 0)
+
+
+def without_seconds(folder: Path) -> dict[str, object]:
+    """All files below a folder; seconds are measured, so they alone differ from run to run."""
+    found: dict[str, object] = {}
+    for path in sorted(folder.rglob("*")):
+        if path.name == "cells.csv":
+            with path.open(newline="") as file:
+                rows = list(csv.DictReader(file))
+            found[path.name] = [{k: v for k, v in r.items() if k != "fit_seconds"} for r in rows]
+        elif path.is_file():
+            found[str(path.relative_to(folder))] = path.read_bytes()
+    return found
+
+
+def n_cells(output: Path) -> int:
+    path = output / "accuracy" / "cells.csv"
+    return path.read_bytes().count(b"\n") - 1 if path.exists() else 0
+
+
+def test_a_killed_run_goes_on_and_ends_with_the_files_of_an_undisturbed_one(
+    tmp_path: Path,
+) -> None:
+    killed, whole = tmp_path / "killed", tmp_path / "whole"
+    undisturbed = subprocess.run(command(whole, "--jobs", "1"), capture_output=True, text=True)
+    assert undisturbed.returncode == 0, undisturbed.stderr
+    for at_least in (3, 40):  # killed twice, the second time after having gone on once
+        process = subprocess.Popen(
+            command(killed, "--jobs", "2"), stderr=subprocess.DEVNULL, start_new_session=True
+        )
+        while n_cells(killed) < at_least and process.poll() is None:
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        assert 0 < n_cells(killed) < n_cells(whole)
+        assert not list(killed.rglob("*.md"))
+    path = killed / "accuracy" / "cells.csv"
+    path.write_bytes(path.read_bytes()[:-7])  # as if killed while writing a row
+    kept = path.read_text().splitlines()[:-1]
+    again = subprocess.run(command(killed, "--jobs", "2"), capture_output=True, text=True)
+    assert again.returncode == 0, again.stderr
+    assert set(kept) <= set(path.read_text().splitlines()), "a finished cell was run again"
+    assert without_seconds(killed) == without_seconds(whole)
+    names = {path.name for path in whole.rglob("*") if path.is_file()}
+    tables = {f"accuracy-epsilon-{e}.{form}" for e in ("0.1", "1") for form in ("csv", "md", "tex")}
+    assert names == tables | {"cells.csv", "run.json"}
+
+
+def test_every_target_can_be_asked_for() -> None:
+    hint = get_type_hints(reproduce.reproduce, include_extras=True)["target"]
+    assert set(get_args(get_args(hint)[0])) == {*TARGETS, "all"}
+
+
+def test_missing_data_and_methods_are_named_and_the_rest_goes_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def nowhere(name: str, data_dir: Path | None = None) -> datasets.Records:
+        if name == "pol":
+            raise datasets.DatasetMissingError("pol: not found.")
+        return load(name, data_dir)
+
+    load = datasets.load
+    monkeypatch.setattr(datasets, "load", nowhere)
+    monkeypatch.setattr(
+        "privatree.experiments.methods.diffprivlib_tree.METHOD.__class__.missing",
+        property(lambda method: "it needs a library." if method.id == "diffprivlib-tree" else None),
+    )
+    arguments = ["accuracy", "--datasets", "pol,vote", "--methods", "diffprivlib-tree,dpgdf"]
+    code = run(monkeypatch, *arguments, "--repeats", "1", "--epsilon", "1", "-o", tmp_path)
+    told = capsys.readouterr().err
+    assert code == 0
+    assert "Left out: pol: not found.\n" in told
+    assert "Left out: it needs a library.\n" in told
+    assert (tmp_path / "accuracy" / "accuracy-epsilon-1.md").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["poetry"], "'poetry' is not one of"),
+        (["accuracy", "--datasets", "adlut"], "Did you mean adult?"),
+        (["accuracy", "--methods", "privatre"], "Did you mean privatree?"),
+        (["accuracy", "--datasets", "vote", "--suite", "uci"], "exclude each other"),
+        (["accuracy", "--epsilon", "1,zero"], "--epsilon must be numbers > 0"),
+        (["accuracy", "--epsilon", "-1"], "--epsilon must be numbers > 0"),
+        (["accuracy", "--epsilon", ","], "--epsilon must be numbers > 0"),
+        (["accuracy", "--repeats", "0"], "--repeats must be at least 1"),
+        (["accuracy", "--jobs", "0"], "--jobs must be at least 1"),
+        (["accuracy", "--time-limit", "0"], "--time-limit must be > 0"),
+        (["accuracy", "--data-dir", "/no/such"], "no such folder"),
+        (["accuracy", "-o", __file__], "is a file"),
+        (["accuracy", "--datasets", "breast-w", "--methods", "dpgdf"], "nothing to run"),
+    ],
+)
+def test_mistakes_are_one_line(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    arguments: list[str],
+    words: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(monkeypatch, *arguments) == 2
+    told = capsys.readouterr().err
+    assert words in told
+    assert told.splitlines()[-1].startswith("privatree: ")
+    assert "Traceback" not in told
+
+
+def test_results_of_other_data_or_versions_are_not_mixed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    arguments = ["accuracy", "--datasets", "vote", "--methods", "decision-tree", "-o", tmp_path]
+    assert run(monkeypatch, *arguments, "--repeats", "1") == 0
+    note = tmp_path / "run.json"
+    written = note.read_text()
+    fingerprint = datasets.load("vote").fingerprint
+    note.write_text(written.replace(fingerprint, "0" * len(fingerprint)))
+    assert run(monkeypatch, *arguments) == 2
+    assert "holds results of other data for vote" in capsys.readouterr().err
+    note.write_text(written.replace('"privatree": "', '"privatree": "9.'))
+    assert run(monkeypatch, *arguments) == 2
+    assert "holds results of another version" in capsys.readouterr().err
+    note.write_text("{")
+    assert run(monkeypatch, *arguments) == 2
+    assert "is not a note of a run" in capsys.readouterr().err

@@ -1,0 +1,82 @@
+"""Tasks that a process of the runner can import, and somebody who listens."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+FAKE_TASKS = """
+import os, signal, time
+from dataclasses import dataclass
+from typing import ClassVar
+
+from privatree.experiments.tasks import Score
+
+
+@dataclass(frozen=True)
+class Fake:
+    number: int
+    does: str = "score"
+    fields: ClassVar = ("number", "does")
+
+    @property
+    def key(self):
+        return (str(self.number), self.does)
+
+    @property
+    def weight(self):
+        return 1.0 + self.number
+
+    def run(self):
+        if self.does == "fail":
+            raise ValueError("a line\\nand another")
+        if self.does == "hang":
+            time.sleep(600)
+        if self.does == "die":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if self.does == "leave":
+            raise SystemExit(3)
+        time.sleep(0.01 * (self.number % 3))
+        return Score(self.number / 7, 0.25)
+"""
+
+
+@pytest.fixture(scope="session")
+def fake_tasks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
+    folder = tmp_path_factory.mktemp("tasks")
+    (folder / "fake_tasks.py").write_text(FAKE_TASKS)
+    sys.path.insert(0, str(folder))
+    import fake_tasks  # type: ignore[import-not-found]
+
+    yield fake_tasks
+    sys.path.remove(str(folder))
+
+
+class Listener:
+    """Remembers what it was told."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.total = self.before = self.advanced = 0.0
+
+    def say(self, line: str) -> None:
+        self.lines.append(line)
+
+    def start(self, total: float, done: float) -> None:
+        self.total, self.before, self.advanced = total, done, 0.0
+
+    def advance(self, weight: float, doing: str) -> None:
+        self.advanced += weight
+
+
+@pytest.fixture
+def listener() -> Any:
+    return Listener()
+
+
+@pytest.fixture
+def output(tmp_path: Path) -> Path:
+    return tmp_path / "out"

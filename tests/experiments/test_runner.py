@@ -1,0 +1,64 @@
+"""Every task ends as a row, whatever it does to its process."""
+
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from privatree.experiments import runner
+from privatree.experiments.journal import Journal
+
+FIELDS = ("number", "does")
+
+
+def finished(path: Path) -> dict[str, list[str]]:
+    rows = [line.split(",") for line in path.read_text().splitlines()[1:]]
+    return {row[0]: row[1:] for row in rows}
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_the_file_is_the_same_for_any_number_of_processes(
+    fake_tasks: ModuleType, tmp_path: Path, listener: Any, jobs: int
+) -> None:
+    journal = Journal(tmp_path / "cells.csv", FIELDS)
+    tasks = [fake_tasks.Fake(number) for number in range(7)]
+    runner.run(tasks, journal, listener, jobs=jobs, time_limit=60)
+    expected = [f"{n},score,{n / 7:.6f},0.2500," for n in range(7)]
+    assert journal.path.read_text().splitlines()[1:] == expected
+    assert listener.advanced == listener.total == sum(range(1, 8))
+
+
+def test_what_fails_hangs_or_dies_is_marked_and_the_rest_goes_on(
+    fake_tasks: ModuleType, tmp_path: Path, listener: Any
+) -> None:
+    journal = Journal(tmp_path / "cells.csv", FIELDS)
+    does = ["score", "fail", "hang", "die", "leave", "score", "score"]
+    tasks = [fake_tasks.Fake(number, what) for number, what in enumerate(does)]
+    # The limit also covers the start of a process, so that it must not be too short.
+    runner.run(tasks, journal, listener, jobs=2, time_limit=15)
+    rows = finished(journal.path)
+    assert rows["1"][1:] == ["", "", "failed: ValueError: a line and another"]
+    assert rows["2"][1:] == ["", "", "timeout: more than 15 s"]
+    assert rows["3"][1:] == ["", "", "failed: its process ended with exit code -9"]
+    assert rows["4"][1:] == ["", "", "failed: its process ended with exit code 3"]
+    for number in (0, 5, 6):
+        assert rows[str(number)][1] == f"{number / 7:.6f}"
+
+
+def test_only_what_is_missing_is_run(fake_tasks: ModuleType, tmp_path: Path, listener: Any) -> None:
+    path = tmp_path / "cells.csv"
+    tasks = [fake_tasks.Fake(number) for number in range(4)]
+    runner.run(tasks[:2], Journal(path, FIELDS), listener, jobs=1, time_limit=60)
+    path.write_text(path.read_text().replace("0.142857", "0.999999"))
+    runner.run(tasks, Journal(path, FIELDS), listener, jobs=1, time_limit=60)
+    assert listener.before == 3.0
+    assert listener.advanced == 7.0
+    assert finished(path)["1"][1] == "0.999999"
+    assert set(finished(path)) == {"0", "1", "2", "3"}
+
+
+def test_nothing_to_do(fake_tasks: ModuleType, tmp_path: Path, listener: Any) -> None:
+    journal = Journal(tmp_path / "cells.csv", FIELDS)
+    runner.run([], journal, listener, jobs=2, time_limit=1)
+    assert journal.path.read_text().count("\n") == 1
