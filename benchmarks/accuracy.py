@@ -1,12 +1,13 @@
 """Accuracy of the record-level learner beside the design's target and the paper's tables.
 
-    python benchmarks/accuracy.py --data-dir DIR [--datasets adult,vote] [--epsilon 0.01,0.1,1]
+    python benchmarks/accuracy.py [--data-dir DIR] [--datasets adult,vote] [--epsilon 0.01,0.1,1]
         [--max-depth 4|none] [--widen 1|10|million] [--schedule accuracy|robust]
         [--repeats auto|N] [--jobs 2] [--out folds.csv]
     python benchmarks/accuracy.py --multiclass [--datasets iris,wine] [...]
 
-DIR holds NAME.parquet (label in ``target``) and NAME.json (which columns are categories). Rows
-with missing values are dropped; covertype is whole (the design's prototype took 100,000 of its
+Datasets are found as ``privatree reproduce`` finds them: in DIR, in the package, or by OpenML. That
+command compares methods; this one compares our own learner with its design, in settings of its own.
+Rows with missing values are dropped; covertype is whole (the design's prototype took 100,000 of its
 rows). Public are, as in the paper, the categories and the range of each column; ``--widen`` sets
 ranges that are 10 widths too wide on either side, or [-1e6, 1e6]. ``--multiclass`` needs no DIR.
 
@@ -22,7 +23,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import json
 import math
 import time
 import warnings
@@ -41,7 +41,16 @@ import sklearn.datasets
 from sklearn.model_selection import StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
-from privatree import Categorical, Numeric, PrivaTreeClassifier, Schema, datasets
+from privatree import (
+    Categorical,
+    Numeric,
+    PrivaTreeClassifier,
+    PrivatreeError,
+    Schema,
+    datasets,
+)
+from privatree.experiments import datasets as paper_datasets
+from privatree.experiments.published import accuracy as published_accuracy
 
 EPSILONS = (0.01, 0.1, 1.0)
 # Reached by the design's prototype at these epsilons, depth 4, and at epsilon 1 with free depth.
@@ -74,22 +83,6 @@ DESIGN_WIDE = {
 DESIGN_ROBUST = {"adult": (0.79, 0.831)}  # epsilon .01 and .1
 DESIGN_MULTICLASS = {"iris": 0.939, "wine": 0.873, "nursery-5": 0.878, "digits": 0.691}
 REQUIRED_MEANS = (0.750, 0.824, 0.842, 0.848)
-# [Vos23], Tables III, VI and VII: the same epsilons.
-PUBLISHED = {
-    "vote": (0.608, 0.737, 0.944),
-    "breast-w": (0.331, 0.886, 0.946),
-    "diabetes": (0.513, 0.673, 0.706),
-    "compas-two-years": (0.520, 0.595, 0.656),
-    "mushroom": (0.784, 0.985, 0.999),
-    "pol": (0.535, 0.836, 0.905),
-    "bank-marketing": (0.526, 0.747, 0.765),
-    "MagicTelescope": (0.640, 0.740, 0.783),
-    "default-of-credit-card-clients": (0.541, 0.684, 0.696),
-    "nursery": (1.000, 1.000, 1.000),
-    "california": (0.662, 0.756, 0.782),
-    "adult": (0.771, 0.820, 0.823),
-    "covertype": (0.730, 0.748, 0.746),
-}
 REPEATS = {"iris": 20, "wine": 20, "digits": 4, "nursery-5": 4}  # else 2, or 8 below 1000 rows
 
 
@@ -124,11 +117,8 @@ def load(name: str, data_dir: str | None) -> tuple[pd.DataFrame, pd.Series]:
         return frame, frame.apply(nursery_class, axis=1)
     if name in DESIGN_MULTICLASS:
         return getattr(sklearn.datasets, f"load_{name}")(return_X_y=True, as_frame=True)
-    folder = Path(data_dir or ".")
-    table = pd.read_parquet(folder / f"{name}.parquet").dropna()
-    described = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-    table = table.astype(dict.fromkeys(described["categorical"], "category"))
-    return table.drop(columns="target"), table["target"]
+    records = paper_datasets.load(name, data_dir and Path(data_dir))
+    return records.frame, records.labels
 
 
 def nursery_class(row: pd.Series) -> str:
@@ -226,11 +216,9 @@ def design(name: str, epsilon: float, setting: Setting) -> float | None:
 
 
 def published(name: str, epsilon: float) -> float | None:
-    return (
-        PUBLISHED[name][EPSILONS.index(epsilon)]
-        if name in PUBLISHED and epsilon in EPSILONS
-        else None
-    )
+    """Return what the paper has for its PrivaTree."""
+    found = published_accuracy(name, "privatree-paper", epsilon)
+    return found and found.mean
 
 
 def show(*cells: object) -> None:
@@ -326,10 +314,10 @@ def parse() -> argparse.Namespace:
     arguments.datasets = arguments.datasets or ",".join(known)
     arguments.epsilon = arguments.epsilon or ("1" if arguments.multiclass else "0.01,0.1,1")
     for name in set(arguments.datasets.split(",")) - set(DESIGN_MULTICLASS):
-        if not arguments.data_dir:
-            parser.error(f"{name} needs --data-dir")
-        if not (path := Path(arguments.data_dir, f"{name}.parquet")).exists():
-            parser.error(f"there is no {path}")
+        try:
+            load(name, arguments.data_dir)
+        except PrivatreeError as error:
+            parser.error(str(error))
     return arguments
 
 

@@ -14,6 +14,7 @@ import pytest
 from privatree.cli import reproduce
 from privatree.cli.app import main
 from privatree.experiments import datasets
+from privatree.experiments.methods.method import Method
 from privatree.experiments.targets import TARGETS
 
 SMALL = ["--datasets", "vote,breast-w", "--methods", "decision-tree,bdpt,dpgdf,privatree"]
@@ -42,6 +43,10 @@ def without_seconds(folder: Path) -> dict[str, object]:
         elif path.is_file():
             found[str(path.relative_to(folder))] = path.read_bytes()
     return found
+
+
+def nothing_or_reason(method: str) -> str | None:
+    return "it needs a library." if method == "diffprivlib-tree" else None
 
 
 def n_cells(output: Path) -> int:
@@ -92,10 +97,7 @@ def test_missing_data_and_methods_are_named_and_the_rest_goes_on(
 
     load = datasets.load
     monkeypatch.setattr(datasets, "load", nowhere)
-    monkeypatch.setattr(
-        "privatree.experiments.methods.diffprivlib_tree.METHOD.__class__.missing",
-        property(lambda method: "it needs a library." if method.id == "diffprivlib-tree" else None),
-    )
+    monkeypatch.setattr(Method, "missing", property(lambda method: nothing_or_reason(method.id)))
     arguments = ["accuracy", "--datasets", "pol,vote", "--methods", "diffprivlib-tree,dpgdf"]
     code = run(monkeypatch, *arguments, "--repeats", "1", "--epsilon", "1", "-o", tmp_path)
     told = capsys.readouterr().err
@@ -103,6 +105,20 @@ def test_missing_data_and_methods_are_named_and_the_rest_goes_on(
     assert "Left out: pol: not found.\n" in told
     assert "Left out: it needs a library.\n" in told
     assert (tmp_path / "accuracy" / "accuracy-epsilon-1.md").exists()
+
+
+def test_all_leaves_out_what_was_not_asked_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    arguments = ["all", "--datasets", "breast-w", "--methods", "decision-tree,diffprivlib-tree"]
+    monkeypatch.setattr(Method, "missing", property(lambda method: nothing_or_reason(method.id)))
+    assert run(monkeypatch, *arguments, "--repeats", "1", "-o", tmp_path) == 0
+    told = capsys.readouterr().err
+    assert told.count("Left out: it needs a library.") == 1
+    assert "Left out: epsilon-curve: nothing to run" in told
+    assert "Left out: budget-shares: nothing to run" in told
+    folders = {path.name for path in tmp_path.iterdir() if path.is_dir()}
+    assert folders == {"datasets", "accuracy", "runtime"}
 
 
 @pytest.mark.parametrize(

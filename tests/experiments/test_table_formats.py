@@ -186,3 +186,9 @@ def test_files(tmp_path):
     assert sorted(folder.iterdir()) == sorted(paths)  # and nothing else is left
     contents = [path.read_bytes().decode() for path in paths]
     assert contents == ["a\n0.5\n", MARKDOWN + "\n## More\n\nNone.\n", LATEX]
+
+
+def test_latex_has_all_tables_that_have_rows(tmp_path):
+    more = [Table("Empty", ("x",), (), (Section("", ()),)), TABLE]
+    *_, path = write_table(tmp_path, "name", TABLE, pd.DataFrame({"a": [0.5]}), more=more)
+    assert path.read_text() == latex(TABLE, label="name") + "\n" + latex(TABLE, label="name-2")

@@ -81,7 +81,7 @@ def reproduce(
     Example: privatree reproduce accuracy --suite uci -o out
     """
     from privatree.experiments.datasets import names
-    from privatree.experiments.study import Request
+    from privatree.experiments.study import NothingToRunError, Request
     from privatree.experiments.targets import TARGETS
 
     if suite is not None and datasets is not None:
@@ -100,16 +100,21 @@ def reproduce(
         jobs=_at_least_one("--jobs", jobs) or 1,
         time_limit=time_limit,
         retry=retry,
+        as_published=target == "all",
     )
     if not time_limit > 0:
         raise ParameterError(f"--time-limit must be > 0, got {time_limit:g}.")
-    chosen = list(TARGETS) if target == "all" else [target]
     try:
         with _Terminal() as terminal:
-            for name in chosen:
+            for name in list(TARGETS) if target == "all" else [target]:
                 terminal.begin(name)
-                for path in TARGETS[name](request, terminal):
-                    terminal.say(f"Wrote {path}")
+                try:
+                    for path in TARGETS[name](request, terminal):
+                        terminal.say(f"Wrote {path}")
+                except NothingToRunError as error:
+                    if target != "all":
+                        raise
+                    terminal.say(f"Left out: {error}")
     except KeyboardInterrupt:
         typer.echo("Stopped. The same command goes on where this one stopped.", err=True)
         raise
@@ -165,6 +170,7 @@ class _Terminal:
             speed_estimate_period=600.0,
         )
         self._target, self._last_line = "", 0.0
+        self._said: set[str] = set()
         self._task: Any = None
 
     def __enter__(self) -> _Terminal:
@@ -180,8 +186,10 @@ class _Terminal:
         self.say(f"reproduce {target}")
 
     def say(self, line: str) -> None:
-        """Show a line above the bar."""
-        self._console.print(line, markup=False)
+        """Show a line above the bar; what was left out, once for all targets."""
+        if line not in self._said:
+            self._console.print(line, markup=False)
+        self._said.add(line)
 
     def start(self, total: float, done: float) -> None:
         """A new bar."""

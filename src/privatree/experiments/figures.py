@@ -64,6 +64,7 @@ _STYLES: Mapping[str, Style] = {
     "bdpt": Style("#009E73", "^", (5, 1.5, 1, 1.5)),
     "dpgdf": Style("#CC79A7", "v", (3, 1, 1, 1, 1, 1)),
     "diffprivlib-tree": Style("#E69F00", "P", (3, 1.5)),
+    "random-tree": Style("#E69F00", "P", (3, 1.5)),  # stands in for the one above
     "diffprivlib-logistic": Style("#8C6D00", "X", (2, 2)),
     "dp-ebm": Style("#666666", "h", (7, 2)),
     "dpa": Style("#000000", "<", (1, 2)),

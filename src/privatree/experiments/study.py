@@ -61,6 +61,9 @@ class Request:
         Seconds for one fit.
     retry : bool, default=False
         Whether to run again what failed or took too long before.
+    as_published : bool, default=False
+        Whether a target keeps to the datasets that the paper shows there, as far as they are asked
+        for; else it takes what is asked for.
     """
 
     output: Path
@@ -72,6 +75,11 @@ class Request:
     jobs: int = 2
     time_limit: float = 1800.0
     retry: bool = False
+    as_published: bool = False
+
+
+class NothingToRunError(ParameterError):
+    """No dataset or no method is left."""
 
 
 class Available(NamedTuple):
@@ -114,9 +122,13 @@ class Study:
 
     def find_datasets(self, default: Sequence[str]) -> list[Available]:
         """The datasets of the request, or else the default ones, as far as they can be had."""
-        found = []
-        for name in self.request.datasets or default:
+        asked: Sequence[str] = self.request.datasets or default
+        for name in asked:
             datasets.describe(name)
+        if self.request.as_published:
+            asked = [name for name in default if name in asked]
+        found = []
+        for name in asked:
             try:
                 records = datasets.load(name, self.request.data_dir)
             except DatasetMissingError as error:
@@ -132,9 +144,15 @@ class Study:
         return found
 
     def find_methods(self, default: Sequence[str]) -> list[Method]:
-        """The methods of the request, or else the default ones, as far as they can be had."""
+        """The methods of the request, or else the default ones, as far as they can be had.
+
+        Of the default ones, a stand-in is used only where the method itself cannot be had.
+        """
         found = []
         for method in map(methods.get, self.request.methods or default):
+            stand_in = method.stands_in_for is not None and self.request.methods is None
+            if stand_in and methods.get(method.stands_in_for or "").missing is None:
+                continue
             if method.missing is None:
                 found.append(method)
             else:
@@ -144,7 +162,7 @@ class Study:
     def run(self, name: str, tasks: Sequence[Task], *, jobs: int | None = None) -> pd.DataFrame:
         """Run what is not done yet; all results of these tasks."""
         if not tasks:
-            raise ParameterError(f"{name}: nothing to run: no dataset or no method is left.")
+            raise NothingToRunError(f"{name}: nothing to run: no dataset or no method is left.")
         journal = Journal(self.request.output / name / "cells.csv", tasks[0].fields)
         if self.request.retry:
             journal.forget_marked()

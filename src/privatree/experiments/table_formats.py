@@ -106,7 +106,7 @@ def write_table(
     tidy : DataFrame
         What the CSV holds, one figure or comparison a row.
     more : sequence of Table
-        What Markdown shows below it.
+        What Markdown and LaTeX show below it.
 
     Returns
     -------
@@ -114,10 +114,13 @@ def write_table(
         The three files. They are written at once or not at all, and the same for the same input.
     """
     pages = [markdown(table), *(markdown(other, level=2) for other in more)]
+    filled = [other for other in more if any(True for _ in other.rows)]
+    floats = [latex(table, label=name)]
+    floats += [latex(other, label=f"{name}-{n}") for n, other in enumerate(filled, start=2)]
     return (
         replace_file(folder / f"{name}.csv", csv_text(tidy)),
         replace_file(folder / f"{name}.md", "\n".join(pages)),
-        replace_file(folder / f"{name}.tex", latex(table, label=name)),
+        replace_file(folder / f"{name}.tex", "\n".join(floats)),
     )
 
 

@@ -18,6 +18,7 @@ _FILES = (
     "privatree_star",
     "dpgdf",
     "diffprivlib_tree",
+    "random_tree",
     "privatree_paper",
     "privatree_record",
     "diffprivlib_logistic",

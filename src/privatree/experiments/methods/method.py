@@ -82,6 +82,8 @@ class Method:
         Whether the method can be run on records of a schema; if not, its cell is empty.
     requires : str or None, default=None
         A module that is not among the package's own dependencies.
+    stands_in_for : str or None, default=None
+        The id of a method whose place this one takes where that cannot be run.
     """
 
     id: str
@@ -91,6 +93,7 @@ class Method:
     encode: Callable[[pd.DataFrame, Schema], Any] = unchanged
     applies_to: Callable[[Schema], bool] = anything
     requires: str | None = None
+    stands_in_for: str | None = None
 
     @property
     def private(self) -> bool:

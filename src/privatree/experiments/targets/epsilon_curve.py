@@ -25,6 +25,7 @@ METHODS = (
     "privatree-star",
     "dpgdf",
     "diffprivlib-tree",
+    "random-tree",
     "privatree-paper",
     "privatree",
     "dp-ebm",

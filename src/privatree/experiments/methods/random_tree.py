@@ -1,0 +1,19 @@
+"""Our own version of DiffPrivLib's tree [HBML19], for machines that do not have the library."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from privatree.experiments.methods.method import PRIVATE, Method, Training
+
+
+def _classifier(training: Training) -> Any:
+    from privatree.baselines import RandomTreeClassifier
+
+    schema, epsilon, max_depth, seed = training
+    return RandomTreeClassifier(epsilon, max_depth=max_depth, schema=schema, random_state=seed)
+
+
+METHOD = Method(
+    "random-tree", "random tree", PRIVATE, _classifier, stands_in_for="diffprivlib-tree"
+)
