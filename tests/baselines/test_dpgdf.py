@@ -1,8 +1,10 @@
 """DPGDF: its law on small tables, what holds of its splits, and what does not of its labels."""
 
 import math
+from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -182,6 +184,21 @@ def test_one_record_changes_a_label_by_more_than_the_claim(lead, loss):
     found = chance_of_the_minority(lead) - chance_of_the_minority(lead + 1)
     assert found == pytest.approx(loss, rel=0.01)
     assert found > 1
+
+
+def test_the_table_of_the_proof():
+    page = Path(__file__).parents[2] / "docs" / "proofs" / "baselines.md"
+    rows = [line.strip("| ").split(" | ") for line in page.read_text("utf-8").splitlines()]
+    (chances,) = [row[1:] for row in rows if row[0] == "P(label 1)"]
+    leads = [4, 5, 6, 7, 8, 20, 21]
+    assert [str(lead) for lead in leads] in [row[1:] for row in rows if row[0] == "records"]
+    for lead, printed in zip(leads, chances, strict=True):
+        exact = chance_of_the_minority(lead)
+        if printed.startswith("e^"):
+            assert int(printed.removeprefix("e^")) == round(exact)
+        else:
+            last_digit = 10.0 ** int(Decimal(printed).as_tuple().exponent)
+            assert abs(math.exp(exact) - float(printed)) <= last_digit / 2
 
 
 def test_a_very_large_lead_is_no_error():

@@ -49,6 +49,11 @@ def nothing_or_reason(method: str) -> str | None:
     return "it needs a library." if method == "diffprivlib-tree" else None
 
 
+@pytest.fixture
+def output(tmp_path: Path) -> Path:
+    return tmp_path / "out"
+
+
 def n_cells(output: Path) -> int:
     path = output / "accuracy" / "cells.csv"
     return path.read_bytes().count(b"\n") - 1 if path.exists() else 0
@@ -79,7 +84,11 @@ def test_a_killed_run_goes_on_and_ends_with_the_files_of_an_undisturbed_one(
     assert without_seconds(killed) == without_seconds(whole)
     names = {path.name for path in whole.rglob("*") if path.is_file()}
     tables = {f"accuracy-epsilon-{e}.{form}" for e in ("0.1", "1") for form in ("csv", "md", "tex")}
-    assert names == tables | {"cells.csv", "run.json"}
+    assert names == tables | {"cells.csv", "run.json", ".lock"}
+
+
+def test_an_epsilon_is_asked_for_once_however_it_is_written() -> None:
+    assert reproduce._epsilons("0.1, 1,0.10,1.0,1e-1") == (0.1, 1.0)
 
 
 def test_every_target_can_be_asked_for() -> None:
@@ -131,6 +140,8 @@ def test_all_leaves_out_what_was_not_asked_for(
         (["accuracy", "--epsilon", "1,zero"], "--epsilon must be numbers > 0"),
         (["accuracy", "--epsilon", "-1"], "--epsilon must be numbers > 0"),
         (["accuracy", "--epsilon", ","], "--epsilon must be numbers > 0"),
+        (["accuracy", "--datasets", " ,"], "--datasets must be names with commas"),
+        (["accuracy", "--methods", ""], "--methods must be names with commas"),
         (["accuracy", "--repeats", "0"], "--repeats must be at least 1"),
         (["accuracy", "--jobs", "0"], "--jobs must be at least 1"),
         (["accuracy", "--time-limit", "0"], "--time-limit must be > 0"),
@@ -165,9 +176,57 @@ def test_results_of_other_data_or_versions_are_not_mixed(
     note.write_text(written.replace(fingerprint, "0" * len(fingerprint)))
     assert run(monkeypatch, *arguments) == 2
     assert "holds results of other data for vote" in capsys.readouterr().err
-    note.write_text(written.replace('"privatree": "', '"privatree": "9.'))
+    note.write_text(written.replace('"scikit-learn": "', '"scikit-learn": "9.'))
     assert run(monkeypatch, *arguments) == 2
-    assert "holds results of another version" in capsys.readouterr().err
+    assert "holds results of other versions of scikit-learn" in capsys.readouterr().err
     note.write_text("{")
     assert run(monkeypatch, *arguments) == 2
     assert "is not a note of a run" in capsys.readouterr().err
+
+
+def slow_run(output: Path) -> subprocess.Popen[bytes]:
+    """A run that has begun and goes on for long."""
+    arguments = ["accuracy", "--datasets", "adult", "--methods", "privatree-paper", "--jobs", "1"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "privatree", "reproduce", *arguments, "-o", str(output)],
+        stderr=subprocess.PIPE,
+    )
+    while n_cells(output) < 1:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+    return process
+
+
+def children(process: subprocess.Popen[bytes]) -> set[int]:
+    tasks = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    return {int(number) for number in tasks.read_text().split()}
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="looks into /proc")
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_no_process_outlives_the_run(how: signal.Signals, output: Path) -> None:
+    process = slow_run(output)
+    alive = children(process)
+    assert alive
+    process.send_signal(how)
+    _, told = process.communicate(timeout=30)
+    patience = time.monotonic() + 30
+    while any(Path(f"/proc/{number}").exists() for number in alive):
+        assert time.monotonic() < patience, "a process of the run goes on without it"
+        time.sleep(0.05)
+    if how is not signal.SIGKILL:
+        assert process.returncode == 130
+        assert b"The same command goes on where this one stopped." in told
+
+
+def test_two_runs_do_not_share_a_folder(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], output: Path
+) -> None:
+    process = slow_run(output)
+    try:
+        assert run(monkeypatch, "datasets", "--datasets", "vote", "-o", output) == 2
+        assert "another run uses this folder" in capsys.readouterr().err
+    finally:
+        process.kill()
+        process.communicate()
+    assert run(monkeypatch, "datasets", "--datasets", "vote", "-o", output) == 0

@@ -1,7 +1,7 @@
 """Tasks that a process of the runner can import, and somebody who listens."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -29,6 +29,12 @@ class Fake:
     @property
     def weight(self):
         return 1.0 + self.number
+
+    def prepare(self):
+        if self.does == "load slowly":
+            time.sleep(4)
+        if self.does == "lose data":
+            raise FileNotFoundError("gone")
 
     def run(self):
         if self.does == "fail":
@@ -72,9 +78,14 @@ class Listener:
         self.advanced += weight
 
 
+@pytest.fixture(scope="session")
+def new_listener() -> Callable[[], Any]:
+    return Listener
+
+
 @pytest.fixture
-def listener() -> Any:
-    return Listener()
+def listener(new_listener: Callable[[], Any]) -> Any:
+    return new_listener()
 
 
 @pytest.fixture

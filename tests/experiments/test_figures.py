@@ -30,6 +30,7 @@ class AMethod(NamedTuple):
     id: str
     title: str
     group: str = ""
+    claimed: bool = False
 
 
 class ADataset(NamedTuple):
@@ -96,6 +97,38 @@ def test_one_legend_names_what_is_drawn():
     assert legend_texts(curves_figure()) == ["decision tree", "BDPT", "ours"]
 
 
+def test_a_claim_is_marked_in_the_legend_and_explained_below():
+    methods = [method._replace(claimed=method.id == "bdpt") for method in METHODS]
+    figure = accuracy_curves(summary(), methods=methods, datasets=DATASETS)
+    assert legend_texts(figure) == ["decision tree", "BDPT†", "ours"]
+    for axes in figure.axes:
+        assert axes.get_xlabel() == "privacy budget ε († as claimed; it does not hold)"
+
+
+def test_a_claim_that_is_not_drawn_is_not_explained():
+    methods = [method._replace(claimed=method.id == "dpgdf") for method in METHODS]
+    figure = accuracy_curves(summary(), methods=methods, datasets=DATASETS)
+    assert legend_texts(figure) == ["decision tree", "BDPT", "ours"]
+    assert figure.axes[0].get_xlabel() == "privacy budget ε"
+
+
+def test_a_full_legend_with_marks_fits_into_the_figure():
+    titles = ["BDPT", "PrivaTree*", "DPGDF", "DiffPrivLib tree", "PrivaTree (paper)", "DP-EBM"]
+    ids = ["bdpt", "privatree-star", "dpgdf", "diffprivlib-tree", "privatree-paper", "dp-ebm"]
+    methods = [AMethod(i, t, claimed=True) for i, t in zip(ids, titles, strict=True)]
+    rows = [("adult", i, epsilon, 0.8, 0.01, 5) for i in ids for epsilon in (0.01, 0.1)]
+    figure = accuracy_curves(
+        pd.DataFrame(rows, columns=summary().columns), methods=methods, datasets=DATASETS[:1]
+    )
+    figure.draw_without_rendering()
+    (axes,), (legend,) = figure.axes, figure.legends
+    for part in (axes.xaxis.label, legend):
+        box = part.get_window_extent()
+        assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1
+        assert figure.bbox.y0 <= box.y0
+    assert legend.get_window_extent().y1 <= axes.xaxis.label.get_window_extent().y0
+
+
 def test_our_line_is_emphasised():
     _, bdpt, ours = curves_figure().axes[0].get_lines()
     assert ours.get_linewidth() > bdpt.get_linewidth()
@@ -110,7 +143,9 @@ def test_a_method_looks_the_same_whatever_is_shown_beside_it():
 
 
 def test_methods_differ_in_colour_in_marker_and_in_dashes():
-    styles = figures._STYLES.values()
+    by_method = dict(figures._STYLES)
+    assert by_method.pop("random-tree") == by_method["diffprivlib-tree"]  # for which it stands in
+    styles = by_method.values()
     assert len({style.colour for style in styles}) == len(styles)
     assert len({style.marker for style in styles}) == len(styles)
     assert len({style.dashes for style in styles}) == len(styles)

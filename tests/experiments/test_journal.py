@@ -70,7 +70,9 @@ def test_marked_rows_are_finished_until_they_are_to_be_tried_again(tmp_path: Pat
     table = again.frame([task(0), task(1), task(2)])
     assert table["note"].tolist() == ['failed: ValueError: a "quoted", long line', ""]
     assert math.isnan(table["accuracy"][0])
-    again.forget_marked()
+    again.forget_marked([task(1), task(2)])
+    assert task(0) in Journal(path, FIELDS)
+    again.forget_marked([task(0), task(1)])
     assert task(0) not in Journal(path, FIELDS)
     assert task(1) in Journal(path, FIELDS)
 
@@ -88,7 +90,14 @@ def test_numbers_come_back_as_numbers(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.new"))
 
 
-@pytest.mark.parametrize("content", [b"", b"a,b,c\n1,2,3\n", b"\xff\xfe\n"])
+def test_an_empty_file_is_a_new_one(tmp_path: Path) -> None:
+    path = tmp_path / "cells.csv"
+    path.touch()
+    Journal(path, FIELDS).marked(task(0), "failed: \udcff")  # not every text can be written
+    assert task(0) in Journal(path, FIELDS)
+
+
+@pytest.mark.parametrize("content", [b"a,b,c\n1,2,3\n", b"\xff\xfe\n"])
 def test_another_file_is_refused_and_left_alone(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "cells.csv"
     path.write_bytes(content)

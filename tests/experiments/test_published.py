@@ -82,17 +82,24 @@ def test_every_cell_is_there_and_plausible(dataset):
                 continue
             assert figure is None
             assert published.mark(dataset, method, epsilon) == expected
-        has_runtime = published.runtime(dataset, method) is not None
+        has_runtime = published.runtime(dataset, method, 0.1) is not None
         assert has_runtime == (method != "dpgdf" or dataset in CATEGORICAL)
 
 
 def test_runtime():
-    exact = published.runtime("MiniBooNE", "bdpt")
+    exact = published.runtime("MiniBooNE", "bdpt", 0.1)
     assert (exact.seconds, exact.standard_error, exact.bound, exact.text) == (213, 48, "", "213")
-    below = published.runtime("adult", "decision-tree")
+    below = published.runtime("adult", "decision-tree", 0.1)
     assert (below.seconds, below.standard_error, below.bound, below.text) == (1, 0, "<", "<1")
-    above = published.runtime("Higgs", "bdpt")
+    above = published.runtime("Higgs", "bdpt", 0.1)
     assert (above.seconds, above.bound, above.text) == (7200, ">", ">7200")
     assert math.isnan(above.standard_error)
-    assert published.runtime("pol", "dpgdf") is None
-    assert published.runtime("adult", "privatree") is None
+    assert published.runtime("pol", "dpgdf", 0.1) is None
+    assert published.runtime("adult", "privatree", 0.1) is None
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, math.nan])
+def test_runtimes_were_published_at_one_epsilon_only(epsilon):
+    assert published.runtime("MiniBooNE", "bdpt", 0.1) is not None
+    assert published.runtime("MiniBooNE", "bdpt", epsilon) is None
+    assert published.runtime("adult", "decision-tree", epsilon) is None

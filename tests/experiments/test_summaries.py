@@ -158,6 +158,13 @@ def test_comparison_with_the_published_runtime():
     assert math.isnan(shown.loc["adult", "ratio"])
 
 
+def test_the_paper_has_runtimes_at_one_epsilon():
+    at = {epsilon: scores([0.25], epsilon=epsilon) for epsilon in (0.1, 0.01, 1.0, np.nan)}
+    compared = with_published_runtime(summarise(pd.concat(at.values()), value="fit_seconds"))
+    assert compared.loc[compared["published"].notna(), "epsilon"].tolist() == [0.1]
+    assert compared["ratio"].notna().sum() == 1
+
+
 @pytest.mark.parametrize(
     ("difference", "disagrees"),
     [(0.0149, False), (0.0151, True), (-0.0149, False), (-0.0151, True)],

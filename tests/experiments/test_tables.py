@@ -15,6 +15,7 @@ class AMethod(NamedTuple):
     id: str
     title: str
     group: str
+    claimed: bool = False
 
 
 class ADataset(NamedTuple):
@@ -38,6 +39,9 @@ DATASETS = [
     ADataset("adult", "adult", "UCI"),
     ADataset("vote", "vote", "UCI"),
 ]
+
+
+NOT_APPLICABLE = [(name, "dpgdf") for name in ("Higgs", "eye_movements", "pol")]
 
 
 def scores():
@@ -88,6 +92,7 @@ def tables(cells=None, **changes):
         "methods": METHODS,
         "datasets": DATASETS,
         "missing": {"Higgs": "not in the data folder"},
+        "not_applicable": NOT_APPLICABLE,
         "notes": ["Trees of depth 4."],
     }
     return accuracy_tables(summary, **(given | changes))
@@ -110,7 +115,7 @@ ACCURACY = r"""# Test accuracy at ε = 0.1
 - Trees of depth 4.
 - Means over 2 scores a cell; after ±: the standard deviation of a cell's scores (with n - 1) over the square root of their number. The folds of a repeat share training records, so it is a guide and no exact standard error.
 - Bold: the best of its group.
-- Mean of k: over the k datasets above it for which every method has a figure; methods without any are left out. The last one is over all suites.
+- Mean of k: over the k datasets above it for which every method has a figure and no score is missing; methods without any are left out. The last one is over all suites.
 - Dash: the method does not apply to the dataset. Empty: not run.
 - In parentheses: the figure that the paper published.
 - [1] not in the data folder
@@ -184,15 +189,29 @@ def test_tidy_csv():
     assert "vote,bdpt,0.1,,,0,0.608,0.062,,timeout: 9 s" in lines
 
 
-def test_means_over_all_suites():
+def without_bdpt_and_failures():
     cells = scores()
-    complete = cells[cells["method"] != "bdpt"]
-    last = tables(complete)[0].sections[-1]
+    return cells[(cells["method"] != "bdpt") & (cells["note"] == "")]
+
+
+def test_means_over_all_suites():
+    last = tables(without_bdpt_and_failures())[0].sections[-1]
     assert last.title == "All suites"
     (row,) = last.summary
     assert row.titles == ("mean of 2",)  # adult and vote: DPGDF has no others
     assert [cell.text for cell in row.cells] == [".890", "", ".765", ".655", ".730", ".821"]
     assert [cell.published for cell in row.cells] == [".892", "", ".793", ".657", ".778", ""]
+
+
+def test_a_cell_that_lacks_scores_is_no_figure_for_a_mean():
+    complete = without_bdpt_and_failures()
+    assert [row.titles for row in tables(complete)[0].sections[1].summary] == [("mean of 2",)]
+    complete.loc[(complete["dataset"] == "vote") & (complete["fold"] == 1), "note"] = "failed: a"
+    main = tables(complete)[0]
+    assert main.sections[1].rows[1].cells[-1].text == ".790"  # shown, with its note
+    assert main.sections[1].summary == ()  # adult alone is no mean
+    (numerical,) = main.sections[0].summary
+    assert numerical.titles == ("mean of 2",)
 
 
 def test_means_without_the_method_that_has_few_datasets():
@@ -230,6 +249,48 @@ def test_nothing_was_run():
     assert main.sections[1].rows[0].cells[1].published == ".752"
     assert markdown(differences).endswith("\n\nNone.\n")
     assert markdown(disagreements).endswith("\n\nNone.\n")
+
+
+def test_a_dash_is_for_what_does_not_apply_and_not_for_what_the_paper_left_out():
+    main = tables(not_applicable={("vote", "bdpt"), ("Higgs", "privatree")})[0]
+    higgs, eye_movements, _ = main.sections[0].rows
+    assert [cell.text for cell in higgs.cells] == ["", "", "", "", "", "-"]
+    assert eye_movements.cells[3].text == ""  # DPGDF: the paper has a dash; it was not run here
+    assert main.sections[1].rows[1].cells[1].text == "timeout"  # what was run is shown
+
+
+CLAIMED = [method._replace(claimed=method.id in ("dpgdf", "bdpt")) for method in METHODS]
+CLAIM = "†: the epsilon is claimed by its authors and does not hold for whole records."
+
+
+def titles(table):
+    return [column.title for column in table.columns]
+
+
+def test_an_epsilon_that_is_claimed_only_is_marked():
+    main, differences, disagreements = tables(methods=CLAIMED)
+    marked = ["decision tree", "BDPT†", "PrivaTree*", "DPGDF†", "PrivaTree", "ours"]
+    assert titles(main) == marked
+    assert titles(differences) == marked[:-1]
+    assert main.notes[-1] == differences.notes[-1] == CLAIM
+    assert CLAIM not in disagreements.notes  # its two methods are others
+    assert f"- {CLAIM}" in markdown(main).splitlines()
+    lines = latex(main, label="a").splitlines()
+    assert any(r"& \textbf{BDPT$^\dagger$} &" in line for line in lines)
+    assert any(line.startswith(r"$^\dagger$: the epsilon is claimed") for line in lines)
+
+
+def test_a_disagreement_of_a_method_with_a_claim_is_marked():
+    methods = [method._replace(claimed=method.id == "privatree-star") for method in METHODS]
+    disagreements = tables(methods=methods)[2]
+    assert [row.titles[1] for row in disagreements.rows] == ["PrivaTree*†", "PrivaTree"]
+    assert disagreements.notes[-1] == CLAIM
+
+
+def test_a_claim_that_is_not_shown_is_not_mentioned():
+    shown = [method for method in CLAIMED if not method.claimed]
+    for table in (*tables(methods=shown), *runtimes(methods=shown)):
+        assert "†" not in markdown(table)
 
 
 @pytest.mark.parametrize(
@@ -283,12 +344,33 @@ RATIOS = r"""# Published over measured seconds at ε = 0.1
 """
 
 
+def runtimes(cells=None, **changes):
+    summary = summarise(scores() if cells is None else cells, value="fit_seconds")
+    given = {
+        "epsilon": 0.1,
+        "methods": METHODS,
+        "datasets": DATASETS,
+        "missing": {"Higgs": "not in the data folder"},
+        "not_applicable": NOT_APPLICABLE,
+    }
+    return runtime_tables(summary, **(given | changes))
+
+
 def test_runtime():
-    found = runtime_tables(
-        summarise(scores(), value="fit_seconds"),
-        epsilon=0.1,
-        methods=METHODS,
-        datasets=DATASETS,
-        missing={"Higgs": "not in the data folder"},
-    )
-    assert [markdown(table) for table in found] == [RUNTIME, RATIOS]
+    assert [markdown(table) for table in runtimes()] == [RUNTIME, RATIOS]
+
+
+def test_runtimes_at_another_epsilon_are_not_compared_with_the_papers():
+    cells = scores().replace({"epsilon": {0.1: 0.01}})
+    main, ratios = runtimes(cells, epsilon=0.01)
+    assert main.sections[0].rows[2].cells[1].text == "0.30"
+    assert [cell.published for row in main.rows for cell in row.cells] == [""] * 30
+    assert "that the paper published" not in markdown(main)
+    assert markdown(ratios).endswith("\n\nNone.\n")
+
+
+def test_runtimes_of_methods_with_a_claim_are_marked():
+    main, ratios = runtimes(methods=CLAIMED)
+    assert "BDPT†" in titles(main)
+    assert "BDPT†" in titles(ratios)
+    assert main.notes[-1] == ratios.notes[-1] == CLAIM

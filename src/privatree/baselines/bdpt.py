@@ -78,6 +78,10 @@ class BDPTClassifier(PublishedTreeClassifier):
     Guarantee: none that is proved; see ``docs/proofs/baselines.md``.
     Cost: epsilon on every path, as the method counts.
 
+    Memory: the table of counts has nodes x classes x codes entries, so many distinct values with a
+    large depth take much; at depth 10, 20 numeric columns of 20,000 distinct values take about
+    1.3 GB at the last level.
+
     Examples
     --------
     >>> import warnings

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 import os
+import signal
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -63,7 +66,11 @@ def reproduce(
         ),
     ] = max(1, os.cpu_count() or 1),
     time_limit: Annotated[
-        float, typer.Option(metavar="SECONDS", help="A fit that takes longer is marked timeout.")
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            help="What takes longer than this to train and score is marked timeout.",
+        ),
     ] = 1800.0,
     retry: Annotated[
         bool, typer.Option("--retry", help="Run again what failed or took too long before.")
@@ -72,8 +79,8 @@ def reproduce(
     """Measure the paper's tables and figures, with the published figures beside.
 
     Every finished fit is written at once: a run that was stopped goes on where it was when the same
-    command is given again. All seeds are fixed, so the same accuracies come out on every machine
-    with the same libraries.
+    command is given again. All seeds are fixed: the same accuracies come out again with the same
+    libraries, on another machine up to rounding.
 
     Some methods are other people's libraries. They come with pip install 'privatree[bench]', best
     in an environment of its own; what is missing is named and left out.
@@ -81,6 +88,7 @@ def reproduce(
     Example: privatree reproduce accuracy --suite uci -o out
     """
     from privatree.experiments.datasets import names
+    from privatree.experiments.provenance import alone
     from privatree.experiments.study import NothingToRunError, Request
     from privatree.experiments.targets import TARGETS
 
@@ -92,8 +100,8 @@ def reproduce(
         raise ParameterError(f"{output}: is a file. Name a folder.")
     request = Request(
         output=output,
-        datasets=_listed(datasets) if suite is None else names(suite),
-        methods=_listed(methods),
+        datasets=_listed("--datasets", datasets) if suite is None else names(suite),
+        methods=_listed("--methods", methods),
         epsilons=_epsilons(epsilon),
         repeats=_at_least_one("--repeats", repeats),
         data_dir=data_dir,
@@ -105,7 +113,7 @@ def reproduce(
     if not time_limit > 0:
         raise ParameterError(f"--time-limit must be > 0, got {time_limit:g}.")
     try:
-        with _Terminal() as terminal:
+        with _stopped_by_term(), alone(output), _Terminal() as terminal:
             for name in list(TARGETS) if target == "all" else [target]:
                 terminal.begin(name)
                 try:
@@ -120,19 +128,37 @@ def reproduce(
         raise
 
 
-def _listed(given: str | None) -> tuple[str, ...] | None:
+@contextmanager
+def _stopped_by_term() -> Iterator[None]:
+    """Let a request to end the program end it as Ctrl-C does, with its processes."""
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _listed(option: str, given: str | None) -> tuple[str, ...] | None:
     if given is None:
         return None
-    return tuple(dict.fromkeys(word.strip() for word in given.split(",") if word.strip()))
+    found = tuple(dict.fromkeys(word.strip() for word in given.split(",") if word.strip()))
+    if not found:
+        raise ParameterError(f"{option} must be names with commas between, got {given!r}.")
+    return found
 
 
 def _epsilons(given: str | None) -> tuple[float, ...] | None:
-    words = _listed(given)
+    if given is None:
+        return None
     try:
-        found = None if words is None else tuple(float(word) for word in words)
+        found = tuple(dict.fromkeys(float(word) for word in given.split(",") if word.strip()))
     except ValueError:
         found = ()
-    if found is not None and not (found and all(0 < e < math.inf for e in found)):
+    if not found or not all(0 < epsilon < math.inf for epsilon in found):
         raise ParameterError(f"--epsilon must be numbers > 0 with commas between, got {given!r}.")
     return found
 

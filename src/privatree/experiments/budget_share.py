@@ -12,8 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from privatree.experiments import datasets
-from privatree.experiments.tasks import Score, shown_epsilon, weight_of
+from privatree.experiments.tasks import Score, load_once, shown_epsilon, weight_of
 from privatree.paper_budget import PaperBudget
 from privatree.paper_tree import PaperPlan, grow
 from privatree.privacy.ledger import Ledger
@@ -44,6 +43,7 @@ class BudgetShare:
     leaves: int
     repeat: int
     data_dir: Path | None = None
+    fingerprint: str | None = None
 
     fields: ClassVar[tuple[str, ...]] = (
         "dataset",
@@ -67,9 +67,13 @@ class BudgetShare:
         """More for larger data."""
         return weight_of(self.dataset)
 
+    def prepare(self) -> None:
+        """Load and code the data."""
+        _coded(self.dataset, self.data_dir, self.fingerprint)
+
     def run(self) -> Score:
         """Grow the tree; its accuracy on the records it was grown from."""
-        data = _coded(self.dataset, self.data_dir)
+        data = _coded(self.dataset, self.data_dir, self.fingerprint)
         plan = PaperPlan(data.schema, self._budget(), self.depth, 10, True, True)
         total = plan.budget.for_a_record(*plan.kinds, self.depth)
         ledger = Ledger(total, Randomness.from_random_state(self.repeat))
@@ -89,8 +93,8 @@ class BudgetShare:
 
 
 @lru_cache(maxsize=2)
-def _coded(dataset: str, data_dir: Path | None) -> _Coded:
-    records = datasets.load(dataset, data_dir)
+def _coded(dataset: str, data_dir: Path | None, fingerprint: str | None) -> _Coded:
+    records = load_once(dataset, data_dir, fingerprint)
     columns = read_features(open_frame(records.frame), records.schema)
     labels = read_labels(open_labels(records.labels), records.schema)
     matrix = np.column_stack([column.astype(np.float64) for column in columns])

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from privatree.experiments.number_texts import share
 from privatree.experiments.table_formats import Cell, Column, Row, Section, Table
-from privatree.experiments.tables import NONE_MISSING, DatasetTitle, suite_heading
+from privatree.experiments.tables import NONE_MISSING
+from privatree.experiments.titles import DatasetTitle, suite_heading
 
 if TYPE_CHECKING:
     import pandas as pd

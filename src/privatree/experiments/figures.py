@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any
 from privatree.errors import ParameterError
 from privatree.experiments.atomic_files import replace_file
 from privatree.experiments.summaries import rows_of
+from privatree.experiments.titles import marked_title
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from privatree.experiments.tables import DatasetTitle, MethodTitle
+    from privatree.experiments.titles import DatasetTitle, MethodTitle
 
 _PANEL_WIDTH = 3.3  # inches: one column of a paper
 _LEGEND_COLUMNS = 2.5  # that many names fit below a panel
@@ -176,10 +177,14 @@ def accuracy_curves(
         What :func:`privatree.experiments.summaries.summarise` returns; a method without epsilon
         becomes a level.
     methods, datasets : sequence
-        What is shown, in this order.
+        What is shown, in this order. A method whose epsilon is a claim that does not hold has a
+        dagger in the legend, which the horizontal axis explains.
     """
     panels = [_panel(summary[summary["dataset"] == d.name], d.title, methods) for d in datasets]
-    return line_figure(panels, x_label="privacy budget ε", y_label="mean test accuracy")
+    drawn = {curve.method for panel in panels for curve in panel.curves}
+    claimed = any(method.claimed for method in methods if method.id in drawn)
+    x_label = "privacy budget ε" + (" († as claimed; it does not hold)" if claimed else "")
+    return line_figure(panels, x_label=x_label, y_label="mean test accuracy")
 
 
 def _panel(summary: pd.DataFrame, title: str, methods: Sequence[MethodTitle]) -> Panel:
@@ -191,7 +196,7 @@ def _panel(summary: pd.DataFrame, title: str, methods: Sequence[MethodTitle]) ->
         if private:
             x, y = [row.epsilon for row in private], [row.mean for row in private]
             errors = [row.standard_error for row in private]
-            curves.append(Curve(method.id, method.title, x, y, errors))
+            curves.append(Curve(method.id, marked_title(method), x, y, errors))
     return Panel(title, tuple(curves), tuple(references))
 
 

@@ -43,7 +43,7 @@ class Journal:
         self.path = path
         self._fields = tuple(fields)
         self._rows: dict[tuple[str, ...], tuple[str, ...]] = {}
-        if path.exists():
+        if path.exists() and path.stat().st_size > 0:
             self._read()
         else:
             self._replace([])
@@ -60,9 +60,11 @@ class Journal:
         """Write that a task has no score, and why."""
         self._append(task.key, ("", "", " ".join(note.split())))
 
-    def forget_marked(self) -> None:
-        """Drop the tasks that have no score, so that they are run again."""
-        self._rows = {key: result for key, result in self._rows.items() if result[0]}
+    def forget_marked(self, tasks: Iterable[Task]) -> None:
+        """Drop those of these tasks that have no score, so that they are run again."""
+        asked = {task.key for task in tasks}
+        rows = self._rows.items()
+        self._rows = {key: result for key, result in rows if result[0] or key not in asked}
         self._replace(self._rows.items())
 
     def sort(self, tasks: Iterable[Task]) -> None:
@@ -112,4 +114,4 @@ def _complete(lines: Iterable[list[str]], length: int) -> Iterator[tuple[str, ..
 def _line(row: tuple[str, ...]) -> bytes:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerow(row)
-    return text.getvalue().encode()
+    return text.getvalue().encode(errors="backslashreplace")

@@ -21,7 +21,10 @@ METHODS = (
 """The columns of the tables of accuracy and runtime."""
 
 EPSILONS = (0.01, 0.1, 1.0)
-"""The budgets at which the paper printed accuracy; runtimes are at 0.1."""
+"""The budgets at which the paper printed accuracy."""
+
+RUNTIME_EPSILON = 0.1
+"""The budget at which the paper printed runtimes."""
 
 
 class Published(NamedTuple):
@@ -69,13 +72,14 @@ def mark(dataset: str, method: str, epsilon: float) -> str:
     return "" if "±" in cell else cell
 
 
-def runtime(dataset: str, method: str) -> PublishedRuntime | None:
-    """The paper's mean runtime at epsilon 0.1; None if the paper has none.
+def runtime(dataset: str, method: str, epsilon: float) -> PublishedRuntime | None:
+    """The paper's mean runtime; None if it has none, as at every epsilon but ``RUNTIME_EPSILON``.
 
     It is rounded to whole seconds; so is its standard error, which is NaN where none is printed.
+    The tree without privacy stands in the same table, so for it too the epsilon is the table's.
     """
     cell = _cell(_RUNTIME, dataset, method)
-    if cell in ("", "-"):
+    if cell in ("", "-") or not math.isclose(epsilon, RUNTIME_EPSILON):
         return None
     seconds, _, standard_error = cell.partition("±")
     bound = seconds[0] if seconds[0] in "<>" else ""

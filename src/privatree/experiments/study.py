@@ -1,35 +1,29 @@
 """What every target of ``reproduce`` does: find data and methods, run tasks, keep what is needed.
 
 A study leaves out, with one line each, the datasets and methods that this machine does not have,
-and goes on with the rest. Its output folder holds results of one version of the package on the same
-data only: anything else could not be told apart afterwards.
+and goes on with the rest.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import platform
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from privatree.errors import ParameterError
 from privatree.experiments import datasets, methods
-from privatree.experiments.atomic_files import replace_file
 from privatree.experiments.datasets.dataset import DatasetMissingError
 from privatree.experiments.journal import Journal
 from privatree.experiments.methods.method import Method
+from privatree.experiments.provenance import note_down, refuse_others
 from privatree.experiments.runner import Progress, run
 from privatree.experiments.tasks import Task
 from privatree.schema import Categorical, Schema
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_LIBRARIES = ("privatree", "numpy", "pandas", "scikit-learn", "diffprivlib", "interpret-core")
 
 
 class Reporter(Progress, Protocol):
@@ -119,6 +113,7 @@ class Study:
     reporter: Reporter
     missing: dict[str, str] = field(default_factory=dict)
     """Why a dataset was left out, by its name."""
+    _fingerprints: dict[str, str] = field(default_factory=dict)
 
     def find_datasets(self, default: Sequence[str]) -> list[Available]:
         """The datasets of the request, or else the default ones, as far as they can be had."""
@@ -140,7 +135,8 @@ class Study:
             found.append(
                 Available(name, records.schema, records.fingerprint, records.origin, size, share)
             )
-        self._keep_apart(found)
+        self._fingerprints = {dataset.name: dataset.fingerprint for dataset in found}
+        refuse_others(self.request.output, self._fingerprints)
         return found
 
     def find_methods(self, default: Sequence[str]) -> list[Method]:
@@ -159,13 +155,24 @@ class Study:
                 self.reporter.say(f"Left out: {method.missing}")
         return found
 
+    def can_draw(self) -> bool:
+        """Whether figures can be drawn; if not, say so."""
+        if find_spec("matplotlib") is not None:
+            return True
+        self.reporter.say(
+            "Left out: figures, which need matplotlib. Install it with pip install "
+            "'privatree[bench]', then give the same command again."
+        )
+        return False
+
     def run(self, name: str, tasks: Sequence[Task], *, jobs: int | None = None) -> pd.DataFrame:
         """Run what is not done yet; all results of these tasks."""
         if not tasks:
             raise NothingToRunError(f"{name}: nothing to run: no dataset or no method is left.")
+        note_down(self.request.output, self._fingerprints)
         journal = Journal(self.request.output / name / "cells.csv", tasks[0].fields)
         if self.request.retry:
-            journal.forget_marked()
+            journal.forget_marked(tasks)
         run(
             tasks,
             journal,
@@ -174,45 +181,3 @@ class Study:
             time_limit=self.request.time_limit,
         )
         return journal.frame(tasks)
-
-    def _keep_apart(self, found: Sequence[Available]) -> None:
-        """Refuse to mix results of different data or versions in one folder; note what is used."""
-        path = self.request.output / "run.json"
-        before = _read(path)
-        libraries = _versions()
-        known: dict[str, Any] = before.get("datasets", {})
-        changed = [d.name for d in found if known.get(d.name, d.fingerprint) != d.fingerprint]
-        if changed or before.get("privatree", libraries["privatree"]) != libraries["privatree"]:
-            what = f"other data for {', '.join(changed)}" if changed else "another version"
-            raise ParameterError(
-                f"{self.request.output}: holds results of {what}. Name another output folder."
-            )
-        note = {
-            "privatree": libraries["privatree"],
-            "machine": {"system": platform.platform(), "processors": os.cpu_count()},
-            "libraries": {"python": platform.python_version(), **libraries},
-            "datasets": known | {d.name: d.fingerprint for d in found},
-        }
-        replace_file(path, json.dumps(note, indent=1, sort_keys=True) + "\n")
-
-
-def _read(path: Path) -> dict[str, Any]:
-    if not path.exists():
-        return {}
-    try:
-        written = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError:
-        written = None
-    if not isinstance(written, dict):
-        raise ParameterError(f"{path}: is not a note of a run. Name another output folder.")
-    return written
-
-
-def _versions() -> dict[str, str]:
-    found = {}
-    for library in _LIBRARIES:
-        try:
-            found[library] = version(library)
-        except PackageNotFoundError:
-            continue
-    return found

@@ -108,9 +108,16 @@ def with_published(
 
 
 def with_published_runtime(summary: pd.DataFrame) -> pd.DataFrame:
-    """Add published (seconds), published_bound (``<``, ``>``) and ratio (published / measured)."""
+    """Add published (seconds), published_bound (``<``, ``>``) and ratio (published / measured).
+
+    The paper has seconds at one epsilon only. A row without privacy needs the epsilon of the table
+    that it is for, or nothing is added to it.
+    """
     unknown = PublishedRuntime(math.nan, math.nan)
-    found = [published.runtime(row.dataset, row.method) or unknown for row in rows_of(summary)]
+    found = [
+        published.runtime(row.dataset, row.method, row.epsilon) or unknown
+        for row in rows_of(summary)
+    ]
     added = summary.assign(
         published=[one.seconds for one in found],
         published_bound=[one.bound for one in found],

@@ -223,6 +223,7 @@ _LATEX = {
     "±": r"$\pm$",
     "×": r"$\times$",
     "ε": r"$\epsilon$",
+    "†": r"$^\dagger$",
 }
 
 

@@ -7,11 +7,11 @@ Datasets stand down, grouped by suite, and methods across. A table is a value of
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from privatree.experiments import published
 from privatree.experiments.number_texts import seconds, share, signed, times
@@ -23,6 +23,13 @@ from privatree.experiments.summaries import (
     with_published_runtime,
 )
 from privatree.experiments.table_formats import Cell, Column, Row, Section, Table
+from privatree.experiments.titles import (
+    DatasetTitle,
+    MethodTitle,
+    claim_notes,
+    marked_title,
+    suite_heading,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,50 +48,6 @@ TIDY_RUNTIME = (
 
 NONE_MISSING: Mapping[str, str] = MappingProxyType({})
 
-_HEADINGS = {
-    "numerical": "Numerical data",
-    "mixed": "Numerical & categorical data",
-    "uci": "UCI datasets (numerical & categorical)",
-}
-
-
-def suite_heading(suite: str) -> str:
-    """What the paper prints above the datasets of a suite."""
-    return _HEADINGS.get(suite, suite)
-
-
-class MethodTitle(Protocol):
-    """What the tables need to know of a method."""
-
-    @property
-    def id(self) -> str:
-        """As in the results."""
-
-    @property
-    def title(self) -> str:
-        """The heading of its column."""
-
-    @property
-    def group(self) -> str:
-        """The heading that it shares with its neighbours."""
-
-
-class DatasetTitle(Protocol):
-    """What the tables need to know of a dataset."""
-
-    @property
-    def name(self) -> str:
-        """As in the results."""
-
-    @property
-    def title(self) -> str:
-        """What its row is called."""
-
-    @property
-    def suite(self) -> str:
-        """Which of the paper's groups it belongs to."""
-
-
 # --- accuracy -----------------------------------------------------------------------------------
 
 
@@ -95,6 +58,7 @@ def accuracy_tables(
     methods: Sequence[MethodTitle],
     datasets: Sequence[DatasetTitle],
     missing: Mapping[str, str] = NONE_MISSING,
+    not_applicable: Collection[tuple[str, str]] = (),
     notes: Sequence[str] = (),
 ) -> tuple[Table, Table, Table]:
     """The table of accuracy at an epsilon, the differences, and the cells that disagree.
@@ -109,6 +73,8 @@ def accuracy_tables(
         What is shown, in this order; datasets of a suite, and methods of a group, stand together.
     missing : mapping of str to str
         Why a dataset was not run, by its name.
+    not_applicable : collection of (str, str)
+        Names of datasets and ids of methods that were not run because the method does not apply.
     notes : sequence of str
         What to say below the first table, besides what is always said.
     """
@@ -121,7 +87,7 @@ def accuracy_tables(
         beside = share(printed.mean) if printed else mark
         row = found.get((dataset, method))
         if row is None:
-            return Cell(_dash(dataset, method), published=beside)
+            return Cell(_dash((dataset, method), not_applicable), published=beside)
         return Cell(
             share(row.mean) if row.n else _in_place_of_a_figure(row.note),
             share(row.standard_error),
@@ -135,15 +101,16 @@ def accuracy_tables(
     main = Table(
         f"Test accuracy at ε = {epsilon:g}",
         ("dataset",),
-        tuple(Column(method.title, method.group) for method in methods),
+        tuple(Column(marked_title(method), method.group) for method in methods),
         _best_in_bold(_sections(datasets, methods, cell, missing, means), methods),
         (
             *notes,
             *_statistics(compared),
             "Bold: the best of its group.",
-            "Mean of k: over the k datasets above it for which every method has a figure; methods "
-            "without any are left out. The last one is over all suites.",
+            "Mean of k: over the k datasets above it for which every method has a figure and no "
+            "score is missing; methods without any are left out. The last one is over all suites.",
             *_EMPTY,
+            *claim_notes(methods),
         ),
     )
     differing = outside(compared)
@@ -172,8 +139,11 @@ def _means(
     found: Mapping[tuple[str, str], Any],
     epsilon: float,
 ) -> list[Row]:
-    """Means over the datasets that every method has; none if they are fewer than two."""
-    scored = {place for place, row in found.items() if row.n}
+    """Means over the datasets that every method has; none if they are fewer than two.
+
+    A cell with a note lacks scores, perhaps those of the hardest folds: it counts as none.
+    """
+    scored = {place for place, row in found.items() if row.n and not row.note}
     used = {method.id for method in methods if any((name, method.id) in scored for name in names)}
     complete = [name for name in names if used and all((name, id_) in scored for id_ in used)]
     if len(complete) < 2:
@@ -234,9 +204,9 @@ def _differences(
     return Table(
         f"Measured minus published accuracy at ε = {epsilon:g}",
         ("dataset",),
-        tuple(Column(method.title) for method in methods),
+        tuple(Column(marked_title(method)) for method in methods),
         (*_sections(datasets, methods, cell), summary) if both else (),
-        (f"Bold: beyond {_TOLERANCE}.",),
+        (f"Bold: beyond {_TOLERANCE}.", *claim_notes(methods)),
     )
 
 
@@ -250,9 +220,10 @@ def _disagreements(
     datasets: Sequence[DatasetTitle],
 ) -> Table:
     far = _by_place(differing)
+    shown = {id_ for _, id_ in far}
     rows = [
         Row(
-            (dataset.name, method.title),
+            (dataset.name, marked_title(method)),
             (
                 Cell(share(row.mean), share(row.standard_error)),
                 Cell(share(row.published), share(row.published_standard_error)),
@@ -269,7 +240,7 @@ def _disagreements(
         ("dataset", "method"),
         tuple(map(Column, ("measured", "published", "difference", "tolerance"))),
         (Section("", tuple(rows)),),
-        (f"Tolerance: {_TOLERANCE}.",),
+        (f"Tolerance: {_TOLERANCE}.", *claim_notes([m for m in methods if m.id in shown])),
     )
 
 
@@ -283,20 +254,23 @@ def runtime_tables(
     methods: Sequence[MethodTitle],
     datasets: Sequence[DatasetTitle],
     missing: Mapping[str, str] = NONE_MISSING,
+    not_applicable: Collection[tuple[str, str]] = (),
     notes: Sequence[str] = (),
 ) -> tuple[Table, Table]:
     """The table of seconds that a fit took, and of published over measured seconds.
 
-    The parameters are those of :func:`accuracy_tables`; ``summary`` is of ``fit_seconds``.
+    The parameters are those of :func:`accuracy_tables`; ``summary`` is of ``fit_seconds``. The
+    paper has seconds at one epsilon only: at another there are none beside ours, and no ratios.
     """
-    found = _by_place(with_published_runtime(_shown(summary, epsilon, methods, datasets)))
+    shown = _shown(summary, epsilon, methods, datasets).assign(epsilon=epsilon)
+    found = _by_place(with_published_runtime(shown))
 
     def cell(dataset: str, method: str) -> Cell:
-        printed = published.runtime(dataset, method)
+        printed = published.runtime(dataset, method, epsilon)
         beside = printed.text if printed else ""
         row = found.get((dataset, method))
         if row is None:
-            return Cell(_dash(dataset, method), published=beside)
+            return Cell(_dash((dataset, method), not_applicable), published=beside)
         text = seconds(row.mean) if row.n else _in_place_of_a_figure(row.note)
         return Cell(text, published=beside, footnote=row.note)
 
@@ -309,9 +283,9 @@ def runtime_tables(
     main = Table(
         f"Mean seconds to train at ε = {epsilon:g}",
         ("dataset",),
-        tuple(Column(method.title, method.group) for method in methods),
+        tuple(Column(marked_title(method), method.group) for method in methods),
         _sections(datasets, methods, cell, missing),
-        (*notes, *_EMPTY),
+        (*notes, *_EMPTY, *claim_notes(methods)),
     )
     both = {place for place, row in found.items() if not math.isnan(row.ratio)}
     methods = [method for method in methods if any(method.id == id_ for _, id_ in both)]
@@ -319,9 +293,12 @@ def runtime_tables(
     ratios = Table(
         f"Published over measured seconds at ε = {epsilon:g}",
         ("dataset",),
-        tuple(Column(method.title) for method in methods),
+        tuple(Column(marked_title(method)) for method in methods),
         _sections(datasets, methods, ratio),
-        ("The paper ran on another machine and rounds to seconds; < and > are its bounds.",),
+        (
+            "The paper ran on another machine and rounds to seconds; < and > are its bounds.",
+            *claim_notes(methods),
+        ),
     )
     return main, ratios
 
@@ -370,9 +347,8 @@ def _sections(
     return (*sections, *([Section("All suites", (), tuple(over_all))] if over_all else []))
 
 
-def _dash(dataset: str, method: str) -> str:
-    """A dash if the paper says that the method does not apply to the dataset, whatever epsilon."""
-    return "-" if published.mark(dataset, method, published.EPSILONS[0]) == "-" else ""
+def _dash(place: tuple[str, str], not_applicable: Collection[tuple[str, str]]) -> str:
+    return "-" if place in not_applicable else ""
 
 
 def _in_place_of_a_figure(note: str) -> str:

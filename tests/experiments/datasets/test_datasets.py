@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -7,6 +8,8 @@ import pytest
 from privatree import datasets as bundled
 from privatree.errors import DatasetMissingError, ParameterError
 from privatree.experiments import datasets
+from privatree.experiments.datasets.loading import cached
+from privatree.experiments.datasets.loading.cleaning import clean
 
 COUNTS = {"numerical": 16, "mixed": 7, "uci": 6}
 
@@ -111,10 +114,12 @@ def test_bundled_datasets_come_before_the_cache(cache, table):
     assert datasets.load("vote").origin == "bundled"
 
 
-def test_a_data_folder_without_the_file_is_passed_over(tmp_path, cache, table):
+def test_a_data_folder_without_the_file_is_passed_over(tmp_path, table, monkeypatch):
     assert datasets.load("vote", tmp_path).origin == "bundled"
-    cache.mkdir(parents=True)
-    table.to_parquet(cache / "pol.parquet")
+    dataset = replace(datasets.describe("pol"), n_records=3, n_features=1, majority_share=0.667)
+    monkeypatch.setattr(datasets, "_catalogue", lambda: {"pol": dataset})
+    records = clean(table[["x"]], table["target"], origin="OpenML", where="a test")
+    cached.store(dataset, records)
     assert datasets.load("pol", tmp_path).origin == "cache"
 
 

@@ -74,7 +74,8 @@ def load(name: str, data_dir: Path | None = None) -> Records:
        compared with the paper's, so that a version of one's own can be tried;
     2. the six UCI datasets that come with the package: they need no network;
     3. the cache: the folder that the environment variable ``PRIVATREE_CACHE`` names, else
-       ``privatree`` in the user's cache folder;
+       ``privatree`` in the user's cache folder. A file there that does not hold what was stored is
+       not used, and replaced once it was fetched again;
     4. OpenML. What has not the shape in the paper's table is refused, the rest goes to the cache.
 
     Parameters
@@ -87,9 +88,10 @@ def load(name: str, data_dir: Path | None = None) -> Records:
     Returns
     -------
     Records
-        Categories are those that the file or OpenML lists, in that order; of the bundled
-        datasets, whose lists are documentation, and of text without a list those that occur,
-        sorted. Ranges are those of the rows.
+        Categories are those that the file in `data_dir` lists, in that order; of text without a
+        list, and of the bundled datasets, whose lists are documentation, those that occur,
+        sorted; from OpenML, those that occur in its file, in scikit-learn's order. Ranges are
+        those of the rows.
 
     Raises
     ------
@@ -100,13 +102,26 @@ def load(name: str, data_dir: Path | None = None) -> Records:
     """
     dataset = describe(name)
     # Listing names must not take the second that pandas needs.
-    from privatree.experiments.datasets.loading import bundled, cached, folder, openml
+    from privatree.experiments.datasets.loading import bundled, cached, folder
 
     if data_dir is not None and (found := folder.load(dataset, Path(data_dir))) is not None:
         return found
-    return (
-        bundled.load(dataset) or cached.load(dataset) or cached.store(dataset, openml.load(dataset))
-    )
+    return bundled.load(dataset) or cached.load(dataset) or _fetch(dataset)
+
+
+def _fetch(dataset: PaperDataset) -> Records:
+    """Fetch and keep what the cache has not, or has only in a file that cannot be used."""
+    from privatree.experiments.datasets.loading import cached, openml
+
+    try:
+        fetched = openml.load(dataset)
+    except DatasetMissingError as error:
+        if not (path := cached.cached_file(dataset)).exists():
+            raise
+        raise DatasetMissingError(
+            f"{error} The cached file {path} was not used: it is damaged."
+        ) from error
+    return cached.store(dataset, fetched)
 
 
 @cache

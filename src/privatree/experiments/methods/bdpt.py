@@ -14,4 +14,4 @@ def _classifier(training: Training) -> Any:
     return BDPTClassifier(epsilon, max_depth=max_depth, schema=schema, random_state=seed)
 
 
-METHOD = Method("bdpt", "BDPT", LEAKING, _classifier)
+METHOD = Method("bdpt", "BDPT", LEAKING, _classifier, claimed=True)

@@ -81,4 +81,6 @@ METHOD = Method(
     _classifier,
     encode=as_numbers,
     requires="diffprivlib",
+    caveat="DiffPrivLib LR: centre, scale and largest norm are read from the training records, "
+    "outside its epsilon.",
 )

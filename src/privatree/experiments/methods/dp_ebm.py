@@ -96,4 +96,6 @@ METHOD = Method(
     _classifier,
     applies_to=_has_two_classes,
     requires="interpret",
+    caveat=f"DP-EBM: with delta = {DELTA:g}; the number of records and the categories that occur "
+    "are read from the training records, outside it.",
 )

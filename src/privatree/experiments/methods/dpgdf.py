@@ -19,4 +19,4 @@ def _has_categories(schema: Schema) -> bool:
     return any(isinstance(feature, Categorical) for feature in schema.features.values())
 
 
-METHOD = Method("dpgdf", "DPGDF", PRIVATE, _classifier, applies_to=_has_categories)
+METHOD = Method("dpgdf", "DPGDF", PRIVATE, _classifier, applies_to=_has_categories, claimed=True)

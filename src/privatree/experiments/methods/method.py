@@ -84,6 +84,10 @@ class Method:
         A module that is not among the package's own dependencies.
     stands_in_for : str or None, default=None
         The id of a method whose place this one takes where that cannot be run.
+    claimed : bool, default=False
+        Whether its epsilon is a claim of its authors that does not hold for whole records.
+    caveat : str, default=""
+        What else a reader of a table must know of its privacy; a sentence.
     """
 
     id: str
@@ -94,6 +98,8 @@ class Method:
     applies_to: Callable[[Schema], bool] = anything
     requires: str | None = None
     stands_in_for: str | None = None
+    claimed: bool = False
+    caveat: str = ""
 
     @property
     def private(self) -> bool:

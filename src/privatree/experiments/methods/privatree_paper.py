@@ -16,4 +16,4 @@ def _classifier(training: Training) -> Any:
     )
 
 
-METHOD = Method("privatree-paper", "PrivaTree", PRIVATE, _classifier)
+METHOD = Method("privatree-paper", "PrivaTree", PRIVATE, _classifier, claimed=True)

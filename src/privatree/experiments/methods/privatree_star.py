@@ -16,4 +16,4 @@ def _classifier(training: Training) -> Any:
     )
 
 
-METHOD = Method("privatree-star", "PrivaTree*", LEAKING, _classifier)
+METHOD = Method("privatree-star", "PrivaTree*", LEAKING, _classifier, claimed=True)

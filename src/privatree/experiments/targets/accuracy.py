@@ -11,7 +11,7 @@ from privatree.experiments.study import Available, Reporter, Request, Study
 from privatree.experiments.summaries import summarise, with_published
 from privatree.experiments.table_formats import write_table
 from privatree.experiments.tables import TIDY, accuracy_tables
-from privatree.experiments.tasks import N_FOLDS, CrossValidated
+from privatree.experiments.tasks import N_FOLDS, CrossValidated, shown_epsilon
 
 EPSILONS = (0.01, 0.1, 1.0)
 DEPTH = 4
@@ -34,18 +34,18 @@ def reproduce(request: Request, reporter: Reporter) -> list[Path]:
             epsilon=epsilon,
             methods=chosen,
             datasets=[datasets.describe(dataset.name) for dataset in found],
+            not_applicable=not_applicable(found, chosen),
             notes=[
                 f"Trees of depth {DEPTH}. {repeats} x {N_FOLDS}-fold stratified cross-validation; "
                 f"repeat r shuffles with seed r, fold f is trained with seed {N_FOLDS} r + f.",
-                "The epsilon of PrivaTree and PrivaTree* is the paper's count: it does not hold "
-                "for a whole record. Nor does that of BDPT and DPGDF. DP-EBM also has "
-                "delta = 1e-6.",
+                *caveats(chosen),
             ],
         )
         at = summary[(summary["epsilon"] == epsilon) | summary["epsilon"].isna()]
         tidy = with_published(at.assign(epsilon=epsilon))[list(TIDY)]
         folder = request.output / "accuracy"
-        written += write_table(folder, f"accuracy-epsilon-{epsilon:g}", table, tidy, more=more)
+        name = f"accuracy-epsilon-{shown_epsilon(epsilon)}"
+        written += write_table(folder, name, table, tidy, more=more)
     return written
 
 
@@ -59,7 +59,14 @@ def cross_validation(
     """Every fold of every repeat; a method without privacy has no epsilon."""
     return [
         CrossValidated(
-            dataset.name, method.id, epsilon, DEPTH, repeat, fold, data_dir=request.data_dir
+            dataset.name,
+            method.id,
+            epsilon,
+            DEPTH,
+            repeat,
+            fold,
+            data_dir=request.data_dir,
+            fingerprint=dataset.fingerprint,
         )
         for dataset in found
         for method in chosen
@@ -67,4 +74,23 @@ def cross_validation(
         for epsilon in (epsilons if method.private else [None])
         for repeat in range(repeats)
         for fold in range(N_FOLDS)
+    ]
+
+
+def not_applicable(found: Sequence[Available], chosen: Sequence[Method]) -> set[tuple[str, str]]:
+    """Datasets and methods that do not go together."""
+    return {
+        (dataset.name, method.id)
+        for dataset in found
+        for method in chosen
+        if not method.applies_to(dataset.schema)
+    }
+
+
+def caveats(chosen: Sequence[Method]) -> list[str]:
+    """What a reader must know to compare these methods."""
+    return [
+        "Ranges, categories and classes are those of all records, and declared public for every "
+        "method, as in the paper.",
+        *(method.caveat for method in chosen if method.caveat),
     ]

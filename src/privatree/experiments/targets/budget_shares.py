@@ -7,12 +7,14 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from privatree.errors import ParameterError
 from privatree.experiments.budget_share import STEPS, BudgetShare
 from privatree.experiments.figures import write_figure
 from privatree.experiments.number_texts import share
 from privatree.experiments.study import Available, Reporter, Request, Study
 from privatree.experiments.summaries import rows_of
 from privatree.experiments.table_formats import Cell, Column, Row, Section, Table, write_table
+from privatree.experiments.tasks import shown_epsilon
 from privatree.experiments.ternary_maps import Shares, TernaryPanel, ternary_map
 from privatree.paper_budget import split_budget
 
@@ -30,22 +32,38 @@ def reproduce(request: Request, reporter: Reporter) -> list[Path]:
     """Train with every division of epsilon on a grid; a map of the training accuracy."""
     study = Study(request, reporter)
     found = study.find_datasets(DATASETS)
+    drawn = study.can_draw()
     repeats = request.repeats or REPEATS
     written: list[Path] = []
     for epsilon in request.epsilons or (EPSILON,):
         tasks = [
-            BudgetShare(dataset.name, epsilon, DEPTH, *shares, repeat, request.data_dir)
+            BudgetShare(
+                dataset.name,
+                epsilon,
+                DEPTH,
+                *shares,
+                repeat,
+                data_dir=request.data_dir,
+                fingerprint=dataset.fingerprint,
+            )
             for dataset in found
             for shares in _grid()
             for repeat in range(repeats)
         ]
         summary = _summary(study.run("budget-shares", tasks))
         scored = [dataset for dataset in found if dataset.name in set(summary["dataset"])]
+        if not scored:
+            raise ParameterError(
+                f"budget-shares: at least one fit must succeed, none did at epsilon {epsilon:g}. "
+                "Why is in cells.csv; --retry runs them again."
+            )
         panels = [_panel(dataset, summary, epsilon) for dataset in scored]
-        folder, name = request.output / "budget-shares", f"budget-shares-epsilon-{epsilon:g}"
-        figure = ternary_map(panels, value_label="mean training accuracy")
+        folder = request.output / "budget-shares"
+        name = f"budget-shares-epsilon-{shown_epsilon(epsilon)}"
         written += write_table(folder, name, _table(panels, epsilon, repeats), summary)
-        written += write_figure(folder, name, figure)
+        if drawn:
+            figure = ternary_map(panels, value_label="mean training accuracy")
+            written += write_figure(folder, name, figure)
     return written
 
 

@@ -13,7 +13,9 @@ from privatree.experiments.number_texts import share
 from privatree.experiments.study import Available, Reporter, Request, Study
 from privatree.experiments.summaries import rows_of, summarise
 from privatree.experiments.table_formats import Cell, Column, Row, Section, Table, write_table
+from privatree.experiments.targets.accuracy import caveats
 from privatree.experiments.tasks import RandomSplit
+from privatree.experiments.titles import claim_notes, marked_title
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,10 +42,19 @@ def reproduce(request: Request, reporter: Reporter) -> list[Path]:
     study = Study(request, reporter)
     found = study.find_datasets(DATASETS)
     chosen = study.find_methods(METHODS)
+    drawn = study.can_draw()
     epsilons = tuple(sorted(request.epsilons or EPSILONS))
     repeats = request.repeats or REPEATS
     tasks = [
-        RandomSplit(dataset.name, method.id, epsilon, DEPTH, repeat, request.data_dir)
+        RandomSplit(
+            dataset.name,
+            method.id,
+            epsilon,
+            DEPTH,
+            repeat,
+            data_dir=request.data_dir,
+            fingerprint=dataset.fingerprint,
+        )
         for dataset in found
         for method in chosen
         if method.applies_to(dataset.schema)
@@ -53,20 +64,24 @@ def reproduce(request: Request, reporter: Reporter) -> list[Path]:
     summary = summarise(study.run("epsilon-curve", tasks))
     folder = request.output / "epsilon-curve"
     described = [datasets.describe(dataset.name) for dataset in found]
-    figure = accuracy_curves(summary, methods=chosen, datasets=described)
-    return [
-        *write_table(folder, "epsilon-curve", _table(summary, chosen, found, repeats), summary),
-        *write_figure(folder, "epsilon-curve", figure),
-    ]
+    table = _table(summary, chosen, found, epsilons, repeats)
+    written = [*write_table(folder, "epsilon-curve", table, summary)]
+    if drawn:
+        figure = accuracy_curves(summary, methods=chosen, datasets=described)
+        written += write_figure(folder, "epsilon-curve", figure)
+    return written
 
 
 def _table(
-    summary: pd.DataFrame, chosen: Sequence[Method], found: Sequence[Available], repeats: int
+    summary: pd.DataFrame,
+    chosen: Sequence[Method],
+    found: Sequence[Available],
+    epsilons: Sequence[float],
+    repeats: int,
 ) -> Table:
     """The points of the curves, a row for each epsilon; without privacy the same in all rows."""
     points = {(row.dataset, row.method, row.epsilon): row for row in rows_of(summary)}
     levels = {(row.dataset, row.method): row for row in rows_of(summary[summary.epsilon.isna()])}
-    epsilons = sorted(summary["epsilon"].dropna().unique().tolist())
 
     def cell(dataset: str, method: str, epsilon: float) -> Cell:
         row = points.get((dataset, method, epsilon), levels.get((dataset, method)))
@@ -87,12 +102,14 @@ def _table(
     return Table(
         "Test accuracy against epsilon",
         ("epsilon",),
-        tuple(Column(method.title, method.group) for method in chosen),
+        tuple(Column(marked_title(method), method.group) for method in chosen),
         tuple(sections),
         (
             f"Trees of depth {DEPTH}. Means and standard errors over {repeats} stratified random "
             "splits, 80% for training; repeat r splits and trains with seed r. The paper prints a "
             "figure and no numbers.",
-            "-: the method does not apply to the dataset.",
+            *claim_notes(chosen),
+            *caveats(chosen),
+            "Dash: the method does not apply to the dataset.",
         ),
     )

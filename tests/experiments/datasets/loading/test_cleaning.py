@@ -148,6 +148,21 @@ def test_a_column_of_another_kind_is_refused_by_name(column):
         cleaned(column)
 
 
+@pytest.mark.parametrize("names", [[0, "0"], ["0", "0"]])
+def test_columns_with_one_name_are_refused(names):
+    frame = pd.DataFrame([[1, 2], [3, 4], [5, 6], [7, 8]], columns=pd.Index(names, dtype=object))
+    with pytest.raises(ParameterError, match=r"there: the names of columns must differ .* got '0'"):
+        clean(frame, LABELS, origin="here", where="there")
+
+
+def test_categories_with_one_text_are_refused_by_column_and_without_their_values():
+    categories = pd.Index(["77", 77.0], dtype=object)
+    column = pd.Categorical.from_codes([0, 1, 0, 1], categories=categories)
+    with pytest.raises(ParameterError, match="there: the categories of column 'x'") as refused:
+        cleaned(column)
+    assert "77" not in str(refused.value)
+
+
 def test_infinity_is_refused():
     with pytest.raises(ParameterError, match="there: column 'x' must hold finite numbers"):
         cleaned([1.0, np.inf, 2.0, 3.0])

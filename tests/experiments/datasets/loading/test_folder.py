@@ -109,6 +109,44 @@ def test_a_file_cut_short_is_refused(tiny, put, tmp_path):
     refused(tiny, tmp_path, str(path), "must be a Parquet file")
 
 
+def with_text_that_is_none(table):
+    """Bytes that no text has, where the schema says text: found only when they are looked at."""
+    plain = pa.Table.from_pandas(table.astype({"work": "str"}), preserve_index=False)
+    as_bytes = pa.array([b"s", b"\xff\xfe", b"p", b"s"], pa.binary())
+    lying = pa.Array.from_buffers(pa.string(), 4, as_bytes.buffers())
+    return plain.set_column(plain.column_names.index("work"), "work", lying)
+
+
+def with_wrong_notes(table):
+    """Metadata for pandas that pandas stumbles over."""
+    plain = pa.Table.from_pandas(table)
+    notes = plain.schema.metadata[b"pandas"].replace(b'"numpy_type"', b'"numpx_type"')
+    return plain.replace_schema_metadata({b"pandas": notes})
+
+
+@pytest.mark.parametrize("damage", [with_text_that_is_none, with_wrong_notes])
+def test_what_only_pandas_or_a_later_look_would_stumble_over_is_refused(
+    tiny, table, tmp_path, damage
+):
+    path = tmp_path / "tiny.parquet"
+    pq.write_table(damage(table), path)
+    refused(tiny, tmp_path, str(path), "must be a Parquet file")
+
+
+def test_two_columns_of_labels_are_refused(tiny, tmp_path):
+    path = tmp_path / "tiny.parquet"
+    columns = [pa.array([1, 2]), pa.array(["a", "b"]), pa.array(["a", "b"])]
+    pq.write_table(pa.Table.from_arrays(columns, ["x", "target", "target"]), path)
+    refused(tiny, tmp_path, str(path), "must have one column 'target'")
+
+
+def test_two_columns_of_one_name_are_refused(tiny, tmp_path):
+    path = tmp_path / "tiny.parquet"
+    columns = [pa.array([1, 2]), pa.array([3, 4]), pa.array(["a", "b"])]
+    pq.write_table(pa.Table.from_arrays(columns, ["x", "x", "target"]), path)
+    refused(tiny, tmp_path, str(path), "the names of columns must differ as text, got 'x'")
+
+
 def test_a_file_without_target_is_refused(tiny, table, tmp_path):
     path = tmp_path / "tiny.parquet"
     table.rename(columns={"target": "label"}).to_parquet(path)

@@ -141,6 +141,45 @@ def test_what_was_fetched_is_there_without_a_network(catalogue, server, cache):
     assert again.schema == fetched.schema
 
 
+def damage(cache):
+    path = cache / "tiny.parquet"
+    path.write_bytes(path.read_bytes()[:-9])
+    return path
+
+
+def test_a_damaged_cache_is_fetched_again_and_replaced(catalogue, server, cache):
+    fetched = datasets.load("tiny")
+    damaged = damage(cache).read_bytes()
+    again = datasets.load("tiny")
+    assert again.origin == "OpenML"
+    assert again.fingerprint == fetched.fingerprint
+    assert (cache / "tiny.parquet").read_bytes() != damaged
+    server.down = True
+    assert datasets.load("tiny").origin == "cache"
+
+
+def test_a_damaged_cache_without_a_network_is_named(catalogue, server, cache):
+    datasets.load("tiny")
+    path = damage(cache)
+    server.down = True
+    with pytest.raises(DatasetMissingError) as error:
+        datasets.load("tiny")
+    message = str(error.value)
+    assert "\n" not in message
+    for part in ("tiny.parquet", "--data-dir", "no connection", f"{path} was not used", "damaged"):
+        assert part in message
+    path.unlink()
+    with pytest.raises(DatasetMissingError) as error:
+        datasets.load("tiny")
+    assert "damaged" not in str(error.value)
+
+
+def test_categories_occur_in_the_file_and_are_sorted_with_their_quotes(tiny, server):
+    server.arff = ARFF.replace(b"'0'", b"'z y'").replace(b"never}", b"never, c}")
+    kind = openml.load(tiny).schema.features["kind"]
+    assert kind == Categorical(["z y", "b"])  # scikit-learn removes quotes after it sorted
+
+
 # --- the network fails --------------------------------------------------------------------------
 
 

@@ -8,10 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from privatree.errors import ParameterError
+from privatree.errors import ParameterError, PrivatreeError
 from privatree.experiments.datasets.dataset import PaperDataset, Records
+from privatree.experiments.datasets.loading import parquet
 from privatree.experiments.datasets.loading.cleaning import TARGET
-from privatree.experiments.datasets.loading.folder import read_records
+from privatree.experiments.datasets.loading.folder import records_of
+from privatree.experiments.datasets.loading.shape import other_shape
 
 
 def cache_folder() -> Path:
@@ -29,6 +31,22 @@ def cache_folder() -> Path:
     return Path(usual).expanduser() / "privatree"
 
 
+def cached_file(dataset: PaperDataset) -> Path:
+    """Return the file of a dataset, whether it is there or not.
+
+    Parameters
+    ----------
+    dataset : PaperDataset
+        Which.
+
+    Returns
+    -------
+    Path
+        In the folder of now.
+    """
+    return cache_folder() / f"{dataset.name}.parquet"
+
+
 def load(dataset: PaperDataset) -> Records | None:
     """Load a dataset that was fetched before.
 
@@ -40,15 +58,19 @@ def load(dataset: PaperDataset) -> Records | None:
     Returns
     -------
     Records, or None
-        None if it was not fetched yet.
-
-    Raises
-    ------
-    ParameterError
-        If the file was damaged since.
+        None if it was not fetched yet, or if its file does not hold what was stored: the
+        fingerprint differs, or the shape is not the paper's.
     """
-    path = _path(dataset)
-    return read_records(path, "cache") if path.exists() else None
+    path = cached_file(dataset)
+    if not path.exists():
+        return None
+    try:
+        table, stored = parquet.read(path)
+        records = records_of(table, path, "cache")
+    except PrivatreeError:
+        return None
+    is_what_was_stored = stored == records.fingerprint and not other_shape(dataset, records)
+    return records if is_what_was_stored else None
 
 
 def store(dataset: PaperDataset, records: Records) -> Records:
@@ -70,8 +92,8 @@ def store(dataset: PaperDataset, records: Records) -> Records:
     table.insert(table.shape[1], TARGET, records.labels)
     with scratch_folder() as scratch:
         unfinished = scratch / "unfinished.parquet"
-        table.to_parquet(unfinished, index=False)
-        os.replace(unfinished, _path(dataset))
+        parquet.write(unfinished, table, records.fingerprint)
+        os.replace(unfinished, cached_file(dataset))
     return records
 
 
@@ -95,7 +117,3 @@ def scratch_folder() -> Iterator[Path]:
         ) from None
     with scratch:
         yield Path(scratch.name)
-
-
-def _path(dataset: PaperDataset) -> Path:
-    return cache_folder() / f"{dataset.name}.parquet"

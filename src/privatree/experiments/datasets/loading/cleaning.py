@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -55,9 +56,16 @@ def clean(
     Raises
     ------
     ParameterError
-        If a label is missing, a column holds neither text nor finite numbers, nothing is left
-        without the rows with missing values, or fewer than two classes are.
+        If a label is missing, two columns or two categories of one are the same text, a column
+        holds neither text nor finite numbers, nothing is left without the rows with missing
+        values, or fewer than two classes are.
     """
+    names = [str(name) for name in features.columns]
+    if alike := _repeated(names):
+        raise ParameterError(
+            f"{where}: the names of columns must differ as text, got {alike[0]!r} more than once. "
+            "Rename all but one."
+        )
     if labels.isna().any():
         raise ParameterError(f"{where}: every row must have a label. Remove the rows without one.")
     missing = np.zeros(len(features), dtype=np.bool_)
@@ -68,8 +76,8 @@ def clean(
     if features.empty:
         raise ParameterError(f"{where}: needs a feature, and a row without missing values.")
     columns = {
-        str(name): _column(column, str(name), where, str(name) in categorical)
-        for name, column in features.items()
+        name: _column(column, name, where, name in categorical)
+        for name, (_, column) in zip(names, features.items(), strict=True)
     }
     frame = pd.DataFrame(columns)
     texts = _label_texts(labels)
@@ -88,12 +96,12 @@ def _column(
 ) -> pd.Categorical | NDArray[Any]:
     column = column.infer_objects()  # booleans beside missing ones come as objects
     if isinstance(column.dtype, pd.CategoricalDtype):
-        return _categories(column.cat.codes.to_numpy(), column.cat.categories)
+        return _categories(column.cat.codes.to_numpy(), column.cat.categories, name, where)
     if types.is_bool_dtype(column):
-        return _categories(column.to_numpy(np.int64), [False, True])
+        return _categories(column.to_numpy(np.int64), [False, True], name, where)
     if types.is_string_dtype(column) or (is_listed and types.is_numeric_dtype(column)):
         codes, values = pd.factorize(column, sort=True)
-        return _categories(codes, values)
+        return _categories(codes, values, name, where)
     if types.is_integer_dtype(column) and column.max() <= np.iinfo(np.int64).max:
         return column.to_numpy(np.int64)
     if types.is_numeric_dtype(column) and not types.is_complex_dtype(column):
@@ -104,8 +112,16 @@ def _column(
     )
 
 
-def _categories(codes: NDArray[Any], values: Sequence[Any] | pd.Index[Any]) -> pd.Categorical:
-    return pd.Categorical.from_codes(codes, categories=pd.Index(_texts(values), dtype="str"))
+def _categories(
+    codes: NDArray[Any], values: Sequence[Any] | pd.Index[Any], name: str, where: str
+) -> pd.Categorical:
+    texts = _texts(values)
+    if _repeated(texts):
+        raise ParameterError(
+            f"{where}: the categories of column {name!r} must differ as text, got some that are "
+            'written alike, as "1" and 1.0 are. Merge them, or rename one.'
+        )
+    return pd.Categorical.from_codes(codes, categories=pd.Index(texts, dtype="str"))
 
 
 def _numbers(values: NDArray[np.float64], name: str, where: str) -> NDArray[Any]:
@@ -131,6 +147,10 @@ def _texts(values: Sequence[Any] | pd.Index[Any]) -> list[str]:
         else str(value)
         for value in values
     ]
+
+
+def _repeated(texts: list[str]) -> list[str]:
+    return [text for text, count in Counter(texts).items() if count > 1]
 
 
 # --- schema -------------------------------------------------------------------------------------

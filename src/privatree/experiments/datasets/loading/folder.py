@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow as pa
 
 from privatree.errors import ParameterError
 from privatree.experiments.datasets.dataset import PaperDataset, Records
+from privatree.experiments.datasets.loading import parquet
 from privatree.experiments.datasets.loading.cleaning import TARGET, clean
 
 
@@ -39,16 +39,22 @@ def load(dataset: PaperDataset, data_dir: Path) -> Records | None:
     path = data_dir / f"{dataset.name}.parquet"
     if not path.exists():
         return None
-    return read_records(path, "data folder", _listed_categories(path.with_suffix(".json")))
+    table, _ = parquet.read(path)
+    listed = _listed_categories(path.with_suffix(".json"))
+    return records_of(table, path, "data folder", listed)
 
 
-def read_records(path: Path, origin: str, categorical: frozenset[str] = frozenset()) -> Records:
-    """Read and clean a Parquet file with the labels in ``target``.
+def records_of(
+    table: pd.DataFrame, path: Path, origin: str, categorical: frozenset[str] = frozenset()
+) -> Records:
+    """Clean a table with the labels in ``target``.
 
     Parameters
     ----------
+    table : pandas.DataFrame
+        As it was read.
     path : path
-        The file.
+        The file that it was read from, for errors.
     origin : str
         What the result says about where it was found.
     categorical : frozenset of str
@@ -57,17 +63,11 @@ def read_records(path: Path, origin: str, categorical: frozenset[str] = frozense
     Raises
     ------
     ParameterError
-        If the file cannot be read, or is not as described.
+        If the table is not as described.
     """
-    try:
-        table = pd.read_parquet(path)
-    except (OSError, ValueError, pa.ArrowException):
+    if list(table.columns).count(TARGET) != 1:
         raise ParameterError(
-            f"{path}: must be a Parquet file that can be read. Write it again, or remove it."
-        ) from None
-    if TARGET not in table.columns:
-        raise ParameterError(
-            f"{path}: must have a column {TARGET!r} with the labels. Rename the column that has "
+            f"{path}: must have one column {TARGET!r} with the labels. Rename the column that has "
             "them."
         )
     features = table.drop(columns=TARGET)

@@ -20,6 +20,7 @@ from privatree.errors import DatasetMissingError
 from privatree.experiments.datasets.dataset import PaperDataset, Records
 from privatree.experiments.datasets.loading.cached import scratch_folder
 from privatree.experiments.datasets.loading.cleaning import clean
+from privatree.experiments.datasets.loading.shape import other_shape
 
 _SECONDS_TO_CONNECT = 10.0
 _SECONDS_OF_SILENCE = 20.0
@@ -41,7 +42,7 @@ def load(dataset: PaperDataset) -> Records:
     Returns
     -------
     Records
-        Categories are those in OpenML's file, sorted.
+        Categories are those that occur in OpenML's file, in scikit-learn's order.
 
     Raises
     ------
@@ -56,7 +57,8 @@ def load(dataset: PaperDataset) -> Records:
         features, labels = _download(dataset, scratch)
     where = f"OpenML's dataset {dataset.openml_id}"
     records = clean(features, labels, origin="OpenML", where=where)
-    _check_shape(dataset, records)
+    if cause := other_shape(dataset, records):
+        raise DatasetMissingError(_how_to_get(dataset, cause))
     return records
 
 
@@ -106,23 +108,6 @@ def _timeout(seconds: float) -> Iterator[None]:
         yield
     finally:
         socket.setdefaulttimeout(before)
-
-
-def _check_shape(dataset: PaperDataset, records: Records) -> None:
-    is_category = [isinstance(kind, pd.CategoricalDtype) for kind in records.frame.dtypes]
-    share = float(records.labels.value_counts(normalize=True).max())
-    found = (len(records.frame), len(is_category), sum(is_category), round(share, 3))
-    wanted = (dataset.n_records, dataset.n_features, dataset.n_categorical, dataset.majority_share)
-    if found != wanted:
-        cause = f"it has {_shape(*found)}, but the paper's has {_shape(*wanted)}"
-        raise DatasetMissingError(_how_to_get(dataset, cause))
-
-
-def _shape(n_records: int, n_features: int, n_categorical: int, share: float) -> str:
-    return (
-        f"{n_records} records, {n_features} features ({n_categorical} categorical) and a majority "
-        f"of {share:.3f}"
-    )
 
 
 def _how_to_get(dataset: PaperDataset, cause: str) -> str:

@@ -1,0 +1,176 @@
+"""Every method is known by its id, stands at its place and trains on what it is given."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from privatree import Categorical, Numeric, Schema
+from privatree.errors import ParameterError
+from privatree.experiments import datasets, methods
+from privatree.experiments.methods.method import (
+    LEAKING,
+    NO_PRIVACY,
+    PRIVATE,
+    Method,
+    Training,
+    as_numbers,
+    unchanged,
+)
+from privatree.experiments.tasks import CrossValidated
+
+SCHEMA = Schema(
+    {"size": Numeric(0, 9), "kind": Categorical(["c", "a", "b"]), "flag": Categorical(["x", "y"])},
+    ["no", "yes"],
+)
+GROUPS = {
+    "decision-tree": NO_PRIVACY,
+    "bdpt": LEAKING,
+    "privatree-star": LEAKING,
+    "dpgdf": PRIVATE,
+    "diffprivlib-tree": PRIVATE,
+    "random-tree": PRIVATE,
+    "privatree-paper": PRIVATE,
+    "privatree": PRIVATE,
+    "diffprivlib-logistic": PRIVATE,
+    "dp-ebm": PRIVATE,
+}
+
+
+def test_ids_groups_and_order() -> None:
+    assert methods.names() == tuple(GROUPS)
+    found = [methods.get(name) for name in methods.names()]
+    assert {method.id: method.group for method in found} == GROUPS
+    assert [method.id for method in found if not method.private] == ["decision-tree"]
+    assert len({method.title for method in found}) == len(found)
+    claimed = {method.id for method in found if method.claimed}
+    assert claimed == {"bdpt", "privatree-star", "dpgdf", "privatree-paper"}
+    stand_ins = {method.id: method.stands_in_for for method in found if method.stands_in_for}
+    assert stand_ins == {"random-tree": "diffprivlib-tree"}
+
+
+def test_only_other_people_s_libraries_are_extras() -> None:
+    needed = {name: methods.get(name).requires for name in methods.names()}
+    assert {name: library for name, library in needed.items() if library} == {
+        "diffprivlib-tree": "diffprivlib",
+        "diffprivlib-logistic": "diffprivlib",
+        "dp-ebm": "interpret",
+    }
+
+
+@pytest.mark.parametrize("dataset", ["vote", "breast-w"])
+@pytest.mark.parametrize("name", GROUPS)
+def test_with_plenty_of_epsilon_it_beats_the_majority(name: str, dataset: str) -> None:
+    method = methods.get(name)
+    if method.missing is not None:
+        pytest.skip(method.missing)
+    described = datasets.describe(dataset)
+    scores = [
+        CrossValidated(dataset, name, 100.0 if method.private else None, 4, 0, fold).run()
+        for fold in range(2)
+    ]
+    assert all(score.fit_seconds > 0 for score in scores)
+    mean = np.mean([score.accuracy for score in scores])
+    if method.applies_to(datasets.load(dataset).schema):
+        assert mean > described.majority_share + 0.05
+    else:  # without any column that it knows, all it has is the majority
+        assert mean == pytest.approx(described.majority_share, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("bdpt", {}),
+        ("dpgdf", {}),
+        ("random-tree", {}),
+        ("privatree-star", {"quantiles": "exact", "n_bins": 10, "stop_when_pure": True}),
+        ("privatree-paper", {"quantiles": "private", "n_bins": 10, "stop_when_pure": True}),
+        ("privatree", {"dataset_size": "private", "neighbours": "add-remove", "n_bins": "auto"}),
+    ],
+)
+def test_our_classifiers_are_told_everything(name: str, expected: dict[str, Any]) -> None:
+    parameters = methods.get(name).classifier(Training(SCHEMA, 0.25, 3, 17)).get_params()
+    expected |= {"epsilon": 0.25, "max_depth": 3, "schema": SCHEMA, "random_state": 17}
+    assert {key: parameters[key] for key in expected} == expected
+
+
+def test_the_tree_without_privacy_is_told_depth_and_seed() -> None:
+    parameters = methods.get("decision-tree").classifier(Training(SCHEMA, 0.25, 3, 17)).get_params()
+    assert (parameters["max_depth"], parameters["random_state"]) == (3, 17)
+    assert methods.get("decision-tree").encode is as_numbers
+
+
+def test_dpgdf_needs_a_category() -> None:
+    numbers = Schema({"size": Numeric(0, 9)}, ["no", "yes"])
+    several = Schema({"size": Numeric(0, 9)}, ["no", "yes", "perhaps"])
+    refused = {
+        schema: [name for name in methods.names() if not methods.get(name).applies_to(schema)]
+        for schema in (SCHEMA, numbers, several)
+    }
+    assert list(refused.values()) == [[], ["dpgdf"], ["dpgdf", "dp-ebm"]]
+
+
+# --- coding -------------------------------------------------------------------------------------
+
+
+def test_a_category_is_its_position_in_the_schema() -> None:
+    frame = pd.DataFrame(
+        {
+            "flag": pd.Categorical(["y", "x", "y"]),
+            "size": [3, 1, 2],
+            "kind": pd.Categorical(["a", "b", "c"]),
+        }
+    )
+    coded = as_numbers(frame, SCHEMA)
+    assert coded.dtype == np.float64
+    assert coded.tolist() == [[3.0, 1.0, 1.0], [1.0, 2.0, 0.0], [2.0, 0.0, 1.0]]
+
+
+def test_coding_does_not_depend_on_the_rows() -> None:
+    frame, _, schema, *_ = datasets.load("adult")
+    some = np.arange(0, 500, 7)
+    few = frame.iloc[some].apply(
+        lambda column: (
+            column.cat.remove_unused_categories()
+            if isinstance(column.dtype, pd.CategoricalDtype)
+            else column
+        )
+    )
+    np.testing.assert_array_equal(as_numbers(few, schema), as_numbers(frame, schema)[some])
+    assert unchanged(frame, schema) is frame
+
+
+# --- what is not here ---------------------------------------------------------------------------
+
+
+def test_an_unknown_id_is_refused_with_a_hint() -> None:
+    with pytest.raises(ParameterError, match=r"got 'privatre'\. Did you mean privatree\?"):
+        methods.get("privatre")
+    with pytest.raises(ParameterError) as refused:
+        methods.get("zzzzzz")
+    assert str(refused.value) == f"method must be one of {', '.join(GROUPS)}, got 'zzzzzz'."
+
+
+def test_a_missing_library_comes_with_the_command() -> None:
+    known = methods.get("bdpt")
+    here = Method("mine", "mine", PRIVATE, known.classifier, requires="numpy")
+    absent = Method("mine", "mine", PRIVATE, known.classifier, requires="no_such_library")
+    assert known.missing is None
+    assert here.missing is None
+    assert absent.missing is not None
+    assert absent.missing.startswith("mine needs no_such_library. ")
+    assert "pip install 'privatree[bench]'" in absent.missing
+
+
+def test_no_method_warns_but_for_the_paper_s_claim() -> None:
+    frame, labels, schema, *_ = datasets.load("vote")
+    for name in methods.names():
+        method = methods.get(name)
+        if method.missing is None:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                rows = method.encode(frame, schema)
+                method.classifier(Training(schema, 1.0, 4, 0)).fit(rows, labels)
+            assert {type(one.message).__name__ for one in caught} <= {"PaperClaimWarning"}

@@ -1,0 +1,202 @@
+"""What is not here is left out by name; results of other data or versions are never mixed in."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from privatree.errors import DatasetMissingError, ParameterError
+from privatree.experiments import datasets, methods, provenance, study
+from privatree.experiments.datasets.dataset import Records
+from privatree.experiments.journal import Journal
+from privatree.experiments.methods.method import PRIVATE, Method
+from privatree.experiments.study import NothingToRunError, Request, Study
+from privatree.experiments.tasks import CrossValidated, Score
+
+
+@pytest.fixture
+def stored(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Where datasets come from: a mapping to change; what is not in it is missing."""
+    small = datasets.load("vote")
+    found: dict[str, Any] = dict.fromkeys(("vote", "adult", "pol"), small)
+
+    def load(name: str, data_dir: Path | None = None) -> Records:
+        if name not in found:
+            raise DatasetMissingError(f"{name}: not in {data_dir}.")
+        return found[name]
+
+    monkeypatch.setattr(datasets, "load", load)
+    return found
+
+
+@pytest.fixture
+def begin(output: Path, listener: Any) -> Callable[..., Study]:
+    return lambda **settings: Study(Request(output, **settings), listener)
+
+
+# --- what is here -------------------------------------------------------------------------------
+
+
+def test_missing_datasets_are_named_and_the_rest_goes_on(
+    stored: dict[str, Any], begin: Callable[..., Study], listener: Any
+) -> None:
+    del stored["adult"]
+    asked = begin(datasets=("pol", "adult", "nursery", "vote"), data_dir=Path("folder"))
+    assert [dataset.name for dataset in asked.find_datasets(["mushroom"])] == ["pol", "vote"]
+    reasons = {name: f"{name}: not in folder." for name in ("adult", "nursery")}
+    assert asked.missing == reasons
+    assert listener.lines == [f"Left out: {reason}" for reason in reasons.values()]
+
+
+def test_the_target_s_own_datasets_and_methods_unless_asked(
+    stored: dict[str, Any], begin: Callable[..., Study]
+) -> None:
+    own, asked = begin(), begin(datasets=("adult",), methods=("privatree", "bdpt"))
+    assert [dataset.name for dataset in own.find_datasets(["vote", "pol"])] == ["vote", "pol"]
+    assert [dataset.name for dataset in asked.find_datasets(["vote", "pol"])] == ["adult"]
+    assert [method.id for method in own.find_methods(["dpgdf"])] == ["dpgdf"]
+    assert [method.id for method in asked.find_methods(["dpgdf"])] == ["privatree", "bdpt"]
+    assert own.missing == {}
+
+
+def test_as_published_a_target_keeps_to_the_paper_s_datasets(
+    stored: dict[str, Any], begin: Callable[..., Study]
+) -> None:
+    asked = begin(datasets=("vote", "adult"), as_published=True)
+    assert [dataset.name for dataset in asked.find_datasets(["pol", "adult", "vote"])] == [
+        "adult",
+        "vote",
+    ]
+    assert asked.find_datasets(["pol"]) == []
+    assert [d.name for d in begin(as_published=True).find_datasets(["pol"])] == ["pol"]
+
+
+def test_unknown_names_end_the_run(
+    stored: dict[str, Any], begin: Callable[..., Study], output: Path
+) -> None:
+    with pytest.raises(ParameterError, match="Did you mean adult"):
+        begin(datasets=("vote", "adlut")).find_datasets([])
+    with pytest.raises(ParameterError, match="Did you mean privatree"):
+        begin(methods=("bdpt", "privatre")).find_methods([])
+    assert not output.exists()
+
+
+def test_a_method_without_its_library_is_named_and_the_rest_goes_on(
+    monkeypatch: pytest.MonkeyPatch, begin: Callable[..., Study], listener: Any
+) -> None:
+    known = methods.get("bdpt")
+    absent = Method("absent", "absent", known.group, known.classifier, requires="no_such_library")
+    monkeypatch.setitem(methods._METHODS, "absent", absent)
+    found = begin(methods=("bdpt", "absent", "privatree")).find_methods([])
+    assert [method.id for method in found] == ["bdpt", "privatree"]
+    assert listener.lines == [f"Left out: {absent.missing}"]
+    assert "no_such_library" in listener.lines[0]
+
+
+@pytest.mark.parametrize(("library", "default"), [("numpy", ["real"]), ("no_such", ["stand-in"])])
+def test_a_stand_in_is_used_where_the_method_itself_is_missing(
+    monkeypatch: pytest.MonkeyPatch,
+    begin: Callable[..., Study],
+    listener: Any,
+    library: str,
+    default: list[str],
+) -> None:
+    train = methods.get("bdpt").classifier
+    real = Method("real", "real", PRIVATE, train, requires=library)
+    stand_in = Method("stand-in", "stand-in", PRIVATE, train, stands_in_for="real")
+    for method in (real, stand_in):
+        monkeypatch.setitem(methods._METHODS, method.id, method)
+    assert [method.id for method in begin().find_methods(["real", "stand-in"])] == default
+    assert [method.id for method in begin(methods=("stand-in",)).find_methods([])] == ["stand-in"]
+    assert listener.lines == ([] if library == "numpy" else [f"Left out: {real.missing}"])
+
+
+def test_a_dataset_is_described_as_it_was_found(begin: Callable[..., Study]) -> None:
+    (found,) = begin().find_datasets(["adult"])
+    frame, labels, schema, fingerprint, origin = datasets.load("adult")
+    assert (found.schema, found.fingerprint, found.origin) == (schema, fingerprint, origin)
+    assert (found.n_records, found.n_features) == frame.shape
+    assert found.n_categorical == len(frame.select_dtypes("category").columns) == 8
+    counts = [labels.tolist().count(label) for label in schema.classes]
+    assert found.majority_share == pytest.approx(max(counts) / sum(counts))
+
+
+# --- one folder, one version, the same data -----------------------------------------------------
+
+
+def test_other_data_are_refused_before_anything_is_run(
+    stored: dict[str, Any], begin: Callable[..., Study], output: Path
+) -> None:
+    provenance.note_down(output, {"vote": stored["vote"].fingerprint, "pol": "another"})
+    with pytest.raises(ParameterError, match=r"other data for pol\. Name another output"):
+        begin().find_datasets(["vote", "pol"])
+    assert [dataset.name for dataset in begin().find_datasets(["vote", "adult"])] == [
+        *("vote", "adult"),
+    ]
+    assert [path.name for path in output.iterdir()] == ["run.json"]
+
+
+def test_what_is_run_is_noted_down(
+    stored: dict[str, Any],
+    begin: Callable[..., Study],
+    fake_tasks: ModuleType,
+    output: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(study, "run", lambda *_, **__: None)
+    asked = begin()
+    asked.find_datasets(["vote", "pol"])
+    assert not output.exists()
+    asked.run("name", [fake_tasks.Fake(0)])
+    expected = {name: stored[name].fingerprint for name in ("vote", "pol")}
+    assert json.loads((output / "run.json").read_text())["datasets"] == expected
+
+
+# --- running ------------------------------------------------------------------------------------
+
+
+def test_nothing_to_run_is_said(begin: Callable[..., Study], output: Path) -> None:
+    with pytest.raises(NothingToRunError, match="accuracy: nothing to run"):
+        begin().run("accuracy", [])
+    assert not output.exists()
+
+
+@pytest.mark.parametrize(("of_target", "expected"), [(None, 3), (1, 1)])
+def test_the_runner_is_told_what_was_asked(
+    fake_tasks: ModuleType,
+    begin: Callable[..., Study],
+    monkeypatch: pytest.MonkeyPatch,
+    of_target: int | None,
+    expected: int,
+) -> None:
+    told: dict[str, Any] = {}
+    monkeypatch.setattr(study, "run", lambda *_, **settings: told.update(settings))
+    begin(jobs=3, time_limit=7.0).run("name", [fake_tasks.Fake(0)], jobs=of_target)
+    assert told == {"jobs": expected, "time_limit": 7.0}
+
+
+@pytest.mark.parametrize("retry", [False, True])
+def test_what_failed_is_run_again_only_if_asked(
+    begin: Callable[..., Study], output: Path, listener: Any, retry: bool
+) -> None:
+    scored, failed, not_asked = (
+        CrossValidated("vote", "decision-tree", None, 4, 0, fold) for fold in range(3)
+    )
+    journal = Journal(output / "name" / "cells.csv", CrossValidated.fields)
+    journal.scored(scored, Score(0.125, 1.0))
+    journal.marked(failed, "timeout")
+    journal.marked(not_asked, "timeout")
+    found = begin(retry=retry, jobs=1).run("name", [scored, failed])
+    assert found["fold"].tolist() == [0, 1]
+    assert found["accuracy"].tolist()[0] == 0.125
+    assert found["note"].tolist() == ["", "" if retry else "timeout"]
+    to_do = scored.weight if retry else 0.0
+    assert listener.advanced == pytest.approx(to_do)
+    assert listener.total - listener.before == pytest.approx(to_do)
+    rows = journal.path.read_text().splitlines()
+    again = f"{failed.run().accuracy:.6f}," if retry else ",,timeout"
+    assert rows[2].startswith(f"vote,decision-tree,,4,0,1,{again}")
+    assert rows[3] == "vote,decision-tree,,4,0,2,,,timeout"
