@@ -4,7 +4,8 @@
 # Also: make check (lint and types only) and make clean; and in an environment of its own, because
 # diffprivlib needs an older scikit-learn:
 #   make reproduce   the paper's tables and figures on the bundled data (TARGET=all DATA=dir for more)
-#   make bench       speed, as ratios to peers (DATA=dir for more datasets)
+#   make bench       our version of diffprivlib's tree against the real one, and speed, as ratios to
+#                    peers (DATA=dir for more datasets)
 
 CANDIDATES := python3.11 python3.12 python3.13 python3.14 python3
 PYTHON ?= $(shell for p in $(CANDIDATES); do $$p -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
@@ -29,6 +30,8 @@ reproduce: .venv-bench/.installed
 	$(BENCH)/privatree reproduce $(or $(TARGET),accuracy) $(if $(DATA),--data-dir $(DATA),--suite uci) -o $(or $(OUT),reproduction)
 
 bench: .venv-bench/.installed
+	$(BENCH)/python -m pytest tests/experiments/methods
+	$(BENCH)/python benchmarks/random_tree_law.py
 	$(BENCH)/python benchmarks/paper_tree_speed.py
 	$(BENCH)/python benchmarks/predict_speed.py
 	$(BENCH)/python benchmarks/latency.py

@@ -2,6 +2,7 @@
 
 import csv
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import pytest
 
 from privatree.cli import reproduce
 from privatree.cli.app import main
-from privatree.experiments import datasets
+from privatree.experiments import datasets, methods
 from privatree.experiments.methods.method import Method
 from privatree.experiments.targets import TARGETS
 
@@ -94,6 +95,13 @@ def test_an_epsilon_is_asked_for_once_however_it_is_written() -> None:
 def test_every_target_can_be_asked_for() -> None:
     hint = get_type_hints(reproduce.reproduce, include_extras=True)["target"]
     assert set(get_args(get_args(hint)[0])) == {*TARGETS, "all"}
+
+
+def test_every_method_is_in_the_help() -> None:
+    hint = get_type_hints(reproduce.reproduce, include_extras=True)["methods"]
+    (option,) = hint.__metadata__
+    listed = re.sub(r" \(.*?\)", "", option.help.removeprefix("Only these methods: "))
+    assert listed.rstrip(".").split(", ") == list(methods.names())
 
 
 def test_missing_data_and_methods_are_named_and_the_rest_goes_on(

@@ -45,7 +45,13 @@ def reproduce(
         str | None, typer.Option(metavar="A,B,...", help="Only these datasets.")
     ] = None,
     methods: Annotated[
-        str | None, typer.Option(metavar="A,B,...", help="Only these methods.")
+        str | None,
+        typer.Option(
+            metavar="A,B,...",
+            help="Only these methods: decision-tree, bdpt, privatree-star, dpgdf, "
+            "diffprivlib-tree, random-tree (our version of it), privatree-paper, privatree (ours), "
+            "diffprivlib-logistic, dp-ebm.",
+        ),
     ] = None,
     epsilon: Annotated[
         str | None,
@@ -82,8 +88,8 @@ def reproduce(
     command is given again. All seeds are fixed: the same accuracies come out again with the same
     libraries, on another machine up to rounding.
 
-    Some methods are other people's libraries. They come with pip install 'privatree[bench]', best
-    in an environment of its own; what is missing is named and left out.
+    Some methods are other people's libraries, which come with the extra "bench" of this package,
+    best installed in an environment of its own; what is missing is named and left out.
 
     Example: privatree reproduce accuracy --suite uci -o out
     """
