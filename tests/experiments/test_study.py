@@ -57,6 +57,8 @@ def test_the_target_s_own_datasets_and_methods_unless_asked(
     own, asked = begin(), begin(datasets=("adult",), methods=("privatree", "bdpt"))
     assert [dataset.name for dataset in own.find_datasets(["vote", "pol"])] == ["vote", "pol"]
     assert [dataset.name for dataset in asked.find_datasets(["vote", "pol"])] == ["adult"]
+    mixed_up = begin(datasets=("vote", "pol", "adult")).find_datasets([])
+    assert [dataset.name for dataset in mixed_up] == ["pol", "adult", "vote"]
     assert [method.id for method in own.find_methods(["dpgdf"])] == ["dpgdf"]
     assert [method.id for method in asked.find_methods(["dpgdf"])] == ["privatree", "bdpt"]
     assert own.missing == {}

@@ -116,14 +116,16 @@ class Study:
     _fingerprints: dict[str, str] = field(default_factory=dict)
 
     def find_datasets(self, default: Sequence[str]) -> list[Available]:
-        """The datasets of the request, or else the default ones, as far as they can be had."""
-        asked: Sequence[str] = self.request.datasets or default
-        for name in asked:
-            datasets.describe(name)
-        if self.request.as_published:
-            asked = [name for name in default if name in asked]
+        """The datasets of the request, or else the default ones, as far as they can be had.
+
+        Those of a request come in the paper's order, so that a suite's stand together.
+        """
+        asked = {datasets.describe(name).name for name in self.request.datasets or default}
+        own = self.request.datasets is None or self.request.as_published
         found = []
-        for name in asked:
+        for name in default if own else datasets.names():
+            if name not in asked:
+                continue
             try:
                 records = datasets.load(name, self.request.data_dir)
             except DatasetMissingError as error:

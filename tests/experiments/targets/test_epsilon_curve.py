@@ -27,7 +27,7 @@ def made(tmp_path_factory: pytest.TempPathFactory, reproduce: Callable[..., Any]
             "write_figure",
             lambda folder, name, figure: (drawn.append(figure), write(folder, name, figure))[1],
         )
-        request = Request(output, ("vote", "breast-w"), METHODS, (1.0, 0.1), 3, jobs=1)
+        request = Request(output, ("breast-w", "vote"), METHODS, (1.0, 0.1), 3, jobs=1)
         made = reproduce("epsilon-curve", request)
     (made.figure,) = drawn
     return made
@@ -46,7 +46,7 @@ def test_the_cells_are_every_split_of_every_setting(made: Any) -> None:
     found = [tuple(row[name] for name in RandomSplit.fields) for row in made.rows("cells.csv")]
     assert found == [
         (dataset, method, epsilon, "4", str(repeat))
-        for dataset in ("vote", "breast-w")
+        for dataset in ("breast-w", "vote")
         for method in METHODS
         if (dataset, method) != ("breast-w", "dpgdf")
         for epsilon in ([""] if method == "decision-tree" else ["0.1", "1"])
@@ -82,7 +82,7 @@ def test_the_page_has_a_row_for_each_epsilon(made: Any, by_hand: Any) -> None:
     ((_, *headings),) = made.markdown_rows("epsilon-curve.md", "epsilon")
     assert [title.rstrip("†") for title in headings] == ["decision tree", "DPGDF", "ours"]
     for epsilon in ("0.1", "1"):
-        of_vote, of_breast = made.markdown_rows("epsilon-curve.md", epsilon)
+        of_breast, of_vote = made.markdown_rows("epsilon-curve.md", epsilon)
         assert of_vote == [epsilon, *(cell("vote", method, epsilon) for method in METHODS)]
         tree, ours = (cell("breast-w", method, epsilon) for method in METHODS[::2])
         assert of_breast == [epsilon, tree, "-", ours]
@@ -96,7 +96,7 @@ def test_the_figure_draws_the_same_points(made: Any) -> None:
         (row["dataset"], row["method"], row["epsilon"]): float(row["mean"])
         for row in made.rows("epsilon-curve.csv")
     }
-    for axes, dataset in zip(made.figure.axes, ("vote", "breast-w"), strict=True):
+    for axes, dataset in zip(made.figure.axes, ("breast-w", "vote"), strict=True):
         lines = [(list(line.get_xdata()), list(line.get_ydata())) for line in axes.get_lines()]
         level, *curves = lines
         assert level[1] == pytest.approx([means[dataset, "decision-tree", ""]] * 2, abs=1e-6)
