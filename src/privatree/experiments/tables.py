@@ -107,8 +107,9 @@ def accuracy_tables(
             *notes,
             *_statistics(compared),
             "Bold: the best of its group.",
-            "Mean of k: over the k datasets above it for which every method has a figure and no "
-            "score is missing; methods without any are left out. The last one is over all suites.",
+            "Mean of k: over all k datasets above it, of the methods that have a figure for each "
+            "of them; and over the k for which every method has one. No score may be missing. The "
+            "last ones are over all suites.",
             *_EMPTY,
             *claim_notes(methods),
         ),
@@ -139,25 +140,29 @@ def _means(
     found: Mapping[tuple[str, str], Any],
     epsilon: float,
 ) -> list[Row]:
-    """Means over the datasets that every method has; none if they are fewer than two.
+    """Means over all these datasets, of methods that have them all, and over what all methods have.
 
-    A cell with a note lacks scores, perhaps those of the hardest folds: it counts as none.
+    One row if that is the same; none over fewer than two datasets. A cell with a note lacks scores,
+    perhaps those of the hardest folds: it counts as none.
     """
     scored = {place for place, row in found.items() if row.n and not row.note}
+    names = [name for name in names if any(place[0] == name for place in scored)]
     used = {method.id for method in methods if any((name, method.id) in scored for name in names)}
-    complete = [name for name in names if used and all((name, id_) in scored for id_ in used)]
-    if len(complete) < 2:
-        return []
+    everywhere = {id_ for id_ in used if all((name, id_) in scored for name in names)}
+    common = [name for name in names if all((name, id_) in scored for id_ in used)]
 
-    def cell(method: str) -> Cell:
-        if method not in used:
-            return Cell()
-        printed = [published.accuracy(name, method, epsilon) for name in complete]
+    def cell(method: str, over: Sequence[str]) -> Cell:
+        printed = [published.accuracy(name, method, epsilon) for name in over]
         known = [figure.mean for figure in printed if figure]
-        beside = share(_mean(known)) if len(known) == len(complete) else ""
-        return Cell(share(_mean([found[name, method].mean for name in complete])), published=beside)
+        beside = share(_mean(known)) if len(known) == len(over) else ""
+        return Cell(share(_mean([found[name, method].mean for name in over])), published=beside)
 
-    return [Row((f"mean of {len(complete)}",), tuple(cell(method.id) for method in methods))]
+    def row(over: Sequence[str], shown: set[str]) -> Row:
+        cells = (cell(m.id, over) if m.id in shown else Cell() for m in methods)
+        return Row((f"mean of {len(over)}",), tuple(cells))
+
+    meant = [(common, used)] if everywhere == used else [(names, everywhere), (common, used)]
+    return [row(over, shown) for over, shown in meant if shown and len(over) > 1]
 
 
 def _best_in_bold(
