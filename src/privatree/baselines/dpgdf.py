@@ -92,6 +92,7 @@ class DPGDFClassifier(PublishedTreeClassifier):
     """
 
     _method = "DPGDF"
+    _notes = ("Only features with two or more categories are used; numeric ones are ignored.",)
 
     def _coding(self, schema: Schema, columns: list[NDArray[Any]]) -> Coding:
         return Coding.of(schema, cuts={})

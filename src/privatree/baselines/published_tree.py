@@ -35,6 +35,8 @@ class PublishedTreeClassifier(TreeClassifier):
     """A published method, read as its authors ran it; a subclass says how it splits and labels."""
 
     _method: ClassVar[str]
+    _notes: ClassVar[tuple[str, ...]] = ()
+    """What the statement says besides what all of them say."""
 
     def __init__(
         self,
@@ -124,6 +126,7 @@ class PublishedTreeClassifier(TreeClassifier):
             notes=(
                 f"The spends are what {self._method} counts. On every path they add up to at most "
                 "the claimed epsilon, which would hold if each of them were what its draw costs.",
+                *self._notes,
             ),
             seeded=seeded,
             spends=tuple(ledger.spends()),

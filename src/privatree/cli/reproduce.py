@@ -6,7 +6,7 @@ import math
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -48,8 +48,8 @@ def reproduce(
         str | None,
         typer.Option(
             metavar="A,B,...",
-            help="Only these methods: decision-tree, bdpt, privatree-star, dpgdf, "
-            "diffprivlib-tree, random-tree (our version of it), privatree-paper, privatree (ours), "
+            help="Only these methods: decision-tree, bdpt, privatree-star, dpgdf, privatree-paper, "
+            "diffprivlib-tree, random-tree (our version of it), privatree (record-level), "
             "diffprivlib-logistic, dp-ebm.",
         ),
     ] = None,
@@ -123,8 +123,7 @@ def reproduce(
             for name in list(TARGETS) if target == "all" else [target]:
                 terminal.begin(name)
                 try:
-                    for path in TARGETS[name](request, terminal):
-                        terminal.say(f"Wrote {path}")
+                    terminal.wrote(TARGETS[name](request, terminal))
                 except NothingToRunError as error:
                     if target != "all":
                         raise
@@ -222,6 +221,13 @@ class _Terminal:
         if line not in self._said:
             self._console.print(line, markup=False)
         self._said.add(line)
+
+    def wrote(self, paths: Sequence[Path]) -> None:
+        """Name the pages and pictures to look at; other forms of them lie beside."""
+        for path in paths:
+            if path.suffix in (".md", ".png"):
+                forms = ", ".join(p.suffix for p in paths if p.stem == path.stem and p != path)
+                self.say(f"Wrote {path} (beside it: {forms})")
 
     def start(self, total: float, done: float) -> None:
         """A new bar."""

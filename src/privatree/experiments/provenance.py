@@ -10,9 +10,10 @@ import hashlib
 import json
 import os
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,14 @@ _LIBRARIES = (
 )
 
 
+_AROUND = ("audit", "cli", "export")  # parts of the package that decide on no result
+_OTHERS = {
+    "datasets": "other data for",
+    "methods": "other versions of the methods",
+    "versions": "other versions of",
+}
+
+
 @contextmanager
 def alone(output: Path) -> Iterator[None]:
     """Use a folder for results, which is made if need be; refuse if another run uses it.
@@ -51,30 +60,40 @@ def alone(output: Path) -> Iterator[None]:
         ) from None
 
 
-def refuse_others(output: Path, fingerprints: Mapping[str, str]) -> None:
-    """Raise a :class:`ParameterError` if the folder holds results of other data or versions."""
-    before, now = _read(_note(output)), _versions()
-    datasets = before.get("datasets", {})
-    other_data = [name for name, mark in fingerprints.items() if datasets.get(name, mark) != mark]
-    versions = before.get("versions", {})
-    other_versions = [name for name in now if versions.get(name, now[name]) != now[name]]
-    for changed, what in ((other_data, "other data for"), (other_versions, "other versions of")):
+def claim(output: Path, datasets: Mapping[str, str], methods: Iterable[str]) -> None:
+    """Note down what new results of the folder are made with.
+
+    Parameters
+    ----------
+    output : Path
+        The folder.
+    datasets : mapping of str to str
+        The fingerprints of the datasets, by their names.
+    methods : iterable of str
+        The modules of the methods.
+
+    Raises
+    ------
+    ParameterError
+        If the folder holds results of other data or versions.
+    """
+    now: dict[str, dict[str, Any]] = {
+        "datasets": dict(datasets),
+        "methods": {module.rpartition(".")[2]: _mark([_file(module)]) for module in methods},
+        "versions": _versions(),
+    }
+    before = _read(_note(output))
+    for part, words in _OTHERS.items():
+        known = before.get(part, {})
+        changed = [name for name, mark in now[part].items() if known.get(name, mark) != mark]
         if changed:
             raise ParameterError(
-                f"{output}: holds results of {what} {', '.join(changed)}. Name another output "
+                f"{output}: holds results of {words} {', '.join(changed)}. Name another output "
                 "folder."
             )
-
-
-def note_down(output: Path, fingerprints: Mapping[str, str]) -> None:
-    """Add to what the results of the folder are made with."""
-    before = _read(_note(output))
-    note = {
-        "datasets": before.get("datasets", {}) | dict(fingerprints),
-        "machine": {"system": platform.platform(), "processors": os.cpu_count()},
-        "versions": before.get("versions", {}) | _versions(),
-    }
-    replace_file(_note(output), json.dumps(note, indent=1, sort_keys=True) + "\n")
+        now[part] = known | now[part]
+    now["machine"] = {"system": platform.platform(), "processors": os.cpu_count()}
+    replace_file(_note(output), json.dumps(now, indent=1, sort_keys=True) + "\n")
 
 
 def _note(output: Path) -> Path:
@@ -106,9 +125,21 @@ def _versions() -> dict[str, str]:
 
 
 def _code_mark() -> str:
-    """A short hash of all files of the package: its version stays the same while it is changed."""
-    root = Path(__file__).parents[1]
+    """Of all that decides on a result but the methods of the experiments, which have their own."""
+    own = Path(__file__).parent
+    package = {path for path in own.parent.rglob("*.py") if own not in path.parents}
+    deciding = {own / "tasks.py", own / "budget_share.py", *(own / "datasets").rglob("*.py")}
+    around = {part for name in _AROUND for part in (own.parent / name).rglob("*.py")}
+    return _mark(sorted((package - around) | deciding))
+
+
+def _file(module: str) -> Path:
+    return Path(import_module(module).__file__ or "")
+
+
+def _mark(files: Iterable[Path]) -> str:
+    """A short hash: a version number stays the same while code is changed."""
     mark = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
-        mark.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    for path in files:
+        mark.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return mark.hexdigest()[:16]

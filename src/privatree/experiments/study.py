@@ -17,13 +17,20 @@ from privatree.experiments import datasets, methods
 from privatree.experiments.datasets.dataset import DatasetMissingError
 from privatree.experiments.journal import Journal
 from privatree.experiments.methods.method import Method
-from privatree.experiments.provenance import note_down, refuse_others
+from privatree.experiments.provenance import claim
 from privatree.experiments.runner import Progress, run
 from privatree.experiments.tasks import Task
 from privatree.schema import Categorical, Schema
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+_HOW_TO_GET_THEM = (
+    "They come with the extra 'bench', best in an environment of its own, because it brings an "
+    "older scikit-learn: in a clone of the project, make reproduce sets one up in .venv-bench and "
+    "runs there."
+)
 
 
 class Reporter(Progress, Protocol):
@@ -114,6 +121,7 @@ class Study:
     missing: dict[str, str] = field(default_factory=dict)
     """Why a dataset was left out, by its name."""
     _fingerprints: dict[str, str] = field(default_factory=dict)
+    _modules: list[str] = field(default_factory=list)
 
     def find_datasets(self, default: Sequence[str]) -> list[Available]:
         """The datasets of the request, or else the default ones, as far as they can be had.
@@ -137,16 +145,23 @@ class Study:
             found.append(
                 Available(name, records.schema, records.fingerprint, records.origin, size, share)
             )
+        self._say_where_from(found)
         self._fingerprints = {dataset.name: dataset.fingerprint for dataset in found}
-        refuse_others(self.request.output, self._fingerprints)
         return found
+
+    def _say_where_from(self, found: Sequence[Available]) -> None:
+        """Name what was looked for in the user's folder and found elsewhere."""
+        elsewhere = [f"{d.name} ({d.origin})" for d in found if d.origin != "data folder"]
+        if self.request.data_dir is not None and elsewhere:
+            folder = self.request.data_dir
+            self.reporter.say(f"Not in {folder}, so taken from elsewhere: {', '.join(elsewhere)}.")
 
     def find_methods(self, default: Sequence[str]) -> list[Method]:
         """The methods of the request, or else the default ones, as far as they can be had.
 
         Of the default ones, a stand-in is used only where the method itself cannot be had.
         """
-        found = []
+        found, missing = [], []
         for method in map(methods.get, self.request.methods or default):
             stand_in = method.stands_in_for is not None and self.request.methods is None
             if stand_in and methods.get(method.stands_in_for or "").missing is None:
@@ -154,7 +169,10 @@ class Study:
             if method.missing is None:
                 found.append(method)
             else:
-                self.reporter.say(f"Left out: {method.missing}")
+                missing.append(method.missing)
+        self._modules = [method.module for method in found]
+        if missing:
+            self.reporter.say(f"Left out: {'; '.join(missing)}. {_HOW_TO_GET_THEM}")
         return found
 
     def can_draw(self) -> bool:
@@ -162,8 +180,8 @@ class Study:
         if find_spec("matplotlib") is not None:
             return True
         self.reporter.say(
-            "Left out: figures, which need matplotlib. Install it with pip install "
-            "'privatree[bench]', then give the same command again."
+            "Left out: figures, which need matplotlib: pip install matplotlib, then give the same "
+            "command again."
         )
         return False
 
@@ -171,10 +189,12 @@ class Study:
         """Run what is not done yet; all results of these tasks."""
         if not tasks:
             raise NothingToRunError(f"{name}: nothing to run: no dataset or no method is left.")
-        note_down(self.request.output, self._fingerprints)
+        claim(self.request.output, self._fingerprints, self._modules)
         journal = Journal(self.request.output / name / "cells.csv", tasks[0].fields)
         if self.request.retry:
             journal.forget_marked(tasks)
+        done = sum(task in journal for task in tasks)
+        self.reporter.say(f"{len(tasks):,} fits, of which {done:,} are done.")
         run(
             tasks,
             journal,

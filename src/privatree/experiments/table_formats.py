@@ -228,25 +228,26 @@ _LATEX = {
 
 
 def latex(table: Table, *, label: str) -> str:
-    r"""A table as a LaTeX float, for a document with ``\usepackage{booktabs}``."""
+    r"""A table as a LaTeX float, as wide as the text at most; needs booktabs and graphicx."""
     footnotes = table.footnotes
     layout = "@{}" + "l" * len(table.leads) + "r" * len(table.columns) + "@{}"
     shown = [_latex_text(note) for note in table.all_notes]
     shown += [f"$^{{{number}}}$ {_latex_text(reason)}" for reason, number in footnotes.items()]
     lines = [
-        r"% Needs \usepackage{booktabs}.",
+        r"% Needs \usepackage{booktabs,graphicx}.",
         r"\begin{table*}[tb]",
         r"\centering",
         rf"\caption{{{_latex_text(table.title)}}}",
         rf"\label{{tab:{label}}}",
         r"\scriptsize",
         r"\setlength{\tabcolsep}{2.5pt}",
+        r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%",
         rf"\begin{{tabular}}{{{layout}}}",
         r"\toprule",
         *_latex_heading(table),
         *_latex_body(table, footnotes),
         r"\bottomrule",
-        r"\end{tabular}",
+        r"\end{tabular}}",
         *([r"\par\smallskip", r"\raggedright", "\\\\\n".join(shown)] if shown else []),
         r"\end{table*}",
     ]
@@ -255,9 +256,12 @@ def latex(table: Table, *, label: str) -> str:
 
 def _latex_heading(table: Table) -> Iterator[str]:
     titles = [*table.leads, *(column.title for column in table.columns)]
+    if any(column.group for column in table.columns):
+        yield from _latex_groups(table)
     yield _latex_line(rf"\textbf{{{_latex_text(title)}}}" if title else "" for title in titles)
-    if not any(column.group for column in table.columns):
-        return
+
+
+def _latex_groups(table: Table) -> Iterator[str]:
     place = len(table.leads)
     groups, rules = [""] * place, []
     for group, columns in groupby(table.columns, key=lambda column: column.group):
@@ -266,8 +270,8 @@ def _latex_heading(table: Table) -> Iterator[str]:
         if group:
             rules.append(rf"\cmidrule(lr){{{place + 1}-{place + width}}}")
         place += width
-    yield "".join(rules)
     yield _latex_line(groups)
+    yield "".join(rules)
 
 
 def _latex_body(table: Table, footnotes: dict[str, int]) -> Iterator[str]:

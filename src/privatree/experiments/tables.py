@@ -205,7 +205,9 @@ def _differences(
     columns = [[row.difference for (_, id_), row in both.items() if id_ == m.id] for m in methods]
     mean = tuple(Cell(signed(_mean(column))) for column in columns)
     size = tuple(Cell(share(_mean([abs(one) for one in column]))) for column in columns)
-    summary = Section("All suites", (), (Row(("mean",), mean), Row(("mean size",), size)))
+    summary = Section(
+        "All suites", (), (Row(("mean",), mean), Row(("mean absolute difference",), size))
+    )
     return Table(
         f"Measured minus published accuracy at ε = {epsilon:g}",
         ("dataset",),

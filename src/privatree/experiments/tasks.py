@@ -84,8 +84,8 @@ class CrossValidated:
 
     @property
     def weight(self) -> float:
-        """More for larger data."""
-        return weight_of(self.dataset)
+        """More for larger data and slower methods."""
+        return weight_of(self.dataset) * methods.get(self.method).effort
 
     def prepare(self) -> None:
         """Load and encode the data."""
@@ -124,8 +124,8 @@ class RandomSplit:
 
     @property
     def weight(self) -> float:
-        """More for larger data."""
-        return weight_of(self.dataset)
+        """More for larger data and slower methods."""
+        return weight_of(self.dataset) * methods.get(self.method).effort
 
     def prepare(self) -> None:
         """Load and encode the data."""

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import Protocol
 
 _DAGGER = "†"
-_CLAIM = f"{_DAGGER}: the epsilon is claimed by its authors and does not hold for whole records."
+_CLAIM = f"{_DAGGER}: its authors' claim; for whole records no finite epsilon holds or is proved."
+    f"{_DAGGER}: a claim of its authors; for whole records no finite epsilon holds or is proved."
+)
 
 _HEADINGS = {
     "numerical": "Numerical data",

@@ -97,5 +97,6 @@ METHOD = Method(
     applies_to=_has_two_classes,
     requires="interpret",
     caveat=f"DP-EBM: with delta = {DELTA:g}; the number of records and the categories that occur "
-    "are read from the training records, outside it.",
+    "are read from the training records, outside it. The library's defaults otherwise.",
+    effort=8.0,
 )

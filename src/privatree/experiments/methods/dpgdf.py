@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from privatree.experiments.methods.method import PRIVATE, Method, Training
+from privatree.experiments.methods.method import CLAIMED, Method, Training
 from privatree.schema import Categorical, Schema
 
 
@@ -19,4 +19,4 @@ def _has_categories(schema: Schema) -> bool:
     return any(isinstance(feature, Categorical) for feature in schema.features.values())
 
 
-METHOD = Method("dpgdf", "DPGDF", PRIVATE, _classifier, applies_to=_has_categories, claimed=True)
+METHOD = Method("dpgdf", "DPGDF", CLAIMED, _classifier, applies_to=_has_categories, claimed=True)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 NO_PRIVACY = "no privacy"
 LEAKING = "leaking numerical splits"
+CLAIMED = "privacy claimed"
 PRIVATE = "differential privacy"
 
 
@@ -73,7 +74,7 @@ class Method:
     title : str
         As the tables print it.
     group : str
-        The heading in the tables: ``NO_PRIVACY``, ``LEAKING`` or ``PRIVATE``.
+        The heading in the tables: ``NO_PRIVACY``, ``LEAKING``, ``CLAIMED`` or ``PRIVATE``.
     classifier : callable
         From a :class:`Training` to a classifier that is not trained yet.
     encode : callable, default=unchanged
@@ -87,7 +88,9 @@ class Method:
     claimed : bool, default=False
         Whether its epsilon is a claim of its authors that does not hold for whole records.
     caveat : str, default=""
-        What else a reader of a table must know of its privacy; a sentence.
+        What else a reader of a table must know of it; a sentence.
+    effort : float, default=1.0
+        How long it takes beside the others, roughly: for the progress bar.
     """
 
     id: str
@@ -100,6 +103,7 @@ class Method:
     stands_in_for: str | None = None
     claimed: bool = False
     caveat: str = ""
+    effort: float = 1.0
 
     @property
     def private(self) -> bool:
@@ -107,11 +111,13 @@ class Method:
         return self.group != NO_PRIVACY
 
     @property
+    def module(self) -> str:
+        """Where it is defined."""
+        return self.classifier.__module__
+
+    @property
     def missing(self) -> str | None:
-        """Why the method cannot be run here, and what to do; None if it can."""
+        """Why the method cannot be run here; None if it can."""
         if self.requires is None or find_spec(self.requires) is not None:
             return None
-        return (
-            f"{self.id} needs {self.requires}. Install it with pip install 'privatree[bench]', in "
-            "an environment of its own: it brings an older scikit-learn."
-        )
+        return f"{self.id} needs {self.requires}"

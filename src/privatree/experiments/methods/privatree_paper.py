@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from privatree.experiments.methods.method import PRIVATE, Method, Training
+from privatree.experiments.methods.method import CLAIMED, Method, Training
 
 
 def _classifier(training: Training) -> Any:
@@ -16,4 +16,4 @@ def _classifier(training: Training) -> Any:
     )
 
 
-METHOD = Method("privatree-paper", "PrivaTree", PRIVATE, _classifier, claimed=True)
+METHOD = Method("privatree-paper", "PrivaTree", CLAIMED, _classifier, claimed=True)

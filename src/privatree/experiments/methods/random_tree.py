@@ -15,5 +15,10 @@ def _classifier(training: Training) -> Any:
 
 
 METHOD = Method(
-    "random-tree", "random tree", PRIVATE, _classifier, stands_in_for="diffprivlib-tree"
+    "random-tree",
+    "random tree",
+    PRIVATE,
+    _classifier,
+    stands_in_for="diffprivlib-tree",
+    caveat="random tree: our version of DiffPrivLib's, in the place of the library itself.",
 )
