@@ -7,8 +7,6 @@ from typing import Protocol
 
 _DAGGER = "†"
 _CLAIM = f"{_DAGGER}: its authors' claim; for whole records no finite epsilon holds or is proved."
-    f"{_DAGGER}: a claim of its authors; for whole records no finite epsilon holds or is proved."
-)
 
 _HEADINGS = {
     "numerical": "Numerical data",
