@@ -66,8 +66,11 @@ def test_numbers_are_ignored():
     )
     a = rng.integers(0, 2, 300)
     X = np.column_stack([a, a, a, np.full(300, 7)])
-    tree = DPGDFClassifier(100.0, schema=schema, random_state=0).fit(X, a).tree_
-    assert tree.used_features == (1,)
+    model = DPGDFClassifier(100.0, schema=schema, random_state=0).fit(X, a)
+    assert model.tree_.used_features == (1,)
+    assert model.privacy_.notes[-1] == (
+        "Only features with two or more categories are used; numeric ones are ignored."
+    )
     assert DPGDFClassifier(schema=NOTHING).fit(X[:, :1], a).tree_.n_nodes == 1
 
 

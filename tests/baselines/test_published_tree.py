@@ -171,6 +171,7 @@ def test_the_statement_says_infinite_and_the_warning_why(classifier):
     text = " ".join(str(privacy).split())
     assert "infinite: no guarantee" in text
     assert "On every path they add up to at most the claimed epsilon" in text
+    assert ("numeric ones are ignored" in text) == (classifier is DPGDFClassifier)
 
 
 def test_without_a_schema_it_warns_once_more(classifier):

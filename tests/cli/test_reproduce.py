@@ -1,6 +1,7 @@
 """``privatree reproduce``, as a person runs it: killed and started again, and asked nonsense."""
 
 import csv
+import json
 import os
 import re
 import signal
@@ -47,7 +48,7 @@ def without_seconds(folder: Path) -> dict[str, object]:
 
 
 def nothing_or_reason(method: str) -> str | None:
-    return "it needs a library." if method == "diffprivlib-tree" else None
+    return "a method needs a library" if method == "diffprivlib-tree" else None
 
 
 @pytest.fixture
@@ -120,8 +121,23 @@ def test_missing_data_and_methods_are_named_and_the_rest_goes_on(
     told = capsys.readouterr().err
     assert code == 0
     assert "Left out: pol: not found.\n" in told
-    assert "Left out: it needs a library.\n" in told
+    assert "\nLeft out: a method needs a library. They come with the extra 'bench', " in told
     assert (tmp_path / "accuracy" / "accuracy-epsilon-1.md").exists()
+
+
+def test_pages_and_pictures_are_named_and_what_lies_beside(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], output: Path
+) -> None:
+    arguments = ["--datasets", "vote", "--methods", "decision-tree", "--repeats", "1", "-o", output]
+    for target in ("accuracy", "epsilon-curve"):
+        assert run(monkeypatch, target, *arguments, "--epsilon", "0.1,1") == 0
+    told = capsys.readouterr().err.splitlines()
+    assert [line for line in told if line.startswith("Wrote")] == [
+        f"Wrote {output}/accuracy/accuracy-epsilon-0.1.md (beside it: .csv, .tex)",
+        f"Wrote {output}/accuracy/accuracy-epsilon-1.md (beside it: .csv, .tex)",
+        f"Wrote {output}/epsilon-curve/epsilon-curve.md (beside it: .csv, .tex, .png, .svg)",
+        f"Wrote {output}/epsilon-curve/epsilon-curve.png (beside it: .csv, .md, .tex, .svg)",
+    ]
 
 
 def test_all_leaves_out_what_was_not_asked_for(
@@ -131,7 +147,7 @@ def test_all_leaves_out_what_was_not_asked_for(
     monkeypatch.setattr(Method, "missing", property(lambda method: nothing_or_reason(method.id)))
     assert run(monkeypatch, *arguments, "--repeats", "1", "-o", tmp_path) == 0
     told = capsys.readouterr().err
-    assert told.count("Left out: it needs a library.") == 1
+    assert told.count("Left out: a method needs a library. They") == 1
     assert "Left out: epsilon-curve: nothing to run" in told
     assert "Left out: budget-shares: nothing to run" in told
     folders = {path.name for path in tmp_path.iterdir() if path.is_dir()}
@@ -187,6 +203,10 @@ def test_results_of_other_data_or_versions_are_not_mixed(
     note.write_text(written.replace('"scikit-learn": "', '"scikit-learn": "9.'))
     assert run(monkeypatch, *arguments) == 2
     assert "holds results of other versions of scikit-learn" in capsys.readouterr().err
+    mark = json.loads(written)["methods"]["decision_tree"]
+    note.write_text(written.replace(mark, "0" * len(mark)))
+    assert run(monkeypatch, *arguments) == 2
+    assert "other versions of the methods decision_tree. Name" in capsys.readouterr().err
     note.write_text("{")
     assert run(monkeypatch, *arguments) == 2
     assert "is not a note of a run" in capsys.readouterr().err

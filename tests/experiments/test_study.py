@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -48,7 +49,25 @@ def test_missing_datasets_are_named_and_the_rest_goes_on(
     assert [dataset.name for dataset in asked.find_datasets(["mushroom"])] == ["pol", "vote"]
     reasons = {name: f"{name}: not in folder." for name in ("adult", "nursery")}
     assert asked.missing == reasons
-    assert listener.lines == [f"Left out: {reason}" for reason in reasons.values()]
+    assert listener.lines == [
+        *(f"Left out: {reason}" for reason in reasons.values()),
+        "Not in folder, so taken from elsewhere: pol (bundled), vote (bundled).",
+    ]
+
+
+def test_it_is_said_which_data_are_not_those_of_the_folder(
+    stored: dict[str, Any], begin: Callable[..., Study], listener: Any
+) -> None:
+    begin().find_datasets(["vote", "pol"])
+    assert listener.lines == []  # no folder was named
+    stored["vote"] = stored["vote"]._replace(origin="data folder")
+    begin(data_dir=Path("folder")).find_datasets(["vote"])
+    assert listener.lines == []
+    stored["adult"] = stored["adult"]._replace(origin="OpenML")
+    begin(data_dir=Path("folder")).find_datasets(["vote", "pol", "adult"])
+    assert listener.lines == [
+        "Not in folder, so taken from elsewhere: pol (bundled), adult (OpenML)."
+    ]
 
 
 def test_the_target_s_own_datasets_and_methods_unless_asked(
@@ -86,16 +105,24 @@ def test_unknown_names_end_the_run(
     assert not output.exists()
 
 
-def test_a_method_without_its_library_is_named_and_the_rest_goes_on(
+def left_out(what: str) -> str:
+    return (
+        f"Left out: {what}. They come with the extra 'bench', best in an environment of its own, "
+        "because it brings an older scikit-learn: in a clone of the project, make reproduce sets "
+        "one up in .venv-bench and runs there."
+    )
+
+
+def test_methods_without_their_libraries_are_named_in_a_line_and_the_rest_goes_on(
     monkeypatch: pytest.MonkeyPatch, begin: Callable[..., Study], listener: Any
 ) -> None:
     known = methods.get("bdpt")
-    absent = Method("absent", "absent", known.group, known.classifier, requires="no_such_library")
-    monkeypatch.setitem(methods._METHODS, "absent", absent)
-    found = begin(methods=("bdpt", "absent", "privatree")).find_methods([])
+    for name, library in (("absent", "no_such_library"), ("gone", "nor_this")):
+        method = Method(name, name, known.group, known.classifier, requires=library)
+        monkeypatch.setitem(methods._METHODS, name, method)
+    found = begin(methods=("bdpt", "absent", "privatree", "gone")).find_methods([])
     assert [method.id for method in found] == ["bdpt", "privatree"]
-    assert listener.lines == [f"Left out: {absent.missing}"]
-    assert "no_such_library" in listener.lines[0]
+    assert listener.lines == [left_out("absent needs no_such_library; gone needs nor_this")]
 
 
 @pytest.mark.parametrize(("library", "default"), [("numpy", ["real"]), ("no_such", ["stand-in"])])
@@ -113,7 +140,7 @@ def test_a_stand_in_is_used_where_the_method_itself_is_missing(
         monkeypatch.setitem(methods._METHODS, method.id, method)
     assert [method.id for method in begin().find_methods(["real", "stand-in"])] == default
     assert [method.id for method in begin(methods=("stand-in",)).find_methods([])] == ["stand-in"]
-    assert listener.lines == ([] if library == "numpy" else [f"Left out: {real.missing}"])
+    assert listener.lines == ([] if library == "numpy" else [left_out("real needs no_such")])
 
 
 def test_a_dataset_is_described_as_it_was_found(begin: Callable[..., Study]) -> None:
@@ -129,41 +156,111 @@ def test_a_dataset_is_described_as_it_was_found(begin: Callable[..., Study]) -> 
 # --- one folder, one version, the same data -----------------------------------------------------
 
 
+@pytest.fixture
+def not_run(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Nothing is run; what would have been, is here."""
+    asked: list[Any] = []
+    monkeypatch.setattr(study, "run", lambda tasks, *_, **__: asked.extend(tasks))
+    return asked
+
+
 def test_other_data_are_refused_before_anything_is_run(
-    stored: dict[str, Any], begin: Callable[..., Study], output: Path
+    stored: dict[str, Any],
+    begin: Callable[..., Study],
+    fake_tasks: ModuleType,
+    not_run: list[Any],
+    output: Path,
 ) -> None:
-    provenance.note_down(output, {"vote": stored["vote"].fingerprint, "pol": "another"})
+    provenance.claim(output, {"vote": stored["vote"].fingerprint, "pol": "another"}, [])
+    before = (output / "run.json").read_bytes()
+    both = begin()
+    both.find_datasets(["vote", "pol"])
     with pytest.raises(ParameterError, match=r"other data for pol\. Name another output"):
-        begin().find_datasets(["vote", "pol"])
-    assert [dataset.name for dataset in begin().find_datasets(["vote", "adult"])] == [
-        *("vote", "adult"),
-    ]
+        both.run("name", [fake_tasks.Fake(0)])
+    assert not_run == []
     assert [path.name for path in output.iterdir()] == ["run.json"]
+    assert (output / "run.json").read_bytes() == before
+    others = begin()
+    others.find_datasets(["vote", "adult"])
+    others.run("name", [fake_tasks.Fake(0)])
+    assert not_run == [fake_tasks.Fake(0)]
+
+
+def test_a_changed_method_is_refused_before_anything_is_run(
+    begin: Callable[..., Study],
+    fake_tasks: ModuleType,
+    not_run: list[Any],
+    output: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def run_with(*names: str) -> None:
+        asked = begin(methods=names)
+        asked.find_methods([])
+        asked.run("name", [fake_tasks.Fake(len(names))])
+
+    run_with("bdpt")
+    run_with("bdpt", "dpgdf")  # an additional one is no change
+    assert len(not_run) == 2
+    changed, real = methods.get("dpgdf").module, provenance._file
+    monkeypatch.setattr(
+        provenance, "_file", lambda module: Path(__file__) if module == changed else real(module)
+    )
+    with pytest.raises(ParameterError, match=r"other versions of the methods dpgdf\. Name another"):
+        run_with("bdpt", "dpgdf", "privatree")
+    assert len(not_run) == 2
+    run_with("bdpt", "privatree", "decision-tree")
+    assert len(not_run) == 3
 
 
 def test_what_is_run_is_noted_down(
     stored: dict[str, Any],
     begin: Callable[..., Study],
     fake_tasks: ModuleType,
+    not_run: list[Any],
     output: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(study, "run", lambda *_, **__: None)
+    absent = replace(methods.get("bdpt"), id="absent", requires="no_such_library")
+    monkeypatch.setitem(methods._METHODS, "absent", absent)
     asked = begin()
     asked.find_datasets(["vote", "pol"])
+    asked.find_methods(["dpgdf", "absent", "privatree"])
     assert not output.exists()
     asked.run("name", [fake_tasks.Fake(0)])
-    expected = {name: stored[name].fingerprint for name in ("vote", "pol")}
-    assert json.loads((output / "run.json").read_text())["datasets"] == expected
+    written = json.loads((output / "run.json").read_text())
+    assert written["datasets"] == {name: stored[name].fingerprint for name in ("vote", "pol")}
+    assert set(written["methods"]) == {"dpgdf", "privatree_record"}
 
 
 # --- running ------------------------------------------------------------------------------------
 
 
-def test_nothing_to_run_is_said(begin: Callable[..., Study], output: Path) -> None:
+def test_nothing_to_run_is_said_and_nothing_is_written(
+    stored: dict[str, Any], begin: Callable[..., Study], output: Path
+) -> None:
+    asked = begin()
+    asked.find_datasets(["vote"])
+    asked.find_methods(["bdpt"])
     with pytest.raises(NothingToRunError, match="accuracy: nothing to run"):
-        begin().run("accuracy", [])
+        asked.run("accuracy", [])
     assert not output.exists()
+
+
+def test_it_is_said_how_much_there_is_to_do(
+    begin: Callable[..., Study], listener: Any, monkeypatch: pytest.MonkeyPatch, output: Path
+) -> None:
+    monkeypatch.setattr(study, "run", lambda *_, **__: None)
+    tasks = [CrossValidated("vote", "decision-tree", None, 4, repeat, 0) for repeat in range(1200)]
+    journal = Journal(output / "name" / "cells.csv", CrossValidated.fields)
+    for task in tasks[:2]:
+        journal.scored(task, Score(0.5, 1.0))
+    journal.marked(tasks[2], "timeout")
+    begin().run("name", tasks)
+    begin(retry=True).run("name", tasks)
+    assert listener.lines == [
+        "name: 1,200 fits, of which 3 are done.",
+        "name: 1,200 fits, of which 2 are done.",
+    ]
 
 
 @pytest.mark.parametrize(("of_target", "expected"), [(None, 3), (1, 1)])

@@ -53,18 +53,19 @@ MARKDOWN = r"""# Accuracy at ε = 0.1
 - [2] no_data
 """
 
-LATEX = r"""% Needs \usepackage{booktabs}.
+LATEX = r"""% Needs \usepackage{booktabs,graphicx}.
 \begin{table*}[tb]
 \centering
 \caption{Accuracy at $\epsilon$ = 0.1}
 \label{tab:some-name}
 \scriptsize
 \setlength{\tabcolsep}{2.5pt}
+\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%
 \begin{tabular}{@{}lrrr@{}}
 \toprule
-\textbf{dataset} & \textbf{tree} & \textbf{A*} & \textbf{B\_2} \\
-\cmidrule(lr){2-2}\cmidrule(lr){3-4}
  & \multicolumn{1}{c}{no privacy} & \multicolumn{2}{c}{private} \\
+\cmidrule(lr){2-2}\cmidrule(lr){3-4}
+\textbf{dataset} & \textbf{tree} & \textbf{A*} & \textbf{B\_2} \\
 \midrule
 \multicolumn{4}{c}{Small \& large} \\
 \midrule
@@ -74,7 +75,7 @@ pol$^{2}$ & \tiny (.7) &  & \\
 \cmidrule{1-4}
 mean of 2 & .95 &  & \\
 \bottomrule
-\end{tabular}
+\end{tabular}}
 \par\smallskip
 \raggedright
 Bold: best.\\

@@ -160,6 +160,13 @@ def test_larger_data_weighs_more() -> None:
     assert 0 < weights[0] < weights[1] < weights[2]
 
 
+def test_a_slower_method_weighs_more() -> None:
+    assert methods.get("dp-ebm").effort > methods.get("bdpt").effort == 1.0
+    for kind, rest in ((CrossValidated, (0, 0)), (RandomSplit, (0,))):
+        slow, usual = (kind("vote", name, 1.0, 4, *rest).weight for name in ("dp-ebm", "bdpt"))
+        assert slow == pytest.approx(methods.get("dp-ebm").effort * usual)
+
+
 # --- what a method is given ---------------------------------------------------------------------
 
 

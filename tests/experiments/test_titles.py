@@ -23,7 +23,7 @@ def test_a_claim_is_marked():
 def test_the_mark_is_explained_once_where_it_is_shown():
     assert claim_notes([HOLDS]) == claim_notes([]) == []
     assert claim_notes([CLAIMED, HOLDS, CLAIMED]) == [
-        "†: the epsilon is claimed by its authors and does not hold for whole records."
+        "†: its authors' claim; for whole records no finite epsilon holds or is proved."
     ]
 
 

@@ -184,7 +184,7 @@ def accuracy_curves(
     drawn = {curve.method for panel in panels for curve in panel.curves}
     claimed = any(method.claimed for method in methods if method.id in drawn)
     x_label = "privacy budget ε" + (" († as claimed; it does not hold)" if claimed else "")
-    return line_figure(panels, x_label=x_label, y_label="mean test accuracy ± 1 standard error")
+    return line_figure(panels, x_label=x_label, y_label="test accuracy ± std. error")
 
 
 def _panel(summary: pd.DataFrame, title: str, methods: Sequence[MethodTitle]) -> Panel:

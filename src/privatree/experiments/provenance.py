@@ -128,7 +128,8 @@ def _code_mark() -> str:
     """Of all that decides on a result but the methods of the experiments, which have their own."""
     own = Path(__file__).parent
     package = {path for path in own.parent.rglob("*.py") if own not in path.parents}
-    deciding = {own / "tasks.py", own / "budget_share.py", *(own / "datasets").rglob("*.py")}
+    deciding = {own / "tasks.py", own / "budget_share.py", own / "methods" / "method.py"}
+    deciding.update((own / "datasets").rglob("*.py"))
     around = {part for name in _AROUND for part in (own.parent / name).rglob("*.py")}
     return _mark(sorted((package - around) | deciding))
 

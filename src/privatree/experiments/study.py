@@ -194,7 +194,7 @@ class Study:
         if self.request.retry:
             journal.forget_marked(tasks)
         done = sum(task in journal for task in tasks)
-        self.reporter.say(f"{len(tasks):,} fits, of which {done:,} are done.")
+        self.reporter.say(f"{name}: {len(tasks):,} fits, of which {done:,} are done.")
         run(
             tasks,
             journal,

@@ -105,8 +105,8 @@ def test_the_pages_show_the_same_figures(made: Any, by_hand: Any, epsilon: str) 
     name = f"accuracy-epsilon-{epsilon}.md"
     page, source = made.text(name), made.text(name.replace(".md", ".tex"))
     assert page.startswith(f"# Test accuracy at ε = {epsilon}\n")
-    # A dagger: the epsilon is claimed and does not hold for whole records.
-    headings = ["decision tree", "DPGDF†", "PrivaTree†", "ours"]
+    # A dagger: the epsilon is a claim, which does not hold or is not proved for whole records.
+    headings = ["decision tree", "DPGDF†", "PrivaTree†", "privatree (record-level)"]
     assert made.markdown_rows(name, "dataset")[0][1:] == headings
     for dataset in ("breast-w", "vote"):
         _, *cells = made.markdown_rows(name, dataset)[0]

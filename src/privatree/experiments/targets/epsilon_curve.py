@@ -26,9 +26,9 @@ METHODS = (
     "bdpt",
     "privatree-star",
     "dpgdf",
+    "privatree-paper",
     "diffprivlib-tree",
     "random-tree",
-    "privatree-paper",
     "privatree",
     "dp-ebm",
 )
