@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from privatree.privacy.amounts import positive_fraction
 from privatree.privacy.statement import Leak
 from privatree.schema import Schema
 from privatree.sources.containers import Table
-from privatree.sources.frames import open_frame, open_labels
+from privatree.sources.frames import open_frame, open_labels, read_features, read_labels
 from privatree.sources.inference import check_without_schema, infer_schema
 
 SMALLEST_EPSILON, LARGEST_EPSILON = 1e-9, 1e9
@@ -26,6 +26,16 @@ INFERRED_SCHEMA = Leak(
     "schema read from the data",
     "ranges, categories and classes were taken from the records. Pass a schema.",
 )
+
+
+class Columns(NamedTuple):
+    """Records read as numbers and category codes, a column for each feature of the schema."""
+
+    schema: Schema
+    columns: list[NDArray[Any]]
+    labels: NDArray[np.int32]
+    n_records: int
+    """Including those left out for want of a label."""
 
 
 class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -50,6 +60,16 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             check_without_schema(table, target)
             return table, target, infer_schema(table, target, stacklevel=stacklevel)
         return table, target, self.schema
+
+    def _read(self, X: Any, y: Any) -> Columns:
+        """Read the records column by column; to be called by ``fit`` itself."""
+        table, target, schema = self._open(X, y, stacklevel=5)
+        columns = read_features(table, schema)
+        labels = read_labels(target, schema)
+        if len(labels) != len(columns[0]):
+            raise ValueError("X and y must have the same number of rows.")
+        known = labels >= 0  # a record without one of the classes is left out
+        return Columns(schema, [column[known] for column in columns], labels[known], len(labels))
 
     def _release(self, model: Model) -> Self:
         """Keep what is published, and nothing else."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from privatree.errors import PaperClaimWarning, ParameterError
 from privatree.estimator_base import (
@@ -26,7 +25,6 @@ from privatree.privacy.ledger import Ledger
 from privatree.privacy.randomness import Randomness
 from privatree.privacy.statement import Leak, PrivacyStatement, shown_amount
 from privatree.schema import Schema
-from privatree.sources.frames import read_features, read_labels
 
 PURITY_STOP = Leak(
     "purity stop",
@@ -37,16 +35,6 @@ EXACT_QUANTILES = Leak(
     "exact quantiles",
     'bin edges, hence thresholds, are values of the records. Pass quantiles="private".',
 )
-
-
-class _Training(NamedTuple):
-    """What a learner is given."""
-
-    schema: Schema
-    columns: list[NDArray[Any]]
-    labels: NDArray[np.int32]
-    n_records: int
-    """Including those left out for want of a label."""
 
 
 class PaperPrivaTreeClassifier(TreeClassifier):
@@ -156,18 +144,6 @@ class PaperPrivaTreeClassifier(TreeClassifier):
         privacy = self._statement(plan, ledger, randomness.seeded)
         warnings.warn(_warning(privacy), PaperClaimWarning, stacklevel=2)
         return self._release(Model(schema_=training.schema, tree_=tree, privacy_=privacy))
-
-    def _read(self, X: Any, y: Any) -> _Training:
-        """Read the records as numbers and categories."""
-        table, target, schema = self._open(X, y, stacklevel=5)
-        columns = read_features(table, schema)
-        labels = read_labels(target, schema)
-        if len(labels) != len(columns[0]):
-            raise ValueError("X and y must have the same number of rows.")
-        known = labels >= 0  # a record without one of the classes is left out
-        return _Training(
-            schema, [column[known] for column in columns], labels[known], n_records=len(labels)
-        )
 
     def _plan(self, schema: Schema, n_records: int) -> PaperPlan:
         budget = split_budget(

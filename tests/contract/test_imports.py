@@ -78,7 +78,6 @@ ALLOWED = {
         "paper_tree",
         "privacy",
         "schema",
-        "sources",
     },
     "baselines": {
         "counts",

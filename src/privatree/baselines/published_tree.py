@@ -7,7 +7,6 @@ import warnings
 from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
-import numpy as np
 from numpy.typing import NDArray
 
 from privatree.baselines.one_against_rest import Coding, Rules, grow
@@ -24,7 +23,6 @@ from privatree.privacy.ledger import Ledger
 from privatree.privacy.randomness import Randomness
 from privatree.privacy.statement import Leak, PrivacyStatement
 from privatree.schema import Schema
-from privatree.sources.frames import read_features, read_labels
 
 LARGEST_DEPTH = 10
 """A split on a group in the middle of a numeric feature has three children in the tree, and 3^10
@@ -87,7 +85,7 @@ class PublishedTreeClassifier(TreeClassifier):
         check_epsilon(self.epsilon)
         check_integer("max_depth", self.max_depth, 1, LARGEST_DEPTH)
         randomness = Randomness.from_random_state(self.random_state)
-        schema, columns, labels = self._read(X, y)
+        schema, columns, labels, _ = self._read(X, y)
         coding = self._coding(schema, columns)
         records = coding.code(columns, labels, len(schema.classes))
         ledger = Ledger(positive_fraction("epsilon", self.epsilon), randomness)
@@ -101,16 +99,6 @@ class PublishedTreeClassifier(TreeClassifier):
             stacklevel=2,
         )
         return self._release(Model(schema_=schema, tree_=tree, privacy_=privacy))
-
-    def _read(self, X: Any, y: Any) -> tuple[Schema, list[NDArray[Any]], NDArray[np.int32]]:
-        """Read the records as numbers and categories."""
-        table, target, schema = self._open(X, y, stacklevel=5)
-        columns = read_features(table, schema)
-        labels = read_labels(target, schema)
-        if len(labels) != len(columns[0]):
-            raise ValueError("X and y must have the same number of rows.")
-        known = labels >= 0  # a record without one of the classes is left out
-        return schema, [column[known] for column in columns], labels[known]
 
     def _statement(self, schema: Schema, ledger: Ledger, seeded: bool) -> PrivacyStatement:
         inferred = [INFERRED_SCHEMA] if self.schema is None else []
