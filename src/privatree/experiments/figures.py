@@ -68,7 +68,6 @@ _STYLES: Mapping[str, Style] = {
     "random-tree": Style("#E69F00", "P", (3, 1.5)),  # stands in for the one above
     "diffprivlib-logistic": Style("#8C6D00", "X", (2, 2)),
     "dp-ebm": Style("#666666", "h", (7, 2)),
-    "dpa": Style("#000000", "<", (1, 2)),
 }
 _OTHER = Style("#444444", "d")
 _REFERENCE = Style("#000000", "", (4, 3))

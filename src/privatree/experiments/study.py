@@ -1,7 +1,7 @@
 """What every target of ``reproduce`` does: find data and methods, run tasks, keep what is needed.
 
-A study leaves out, with one line each, the datasets and methods that this machine does not have,
-and goes on with the rest.
+A study names and leaves out the datasets and methods that this machine does not have, and goes on
+with the rest.
 """
 
 from __future__ import annotations
