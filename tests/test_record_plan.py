@@ -222,6 +222,7 @@ def test_a_schedule_has_the_largest_sums_of_its_sequences(plan):
         assert schedule.sequences == ()
     else:
         assert set(schedule.sequences) == set(listed)
+        assert {total(path, "choice") + total(path, "count") for path in listed} == {schedule.total}
         assert schedule.choices == max(total(path, "choice") for path in listed)
         assert schedule.counts == max(total(path, "count") for path in listed)
 
@@ -242,7 +243,7 @@ def test_a_deep_tree_has_too_many_sequences_to_list():
     deep = replace(PLAIN, max_depth=16)
     schedule = deep.schedule()
     assert schedule.sequences == ()
-    assert schedule.choices == 1
+    assert schedule.total == schedule.choices == 1
     assert 0 < schedule.counts == deep.most_counts() < 1
 
 

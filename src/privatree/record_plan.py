@@ -307,7 +307,7 @@ def _level_share(n_levels: int) -> Fraction:
 def _schedule(plan: RecordPlan) -> Schedule:
     sequences = tuple(islice(plan.sequences(), MOST_SEQUENCES + 1))
     if len(sequences) > MOST_SEQUENCES:
-        return Schedule(plan.tree_epsilon, plan.most_counts())
+        return Schedule(plan.epsilon, plan.tree_epsilon, plan.most_counts())
 
     def most(kind: str) -> Fraction:
         return max(
@@ -315,4 +315,4 @@ def _schedule(plan: RecordPlan) -> Schedule:
             for path in sequences
         )
 
-    return Schedule(most("choice"), most("count"), sequences)
+    return Schedule(plan.epsilon, most("choice"), most("count"), sequences)

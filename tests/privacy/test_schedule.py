@@ -18,13 +18,13 @@ def test_a_stage_has_a_kind_and_a_cost() -> None:
 
 def test_schedules_are_values() -> None:
     """They go into sets and into a cache, and nobody changes them afterwards."""
-    one, same = (Schedule(Fraction(2, 3), Fraction(1, 3), (PATH,)) for _ in range(2))
+    one, same = (Schedule(Fraction(1), Fraction(2, 3), Fraction(1, 3), (PATH,)) for _ in range(2))
     assert one == same
     assert hash(one) == hash(same)
-    assert one != Schedule(Fraction(2, 3), Fraction(1, 3))
+    assert one != Schedule(Fraction(1), Fraction(2, 3), Fraction(1, 3))
     with pytest.raises(dataclasses.FrozenInstanceError):
         one.choices = Fraction(0)  # type: ignore[misc]
 
 
 def test_too_many_sequences_are_none() -> None:
-    assert Schedule(Fraction(1), Fraction(1, 10)).sequences == ()
+    assert Schedule(Fraction(1), Fraction(1), Fraction(1, 10)).sequences == ()

@@ -32,6 +32,7 @@ FULL = PrivacyStatement(
         Spend("gaussian", Fraction(1, 4), "sums", None, 1, Fraction(1, 1024)),
     ),
     schedule=Schedule(
+        total=Fraction(7, 8),
         choices=Fraction(3, 4),
         counts=Fraction(1, 4),
         sequences=(
@@ -55,6 +56,7 @@ spends = st.builds(
 stages = st.builds(Stage, st.sampled_from(["count", "choice"]), amounts.map(Fraction))
 schedules = st.builds(
     Schedule,
+    total=amounts.map(Fraction),
     choices=amounts.map(Fraction),
     counts=amounts.map(Fraction),
     sequences=st.lists(st.lists(stages, max_size=3).map(tuple), max_size=3).map(tuple),
@@ -104,6 +106,7 @@ def test_fractions_that_are_no_floats_are_written_as_the_nearest() -> None:
 
 def test_a_schedule_is_written_as_lists() -> None:
     assert through_json(FULL)["schedule"] == {
+        "total": 0.875,
         "choices": 0.75,
         "counts": 0.25,
         "sequences": [[["count", 0.25], ["choice", 0.5]], [["choice", 0.75]]],
@@ -114,14 +117,13 @@ def test_a_schedule_is_written_as_lists() -> None:
 def test_a_schedule_is_never_written_as_less_than_it_is() -> None:
     """Its numbers are rounded up; what is a float already stays as it is."""
     amounts = [Fraction(1, n) for n in range(1, 40)]
-    schedule = Schedule(
-        Fraction(1, 3), Fraction(2, 3), (tuple(Stage("count", amount) for amount in amounts),)
-    )
+    path = tuple(Stage("count", amount) for amount in amounts)
+    schedule = Schedule(Fraction(5, 7), Fraction(1, 3), Fraction(2, 3), (path,))
     read = PrivacyStatement.from_dict(through_json(PrivacyStatement("x", 1.0, schedule=schedule)))
     assert read.schedule is not None
     written = [stage.epsilon for stage in read.schedule.sequences[0]]
     pairs = [*zip(amounts, written, strict=True), (Fraction(1, 3), read.schedule.choices),
-             (Fraction(2, 3), read.schedule.counts)]  # fmt: skip
+             (Fraction(2, 3), read.schedule.counts), (Fraction(5, 7), read.schedule.total)]  # fmt: skip
     for exact, found in pairs:
         assert exact <= found <= exact * (1 + Fraction(1, 2**52))
         assert found == exact or Fraction(float(exact)) != exact

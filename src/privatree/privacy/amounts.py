@@ -25,3 +25,9 @@ def positive_fraction(name: str, value: Any) -> Fraction:
     if fraction <= 0:
         raise ParameterError(f"{name} must be > 0, got {value}.")
     return fraction
+
+
+def rounded_up(amount: Fraction) -> float:
+    """The least float that is not below it: certificates must not be told less than is spent."""
+    nearest = float(amount)
+    return nearest if nearest >= amount else math.nextafter(nearest, math.inf)

@@ -28,12 +28,13 @@ class Schedule:
 
     Parameters
     ----------
-    choices, counts : Fraction
-        Upper bounds on what choices, and what counts, can add up to along a path.
+    total, choices, counts : Fraction
+        Upper bounds on what all stages, all choices and all counts can add up to along a path.
     sequences : tuple of tuples of Stage
         The sequences themselves, in time order; none if there are too many to list.
     """
 
+    total: Fraction
     choices: Fraction
     counts: Fraction
     sequences: tuple[tuple[Stage, ...], ...] = ()

@@ -12,6 +12,7 @@ from textwrap import TextWrapper
 from typing import Any
 
 from privatree.errors import ModelFormatError
+from privatree.privacy.amounts import rounded_up
 from privatree.privacy.ledger import Spend
 from privatree.privacy.schedule import Schedule, Stage
 
@@ -273,19 +274,14 @@ def _finite(name: str, value: Any) -> float:
 
 def _schedule_to_dict(schedule: Schedule) -> dict[str, Any]:
     return {
-        "choices": _rounded_up(schedule.choices),
-        "counts": _rounded_up(schedule.counts),
+        "total": rounded_up(schedule.total),
+        "choices": rounded_up(schedule.choices),
+        "counts": rounded_up(schedule.counts),
         "sequences": [
-            [[stage.kind, _rounded_up(stage.epsilon)] for stage in path]
+            [[stage.kind, rounded_up(stage.epsilon)] for stage in path]
             for path in schedule.sequences
         ],
     }
-
-
-def _rounded_up(amount: Fraction) -> float:
-    """Certificates must not be told less than can be spent."""
-    nearest = float(amount)
-    return nearest if nearest >= amount else math.nextafter(nearest, math.inf)
 
 
 def _schedule_from_dict(written: Any) -> Schedule | None:
@@ -293,6 +289,7 @@ def _schedule_from_dict(written: Any) -> Schedule | None:
         return None
     table = _Table("privacy: schedule", written)
     schedule = Schedule(
+        total=Fraction(_finite("total", table.take("total", object))),
         choices=Fraction(_finite("choices", table.take("choices", object))),
         counts=Fraction(_finite("counts", table.take("counts", object))),
         sequences=tuple(_stages(path) for path in table.take("sequences", list)),

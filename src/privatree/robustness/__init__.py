@@ -1,0 +1,1 @@
+"""How much poisoned records can do: certificates, aggregation of partitions, attacks."""
