@@ -17,6 +17,8 @@ import pytest
         "baselines.bdpt",
         "baselines.dpgdf",
         "baselines.random_tree",
+        "robustness.attacks",
+        "robustness.partition_aggregation",
     ],
 )
 def test_examples(module):
