@@ -402,3 +402,32 @@ def test_shares_before_the_tree(plan):
     needed = plan.robust_levels is None and plan.dataset_size is None
     assert plan.size_epsilon == (Fraction(3, 100) * plan.tree_epsilon if needed else 0)
     assert plan.leaf_count_epsilon + plan.size_epsilon + plan.root(1).left == plan.epsilon
+
+
+# --- tables too wide to draw two levels together ------------------------------------------------
+
+WIDE = replace(PLAIN, numeric_codes=(16,) * 784, categorical_codes=(), max_depth=4)
+
+
+def test_few_records_of_a_wide_table_get_one_level_and_many_get_more():
+    few, many = (WIDE.stage(WIDE.root(size)) for size in (1_000, 100_000))
+    small = replace(WIDE, epsilon=Fraction(1, 100))
+    assert isinstance(small.stage(small.root(10_000)), DrawBlock)
+    assert small.stage(small.root(10_000)).grids == ()
+    assert isinstance(few, CountClasses)
+    assert isinstance(many, CountClasses)
+
+
+@pytest.mark.parametrize("other", [{"lookahead": 1}, {"n_classes": 3}])
+def test_unless_one_level_at_a_time_is_asked_for_or_one_split_cannot_do(other):
+    small = replace(WIDE, epsilon=Fraction(1, 100), **other)
+    assert isinstance(small.stage(small.root(10_000)), CountClasses)
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 100), Fraction(1, 10), Fraction(1)])
+def test_every_walk_in_a_wide_table_is_listed(epsilon):
+    plan = replace(WIDE, epsilon=epsilon, max_depth=3)
+    listed, rng = set(plan.sequences()), np.random.default_rng(0)
+    walks = {random_walk(plan, rng)[0] for _ in range(2_000)}
+    assert walks <= listed
+    assert len(walks) > 3

@@ -26,6 +26,8 @@ LEVEL_RATIO = Fraction(8, 5)
 """How much more each level gets than the one above it."""
 COUNT_SHARE = {"accuracy": Fraction(15, 100), "robust": Fraction(10, 100)}
 """Of the budget of an upper split, for the noisy class counts before it."""
+ONE_BY_ONE_SIGNAL = 7.6
+"""Least signal with which two levels, drawn one by one, are better than one."""
 FREE_DEPTH = 10
 """Largest depth if nobody says one."""
 LARGEST_COUNT = 2**40
@@ -147,7 +149,7 @@ class RecordPlan:
             return self._robust_stage(at)
         n_levels = self._levels(at)
         grids = self._grids(at, n_levels)
-        if len(grids) + 1 == n_levels:
+        if len(grids) + 1 == n_levels or (not grids and self._one_level_is_better(at)):
             return DrawBlock(at.left, grids)
         share = _level_share(n_levels)
         if at.before_counting is None:
@@ -179,11 +181,20 @@ class RecordPlan:
 
     def _levels(self, at: Position) -> int:
         """How many more levels the records and the budget can bear."""
-        signal = math.log2(at.noisy_size) + math.log2(at.left)
+        signal = _signal(at)
         n_levels = max(1, math.floor((signal - 2.2) / 2))
         if signal >= 4.2 or (self.n_classes > 2 and at.depth == 0):
             n_levels = max(2, n_levels)
         return min(n_levels, self.max_depth - at.depth)
+
+    def _one_level_is_better(self, at: Position) -> bool:
+        """Whether records and budget cannot bear several levels that are drawn one by one.
+
+        This is for tables so wide that two levels cannot be drawn together. With more than two
+        classes, one split cannot tell all of them apart.
+        """
+        enough = self.n_classes == 2 or at.depth > 0
+        return self.lookahead is None and enough and _signal(at) < ONE_BY_ONE_SIGNAL
 
     def _grids(self, at: Position, n_levels: int) -> tuple[int, ...]:
         """Grids of the upper levels of the largest block that is not too dear."""
@@ -261,10 +272,14 @@ class RecordPlan:
         def levels(size: int) -> int:
             return self._levels(replace(at, noisy_size=size))
 
+        def signal(size: int) -> float:
+            return _signal(replace(at, noisy_size=size))
+
         edges = {
             bisect_left(sizes, n_levels, key=levels) + sizes[0]
             for n_levels in range(2, self.max_depth - at.depth + 1)
         }
+        edges.add(bisect_left(sizes, ONE_BY_ONE_SIGNAL, key=signal) + sizes[0])
         edges |= {self._most_records(n_together, at.depth) + 1 for n_together in (2, 3)}
         inner = sorted(edge for edge in edges if sizes[0] < edge <= sizes[-1])
         start = sizes[0]
@@ -296,6 +311,11 @@ class RecordPlan:
                 for before, left in zip(shares, rest, strict=True)
             )
         return self.size_epsilon + self.leaf_count_epsilon + self.root(1).left * most
+
+
+def _signal(at: Position) -> float:
+    """Logarithm of what tells levels apart: records times budget."""
+    return math.log2(at.noisy_size) + math.log2(at.left)
 
 
 def _level_share(n_levels: int) -> Fraction:
