@@ -23,6 +23,7 @@ The files at the top of the package are the way the data flows; folders are ever
 
     privacy/          randomness, samplers, mechanisms, ledger, budget, statement
     baselines/        other published private trees, one a file, with what they really guarantee
+    robustness/       what poisoned records cannot do: certificates, votes of partitions, attacks
     audit/            exact privacy loss by enumeration
     export/           a tree as text
     datasets/         six public datasets, bundled
@@ -40,6 +41,7 @@ from typing import TYPE_CHECKING, Any
 
 from privatree.errors import (
     BudgetExceededError,
+    CertificateError,
     DatasetMissingError,
     ModelFormatError,
     PaperClaimWarning,
@@ -50,7 +52,7 @@ from privatree.errors import (
 )
 
 if TYPE_CHECKING:
-    from privatree import audit, baselines, datasets, export, privacy, sources
+    from privatree import audit, baselines, datasets, export, privacy, robustness, sources
     from privatree.estimators import PrivaTreeClassifier
     from privatree.export import export_text
     from privatree.model import Model, load
@@ -62,6 +64,7 @@ __version__ = "0.1.0"
 __all__ = [
     "BudgetExceededError",
     "Categorical",
+    "CertificateError",
     "DatasetMissingError",
     "Model",
     "ModelFormatError",
@@ -82,6 +85,7 @@ __all__ = [
     "export_text",
     "load",
     "privacy",
+    "robustness",
     "sources",
 ]
 
@@ -95,7 +99,7 @@ _HOME = {
     "export_text": "privatree.export",
     "load": "privatree.model",
 }
-_PACKAGES = ("audit", "baselines", "datasets", "export", "privacy", "sources")
+_PACKAGES = ("audit", "baselines", "datasets", "export", "privacy", "robustness", "sources")
 
 
 def __getattr__(name: str) -> Any:

@@ -6,6 +6,7 @@
     ├── ParameterError (ValueError)      a parameter is out of its range
     ├── SchemaError (ValueError)         a schema contradicts itself, or the columns it is given
     ├── ModelFormatError (ValueError)    a model file is not what ``save`` writes
+    ├── CertificateError (ValueError)    a learner or its data cannot be certified
     ├── BudgetExceededError              a draw would spend more than the budget; nothing was drawn
     └── DatasetMissingError              a dataset of the paper is not here and cannot be fetched
 
@@ -31,6 +32,10 @@ class SchemaError(PrivatreeError, ValueError):
 
 class ModelFormatError(PrivatreeError, ValueError):
     """A model file is not what ``save`` writes."""
+
+
+class CertificateError(PrivatreeError, ValueError):
+    """A certificate against poisoning would not hold for this learner or these data."""
 
 
 class BudgetExceededError(PrivatreeError):

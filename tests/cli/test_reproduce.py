@@ -150,8 +150,9 @@ def test_all_leaves_out_what_was_not_asked_for(
     assert told.count("Left out: a method needs a library. They") == 1
     assert "Left out: epsilon-curve: nothing to run" in told
     assert "Left out: budget-shares: nothing to run" in told
+    assert "Left out: poisoning-curve: nothing to run" in told
     folders = {path.name for path in tmp_path.iterdir() if path.is_dir()}
-    assert folders == {"datasets", "accuracy", "runtime"}
+    assert folders == {"datasets", "accuracy", "runtime", "poisoning"}
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ SURFACE = (
     "model",
     "paper_estimator",
     "privacy",
+    "robustness",
     "schema",
     "sources",
 )
@@ -101,6 +102,7 @@ ALLOWED = {
         "tree",
         "tree_building",
     },
+    "robustness": {"errors", "estimator_base", "model", "privacy", "schema", "sources"},
     "export": {"schema", "tree"},
     "datasets": {"errors", "schema"},
     "experiments": {
@@ -111,6 +113,7 @@ ALLOWED = {
         "paper_budget",
         "paper_tree",
         "privacy",
+        "robustness",
         "schema",
         "sources",
     },
@@ -120,6 +123,7 @@ ALLOWED = {
         "export",
         "datasets",
         "experiments",
+        "robustness",
         "schema",
         "sources",
         "__init__",

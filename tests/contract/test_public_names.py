@@ -9,6 +9,7 @@ import privatree
 NAMES = {
     "BudgetExceededError",
     "Categorical",
+    "CertificateError",
     "DatasetMissingError",
     "Model",
     "ModelFormatError",
@@ -29,6 +30,7 @@ NAMES = {
     "export_text",
     "load",
     "privacy",
+    "robustness",
     "sources",
 }
 
@@ -87,6 +89,29 @@ def test_what_privacy_offers_can_be_had():
     )
     for name in privatree.privacy.__all__:
         assert getattr(privatree.privacy, name) is not None
+
+
+def test_what_robustness_offers_can_be_had():
+    assert set(privatree.robustness.__all__) == {
+        "AccuracyCertificate",
+        "AttackSuccessCertificate",
+        "BackdoorAttack",
+        "DPAClassifier",
+        "EpsilonDP",
+        "InsertionAttack",
+        "LabelFlipAttack",
+        "PoisonedData",
+        "PredictionCertificates",
+        "accuracy_certificate",
+        "art_classifier",
+        "attack_success_certificate",
+        "best",
+        "bounds",
+        "claimed_accuracy_certificate",
+        "prediction_certificates",
+    }
+    for name in privatree.robustness.__all__:
+        assert getattr(privatree.robustness, name) is not None
 
 
 def test_import_alone_loads_nothing_heavy():

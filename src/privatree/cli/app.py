@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from privatree import __version__
-from privatree.cli import demo, fit, predict, reproduce, show
+from privatree.cli import certify, demo, fit, predict, reproduce, show
 from privatree.errors import PrivatreeError
 
 app = typer.Typer(
@@ -17,6 +17,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.command("certify")(certify.certify)
 app.command("demo")(demo.demo)
 app.command("fit")(fit.fit)
 app.command("predict")(predict.predict)

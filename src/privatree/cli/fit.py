@@ -8,33 +8,28 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from privatree.cli.learner_options import (
+    SCHEMA_HELP,
+    Data,
+    DatasetSize,
+    Epsilon,
+    MaxDepth,
+    RobustLevels,
+    Schedule,
+    Target,
+    read_training_records,
+    whole_number,
+)
 from privatree.cli.output import check_output
 from privatree.errors import ParameterError
 
 
 def fit(
-    data: Annotated[
-        list[str],
-        typer.Argument(
-            help="CSV or Parquet files, folders of them, or patterns in quotes: 'part-*.csv'."
-        ),
-    ],
-    target: Annotated[str, typer.Option(help="The column to predict.")],
-    epsilon: Annotated[
-        float,
-        typer.Option(
-            help="Privacy budget: with or without any one record, each possible tree is at most "
-            "e^EPSILON times as likely. 0.1 is strict, 1 a factor of 2.7, 10 next to nothing."
-        ),
-    ],
+    data: Data,
+    target: Target,
+    epsilon: Epsilon,
     output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write: JSON.")],
-    schema: Annotated[
-        Path | None,
-        typer.Option(
-            help="TOML file of what is public: columns with their ranges or categories, and the "
-            "classes. Write it from public knowledge, not from the records."
-        ),
-    ] = None,
+    schema: Annotated[Path | None, typer.Option(help=SCHEMA_HELP)] = None,
     infer_schema: Annotated[
         bool,
         typer.Option(
@@ -42,37 +37,16 @@ def fit(
             help="Read the schema from the records instead. This leaks: no finite epsilon holds.",
         ),
     ] = False,
-    max_depth: Annotated[
-        str,
-        typer.Option(
-            metavar="N|none",
-            help="Largest depth of the tree. With none it follows from the size and epsilon.",
-        ),
-    ] = "4",
+    max_depth: MaxDepth = "4",
     lookahead: Annotated[
         str, typer.Option(metavar="auto|1|2|3", help="How many levels are chosen together.")
     ] = "auto",
     n_bins: Annotated[
         str, typer.Option(metavar="auto|N", help="How finely the range of a number is cut.")
     ] = "auto",
-    dataset_size: Annotated[
-        str,
-        typer.Option(
-            metavar="private|N",
-            help="A number of records that is public anyway saves the budget to estimate it. It "
-            "must not be counted from this data.",
-        ),
-    ] = "private",
-    schedule: Annotated[
-        Literal["accuracy", "robust"],
-        typer.Option(
-            help="How the budget goes to the levels: for the best tree, or in equal shares for "
-            "the strongest certificates against poisoned records."
-        ),
-    ] = "accuracy",
-    robust_levels: Annotated[
-        int, typer.Option(metavar="N", help="How many levels --schedule robust has.")
-    ] = 3,
+    dataset_size: DatasetSize = "private",
+    schedule: Schedule = "accuracy",
+    robust_levels: RobustLevels = 3,
     neighbours: Annotated[
         Literal["add-remove", "replace"],
         typer.Option(
@@ -117,10 +91,10 @@ def fit(
         raise ParameterError("--schema and --infer-schema exclude each other. Leave out one.")
     parameters = {
         "epsilon": epsilon,
-        "max_depth": _whole_number("--max-depth", max_depth, none=None),
-        "lookahead": _whole_number("--lookahead", lookahead, auto="auto"),
-        "n_bins": _whole_number("--n-bins", n_bins, auto="auto"),
-        "dataset_size": _whole_number("--dataset-size", dataset_size, private="private"),
+        "max_depth": whole_number("--max-depth", max_depth, none=None),
+        "lookahead": whole_number("--lookahead", lookahead, auto="auto"),
+        "n_bins": whole_number("--n-bins", n_bins, auto="auto"),
+        "dataset_size": whole_number("--dataset-size", dataset_size, private="private"),
         "schedule": schedule,
         "robust_levels": robust_levels,
         "neighbours": neighbours,
@@ -149,13 +123,9 @@ def _trained(
 ) -> Any:
     from privatree import PrivaTreeClassifier
     from privatree.schema import Schema
-    from privatree.sources.files import read_files
 
     declared = Schema.from_toml(schema)
-    records = read_files(files, declared, target, allow_ragged=True)
-    if records.ignored and not quiet:
-        names = ", ".join(map(repr, records.ignored))
-        typer.echo(f"Not in the schema, so ignored: {names}.", err=True)
+    records = read_training_records(files, target, declared, quiet=quiet)
     return PrivaTreeClassifier(**parameters, schema=declared).fit(records.features, records.labels)
 
 
@@ -174,14 +144,3 @@ def _trained_without_schema(files: list[Path], target: str, parameters: dict[str
     for warning in caught:
         typer.echo(f"Warning: {warning.message}", err=True)
     return model
-
-
-def _whole_number(option: str, given: str, **words: str | None) -> int | str | None:
-    """The number that was given, or what one of these words stands for."""
-    if given in words:
-        return words[given]
-    try:
-        return int(given)
-    except ValueError:
-        (word,) = words
-        raise ParameterError(f"{option} must be a whole number or {word}, got {given!r}.") from None

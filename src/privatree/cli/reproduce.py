@@ -20,11 +20,23 @@ _SECONDS_BETWEEN_LINES = 60.0
 
 def reproduce(
     target: Annotated[
-        Literal["accuracy", "runtime", "datasets", "epsilon-curve", "budget-shares", "all"],
+        Literal[
+            "accuracy",
+            "runtime",
+            "datasets",
+            "epsilon-curve",
+            "budget-shares",
+            "poisoning",
+            "poisoning-curve",
+            "backdoor",
+            "all",
+        ],
         typer.Argument(
             help="accuracy: the tables of all methods. runtime: seconds a fit. datasets: their "
             "properties. epsilon-curve: accuracy against epsilon. budget-shares: how Algorithm 1 "
-            "should divide its budget."
+            "should divide its budget. poisoning: tables of the accuracy guaranteed if records are "
+            "poisoned. poisoning-curve: the same against their number. backdoor: a trigger "
+            "planted in images, and how often it works."
         ),
     ],
     output: Annotated[
@@ -33,8 +45,9 @@ def reproduce(
     data_dir: Annotated[
         Path | None,
         typer.Option(
-            help="Folder of datasets: NAME.parquet with the label in the column target. What is "
-            "not there comes from the package or from OpenML."
+            help="Folder of datasets: NAME.parquet with the label in the column target; for "
+            "backdoor mnist01.npz, with the arrays X (uint8, n x 784) and y (0 or 1). What is not "
+            "there comes from the package or from OpenML."
         ),
     ] = None,
     suite: Annotated[
@@ -48,9 +61,9 @@ def reproduce(
         str | None,
         typer.Option(
             metavar="A,B,...",
-            help="Only these methods: decision-tree, bdpt, privatree-star, dpgdf, privatree-paper, "
-            "diffprivlib-tree, random-tree (our version of it), privatree (record-level), "
-            "diffprivlib-logistic, dp-ebm.",
+            help="Only these methods: decision-tree, dpa, bdpt, privatree-star, dpgdf, "
+            "privatree-paper, diffprivlib-tree, random-tree (our version of it), privatree "
+            "(record-level), privatree-robust, diffprivlib-logistic, dp-ebm.",
         ),
     ] = None,
     epsilon: Annotated[
@@ -62,7 +75,7 @@ def reproduce(
         typer.Option(
             metavar="N",
             help="How often everything is repeated with other seeds: by default 5 for accuracy, "
-            "1 for runtime, and the paper's 50 for the figures.",
+            "10 for poisoning, 1 for runtime, and the paper's 50 for the figures.",
         ),
     ] = None,
     jobs: Annotated[

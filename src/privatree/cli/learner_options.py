@@ -1,0 +1,76 @@
+"""Options that say where the records are and how to train, for every command that trains."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from privatree.errors import ParameterError
+
+Data = Annotated[
+    list[str],
+    typer.Argument(
+        help="CSV or Parquet files, folders of them, or patterns in quotes: 'part-*.csv'."
+    ),
+]
+Target = Annotated[str, typer.Option(help="The column to predict.")]
+Epsilon = Annotated[
+    float,
+    typer.Option(
+        help="Privacy budget: with or without any one record, each possible tree is at most "
+        "e^EPSILON times as likely. 0.1 is strict, 1 a factor of 2.7, 10 next to nothing."
+    ),
+]
+SCHEMA_HELP = (
+    "TOML file of what is public: columns with their ranges or categories, and the classes. "
+    "Write it from public knowledge, not from the records."
+)
+MaxDepth = Annotated[
+    str,
+    typer.Option(
+        metavar="N|none",
+        help="Largest depth of the tree. With none it follows from the size and epsilon.",
+    ),
+]
+DatasetSize = Annotated[
+    str,
+    typer.Option(
+        metavar="private|N",
+        help="A number of records that is public anyway saves the budget to estimate it. It "
+        "must not be counted from this data.",
+    ),
+]
+Schedule = Annotated[
+    Literal["accuracy", "robust"],
+    typer.Option(
+        help="How the budget goes to the levels: for the best tree, or in equal shares for "
+        "the strongest certificates against poisoned records."
+    ),
+]
+RobustLevels = Annotated[
+    int, typer.Option(metavar="N", help="How many levels --schedule robust has.")
+]
+
+
+def read_training_records(files: list[Path], target: str, schema: Any, *, quiet: bool) -> Any:
+    """Read them by the schema; the names of columns that it does not have go to stderr."""
+    from privatree.sources.files import read_files
+
+    records = read_files(files, schema, target, allow_ragged=True)
+    if records.ignored and not quiet:
+        names = ", ".join(map(repr, records.ignored))
+        typer.echo(f"Not in the schema, so ignored: {names}.", err=True)
+    return records
+
+
+def whole_number(option: str, given: str, **words: str | None) -> int | str | None:
+    """The number that was given, or what one of these words stands for."""
+    if given in words:
+        return words[given]
+    try:
+        return int(given)
+    except ValueError:
+        (word,) = words
+        raise ParameterError(f"{option} must be a whole number or {word}, got {given!r}.") from None

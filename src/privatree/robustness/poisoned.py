@@ -1,0 +1,51 @@
+"""How many records an attacker has, as a user says it: a number, or a share of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from math import floor
+from typing import Any
+
+import numpy as np
+
+from privatree.errors import ParameterError
+
+USUAL_SHARES = ("0.1%", "0.5%", "1%")
+"""Those of the paper's tables."""
+
+
+def poisoned_records(poisoned: Sequence[int | str], n_train: int) -> tuple[int, ...]:
+    """Numbers of records, in the order given.
+
+    Parameters
+    ----------
+    poisoned : sequence of int or str
+        Numbers of records, or shares of the training records such as ``"0.5%"``, rounded down.
+    n_train : int
+        The number of training records.
+    """
+    if isinstance(poisoned, (str, bytes)) or not hasattr(poisoned, "__iter__"):
+        raise ParameterError(
+            f"poisoned must be a list of numbers and shares such as [10, '1%'], got {poisoned!r}."
+        )
+    numbers = tuple(_number(entry, n_train) for entry in poisoned)
+    if not numbers:
+        raise ParameterError("poisoned must be a list of at least one number or share.")
+    return numbers
+
+
+def _number(entry: Any, n_train: int) -> int:
+    if isinstance(entry, (int, np.integer)) and not isinstance(entry, bool) and entry >= 0:
+        return int(entry)
+    if isinstance(entry, str) and entry.strip().endswith("%"):
+        try:
+            share = Decimal(entry.strip()[:-1].strip())
+        except InvalidOperation:
+            share = Decimal("NaN")
+        if share.is_finite() and 0 <= share <= 100:
+            return floor(Fraction(share) * n_train / 100)
+    raise ParameterError(
+        f"poisoned must be numbers of records >= 0 or shares from '0%' to '100%', got {entry!r}."
+    )

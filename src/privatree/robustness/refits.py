@@ -1,0 +1,145 @@
+"""Trains a learner again and again on the same records, with fresh noise each time.
+
+What comes out does not depend on the number of processes: each refit carries its own seed. The
+records go to the processes through memory, never through a file.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from sklearn.base import clone
+
+from privatree.errors import ParameterError, PrivacyLeakWarning
+from privatree.privacy.randomness import Randomness
+
+Result = TypeVar("Result")
+
+_AT_ONCE = 5
+"""Refits for which the records are sent to a process once."""
+
+BUDGET_LEFT_OUT = (
+    "The budget of the estimator was not charged for the refits: none of them is released."
+)
+
+
+def without_budget(estimator: Any) -> tuple[Any, tuple[str, ...]]:
+    """A copy that charges no budget, and what to tell about it."""
+    copy = clone(estimator)
+    if copy.get_params(deep=False).get("budget") is None:
+        return copy, ()
+    return copy.set_params(budget=None), (BUDGET_LEFT_OUT,)
+
+
+def refit(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    measure: Callable[[Any], Result],
+    refits: int,
+    *,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> list[Result]:
+    """Train copies of an estimator, and measure each.
+
+    Parameters
+    ----------
+    estimator : classifier
+        With ``random_state=None`` every copy draws from the operating system; else all of them
+        have seeds that follow from it, each its own.
+    X, y : records and labels
+        What to train on, the same every time.
+    measure : callable
+        Takes a trained copy. It is sent to other processes.
+    refits : int
+        How many copies.
+    n_jobs : int, optional
+        Processes, as in scikit-learn: None is 1, -1 as many as there are processors.
+    progress : bool, optional
+        Whether to show a bar on stderr; by default if it is a terminal.
+
+    Returns
+    -------
+    list
+        What was measured, in order.
+    """
+    from sklearn.utils.parallel import Parallel, delayed
+
+    seeds = _seeds(estimator, refits)
+    parts = [seeds[start : start + _AT_ONCE] for start in range(0, refits, _AT_ONCE)]
+    parallel = Parallel(n_jobs=n_jobs, return_as="generator", max_nbytes=None)
+    tasks = (delayed(_refit_part)(estimator, X, y, measure, part) for part in parts)
+    measured: list[Result] = []
+    with _bar(refits, progress) as advance:
+        for found in parallel(tasks):
+            measured += found
+            advance(len(found))
+    return measured
+
+
+def fit_quietly(estimator: Any, X: Any, y: Any) -> Any:
+    """Train it; what the statement says, and the certificate repeats, is not said as a warning."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyLeakWarning)
+        return estimator.fit(X, y)
+
+
+def _refit_part(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    measure: Callable[[Any], Result],
+    seeds: Sequence[int | None],
+) -> list[Result]:
+    measured = []
+    for seed in seeds:
+        copy = clone(estimator)
+        if seed is not None:
+            copy.set_params(random_state=seed)
+        measured.append(measure(fit_quietly(copy, X, y)))
+    return measured
+
+
+def _seeds(estimator: Any, refits: int) -> list[int | None]:
+    """Distinct seeds below 2^32, which every learner takes; none if the noise is to be secret."""
+    source = Randomness.from_random_state(estimator.get_params(deep=False).get("random_state"))
+    if not source.seeded:
+        return [None] * refits
+    seeds: dict[int, None] = {}
+    while len(seeds) < refits:
+        seeds[source.below(2**32)] = None
+    return list(seeds)
+
+
+@contextmanager
+def _bar(total: int, shown: bool | None) -> Iterator[Callable[[int], None]]:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    if shown is not None and not isinstance(shown, bool):
+        raise ParameterError(f"progress must be True, False or None, got {shown!r}.")
+    console = Console(stderr=True)
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(elapsed_when_finished=False),
+        console=console,
+        disable=not (console.is_terminal if shown is None else shown),
+    )
+    with bar:
+        task = bar.add_task("refits", total=total)
+        yield lambda finished: bar.update(task, advance=finished)

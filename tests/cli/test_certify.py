@@ -1,0 +1,121 @@
+import json
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from privatree import Categorical, Numeric, PrivaTreeClassifier, Schema
+from privatree.cli.app import main
+from privatree.robustness.curve import AccuracyCertificate
+from privatree.robustness.estimation import accuracy_certificate
+
+SCHEMA = Schema(
+    {"age": Numeric(0, 100, integer=True), "ward": Categorical(["east", "west"])}, ["no", "yes"]
+)
+
+
+def table(n_rows, seed=0):
+    rng = np.random.default_rng(seed)
+    age = rng.integers(0, 100, n_rows)
+    ward = rng.choice(["east", "west"], n_rows)
+    return pd.DataFrame({"age": age, "ward": ward, "ill": np.where(age > 60, "yes", "no")})
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table(250).to_csv("data.csv", index=False)
+    table(40, seed=1).to_parquet("test.parquet")
+    SCHEMA.to_toml("schema.toml")
+    return tmp_path
+
+
+def certify(monkeypatch, *arguments):
+    """Run it with what every call needs, unless it is given."""
+    defaults = {
+        "--target": "ill", "--schema": "schema.toml", "--epsilon": "0.2", "--refits": "12",
+        "--seed": "1", "--jobs": "1", "--schedule": "robust",
+    }  # fmt: skip
+    given = [word for name in defaults if name not in arguments for word in (name, defaults[name])]
+    monkeypatch.setattr(
+        sys, "argv", ["privatree", "certify", "data.csv", *given, *map(str, arguments)]
+    )
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    return stopped.value.code or 0
+
+
+def test_it_holds_out_a_part_and_prints_the_certificate(folder, monkeypatch, capsys):
+    assert certify(monkeypatch, "--poisoned", "2, 10,1%", "-o", "certificate.json") == 0
+    printed = capsys.readouterr()
+    saved = AccuracyCertificate.load("certificate.json")
+    assert printed.out == f"{saved}\n\nSaved certificate.json.\n"
+    assert "Held out for the test: 50 of 250 records (--split-seed 0)" in printed.err
+    assert (saved.n_train, saved.n_test, saved.poisoned) == (200, 50, (2, 10, 2))
+    assert saved.privacy.schedule is not None
+    assert "without privacy: publishing it is outside" in printed.out
+
+
+def test_it_is_what_the_function_says(folder, monkeypatch, capsys):
+    assert certify(monkeypatch, "--test", "test.parquet", "--json", "--confidence", "0.9") == 0
+    printed = capsys.readouterr()
+    found = AccuracyCertificate.from_dict(json.loads(printed.out))
+    train, test = table(250), table(40, seed=1)
+    expected = accuracy_certificate(
+        PrivaTreeClassifier(0.2, schema=SCHEMA, schedule="robust", random_state=1),
+        train[["age", "ward"]],
+        train["ill"],
+        test[["age", "ward"]],
+        test["ill"],
+        confidence=0.9,
+        refits=12,
+    )
+    assert found == expected
+    assert printed.err == ""
+
+
+def test_the_split_is_the_same_until_another_is_asked_for(folder, monkeypatch, capsys):
+    found = []
+    for arguments in ((), (), ("--split-seed", "1")):
+        assert certify(monkeypatch, "--json", *arguments) == 0
+        found.append(json.loads(capsys.readouterr().out)["estimate"])
+    assert found[0] == found[1] != found[2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--poisoned", "few"), "--poisoned must be numbers and shares"),
+        (("--poisoned", "-1"), "poisoned must be numbers of records >= 0"),
+        (("--poisoned", ","), "--poisoned must be"),
+        (("--test-share", "1"), "--test-share must be between 0 and 1"),
+        (("--test-share", "0.001"), "--test-share must leave records"),
+        (("--split-seed", "-1"), "--split-seed must be >= 0"),
+        (("--jobs", "0"), "--jobs must be at least 1"),
+        (("--refits", "0"), "refits must be an integer"),
+        (("--confidence", "99"), "confidence must be between 0 and 1"),
+        (("--epsilon", "-1"), "epsilon must be"),
+        (("--dataset-size", "250"), "--dataset-size must be declared from public knowledge"),
+        (("--dataset-size", "200"), "dataset_size must be declared from public knowledge"),
+        (("--dataset-size", "many"), "--dataset-size must be a whole number or private"),
+        (("--target", "age"), "must not be a feature"),
+        (("--schema", "none.toml"), "No such file"),
+        (("--test", "none.csv"), "none.csv"),
+        (("-o", "data.csv"), "would be overwritten"),
+        (("-o", "no/where.json"), "there is no folder"),
+        (("--infer-schema",), "No such option"),
+    ],
+)
+def test_mistakes_are_one_line(folder, monkeypatch, capsys, arguments, message):
+    assert certify(monkeypatch, *arguments) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    (line,) = [text for text in printed.err.splitlines() if not text.startswith("Held out")]
+    assert line.startswith("privatree: ")
+    assert message in line
+
+
+def test_a_round_dataset_size_is_fine(folder, monkeypatch, capsys):
+    assert certify(monkeypatch, "--dataset-size", "300", "--schedule", "accuracy") == 0
+    assert "dataset_size, as declared" in " ".join(capsys.readouterr().out.split())
