@@ -21,6 +21,7 @@ class Fake:
     number: int
     does: str = "score"
     fields: ClassVar = ("number", "does")
+    measures: ClassVar = ()
 
     @property
     def key(self):
@@ -91,3 +92,19 @@ def listener(new_listener: Callable[[], Any]) -> Any:
 @pytest.fixture
 def output(tmp_path: Path) -> Path:
     return tmp_path / "out"
+
+
+@pytest.fixture(scope="session")
+def tiny_mnist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with 150 images that are easy to tell apart: a ring or a bar, in noise."""
+    import numpy as np
+
+    randomness = np.random.default_rng(0)
+    digits = np.arange(150) % 2
+    images = randomness.integers(0, 40, size=(150, 28, 28))
+    images[:, 20:, 20:] = 0  # black where the trigger will be, as in MNIST
+    images[digits == 0, 5:9, 5:20] = 200
+    images[digits == 1, 5:20, 12:14] = 200
+    folder = tmp_path_factory.mktemp("mnist")
+    np.savez(folder / "mnist01.npz", X=images.reshape(150, 784).astype(np.uint8), y=digits)
+    return folder

@@ -167,6 +167,28 @@ def test_other_axes():
     assert legend_texts(figure) == ["clean", "DPA"]
 
 
+def test_panels_below_each_other_share_labels():
+    panels = [Panel(title, (Curve("dpa", "DPA", [0, 1], [0.8, 0.4]),)) for title in "abcd"]
+    figure = line_figure(panels, x_label="x", y_label="y", n_columns=2)
+    assert [axes.get_title() for axes in figure.axes] == ["a", "b", "c", "d"]
+    assert [axes.get_xlabel() for axes in figure.axes] == ["", "", "x", "x"]
+    assert [axes.get_ylabel() for axes in figure.axes] == ["y", "", "y", ""]
+    assert tuple(figure.get_size_inches()) == (pytest.approx(6.6), pytest.approx(5.5))
+    figure.draw_without_rendering()
+    first, second, third, _ = (axes.get_window_extent() for axes in figure.axes)
+    assert first.x1 < second.x0
+    assert third.y1 < first.y0
+
+
+@pytest.mark.parametrize(("n_points", "every"), [(2, 1), (10, 1), (19, 1), (81, 8)])
+def test_a_curve_of_many_points_has_few_markers(n_points, every):
+    curve = Curve("dpa", "DPA", list(range(n_points)), [0.5] * n_points)
+    figure = line_figure([Panel("t", (curve,))], x_label="x", y_label="y", x_scale="linear")
+    (line,) = figure.axes[0].get_lines()
+    assert len(line.get_xdata()) == n_points
+    assert line.get_markevery() == every
+
+
 def test_nothing_to_draw():
     figure = accuracy_curves(summary().head(0), methods=METHODS, datasets=DATASETS)
     assert figure.legends == []

@@ -30,6 +30,36 @@ def test_a_row_is_on_disk_as_soon_as_it_is_written(tmp_path: Path) -> None:
     assert task(1) not in Journal(journal.path, FIELDS)
 
 
+def test_more_measures_stand_between_the_accuracy_and_the_seconds(tmp_path: Path) -> None:
+    path = tmp_path / "cells.csv"
+    journal = Journal(path, FIELDS, ("asr", "loss"))
+    journal.scored(task(0), Score(0.5, 0.01, (0.25, 1 / 3)))
+    journal.marked(task(1), "timeout")
+    assert path.read_text() == (
+        "dataset,method,epsilon,depth,repeat,fold,accuracy,asr,loss,fit_seconds,note\n"
+        "vote,privatree,0.1,4,0,0,0.500000,0.250000,0.333333,0.0100,\n"
+        "vote,privatree,0.1,4,0,1,,,,,timeout\n"
+    )
+    again = Journal(path, FIELDS, ("asr", "loss"))
+    table = again.frame([task(0), task(1)])
+    assert table["asr"].tolist()[0] == 0.25
+    assert math.isnan(table["loss"][1])
+    assert table["note"].tolist() == ["", "timeout"]
+    again.forget_marked([task(0), task(1)])
+    assert task(0) in Journal(path, FIELDS, ("asr", "loss"))
+    assert task(1) not in Journal(path, FIELDS, ("asr", "loss"))
+    with pytest.raises(ParameterError, match=r"columns dataset, .* accuracy, fit_seconds"):
+        Journal(path, FIELDS)
+
+
+@pytest.mark.parametrize("more", [(), (0.5, 0.5)])
+def test_a_score_must_have_every_measure(tmp_path: Path, more: tuple[float, ...]) -> None:
+    journal = Journal(tmp_path / "cells.csv", FIELDS, ("asr",))
+    with pytest.raises(ParameterError, match="must have 1 numbers besides the accuracy"):
+        journal.scored(task(0), Score(0.5, 0.01, more))
+    assert task(0) not in Journal(journal.path, FIELDS, ("asr",))
+
+
 def test_every_cut_of_the_file_loses_the_last_row_at_most(tmp_path: Path) -> None:
     path = tmp_path / "cells.csv"
     journal = Journal(path, FIELDS)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -275,6 +275,16 @@ def test_the_runner_is_told_what_was_asked(
     monkeypatch.setattr(study, "run", lambda *_, **settings: told.update(settings))
     begin(jobs=3, time_limit=7.0).run("name", [fake_tasks.Fake(0)], jobs=of_target)
     assert told == {"jobs": expected, "time_limit": 7.0}
+
+
+def test_the_results_have_the_columns_that_the_tasks_measure(
+    begin: Callable[..., Study], monkeypatch: pytest.MonkeyPatch, output: Path
+) -> None:
+    monkeypatch.setattr(study, "run", lambda *_, **__: None)
+    task: Any = SimpleNamespace(fields=("number",), measures=("asr",), key=("0",))
+    begin().run("name", [task])
+    written = (output / "name" / "cells.csv").read_text()
+    assert written == "number,accuracy,asr,fit_seconds,note\n"
 
 
 @pytest.mark.parametrize("retry", [False, True])

@@ -54,6 +54,7 @@ class BudgetShare:
         "leaves",
         "repeat",
     )
+    measures: ClassVar[tuple[str, ...]] = ()
 
     @property
     def key(self) -> tuple[str, ...]:

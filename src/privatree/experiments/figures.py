@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _PANEL_WIDTH = 3.3  # inches: one column of a paper
 _LEGEND_COLUMNS = 2.5  # that many names fit below a panel
+_MARKERS = 10  # on a curve, about; all points if there are fewer than twice as many
 _LOOK: dict[Any, Any] = {
     "font.family": "sans-serif",
     "font.size": 8,
@@ -68,6 +69,8 @@ _STYLES: Mapping[str, Style] = {
     "random-tree": Style("#E69F00", "P", (3, 1.5)),  # stands in for the one above
     "diffprivlib-logistic": Style("#8C6D00", "X", (2, 2)),
     "dp-ebm": Style("#666666", "h", (7, 2)),
+    "privatree-robust": Style("#882255", "p", (8, 1.5, 2, 1.5)),
+    "dpa": Style("#117733", "<", (6, 1, 1, 1)),
 }
 _OTHER = Style("#444444", "d")
 _REFERENCE = Style("#000000", "", (4, 3))
@@ -107,49 +110,72 @@ class Panel:
 
 
 def line_figure(
-    panels: Sequence[Panel], *, x_label: str, y_label: str, x_scale: str = "log"
+    panels: Sequence[Panel],
+    *,
+    x_label: str,
+    y_label: str,
+    x_scale: str = "log",
+    n_columns: int | None = None,
 ) -> Figure:
     """Panels side by side with one legend below them.
 
     Parameters
     ----------
     panels : sequence of Panel
-        From left to right; each has its own range of y.
+        From left to right, then from top to bottom; each has its own range of y.
     x_label, y_label : str
         What the axes show.
     x_scale : {"log", "linear"}
         Of the horizontal axis.
+    n_columns : int, optional
+        How many panels stand side by side; all if not given.
     """
-    with drawing(len(panels), height=2.75) as figure:
+    width = n_columns or len(panels)
+    n_rows = math.ceil(len(panels) / width)
+    with drawing(width, height=2.75 * n_rows) as figure:
         entries: dict[str, Any] = {}
         for place, panel in enumerate(panels):
-            axes = figure.add_subplot(1, len(panels), place + 1)
-            axes.set_title(panel.title)
+            axes = figure.add_subplot(n_rows, width, place + 1)
             axes.set_xscale(x_scale)
-            axes.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
-            axes.set_xlabel(x_label)
-            axes.set_ylabel(y_label if place == 0 else "")
-            axes.grid(axis="y", color="#E4E4E4", linewidth=0.6)
-            axes.set_axisbelow(True)
-            for reference in panel.references:
-                line = axes.axhline(reference.y, lw=1.0, color=_REFERENCE.colour, zorder=1.5)
-                line.set_dashes(_REFERENCE.dashes)
-                entries.setdefault(reference.label, line)
-            for curve in panel.curves:
-                entries.setdefault(curve.label, _draw_curve(axes, curve))
-        n_lines = math.ceil(len(entries) / (_LEGEND_COLUMNS * len(panels)))
+            axes.set_xlabel(x_label if place >= len(panels) - width else "")
+            axes.set_ylabel(y_label if place % width == 0 else "")
+            for label, drawn in draw_panel(axes, panel).items():
+                entries.setdefault(label, drawn)
+        n_lines = math.ceil(len(entries) / (_LEGEND_COLUMNS * width))
         legend_below(figure, entries, n_columns=math.ceil(len(entries) / max(1, n_lines)))
     return figure
 
 
+def draw_panel(axes: Axes, panel: Panel) -> dict[str, Any]:
+    """Draw a panel in its place; what a legend should name, by its label."""
+    axes.set_title(panel.title)
+    axes.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
+    axes.grid(axis="y", color="#E4E4E4", linewidth=0.6)
+    axes.set_axisbelow(True)
+    entries: dict[str, Any] = {}
+    for reference in panel.references:
+        line = axes.axhline(reference.y, lw=1.0, color=_REFERENCE.colour, zorder=1.5)
+        line.set_dashes(_REFERENCE.dashes)
+        entries.setdefault(reference.label, line)
+    for curve in panel.curves:
+        entries.setdefault(curve.label, _draw_curve(axes, curve))
+    return entries
+
+
+def style_of(method: str) -> Style:
+    """How a method is drawn in every figure."""
+    return _STYLES.get(method, _OTHER)
+
+
 def _draw_curve(axes: Axes, curve: Curve) -> Any:
-    style = curve.style or _STYLES.get(curve.method, _OTHER)
+    style = curve.style or style_of(curve.method)
     emphasised = curve.method == _EMPHASISED
     (line,) = axes.plot(
         curve.x,
         curve.y,
         color=style.colour,
         marker=style.marker,
+        markevery=max(1, len(curve.x) // _MARKERS),
         markersize=4.2 if emphasised else 3.4,
         markeredgecolor="white",
         markeredgewidth=0.4,
@@ -216,7 +242,7 @@ def legend_below(figure: Figure, entries: Mapping[str, Any], *, n_columns: int) 
 
 
 @contextmanager
-def drawing(n_panels: int, height: float) -> Iterator[Figure]:
+def drawing(n_panels: float, height: float) -> Iterator[Figure]:
     """A figure that lays out its parts itself, in our look.
 
     Raises

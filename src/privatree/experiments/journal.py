@@ -20,8 +20,6 @@ from privatree.experiments.tasks import Score, Task
 if TYPE_CHECKING:
     import pandas as pd
 
-RESULT = ("accuracy", "fit_seconds", "note")
-
 
 class Journal:
     """The results of one experiment, as a CSV file.
@@ -32,6 +30,8 @@ class Journal:
         The file; it need not exist.
     fields : sequence of str
         The columns that identify a task; those of its result follow.
+    measures : sequence of str, default=()
+        The columns of what a task finds besides the accuracy.
 
     Raises
     ------
@@ -39,9 +39,10 @@ class Journal:
         If the file holds something else.
     """
 
-    def __init__(self, path: Path, fields: Sequence[str]) -> None:
+    def __init__(self, path: Path, fields: Sequence[str], measures: Sequence[str] = ()) -> None:
         self.path = path
-        self._fields = tuple(fields)
+        self._fields, self._measures = tuple(fields), tuple(measures)
+        self._header = (*self._fields, "accuracy", *self._measures, "fit_seconds", "note")
         self._rows: dict[tuple[str, ...], tuple[str, ...]] = {}
         if path.exists() and path.stat().st_size > 0:
             self._read()
@@ -54,11 +55,18 @@ class Journal:
 
     def scored(self, task: Task, score: Score) -> None:
         """Write what a task found."""
-        self._append(task.key, (f"{score.accuracy:.6f}", f"{score.fit_seconds:.4f}", ""))
+        if len(score.more) != len(self._measures):
+            raise ParameterError(
+                f"a score must have {len(self._measures)} numbers besides the accuracy, got "
+                f"{len(score.more)}. Let the task's measures name them all."
+            )
+        found = (f"{number:.6f}" for number in (score.accuracy, *score.more))
+        self._append(task.key, (*found, f"{score.fit_seconds:.4f}", ""))
 
     def marked(self, task: Task, note: str) -> None:
         """Write that a task has no score, and why."""
-        self._append(task.key, ("", "", " ".join(note.split())))
+        nothing = [""] * (len(self._measures) + 2)
+        self._append(task.key, (*nothing, " ".join(note.split())))
 
     def forget_marked(self, tasks: Iterable[Task]) -> None:
         """Drop those of these tasks that have no score, so that they are run again."""
@@ -78,7 +86,7 @@ class Journal:
         import pandas as pd
 
         rows = [(*task.key, *self._rows[task.key]) for task in tasks if task in self]
-        table = pd.DataFrame(rows, columns=[*self._fields, *RESULT])
+        table = pd.DataFrame(rows, columns=list(self._header))
         numbers = table.columns.drop(["dataset", "method", "note"], errors="ignore")
         return table.assign(**{name: pd.to_numeric(table[name]) for name in numbers})
 
@@ -88,20 +96,19 @@ class Journal:
             file.write(_line((*key, *result)))
 
     def _replace(self, rows: Iterable[tuple[tuple[str, ...], tuple[str, ...]]]) -> None:
-        lines = [_line((*self._fields, *RESULT)), *(_line((*k, *r)) for k, r in rows)]
+        lines = [_line(self._header), *(_line((*k, *r)) for k, r in rows)]
         replace_file(self.path, b"".join(lines))
 
     def _read(self) -> None:
         whole = self.path.read_bytes()
         ended = whole[: whole.rfind(b"\n") + 1]
         lines = csv.reader(io.StringIO(ended.decode("utf-8", errors="replace")))
-        header = (*self._fields, *RESULT)
-        if tuple(next(lines, ())) != header:
+        if tuple(next(lines, ())) != self._header:
             raise ParameterError(
-                f"{self.path}: is not a results file with the columns {', '.join(header)}. "
+                f"{self.path}: is not a results file with the columns {', '.join(self._header)}. "
                 "Name another output folder."
             )
-        for row in _complete(lines, len(header)):
+        for row in _complete(lines, len(self._header)):
             self._rows[row[: len(self._fields)]] = row[len(self._fields) :]
         if len(ended) < len(whole):
             self._replace(self._rows.items())

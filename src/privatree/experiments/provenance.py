@@ -36,7 +36,13 @@ _LIBRARIES = (
 )
 
 
-_AROUND = ("audit", "cli", "export")  # parts of the package that decide on no result
+_AROUND = ("audit", "cli", "export", "robustness")  # parts of the package that decide on no result
+_DECIDING = (  # files that do, in parts of which others do not
+    *("experiments/tasks.py", "experiments/budget_share.py", "experiments/methods/method.py"),
+    *("experiments/backdoor.py", "experiments/certified_split.py"),
+    *("robustness/attacks.py", "robustness/record_editing.py"),
+    *("robustness/partition_aggregation.py", "robustness/voter.py", "robustness/record_hash.py"),
+)
 _OTHERS = {
     "datasets": "other data for",
     "methods": "other versions of the methods",
@@ -128,9 +134,8 @@ def _code_mark() -> str:
     """Of all that decides on a result but the methods of the experiments, which have their own."""
     own = Path(__file__).parent
     package = {path for path in own.parent.rglob("*.py") if own not in path.parents}
-    deciding = {own / "tasks.py", own / "budget_share.py", own / "methods" / "method.py"}
-    deciding.update((own / "datasets").rglob("*.py"))
     around = {part for name in _AROUND for part in (own.parent / name).rglob("*.py")}
+    deciding = {own.parent / name for name in _DECIDING} | set((own / "datasets").rglob("*.py"))
     return _mark(sorted((package - around) | deciding))
 
 

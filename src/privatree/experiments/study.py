@@ -6,15 +6,16 @@ with the rest.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from privatree.errors import ParameterError
 from privatree.experiments import datasets, methods
-from privatree.experiments.datasets.dataset import DatasetMissingError
+from privatree.experiments.datasets.dataset import DatasetMissingError, Records
 from privatree.experiments.journal import Journal
 from privatree.experiments.methods.method import Method
 from privatree.experiments.provenance import claim
@@ -132,22 +133,41 @@ class Study:
         own = self.request.datasets is None or self.request.as_published
         found = []
         for name in default if own else datasets.names():
-            if name not in asked:
-                continue
-            try:
-                records = datasets.load(name, self.request.data_dir)
-            except DatasetMissingError as error:
-                self.missing[name] = str(error)
-                self.reporter.say(f"Left out: {error}")
-                continue
-            share = float(records.labels.value_counts(normalize=True).iloc[0])
-            size = len(records.labels)
-            found.append(
-                Available(name, records.schema, records.fingerprint, records.origin, size, share)
-            )
+            dataset = self._found(name, partial(datasets.load, name)) if name in asked else None
+            found += [] if dataset is None else [dataset]
         self._say_where_from(found)
         self._fingerprints = {dataset.name: dataset.fingerprint for dataset in found}
         return found
+
+    def find_dataset(self, name: str, load: Callable[[Path | None], Records]) -> Available | None:
+        """A dataset that is in none of the paper's tables, if it is asked for and can be had.
+
+        Parameters
+        ----------
+        name : str
+            What requests and results call it.
+        load : callable
+            From the user's folder, if there is one, to the records.
+        """
+        if self.request.datasets is not None and name not in self.request.datasets:
+            self.reporter.say(f"Left out: {name}, which is not among the datasets asked for.")
+            return None
+        found = self._found(name, load)
+        if found is not None:
+            self._say_where_from([found])
+            self._fingerprints[name] = found.fingerprint
+        return found
+
+    def _found(self, name: str, load: Callable[[Path | None], Records]) -> Available | None:
+        try:
+            records = load(self.request.data_dir)
+        except DatasetMissingError as error:
+            self.missing[name] = str(error)
+            self.reporter.say(f"Left out: {error}")
+            return None
+        share = float(records.labels.value_counts(normalize=True).iloc[0])
+        size = len(records.labels)
+        return Available(name, records.schema, records.fingerprint, records.origin, size, share)
 
     def _say_where_from(self, found: Sequence[Available]) -> None:
         """Name what was looked for in the user's folder and found elsewhere."""
@@ -190,7 +210,8 @@ class Study:
         if not tasks:
             raise NothingToRunError(f"{name}: nothing to run: no dataset or no method is left.")
         claim(self.request.output, self._fingerprints, self._modules)
-        journal = Journal(self.request.output / name / "cells.csv", tasks[0].fields)
+        path = self.request.output / name / "cells.csv"
+        journal = Journal(path, tasks[0].fields, tasks[0].measures)
         if self.request.retry:
             journal.forget_marked(tasks)
         done = sum(task in journal for task in tasks)

@@ -6,11 +6,13 @@ randomness comes from its own repeat and fold, so it does not matter where or wh
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -27,19 +29,22 @@ N_FOLDS = 5
 
 
 class Score(NamedTuple):
-    """What a task found."""
+    """What a task found; ``more`` are the numbers that its ``measures`` name."""
 
     accuracy: float
     fit_seconds: float
+    more: tuple[float, ...] = ()
 
 
 class Task(Protocol):
     """What the runner can run.
 
     ``fields`` name the parts of ``key``; together they are a row's first columns in the results.
+    ``measures`` name what it finds besides the accuracy.
     """
 
     fields: ClassVar[tuple[str, ...]]
+    measures: ClassVar[tuple[str, ...]]
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -75,6 +80,7 @@ class CrossValidated:
     """Of the data that is meant, if it matters."""
 
     fields: ClassVar[tuple[str, ...]] = ("dataset", "method", "epsilon", "depth", "repeat", "fold")
+    measures: ClassVar[tuple[str, ...]] = ()
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -115,6 +121,7 @@ class RandomSplit:
     """Of the data that is meant, if it matters."""
 
     fields: ClassVar[tuple[str, ...]] = ("dataset", "method", "epsilon", "depth", "repeat")
+    measures: ClassVar[tuple[str, ...]] = ()
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -133,16 +140,32 @@ class RandomSplit:
 
     def run(self) -> Score:
         """Train on one part, score on the other."""
+        records = load_once(self.dataset, self.data_dir, self.fingerprint)
+        train, test = self.split(records)
+        return _trained_and_scored(self, records, train, test, self.repeat)
+
+    def split(self, records: Records) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The rows for training, and those for the score."""
         from sklearn.model_selection import train_test_split
 
-        records = load_once(self.dataset, self.data_dir, self.fingerprint)
+        rows = np.arange(len(records.labels))
         train, test = train_test_split(
-            np.arange(len(records.labels)),
-            test_size=0.2,
-            stratify=records.labels,
-            random_state=self.repeat,
+            rows, test_size=0.2, stratify=records.labels, random_state=self.repeat
         )
-        return _trained_and_scored(self, records, train, test, self.repeat)
+        return train, test
+
+
+def n_edits(n_records: int, share: Fraction) -> int:
+    """How many records a share of the training records is, rounded down.
+
+    Parameters
+    ----------
+    n_records : int
+        All records; 80% of them, rounded down, are for training.
+    share : Fraction
+        Of the training records.
+    """
+    return math.floor(n_records * 4 // 5 * share)
 
 
 def shown_epsilon(epsilon: float | None) -> str:

@@ -124,13 +124,15 @@ def asked_for(monkeypatch: pytest.MonkeyPatch, listener: Any) -> Callable[..., l
 def fill() -> Callable[..., None]:
     """Write scores for tasks, as if they had been run; None marks a task as failed."""
 
-    def write(folder: Path, tasks: Sequence[Any], score: Callable[[Any], float | None]) -> None:
-        journal = Journal(folder / "cells.csv", tasks[0].fields)
+    def write(
+        folder: Path, tasks: Sequence[Any], score: Callable[[Any], float | Score | None]
+    ) -> None:
+        journal = Journal(folder / "cells.csv", tasks[0].fields, tasks[0].measures)
         for task in tasks:
             found = score(task)
             if found is None:
                 journal.marked(task, "failed: ValueError: no good")
             else:
-                journal.scored(task, Score(found, 0.5))
+                journal.scored(task, found if isinstance(found, Score) else Score(found, 0.5))
 
     return write

@@ -95,4 +95,7 @@ def test_other_sizes_are_marked(reproduce: Callable[..., Any], tmp_path: Path) -
 
 
 def test_the_targets_in_the_order_of_all() -> None:
-    assert list(TARGETS) == ["datasets", "accuracy", "runtime", "epsilon-curve", "budget-shares"]
+    assert list(TARGETS) == [
+        *("datasets", "accuracy", "runtime", "epsilon-curve", "budget-shares"),
+        *("poisoning", "poisoning-curve", "backdoor"),
+    ]

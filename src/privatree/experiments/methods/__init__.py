@@ -14,6 +14,7 @@ from privatree.experiments.methods.method import Method
 
 _FILES = (
     "decision_tree",
+    "dpa",
     "bdpt",
     "privatree_star",
     "dpgdf",
@@ -21,6 +22,7 @@ _FILES = (
     "diffprivlib_tree",
     "random_tree",
     "privatree_record",
+    "privatree_robust",
     "diffprivlib_logistic",
     "dp_ebm",
 )

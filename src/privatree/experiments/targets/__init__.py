@@ -12,9 +12,12 @@ from pathlib import Path
 from privatree.experiments.study import Reporter, Request
 from privatree.experiments.targets import (
     accuracy,
+    backdoor,
     budget_shares,
     datasets,
     epsilon_curve,
+    poisoning,
+    poisoning_curve,
     runtime,
 )
 
@@ -24,5 +27,8 @@ TARGETS: dict[str, Callable[[Request, Reporter], list[Path]]] = {
     "runtime": runtime.reproduce,
     "epsilon-curve": epsilon_curve.reproduce,
     "budget-shares": budget_shares.reproduce,
+    "poisoning": poisoning.reproduce,
+    "poisoning-curve": poisoning_curve.reproduce,
+    "backdoor": backdoor.reproduce,
 }
 """In the order in which ``reproduce all`` makes them."""

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from privatree.experiments import datasets, methods
+from privatree.experiments import datasets
 from privatree.experiments.study import Reporter, Request, Study
 from privatree.experiments.summaries import summarise, with_published_runtime
 from privatree.experiments.table_formats import write_table
 from privatree.experiments.tables import TIDY_RUNTIME, runtime_tables
-from privatree.experiments.targets.accuracy import DEPTH, cross_validation, not_applicable
+from privatree.experiments.targets.accuracy import (
+    DEPTH,
+    METHODS,
+    cross_validation,
+    not_applicable,
+)
 from privatree.experiments.tasks import shown_epsilon
 
 EPSILON = 0.1
@@ -20,7 +25,7 @@ def reproduce(request: Request, reporter: Reporter) -> list[Path]:
     """Time the fits of a cross-validation, one at a time; a table for each epsilon."""
     study = Study(request, reporter)
     found = study.find_datasets(datasets.names())
-    chosen = study.find_methods(methods.names())
+    chosen = study.find_methods(METHODS)
     epsilons = request.epsilons or (EPSILON,)
     tasks = cross_validation(request, found, chosen, epsilons, request.repeats or REPEATS)
     summary = summarise(study.run("runtime", tasks, jobs=1), value="fit_seconds")

@@ -6,7 +6,7 @@ import gzip
 import socket
 import warnings
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.client import HTTPException
 from pathlib import Path
@@ -51,10 +51,7 @@ def load(dataset: PaperDataset) -> Records:
     ParameterError
         If the cache folder, where the download is unpacked, cannot be written to.
     """
-    with _explained(dataset):
-        _ask_once(dataset)
-    with scratch_folder() as scratch, _explained(dataset):
-        features, labels = _download(dataset, scratch)
+    features, labels = fetch(dataset.openml_id, lambda cause: _how_to_get(dataset, cause))
     where = f"OpenML's dataset {dataset.openml_id}"
     records = clean(features, labels, origin="OpenML", where=where)
     if cause := other_shape(dataset, records):
@@ -62,21 +59,49 @@ def load(dataset: PaperDataset) -> Records:
     return records
 
 
-def _ask_once(dataset: PaperDataset) -> None:
+def fetch(openml_id: int, how_to_get: Callable[[str], str]) -> tuple[pd.DataFrame, pd.Series[Any]]:
+    """Fetch a table as it is.
+
+    Parameters
+    ----------
+    openml_id : int
+        OpenML's id of the dataset.
+    how_to_get : callable
+        From the cause of a failure, a few words, to a message that says what to do.
+
+    Returns
+    -------
+    features, labels
+        All rows of all columns.
+
+    Raises
+    ------
+    DatasetMissingError
+        If OpenML cannot be reached or the download fails.
+    ParameterError
+        If the cache folder, where the download is unpacked, cannot be written to.
+    """
+    with _explained(how_to_get):
+        _ask_once(openml_id)
+    with scratch_folder() as scratch, _explained(how_to_get):
+        return _download(openml_id, scratch)
+
+
+def _ask_once(openml_id: int) -> None:
     """Fail at once without a network: scikit-learn would try again, once for every dataset."""
     try:
-        urlopen(_DESCRIPTION.format(dataset.openml_id), timeout=_SECONDS_TO_CONNECT).close()
+        urlopen(_DESCRIPTION.format(openml_id), timeout=_SECONDS_TO_CONNECT).close()
     except HTTPError as error:  # it answers; whether to try again is for scikit-learn to say
         error.close()
 
 
-def _download(dataset: PaperDataset, scratch: Path) -> tuple[pd.DataFrame, pd.Series[Any]]:
+def _download(openml_id: int, scratch: Path) -> tuple[pd.DataFrame, pd.Series[Any]]:
     from sklearn.datasets import fetch_openml
 
     with _timeout(_SECONDS_OF_SILENCE), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about retries and versions; the shape check judges
         bunch = fetch_openml(
-            data_id=dataset.openml_id,
+            data_id=openml_id,
             as_frame=True,
             parser="auto",
             data_home=scratch,
@@ -89,14 +114,14 @@ def _download(dataset: PaperDataset, scratch: Path) -> tuple[pd.DataFrame, pd.Se
 
 
 @contextmanager
-def _explained(dataset: PaperDataset) -> Iterator[None]:
+def _explained(how_to_get: Callable[[str], str]) -> Iterator[None]:
     """Turn every way in which fetching fails into one error that says what to do."""
     try:
         yield
     except _FAILURES as error:
         if isinstance(error, HTTPError):
             error.close()
-        raise DatasetMissingError(_how_to_get(dataset, _in_short(error))) from error
+        raise DatasetMissingError(how_to_get(_in_short(error))) from error
 
 
 @contextmanager
