@@ -122,8 +122,12 @@ def test_a_schedule_is_never_written_as_less_than_it_is() -> None:
     read = PrivacyStatement.from_dict(through_json(PrivacyStatement("x", 1.0, schedule=schedule)))
     assert read.schedule is not None
     written = [stage.epsilon for stage in read.schedule.sequences[0]]
-    pairs = [*zip(amounts, written, strict=True), (Fraction(1, 3), read.schedule.choices),
-             (Fraction(2, 3), read.schedule.counts), (Fraction(5, 7), read.schedule.total)]  # fmt: skip
+    sums = zip(
+        (Fraction(5, 7), Fraction(1, 3), Fraction(2, 3)),
+        (read.schedule.total, read.schedule.choices, read.schedule.counts),
+        strict=True,
+    )
+    pairs = [*zip(amounts, written, strict=True), *sums]
     for exact, found in pairs:
         assert exact <= found <= exact * (1 + Fraction(1, 2**52))
         assert found == exact or Fraction(float(exact)) != exact

@@ -141,7 +141,7 @@ def test_the_text_says_what_holds_and_on_what_conditions(accuracy, success, clai
         assert all(sentence in text for sentence in SAID_ALWAYS)
     text = " ".join(str(accuracy).split())
     assert "expected accuracy of at least" in text
-    assert "is the schema" in text
+    assert "poison cannot change it: the schema" in text
     assert "A note." in text
     assert "a seed that was not chosen by its result" in text
     text = " ".join(str(success).split())

@@ -44,11 +44,15 @@ def conditions(certificate: Certificate) -> list[str]:
     return [
         f"{fixed} and the parameters of the learner were fixed before training, and no attacker "
         "changes them",
-        *(
-            f"public, the same with and without poison, is {what}"
-            for what in certificate.privacy.public
-        ),
+        *public_conditions(certificate.privacy),
         *claim(certificate.privacy, certificate.claimed_by),
+    ]
+
+
+def public_conditions(privacy: PrivacyStatement) -> list[str]:
+    """What the learner takes to be public must not change with the records."""
+    return [
+        f"not read from the records, so that poison cannot change it: {it}" for it in privacy.public
     ]
 
 

@@ -18,6 +18,7 @@ from privatree.robustness.certificate_text import (
     TWO_EDITS,
     block,
     filled,
+    public_conditions,
     seed_notes,
     shown_confidence,
 )
@@ -217,10 +218,8 @@ class PredictionCertificates:
     @property
     def conditions(self) -> list[str]:
         """What must hold, besides the arithmetic."""
-        public = (
-            f"public, the same with and without poison, is {it}" for it in self.privacy.public
-        )
-        return ["the parameters of the learner were fixed before training", *public]
+        fixed = "the parameters of the learner were fixed before training"
+        return [fixed, *public_conditions(self.privacy)]
 
     def _all_notes(self) -> list[str]:
         return [*self.notes, *seed_notes(self.privacy)]
