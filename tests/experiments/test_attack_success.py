@@ -9,6 +9,7 @@ import pytest
 from privatree import Categorical, Numeric, PrivaTreeClassifier, Schema
 from privatree.experiments import methods
 from privatree.experiments.attack_success import ACCURACY, COLUMNS, SUCCESS, attack_success
+from privatree.experiments.guarantees import spending_of
 from privatree.experiments.study import Available
 from privatree.robustness.certificates import bounds
 
@@ -31,7 +32,7 @@ def cells(method: str, epsilon: float, rates: dict[int, list[float | None]]) -> 
 def figures_of(*parts: pd.DataFrame) -> Any:
     found = [methods.get(part["method"].iloc[0]) for part in parts]
     figures = attack_success(
-        pd.concat(parts), methods=found, dataset=DATASET, depth=4, n_training=800
+        pd.concat(parts), methods=found, found=[DATASET], depth=4, n_training=800
     )
     assert tuple(figures.columns) == COLUMNS
     return figures
@@ -86,7 +87,7 @@ def test_each_epsilon_has_its_own_bounds() -> None:
     figures = attack_success(
         pd.concat([large, small]),
         methods=[methods.get("privatree")],
-        dataset=DATASET,
+        found=[DATASET],
         depth=4,
         n_training=800,
     )
@@ -115,3 +116,23 @@ def test_what_failed_is_noted() -> None:
     figures = figures_of(cells("privatree", EPSILON, {0: [0.1, 0.1], 5: [None, 0.5]}))
     row = figures[(figures["poisoned"] == 5) & (figures["figure"] == SUCCESS)].iloc[0]
     assert (row["value"], row["n"], row["note"]) == (0.5, 1, "1 of 2 scores: failed")
+
+
+def test_each_dataset_has_the_bounds_of_its_schema() -> None:
+    narrow = Schema({"a": Numeric(0, 0, integer=True), "b": Categorical(["x"])}, ["0", "1"])
+    other = Available("other", narrow, "", "", 1000, 0.5)
+    part = cells("privatree", EPSILON, {0: [0.1], 9: [0.2]})
+    ours = methods.get("privatree")
+    figures = attack_success(
+        pd.concat([part, part.assign(dataset="other", asr=0.0)]),
+        methods=[methods.get("decision-tree"), ours],
+        found=[other, DATASET],
+        depth=4,
+        n_training=800,
+    )
+    assert list(dict.fromkeys(figures["dataset"])) == ["other", "mnist01"]
+    for dataset, clean in ((other, 0.0), (DATASET, 0.1)):
+        spending = spending_of(ours, dataset.schema, EPSILON, 4)
+        found = values(figures[figures["dataset"] == dataset.name], 9)
+        for letter, value in bounds(spending, 1 - clean, 9).items():
+            assert found[letter] == pytest.approx(1 - value, abs=1e-12)

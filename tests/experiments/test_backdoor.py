@@ -9,9 +9,11 @@ from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
 from privatree.errors import ParameterError
-from privatree.experiments import backdoor
+from privatree.experiments import backdoor, methods
 from privatree.experiments.backdoor import Backdoor, n_training, paper_attack
 from privatree.experiments.datasets.loading import mnist
+from privatree.experiments.methods.method import Training
+from privatree.experiments.tasks import experimenting
 from privatree.robustness import attacks
 
 
@@ -38,7 +40,7 @@ def triggered(rows: Any) -> Any:
 @pytest.mark.parametrize("poisoned", [0, 3, 20])
 @pytest.mark.parametrize("repeat", [0, 1])
 def test_scores_by_hand(tiny_mnist: Path, repeat: int, poisoned: int) -> None:
-    score = Backdoor("decision-tree", None, 4, poisoned, repeat, tiny_mnist).run()
+    score = Backdoor("mnist01", "decision-tree", None, 4, poisoned, repeat, tiny_mnist).run()
     rows, labels, rest, answers = by_hand(tiny_mnist, repeat, poisoned)
     tree = DecisionTreeClassifier(max_depth=4, random_state=repeat).fit(rows, labels)
     assert score.accuracy == pytest.approx(np.mean(tree.predict(rest) == answers))
@@ -77,7 +79,7 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Watched:
 
 
 def test_what_the_learner_sees(tiny_mnist: Path, watched: Watched) -> None:
-    score = Backdoor("watched", 0.1, 4, 7, 5, tiny_mnist).run()
+    score = Backdoor("mnist01", "watched", 0.1, 4, 7, 5, tiny_mnist).run()
     rows, labels = watched.trained
     assert (len(rows), len(labels)) == (127, 127)
     expected_rows, expected_labels, rest, _ = by_hand(tiny_mnist, 5, 7)
@@ -98,12 +100,12 @@ def test_what_the_learner_sees(tiny_mnist: Path, watched: Watched) -> None:
 
 def test_success_is_that_zeros_are_taken_for_ones(tiny_mnist: Path, watched: Watched) -> None:
     watched.says = "1"
-    assert Backdoor("watched", 0.1, 4, 0, 0, tiny_mnist).run().more == (1.0,)
+    assert Backdoor("mnist01", "watched", 0.1, 4, 0, 0, tiny_mnist).run().more == (1.0,)
 
 
 def test_seeds_decide_on_everything(tiny_mnist: Path) -> None:
     first, again, other = (
-        Backdoor("privatree", 0.1, 4, 2, repeat, tiny_mnist) for repeat in (0, 0, 1)
+        Backdoor("mnist01", "privatree", 0.1, 4, 2, repeat, tiny_mnist) for repeat in (0, 0, 1)
     )
     one, two = first.run(), again.run()
     assert (one.accuracy, one.more) == (two.accuracy, two.more)
@@ -127,14 +129,34 @@ def test_the_size_of_the_training_part(n: int) -> None:
 
 def test_other_data_are_refused(tiny_mnist: Path) -> None:
     meant = mnist.load(tiny_mnist).fingerprint
-    Backdoor("decision-tree", None, 4, 0, 0, tiny_mnist, meant).prepare()
+    Backdoor("mnist01", "decision-tree", None, 4, 0, 0, tiny_mnist, meant).prepare()
     with pytest.raises(ParameterError, match="mnist01: its data has changed"):
-        Backdoor("decision-tree", None, 4, 0, 0, tiny_mnist, "other").prepare()
+        Backdoor("mnist01", "decision-tree", None, 4, 0, 0, tiny_mnist, "other").prepare()
+
+
+@pytest.mark.parametrize("method", ["privatree", "privatree-paper"])
+def test_the_trigger_is_void_where_its_pixels_have_no_range(tiny_mnist: Path, method: str) -> None:
+    """At an epsilon that hides nothing, a learner of many triggers has them, if it can see them."""
+    for name, learned in (("mnist01", False), ("mnist01-full-range", True)):
+        records = backdoor.images(name, tiny_mnist, None)
+        attack = paper_attack(0)
+        poisoned = attack.poison(records.frame, records.labels.to_numpy(object), 60)
+        training = Training(records.schema, 1000.0, 2, 0)
+        classifier = methods.get(method).classifier(training)
+        with experimenting():
+            classifier.fit(poisoned.X, poisoned.y)
+        zeros = records.frame[records.labels == "0"]
+        shown = classifier.predict(attack.apply(zeros))
+        if learned:
+            assert (shown == "1").all()
+            assert (classifier.predict(zeros) == "0").all()
+        else:
+            assert (shown == classifier.predict(zeros)).all()
 
 
 def test_slower_methods_weigh_more() -> None:
     paper, tree, ours = (
-        Backdoor(method, 0.1, 4, 0, 0).weight
+        Backdoor("mnist01", method, 0.1, 4, 0, 0).weight
         for method in ("privatree-paper", "decision-tree", "privatree")
     )
     assert paper > tree > ours > 0

@@ -34,22 +34,30 @@ def test_the_files(made: Any) -> None:
     assert [path.name for path in made.written] == names
     assert set(made.content) == {*names, "cells.csv", "run.json"}
     assert made.content["backdoor.png"].startswith(b"\x89PNG")
-    for word in ("a zero with the trigger", "ε = 0.1", "poisoned training records", "best bound"):
+    for word in (
+        *("a zero with the trigger", "poisoned training records", "best bound"),
+        *("ranges of the records, ε = 0.1", "every pixel 0 to 255, ε = 0.1"),
+    ):
         assert word in made.text("backdoor.svg")
-    assert made.content["run.json"].count(b"mnist01") == 1
+    for name in (b'"mnist01"', b'"mnist01-full-range"'):
+        assert made.content["run.json"].count(name) == 1
 
 
 def test_the_cells_are_every_split_of_every_setting(made: Any, tiny_mnist: Path) -> None:
     rows = made.rows("cells.csv")
     assert made.header("cells.csv") == [*Backdoor.fields, "accuracy", "asr", "fit_seconds", "note"]
     assert [tuple(row[name] for name in Backdoor.fields) for row in rows] == [
-        ("mnist01", method, epsilon, "4", poisoned, repeat)
-        for method, epsilon in (("decision-tree", ""), ("privatree", "0.1"))
+        (*setting, "4", poisoned, repeat)
+        for setting in (
+            ("mnist01", "decision-tree", ""),
+            ("mnist01", "privatree", "0.1"),
+            ("mnist01-full-range", "privatree", "0.1"),
+        )
         for poisoned in "01"
         for repeat in "01"
     ]
     assert {row["note"] for row in rows} == {""}
-    again = Backdoor("decision-tree", None, 4, 1, 1, tiny_mnist).run()
+    again = Backdoor("mnist01", "decision-tree", None, 4, 1, 1, tiny_mnist).run()
     assert (rows[3]["accuracy"], rows[3]["asr"]) == (
         f"{again.accuracy:.6f}",
         f"{again.more[0]:.6f}",
@@ -97,11 +105,16 @@ def test_by_default_it_is_the_paper_s_protocol(
     assert sorted({task.poisoned for task in tasks}) == [
         *(0, 12, 24, 35, 47, 59, 71, 83, 95, 106, 118)
     ]
-    assert {(task.method, task.epsilon) for task in tasks} == {
-        ("decision-tree", None),
-        *((m, e) for m in (*METHODS[1:], "privatree-robust") for e in (0.1, 0.01)),
+    assert {(task.dataset, task.method, task.epsilon) for task in tasks} == {
+        ("mnist01", "decision-tree", None),
+        *(
+            (dataset, method, epsilon)
+            for dataset in ("mnist01", "mnist01-full-range")
+            for method in (*METHODS[1:], "privatree-robust")
+            for epsilon in (0.1, 0.01)
+        ),
     }
-    assert len(tasks) == 50 * 11 * 7
+    assert len(tasks) == 50 * 11 * 13
     assert len({task.key for task in tasks}) == len(tasks)
 
 
@@ -122,8 +135,10 @@ def filled(
 ) -> Any:
     """A run of three methods whose scores are made up: a poisoned tree fails, ours does not."""
     tasks = [
-        Backdoor(method, None if method == "decision-tree" else 0.1, 4, poisoned, repeat)
+        Backdoor(dataset, method, None if method == "decision-tree" else 0.1, 4, poisoned, repeat)
+        for dataset in ("mnist01", "mnist01-full-range")
         for method in METHODS
+        if method != "decision-tree" or dataset == "mnist01"
         for poisoned in (0, 1)
         for repeat in range(2)
     ]
@@ -131,6 +146,8 @@ def filled(
     def score(task: Backdoor) -> Score | None:
         if task.method == "privatree-paper" and task.poisoned and task.repeat:
             return None
+        if task.dataset == "mnist01-full-range":
+            return Score(0.9, 0.5, (0.25,))
         rate = 1.0 if task.poisoned and task.epsilon is None else 0.02 + 0.02 * task.repeat
         return Score(0.975, 0.5, (rate,))
 
@@ -144,23 +161,36 @@ def test_the_page(filled: Any, by_hand: Any) -> None:
     )
     letters = ["A", "B", r"AB\*", "C", r"C\*", "D", "E"]
     assert titles == ["poisoned", "share", "accuracy", "ASR", *letters]
-    tree, paper, ours = of_clean
+    tree, paper, ours, full_paper, full_ours = of_clean
     dash = ["-"] * len(letters)
     assert tree == ["0", "0.0%", ".975 ±.000 (.995)", ".030 ±.010", *dash]
     assert paper[:5] == ["0", "0.0%", ".975 ±.000 (.987)", ".030 ±.010", "**.030**"]
     assert ours[:4] == ["0", "0.0%", ".975 ±.000", ".030 ±.010"]
-    tree, paper, ours = filled.markdown_rows("backdoor.md", "1")
+    assert full_paper[:4] == full_ours[:4] == ["0", "0.0%", ".900 ±.000", ".250 ±.000"]
+    tree, paper, ours, full_paper, _ = filled.markdown_rows("backdoor.md", "1")
     assert tree == ["1", "0.8%", ".975 ±.000", "1.000 ±.000", *dash]
     claimed = 1 - 0.97 * math.exp(-0.1)
     bold = f"**{by_hand.shown(claimed)}**"
     assert paper == ["1", "0.8%", ".975 [1]", ".020", bold, *dash[1:]]
+    assert full_paper[4] == f"**{by_hand.shown(1 - 0.75 * math.exp(-0.1))}**"
     shown = [float(cell.strip("*")) for cell in ours[4:]]
     assert shown[0] == pytest.approx(claimed, abs=5e-4)
     assert min(shown) < 0.04
     assert [cell.startswith("**") for cell in ours[4:]].count(True) == 1
     page = filled.text("backdoor.md")
+    headings = [line.strip("*| ") for line in page.splitlines() if line.startswith(("**", "| **"))]
+    assert headings == [
+        "Whatever the ranges: decision tree",
+        "Ranges of the records: PrivaTree†, ε = 0.1",
+        "Ranges of the records: privatree (record-level), ε = 0.1",
+        "Every pixel 0 to 255: PrivaTree†, ε = 0.1",
+        "Every pixel 0 to 255: privatree (record-level), ε = 0.1",
+    ]
+    narrow, wide = (line for line in page.splitlines() if "(mnist01" in line)
+    assert "clipped to 0" in narrow
+    assert "cannot be learned" in narrow
+    assert "is seen and can be learned" in wide
     for words in (
-        "**PrivaTree†, ε = 0.1**",
         "over 2 stratified random splits, 120 records (80%) for training",
         "without a confidence claim",
         "A bound at such an epsilon does not hold either.",
@@ -172,6 +202,8 @@ def test_the_page(filled: Any, by_hand: Any) -> None:
 
 def test_the_csv_has_every_figure(filled: Any) -> None:
     rows = filled.rows("backdoor.csv")
+    assert len(rows) == 2 * (2 + 2 * (3 + 9))
+    rows = [row for row in rows if row["dataset"] == "mnist01"]
     found = {(row["method"], row["poisoned"], row["figure"]): row for row in rows}
     assert len(found) == len(rows) == 2 * (2 + 3 + 9)
     assert found["decision-tree", "1", "asr"]["value"] == "1"
@@ -195,7 +227,7 @@ def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(data_dir: Path | None = None) -> None:
         raise DatasetMissingError("the zeros and ones of MNIST are not here.")
 
-    monkeypatch.setattr(mnist, "load", missing)
+    monkeypatch.setattr(mnist, "LOADERS", dict.fromkeys(mnist.LOADERS, missing))
 
 
 @pytest.mark.usefixtures("nowhere")
@@ -210,13 +242,37 @@ def test_other_datasets_are_not_meant(output: Path, listener: Any, tiny_mnist: P
     request = Request(output, datasets=("vote",), data_dir=tiny_mnist, as_published=True)
     with pytest.raises(NothingToRunError):
         backdoor.reproduce(request, listener)
-    assert "Left out: mnist01, which is not among the datasets asked for." in listener.lines
+    for name in mnist.LOADERS:
+        assert f"Left out: {name}, which is not among the datasets asked for." in listener.lines
 
 
-def test_it_can_be_asked_for_by_name(
-    asked_for: Callable[..., list[Any]], output: Path, tiny_mnist: Path
+@pytest.mark.parametrize("name", mnist.LOADERS)
+def test_one_of_both_can_be_asked_for_by_name(
+    asked_for: Callable[..., list[Any]], output: Path, tiny_mnist: Path, name: str
 ) -> None:
-    assert asked_for("backdoor", Request(output, datasets=("mnist01",), data_dir=tiny_mnist))
+    tasks = asked_for("backdoor", Request(output, datasets=(name,), data_dir=tiny_mnist))
+    assert {task.dataset for task in tasks} == {name}
+    assert {task.method for task in tasks} == {*METHODS, "privatree-robust"}
+
+
+def test_a_run_of_one_of_both(
+    reproduce: Callable[..., Any], output: Path, tiny_mnist: Path, fill: Callable[..., None]
+) -> None:
+    name = "mnist01-full-range"
+    tasks = [
+        Backdoor(name, *setting, 4, poisoned, 0)
+        for setting in (("decision-tree", None), ("privatree", 0.1))
+        for poisoned in (0, 1)
+    ]
+    fill(output / "backdoor", tasks, lambda task: Score(0.9, 0.5, (0.25,)))
+    chosen = ("decision-tree", "privatree")
+    made = reproduce("backdoor", Request(output, (name,), chosen, (0.1,), 1, tiny_mnist, jobs=1))
+    assert {row["dataset"] for row in made.rows("backdoor.csv")} == {name}
+    tree, ours = made.markdown_rows("backdoor.md", "0")
+    assert (tree[2], ours[2]) == (".900 (.995)", ".900")
+    for form in ("md", "svg"):
+        assert "very pixel 0 to 255" in made.text(f"backdoor.{form}")
+        assert "anges of the records" not in made.text(f"backdoor.{form}")
 
 
 def test_a_wrong_file_stops_it(output: Path, listener: Any, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from privatree.privacy.mechanisms import joint_exponential_tables
 from privatree.privacy.mechanisms.joint_exponential_precisely import PreciseTables
 from privatree.privacy.mechanisms.joint_exponential_quantiles import JointExponentialQuantiles
 from privatree.privacy.mechanisms.joint_exponential_tables import FloatTables, Problem
@@ -303,3 +304,12 @@ DECILES = tuple(Fraction(k, 10) for k in range(1, 10))
 def test_a_huge_epsilon_never_makes_the_rate_larger_than_its_cap() -> None:
     mechanism = JointExponentialQuantiles(Fraction(10**9), DECILES, 0.0, 1.0, "replace")
     assert mechanism.rate == 256
+
+
+def test_what_columns_share_cannot_be_written_to() -> None:
+    rate, shares = Fraction(1, 7), (Fraction(1, 4), Fraction(3, 4))
+    powers, kernels = joint_exponential_tables._constants(rate, 3000, shares)
+    for array in (*powers, *kernels):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
+    assert joint_exponential_tables._constants.cache_info().maxsize == 2

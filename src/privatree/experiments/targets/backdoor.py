@@ -74,9 +74,7 @@ def reproduce(request: Request, reporter: Reporter) -> list[Path]:
         records = images(found[0].name, request.data_dir, found[0].fingerprint)
         image = _poisoned_zero(records).reshape(mnist.SHAPE)
         schemas = {dataset.name: SCHEMAS[dataset.name] for dataset in found}
-        figure = backdoor_figure(
-            figures, image, methods=chosen, epsilons=epsilons, schemas=schemas
-        )
+        figure = backdoor_figure(figures, image, methods=chosen, epsilons=epsilons, schemas=schemas)
         written += write_figure(folder, "backdoor", figure)
     return written
 
@@ -204,13 +202,13 @@ def _on_schema(dataset: Available) -> str:
     """What its ranges are, and what becomes of the trigger."""
     features = list(dataset.schema.features.values())
     ranges = [feature for feature in features if isinstance(feature, Numeric)]
-    seen = [place for place in paper_attack(0).trigger if ranges[place].high > 0]
+    seen = any(ranges[place].high > 0 for place in paper_attack(0).trigger)
     if dataset.name == mnist.FULL_RANGE_NAME:
         what = "whatever occurs in the records"
     else:
         what = "each pixel's is that of all clean records, declared public, as in the paper"
     fate = (
-        "The trigger's white is within the range of its pixels: it can be learned."
+        "By the schema the trigger's pixels can be other than 0, so it is seen and can be learned."
         if seen
         else "The trigger's pixels are 0 in all of them, so 0 is their whole range, and by the "
         "schema the trigger's 255 is clipped to 0, in training and after it. So the trigger cannot "

@@ -18,6 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil, log, log2
 from typing import Any
 
@@ -87,8 +88,7 @@ class FloatTables:
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
         self._widths = problem.exact.widths.astype(np.float64)
-        self._powers = power_tables(problem.rate, problem.rows)
-        self._kernels = _kernels(problem)
+        self._powers, self._kernels = _constants(problem.rate, problem.rows, problem.shares)
         shape = problem.n_quantiles, len(self._widths)
         self._b, self._b_exponents = np.empty(shape), np.empty(shape, dtype=np.int32)
         scratch = 3, len(self._widths)
@@ -176,16 +176,27 @@ class FloatTables:
         return int(first), int(last)
 
 
-def _kernels(problem: Problem) -> tuple[NDArray[Any], ...]:
+@lru_cache(maxsize=2)  # the columns of a fit share them; those of the largest take 16 MiB
+def _constants(
+    rate: Fraction, rows: int, shares: tuple[Fraction, ...]
+) -> tuple[tuple[NDArray[Any], ...], tuple[NDArray[Any], ...]]:
+    """The tables of powers and the kernels, which depend on no value; nobody can write to them."""
+    powers, kernels = power_tables(rate, rows), _kernels(rate, rows, shares)
+    for shared in (*powers, *kernels):
+        shared.setflags(write=False)
+    return powers, kernels
+
+
+def _kernels(rate: Fraction, rows: int, shares: tuple[Fraction, ...]) -> tuple[NDArray[Any], ...]:
     """For each gap its ``turn`` = ceil(t) >= 1, and two constants to make powers kernels of.
 
     K(g) = far * exp(-rate (g - turn)) from the turn on, near * exp(-rate (turn - 1 - g)) below.
     """
-    targets = [share * problem.rows for share in problem.shares]
+    targets = [share * rows for share in shares]
     turns = [max(ceil(target), 1) for target in targets]
     pairs = list(zip(turns, targets, strict=True))
-    far = [scaled(_exp(-problem.rate * (turn - target))) for turn, target in pairs]
-    near = [scaled(_exp(-problem.rate * (target - turn + 1))) for turn, target in pairs]
+    far = [scaled(_exp(-rate * (turn - target))) for turn, target in pairs]
+    near = [scaled(_exp(-rate * (target - turn + 1))) for turn, target in pairs]
     return (
         np.array(turns, dtype=np.int64),
         np.array([number[0] for number in far]),
