@@ -132,6 +132,12 @@ class Model:
     @classmethod
     def from_dict(cls, written: Any) -> Model:
         """Read what :meth:`to_dict` wrote; every mistake is a :class:`ModelFormatError`."""
+        if isinstance(written, dict) and written.get("format") == "privatree-certificate":
+            raise ModelFormatError(
+                "this is a certificate against poisoned records, not a model: "
+                "privatree.robustness.AccuracyCertificate.load reads it, or load of the class of "
+                "its kind."
+            )
         if not isinstance(written, dict) or written.get("format") != FORMAT:
             raise ModelFormatError(f"a model must be an object with 'format': '{FORMAT}'.")
         _check_version(written.get("version"))

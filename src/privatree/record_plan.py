@@ -18,7 +18,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
-from privatree.privacy.schedule import Schedule, Stage
+from privatree.privacy.schedule import MOST_SEQUENCES, Schedule, Stage
 
 SIZE_SHARE = Fraction(3, 100)
 """Of the budget, for the noisy number of records."""
@@ -32,9 +32,6 @@ FREE_DEPTH = 10
 """Largest depth if nobody says one."""
 LARGEST_COUNT = 2**40
 """Noisy counts are clamped to 0 .. this."""
-
-MOST_SEQUENCES = 100
-"""That a privacy statement lists."""
 
 _CELLS = 64_000_000
 """Largest number of cells of the table of counts behind a block, summed over a level."""

@@ -52,7 +52,7 @@ def test_it_holds_out_a_part_and_prints_the_certificate(folder, monkeypatch, cap
     saved = AccuracyCertificate.load("certificate.json")
     assert printed.out == f"{saved}\n\nSaved certificate.json.\n"
     assert "Held out for the test: 50 of 250 records (--split-seed 0)" in printed.err
-    assert (saved.n_train, saved.n_test, saved.poisoned) == (200, 50, (2, 10, 2))
+    assert (saved.n_train, saved.n_test, saved.poisoned) == (200, 50, (2, 10))
     assert saved.privacy.schedule is not None
     assert "without privacy: publishing it is outside" in printed.out
 
@@ -87,17 +87,25 @@ def test_the_split_is_the_same_until_another_is_asked_for(folder, monkeypatch, c
     ("arguments", "message"),
     [
         (("--poisoned", "few"), "--poisoned must be numbers and shares"),
-        (("--poisoned", "-1"), "poisoned must be numbers of records >= 0"),
+        (("--poisoned", "-1"), "--poisoned must be numbers of records >= 0"),
+        (("--poisoned", "101%"), "--poisoned must be numbers of records >= 0 or shares"),
         (("--poisoned", ","), "--poisoned must be"),
+        (("--poisoned", "5,,6"), "--poisoned must be numbers and shares"),
         (("--test-share", "1"), "--test-share must be between 0 and 1"),
         (("--test-share", "0.001"), "--test-share must leave records"),
+        (("--test-share", "0.2", "--test", "test.parquet"), "--test excludes --test-share"),
         (("--split-seed", "-1"), "--split-seed must be >= 0"),
+        (("--split-seed", "0", "--test", "test.parquet"), "--test excludes"),
         (("--jobs", "0"), "--jobs must be at least 1"),
-        (("--refits", "0"), "refits must be an integer"),
-        (("--confidence", "99"), "confidence must be between 0 and 1"),
-        (("--epsilon", "-1"), "epsilon must be"),
+        (("--refits", "0"), "--refits must be an integer"),
+        (("--confidence", "99"), "--confidence must be between 0 and 1"),
+        (("--epsilon", "-1"), "--epsilon must be"),
+        (("--max-depth", "0"), "--max-depth must be an integer from 1"),
+        (("--robust-levels", "0"), "--robust-levels must be an integer from 1"),
+        (("--seed", "-1"), "--seed must be >= 0"),
+        (("--dataset-size", "0"), "--dataset-size must be an integer from 1"),
         (("--dataset-size", "250"), "--dataset-size must be declared from public knowledge"),
-        (("--dataset-size", "200"), "dataset_size must be declared from public knowledge"),
+        (("--dataset-size", "200"), "--dataset-size must be declared from public knowledge"),
         (("--dataset-size", "many"), "--dataset-size must be a whole number or private"),
         (("--target", "age"), "must not be a feature"),
         (("--schema", "none.toml"), "No such file"),
@@ -119,3 +127,57 @@ def test_mistakes_are_one_line(folder, monkeypatch, capsys, arguments, message):
 def test_a_round_dataset_size_is_fine(folder, monkeypatch, capsys):
     assert certify(monkeypatch, "--dataset-size", "300", "--schedule", "accuracy") == 0
     assert "dataset_size, as declared" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--poisoned", "-1"),
+        ("--refits", "0"),
+        ("--confidence", "99"),
+        ("--epsilon", "-1"),
+        ("--test-share", "1"),
+        ("--max-depth", "0"),
+        ("--seed", "-1"),
+    ],
+)
+def test_options_are_checked_before_anything_is_read(tmp_path, monkeypatch, capsys, arguments):
+    monkeypatch.chdir(tmp_path)  # where there is neither data nor schema
+    assert certify(monkeypatch, *arguments) == 2
+    assert f"privatree: {arguments[0]} must be" in capsys.readouterr().err
+
+
+def test_files_without_records_are_named(folder, monkeypatch, capsys):
+    table(0).to_csv("none.csv", index=False)
+    assert certify(monkeypatch, "--test", "none.csv") == 2
+    assert capsys.readouterr().err == "privatree: none.csv: has no records.\n"
+    table(0).to_csv("data.csv", index=False)
+    assert certify(monkeypatch) == 2
+    assert capsys.readouterr().err == "privatree: data.csv: has no records.\n"
+
+
+def test_unknown_test_labels_are_not_blamed_on_an_option(folder, monkeypatch, capsys):
+    table(5).assign(ill="perhaps").to_csv("strange.csv", index=False)
+    assert certify(monkeypatch, "--test", "strange.csv") == 2
+    assert "privatree: the test labels must have" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_a_certificate_that_cannot_be_saved_is_printed_still(folder, monkeypatch, capsys, form):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("pathlib.Path.write_bytes", full)
+    assert certify(monkeypatch, "-o", "certificate.json", *form) == 2
+    printed = capsys.readouterr()
+    assert "certificate.json: No space left on device." in printed.err
+    assert "publishing it is outside" in printed.out
+    assert "Saved" not in printed.out
+
+
+def test_show_says_what_a_certificate_is(folder, monkeypatch, capsys):
+    assert certify(monkeypatch, "-o", "certificate.json") == 0
+    monkeypatch.setattr(sys, "argv", ["privatree", "show", "certificate.json"])
+    with pytest.raises(SystemExit):
+        main()
+    assert "certificate.json: this is a certificate" in capsys.readouterr().err

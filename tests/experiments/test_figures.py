@@ -189,6 +189,35 @@ def test_a_curve_of_many_points_has_few_markers(n_points, every):
     assert line.get_markevery() == every
 
 
+def legend_of(figure):
+    """How many columns the legend has, and whether it lies inside of the figure."""
+    figure.draw_without_rendering()
+    (legend,) = figure.legends
+    box = legend.get_window_extent()
+    inside = figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1
+    lefts = {round(text.get_window_extent().x0) for text in legend.get_texts()}
+    return len(lefts), inside
+
+
+@pytest.mark.parametrize(
+    ("n_panels", "label", "n_columns"),
+    [
+        (1, "a", 3),
+        (1, "a middling name", 2),
+        (1, "a long name " * 2, 1),
+        (2, "a", 4),
+        (2, "a long name " * 2, 3),
+        (4, "a long name " * 2, 4),
+    ],
+)
+def test_a_legend_has_as_many_columns_as_fit(n_panels, label, n_columns):
+    curves = tuple(Curve("dpa", f"{label}{i}", [0, 1], [0.8, 0.4]) for i in range(7))
+    figure = line_figure([Panel("t", curves)] * n_panels, x_label="x", y_label="y")
+    assert legend_of(figure) == (n_columns, True)
+    more_lines = max(0, math.ceil(7 / n_columns) - 2)  # which leave the panel its height
+    assert figure.get_size_inches()[1] == pytest.approx(2.75 + 0.17 * more_lines)
+
+
 def test_nothing_to_draw():
     figure = accuracy_curves(summary().head(0), methods=METHODS, datasets=DATASETS)
     assert figure.legends == []

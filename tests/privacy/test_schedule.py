@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import pytest
 
+from privatree.errors import ParameterError
 from privatree.privacy import Schedule, Stage
 
 PATH = (Stage("count", Fraction(1, 3)), Stage("choice", Fraction(2, 3)))
@@ -28,3 +29,32 @@ def test_schedules_are_values() -> None:
 
 def test_too_many_sequences_are_none() -> None:
     assert Schedule(Fraction(1), Fraction(1), Fraction(1, 10)).sequences == ()
+
+
+WHOLE, HALF = Fraction(1), Fraction(1, 2)
+ONE = (Stage("choice", WHOLE),)
+
+
+@pytest.mark.parametrize(
+    ("amounts", "sequences", "message"),
+    [
+        ((Fraction(0), WHOLE, WHOLE), (), "a total > 0"),
+        ((Fraction(10**13), WHOLE, WHOLE), (), "a total > 0"),
+        ((WHOLE, WHOLE, -HALF), (), "no negative sums"),
+        ((WHOLE, HALF, Fraction(1, 4)), (), "must come to its total"),
+        ((WHOLE, WHOLE, WHOLE), ((),), "1 to 100 stages"),
+        ((WHOLE, WHOLE, WHOLE), (ONE,) * 101, "at most 100 sequences"),
+        ((Fraction(200), Fraction(200), WHOLE), (ONE * 101,), "1 to 100 stages"),
+        ((HALF, WHOLE, WHOLE), (ONE,), "must not exceed its sums"),
+        ((WHOLE, HALF, HALF), (ONE,), "must not exceed its sums"),
+        ((WHOLE, WHOLE, HALF), ((Stage("count", WHOLE),),), "must not exceed its sums"),
+    ],
+)
+def test_a_schedule_that_contradicts_itself_is_refused(
+    amounts: tuple[Fraction, Fraction, Fraction],
+    sequences: tuple[tuple[Stage, ...], ...],
+    message: str,
+) -> None:
+    """A certificate would take the smaller one of the two for the truth."""
+    with pytest.raises(ParameterError, match=message):
+        Schedule(*amounts, sequences)

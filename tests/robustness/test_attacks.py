@@ -104,6 +104,29 @@ def test_additions_are_an_edit_each(table, container, n, seed, source, kind):
         assert kind != "insert record" or added <= {(a, b, "x") for (a, b) in rows}
 
 
+@pytest.mark.parametrize("missing", [None, float("nan"), pd.NA], ids=repr)
+@pytest.mark.parametrize("container", ["pandas", "polars"])
+def test_missing_values_are_inserted_and_triggers(container, missing):
+    columns = {"age": [30, 40, 50], "weight": [1.5, 2.5, 3.5], "smoker": ["yes", "no", None]}
+    X = pd.DataFrame(columns) if container == "pandas" else pl.DataFrame(columns)
+    y = np.array(["a", "b", "a"])
+    point = {"age": 60, "weight": missing, "smoker": missing}
+    inserted = InsertionAttack(point, label="b").poison(X, y, 2)
+    trigger = {"smoker": missing, "weight": missing}
+    triggered = BackdoorAttack(trigger, target="b", random_state=0).poison(X, y, 2)
+    for poisoned in (inserted, triggered):
+        assert types(poisoned.X, poisoned.y) == types(X, y)
+        for name, before in (("weight", [False] * 3), ("smoker", [False, False, True])):
+            column = poisoned.X[name]
+            found = column.isna() if container == "pandas" else column.is_null()
+            assert found.to_list() == [*before, True, True]
+    assert inserted.X["age"].to_list()[3:] == [60, 60]
+    with pytest.raises(ParameterError, match="column 'age' must be able to hold"):
+        InsertionAttack((missing, 1.0, "no"), label="b").poison(
+            X.astype({"age": "int8"}) if container == "pandas" else X.to_pandas(), y, 1
+        )
+
+
 @settings(deadline=None, max_examples=150)
 @given(
     tables, st.sampled_from(CONTAINERS), st.integers(0, 8), st.integers(0, 2**32 - 1), sources,

@@ -154,7 +154,9 @@ schedules = st.lists(paths, min_size=1, max_size=3).map(lambda found: schedule_o
 values = st.sampled_from([0.0, 5e-324, 1e-300, 1e-9, 0.5, 1 - 2**-53, 1.0]) | st.floats(0, 1)
 any_edits = st.sampled_from([0, 1, 2, 10**6, 10**18, 10**400]) | st.integers(0, 50)
 extreme = st.builds(lambda kind, amount: schedule_of((Stage(kind, amount),)), kinds, amounts)
-unlisted = st.builds(Schedule, amounts, amounts, amounts)
+unlisted = st.builds(
+    lambda total, counts: Schedule(total, total, min(total, counts)), amounts, amounts
+)
 known = st.builds(EpsilonDP, st.floats(1e-300, 1e300))
 
 

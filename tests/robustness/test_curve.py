@@ -5,24 +5,29 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from privatree import ModelFormatError, ParameterError
+from privatree import ModelFormatError, ParameterError, load
 from privatree.errors import CertificateError
 from privatree.privacy.schedule import Schedule, Stage
 from privatree.privacy.statement import Leak, PrivacyStatement
 from privatree.robustness.certificates import EpsilonDP, best, bounds
 from privatree.robustness.curve import AccuracyCertificate, AttackSuccessCertificate
+from privatree.robustness.majority import Majority
 
 STAGES = (Stage("count", Fraction(1, 100)), Stage("choice", Fraction(9, 100)))
 PRIVACY = PrivacyStatement(
     learner="Learner",
     epsilon=0.1,
-    public=("the schema",),
+    public=("the schema: ranges and classes", "the parameters"),
     seeded=True,
     schedule=Schedule(Fraction(1, 10), Fraction(9, 100), Fraction(1, 100), (STAGES,)),
 )
 PRIVACY = PrivacyStatement.from_dict(PRIVACY.to_dict())
 CLAIM = PrivacyStatement(
-    learner="Other", epsilon=float("inf"), claimed_epsilon=0.1, leaks=(Leak("hole", "it leaks."),)
+    learner="Other",
+    epsilon=float("inf"),
+    public=("the number of records: it is read from them",),
+    claimed_epsilon=0.1,
+    leaks=(Leak("hole", "it leaks."),),
 )
 FIGURES = {"confidence": 0.99, "refits": 400, "n_train": 1000, "n_test": 50}
 
@@ -35,6 +40,7 @@ def accuracy():
         clean_bound=0.84127,
         poisoned=(0, 10),
         notes=("A note.",),
+        majority=Majority("yes", 0.6),
         **FIGURES,
     )
 
@@ -84,9 +90,13 @@ def test_tolerates_is_the_last_number_with_that_guarantee(accuracy, success):
     assert success.guarantee(edits) <= 0.2 < success.guarantee(edits + 1)
     assert accuracy.tolerates(0.8413) is None
     assert accuracy.tolerates(0.84127) == 0
-    for certain in (0, -1, 1.1, float("nan")):
-        with pytest.raises(ParameterError, match="score must be"):
-            accuracy.tolerates(certain)
+    assert success.tolerates(0) is None
+    for wrong in (0, -1, 1.1, float("nan"), 70, "0.7", True):
+        with pytest.raises(ParameterError, match=rf"score must be > 0 and <= 1, got {wrong!r}\."):
+            accuracy.tolerates(wrong)
+    for wrong in (1, 1.1, -0.1, 70):
+        with pytest.raises(ParameterError, match=rf"score must be >= 0 and < 1, got {wrong!r}\."):
+            success.tolerates(wrong)
 
 
 def test_the_table_has_every_bound(accuracy, success, claimed):
@@ -97,7 +107,17 @@ def test_the_table_has_every_bound(accuracy, success, claimed):
     assert table["guaranteed"].tolist() == [0.84127, accuracy.guarantee(10)]
     assert (table[table["bound"][1]][1]) == accuracy.guarantee(10)
     assert success.table()["guaranteed"].tolist() == [success.guarantee(1), success.guarantee(10)]
+    assert table["bound"][0] == "-"  # all are equal
     assert list(claimed.table().columns[4:]) == ["A", "B", "AB*"]
+
+
+def test_nothing_is_called_guaranteed_where_it_is_claimed(claimed):
+    assert list(claimed.table().columns[:4]) == ["poisoned", "share", "if claimed", "bound"]
+    assert "if claimed" in str(claimed)
+    assert str(claimed).replace("not guaranteed", "").count("guaranteed") == 0
+    (row,) = claimed.to_dict()["rows"]
+    assert row["if_claimed"] == claimed.guarantee(10)
+    assert "guaranteed" not in row
 
 
 def test_a_claim_gives_the_bounds_for_epsilon_alone(claimed):
@@ -141,21 +161,70 @@ def test_the_text_says_what_holds_and_on_what_conditions(accuracy, success, clai
         assert all(sentence in text for sentence in SAID_ALWAYS)
     text = " ".join(str(accuracy).split())
     assert "expected accuracy of at least" in text
-    assert "poison cannot change it: the schema" in text
+    assert (
+        "these do not come from the records, so poison cannot change them: the schema (ranges and "
+        "classes); the parameters" in text
+    )
     assert "A note." in text
     assert "a seed that was not chosen by its result" in text
     text = " ".join(str(success).split())
     assert "expected attack success rate of at most" in text
-    assert "the test set and the trigger" in text
+    assert "the test set, the trigger and the parameters" in text
     text = " ".join(str(claimed).split())
     assert "claimed by its authors, it is not guaranteed" in text
     assert "only as true as that claim" in text
     assert "known to contradict the claim: hole: it leaks." in text
+    assert "takes these as public: the number of records (it is read from them). Where" in text
+    assert "do not come from the records" not in text
+
+
+def test_one_is_not_said_to_be_many(accuracy):
+    one = replace(accuracy, refits=1, n_train=1, n_test=1)
+    text = " ".join(str(one).split())
+    assert "over 1 refit, for this training set (1 record) and test set (1 record)" in text
+
+
+def test_the_figures_above_the_table_are_aligned(accuracy, success):
+    for certificate in (accuracy, success, replace(accuracy, majority=Majority("y" * 99, 0.6))):
+        lines = str(certificate).splitlines()
+        lines = lines[1 : lines.index("")]
+        assert len(lines) == (3 if certificate.majority else 2)
+        assert len({len(line) for line in lines}) == 1
+        assert len(lines[0]) < 80
+        assert all(line[-6:].startswith("0.") and line[-9:-6] == "   " for line in lines)
+
+
+def test_an_accuracy_is_compared_with_that_of_a_constant_answer(accuracy, success):
+    hint = "is below that of always answering 'yes'. A smaller epsilon, schedule=\"robust\", more"
+    text = " ".join(str(accuracy).split())
+    assert "always answering 'yes' 0.6000" in text
+    assert accuracy.to_dict()["comparison"] == [
+        "Always answering 'yes' would have an accuracy of 0.6000 on the test set."
+    ]
+    assert "is below that" not in text
+    above = accuracy.guarantee(10)
+    for share, is_below in ((above, False), (above + 1e-6, True)):  # the row without poison is not
+        weak = replace(accuracy, majority=Majority("yes", share))
+        assert (hint in " ".join(str(weak).split())) is is_below
+        assert (hint in " ".join(weak.to_dict()["comparison"])) is is_below
+    few = replace(accuracy, majority=Majority("yes", 0.845))
+    assert "More refits, a smaller epsilon" in " ".join(str(few).split())
+    unpoisoned = replace(accuracy, majority=Majority("yes", 0.9), poisoned=(0,))
+    assert "is below that" not in str(unpoisoned)
+    assert "always answering" not in str(success)
+    assert success.to_dict()["comparison"] == []
+
+
+def test_the_letters_are_explained_right_below_the_table(accuracy):
+    lines = str(accuracy).splitlines()
+    (place,) = [i for i, line in enumerate(lines) if line.split()[:1] == ["10"]]
+    assert lines[place + 1].startswith("  bound: the letter of the best one. A is the paper's")
+    assert len(lines[place + 1]) < 88
 
 
 def test_figures_in_the_text_are_rounded_to_the_safe_side(accuracy, success):
     shown = [line.split() for line in str(accuracy).splitlines()]
-    assert ["0", "0.00%", "0.8412", accuracy.rows[0][1].bound] in shown
+    assert ["0", "0.00%", "0.8412", "-"] in shown
     (row,) = [words for words in shown if words[:1] == ["10"]]
     assert 0 <= accuracy.guarantee(10) - float(row[2]) < 1e-4
     (row,) = [line.split() for line in str(success).splitlines() if line.split()[:1] == ["10"]]
@@ -175,7 +244,8 @@ def test_a_saved_certificate_is_the_same_when_loaded(accuracy, success, claimed,
         written = json.loads(path.read_text())
         assert (written["format"], written["version"]) == ("privatree-certificate", 1)
         assert "outside epsilon" in written["warning"]
-        assert [row["guaranteed"] for row in written["guarantees"]] == [
+        promise = "if_claimed" if certificate.claimed_by else "guaranteed"
+        assert [row[promise] for row in written["rows"]] == [
             certificate.guarantee(edits) for edits in certificate.poisoned
         ]
     assert any("only as true as that claim" in line for line in written["conditions"])
@@ -197,10 +267,15 @@ def test_a_saved_certificate_is_the_same_when_loaded(accuracy, success, claimed,
         lambda w: w.update(claimed_by=3),
         lambda w: w.update(claimed_by="somebody"),
         lambda w: w.update(notes="x"),
-        lambda w: w.update(guarantees=[1]),
-        lambda w: w["guarantees"][1].update(poisoned=-1),
-        lambda w: w["guarantees"][1].update(poisoned=None),
-        lambda w: w["guarantees"][1].update(guaranteed=0.99),
+        lambda w: w.update(majority="yes"),
+        lambda w: w.update(majority={"class": "yes"}),
+        lambda w: w.update(majority={"class": ["yes"], "share": 0.5}),
+        lambda w: w.update(majority={"class": float("nan"), "share": 0.5}),
+        lambda w: w.update(majority={"class": "yes", "share": 0}),
+        lambda w: w.update(rows=[1]),
+        lambda w: w["rows"][1].update(poisoned=-1),
+        lambda w: w["rows"][1].update(poisoned=None),
+        lambda w: w["rows"][1].update(guaranteed=0.99),
         lambda w: w["privacy"].update(leaks=[{"name": "hole", "explanation": "it leaks."}]),
         lambda w: w["privacy"].update(epsilon=-1),
         lambda w: w.clear(),
@@ -216,7 +291,7 @@ def test_a_file_that_promises_more_or_is_something_else_is_refused(accuracy, cha
 
 def test_a_success_rate_that_promises_more_is_refused(success):
     written = json.loads(success.to_json())
-    written["guarantees"][1]["guaranteed"] -= 1e-6
+    written["rows"][1]["guaranteed"] -= 1e-6
     with pytest.raises(ModelFormatError, match="promises more"):
         AttackSuccessCertificate.from_dict(written)
 
@@ -227,6 +302,27 @@ def test_what_is_no_json_is_refused_with_its_path(tmp_path, content):
     path.write_bytes(content)
     with pytest.raises(ModelFormatError, match=r"c\.json: a certificate must be JSON"):
         AccuracyCertificate.load(path)
+
+
+def test_what_is_something_else_is_refused_with_its_path_and_its_reader(success, tmp_path):
+    path = tmp_path / "c.json"
+    success.save(path)
+    with pytest.raises(ModelFormatError, match=r"c\.json: .*AttackSuccessCertificate\.load reads"):
+        AccuracyCertificate.load(path)
+    with pytest.raises(ModelFormatError, match=r"c\.json: this is a certificate.*not a model"):
+        load(path)
+    path.write_text('{"format": "privatree-model"}')
+    with pytest.raises(ModelFormatError, match=r"c\.json: .*privatree\.load reads a model"):
+        AccuracyCertificate.load(path)
+
+
+def test_a_full_disk_is_named_with_the_file(accuracy, monkeypatch, tmp_path):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("pathlib.Path.write_bytes", full)
+    with pytest.raises(OSError, match=r"No space left on device: '.*here\.json'"):
+        accuracy.save(tmp_path / "here.json")
 
 
 # --- plot -----------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from privatree import (
 from privatree.baselines import RandomTreeClassifier
 from privatree.errors import CertificateError
 from privatree.privacy import Budget
+from privatree.robustness.attacks import BackdoorAttack
 from privatree.robustness.confidence import lower_confidence_bound, upper_confidence_bound
 from privatree.robustness.estimation import (
     accuracy_certificate,
@@ -21,6 +22,7 @@ from privatree.robustness.estimation import (
     claimed_accuracy_certificate,
     prediction_certificates,
 )
+from privatree.robustness.majority import Majority
 from privatree.robustness.measures import Accuracy
 from privatree.robustness.refits import BUDGET_LEFT_OUT, refit
 
@@ -90,8 +92,36 @@ def test_a_test_label_that_is_no_class_counts_as_wrong():
     half = y_test.where(np.arange(50) < 25, "unheard of")
     found = accuracy_certificate(learner(50.0), *TRAIN, X_test, half, refits=3)
     assert 0.4 < found.estimate <= 0.5
-    with pytest.raises(ParameterError, match="one of the schema's classes"):
-        accuracy_certificate(learner(), *TRAIN, X_test, ["unheard of"] * 50, refits=3)
+    note = "25 of 50 test records have a label that is not a class; they count as wrong."
+    assert found.notes == (note,)
+    claim = claimed_accuracy_certificate(
+        Other(0.3), *TRAIN, X_test, half, refits=2, claimed_by="me"
+    )
+    assert claim.notes == (note,)
+    one = y_test.where(np.arange(50) > 0, None)
+    found = accuracy_certificate(learner(), *TRAIN, X_test, one, refits=1)
+    assert found.notes == (
+        "1 of 50 test records has a label that is not a class; it counts as wrong.",
+    )
+    assert accuracy_certificate(learner(), *TRAIN, *TEST, refits=1).notes == ()
+    nothing = X_test, ["unheard of"] * 50
+    with pytest.raises(ParameterError, match=r"a class of the learner, got none.*'no', 'yes'"):
+        accuracy_certificate(learner(), *TRAIN, *nothing, refits=3)
+    with pytest.raises(ParameterError, match=r"a class of the learner, got none.*'no', 'yes'"):
+        claimed_accuracy_certificate(Other(), *TRAIN, *nothing, refits=3, claimed_by="me")
+
+
+def test_the_most_frequent_test_label_is_there_to_compare_with():
+    X_test, y_test = TEST
+    share = np.mean(y_test == "yes")
+    assert share > 0.5
+    found = accuracy_certificate(learner(), *TRAIN, *TEST, refits=1)
+    assert found.majority == Majority("yes", share)
+    fewer = y_test.where((y_test == "no") | (np.arange(50) < 5), "unheard of")
+    found = accuracy_certificate(learner(), *TRAIN, X_test, fewer, refits=1)
+    assert found.majority == Majority("no", np.mean(y_test == "no"))
+    claim = claimed_accuracy_certificate(Other(), *TRAIN, *TEST, refits=1, claimed_by="me")
+    assert claim.majority == Majority("yes", share)
 
 
 @pytest.mark.parametrize(
@@ -189,6 +219,44 @@ def test_attack_success_is_the_upper_confidence_bound_of_the_refits():
     assert found.estimate == pytest.approx(np.mean(rates))
     assert found.upper == upper_confidence_bound(rates, 0.9)
     assert found.estimate < found.upper < found.guarantee(2) <= 1
+
+
+@pytest.mark.parametrize("target", ["unheard of", 1, True])
+def test_a_target_that_is_no_class_is_refused(target):
+    attack = BackdoorAttack({"a": 1.0}, target=target)
+    with pytest.raises(ParameterError, match=r"attack\.target must be a class.*'no', 'yes'"):
+        attack_success_certificate(learner(), *TRAIN, *TEST, attack)
+
+
+@pytest.mark.parametrize(
+    ("trigger", "notes"),
+    [
+        ({"a": 1.0, "b": "y"}, []),
+        ({"a": 7.0}, ["7.0 in column 'a'", "range from 0 to 1", "reads it as 1."]),
+        ({"a": -7.0}, ["-7.0 in column 'a'", "reads it as 0."]),
+        ({"a": float("nan")}, ["nan in column 'a'", "reads it as 0."]),
+        ({"b": "z"}, ["'z' in column 'b'", "not a category", "reads it as 'x'"]),
+        ({1: "z"}, ["'z' in column 'b'"]),
+    ],
+)
+def test_a_trigger_outside_the_schema_is_noted(trigger, notes):
+    attack = BackdoorAttack(trigger, target="yes")
+    found = attack_success_certificate(learner(), *TRAIN, *TEST, attack, refits=1)
+    assert len(found.notes) == bool(notes)
+    for words in notes:
+        assert words in found.notes[0]
+
+
+def test_a_trigger_in_an_array_is_noted_by_the_name_in_the_schema():
+    schema = Schema({"a": Numeric(0, 1), "b": Numeric(0, 5)}, [0, 1])
+    X = np.random.default_rng(0).random((60, 2), dtype=np.float32)
+    y = (X[:, 0] > 0.5).astype(int)
+    estimator = PrivaTreeClassifier(1.0, schema=schema, random_state=0)
+    attack = BackdoorAttack({0: 0.1, 1: 255}, target=1)
+    found = attack_success_certificate(estimator, X, y, X, y, attack, refits=1)
+    (note,) = found.notes
+    assert "255 in column 'b'" in note
+    assert "range from 0 to 5: the learner reads it as 5." in note
 
 
 def test_what_is_no_rate_is_refused():

@@ -1,6 +1,8 @@
 """No edit within the radius changes a certified prediction; what would break that is caught."""
 
 import pickle
+import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -23,6 +25,9 @@ from privatree.errors import ParameterError, SchemaError
 from privatree.robustness import partition_aggregation, voter
 from privatree.robustness.partition_aggregation import DPAClassifier, vote_radii
 from privatree.robustness.record_hash import canonical, partition_numbers
+
+# Attacks are tried on few records: there are fewer of them to edit.
+pytestmark = pytest.mark.filterwarnings("ignore:n_partitions leaves each partition:UserWarning")
 
 # --- radius -------------------------------------------------------------------------------------
 
@@ -292,7 +297,9 @@ MUTANTS = [
 ]
 
 
-@pytest.mark.parametrize(("module", "name", "mutant"), MUTANTS, ids=lambda value: str(value)[:30])
+@pytest.mark.parametrize(
+    ("module", "name", "mutant"), MUTANTS, ids=lambda value: getattr(value, "__name__", value)
+)
 def test_a_mutant_is_caught(
     module: Any, name: str, mutant: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -379,6 +386,30 @@ def test_a_number_too_large_for_a_tree_silences_its_partition_only() -> None:
     assert not changed(model, other, 1)
 
 
+# --- partitions that are too small ---------------------------------------------------------------
+
+
+def told_of(n_records: int, **parameters: Any) -> list[str]:
+    X, y = frame(n_records)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        DPAClassifier(schema=SCHEMA, **parameters).fit(X, y)
+    assert all(warning.category is UserWarning for warning in told)
+    assert all(warning.filename == __file__ for warning in told)
+    return [str(warning.message) for warning in told]
+
+
+def test_partitions_of_few_records_are_told_once() -> None:
+    (told,) = told_of(300)
+    assert "about 0.3 records (300 in 1000)" in told
+    assert "20 records or more, here at most 15." in told
+    assert len(told_of(299, n_partitions=30)) == 1
+    assert told_of(300, n_partitions=30) == []
+    assert told_of(3, n_partitions=1) == []  # there is nothing to advise
+    (told,) = told_of(0, n_partitions=2)
+    assert "here at most 1." in told
+
+
 # --- input --------------------------------------------------------------------------------------
 
 SCHEMA = Schema(
@@ -427,8 +458,29 @@ def test_without_a_schema_all_frames_are_one() -> None:
         X.to_numpy().tolist(),
     ):
         assert votes_of(DPAClassifier(n_partitions=5).fit(other, y), other) == expected
-    with pytest.raises(ValueError, match="could not convert"):
-        DPAClassifier().fit(*frame())
+
+
+def test_text_without_a_schema_is_refused_and_not_shown() -> None:
+    X, y = frame()
+    X["kind"] = X["kind"].map({"a": "surgery", "b": "x-ray", "c": "ward"})
+    model = DPAClassifier(n_partitions=5)
+    for other in (
+        X,
+        X.astype({"kind": "category"}),
+        X.astype({"kind": object}),
+        X.to_numpy(),
+        X.to_numpy(dtype=str),
+        X.to_numpy().tolist(),
+        pl.from_pandas(X),
+        pl.from_pandas(X.astype({"kind": "category"})),
+    ):
+        with pytest.raises(ParameterError, match=r"numeric without a schema.*schema=") as refused:
+            model.fit(other, y)
+        shown = "".join(traceback.format_exception(refused.value))
+        assert not any(kind in shown for kind in ("surgery", "x-ray", "ward"))
+    model.fit(X[["age", "x"]], y)
+    with pytest.raises(ParameterError, match="numeric without a schema"):
+        model.predict(X[["kind", "x"]].rename(columns={"kind": "age"}))
 
 
 def test_a_schema_places_values_and_leaves_out_labels() -> None:
@@ -443,6 +495,7 @@ def test_a_schema_places_values_and_leaves_out_labels() -> None:
     )
     assert model.classes_.tolist() == ["no", "yes"]
     assert model.classes_declared_
+    assert DPAClassifier(n_partitions=5, schema=SCHEMA).fit(*more).n_records_ == 302
 
 
 def test_with_a_schema_no_records_are_enough() -> None:
@@ -521,8 +574,15 @@ def test_certified_accuracy_counts_rows_that_are_right_and_stay_so() -> None:
         assert found.tolist() == [np.mean(right & (radii >= edits)) for edits in asked]
         assert found[0] == model.score(rows, labels)
         assert found[0] > found[4] == 0.0
-        for wrong in ([-1], [0.5], ["1"]):
-            with pytest.raises(ParameterError, match="poisoned must be an integer from 0"):
+        most = int(radii[right].max())  # the share of it is the last that leaves anything
+        wanted = [0, most, most, most + 1]
+        shares = ["0%", f"{100 * most / 80}%", most, f"{100 * (most + 1) / 80}%"]
+        by_share = model.certified_accuracy(rows, labels, shares)
+        assert model.n_records_ == 80
+        assert by_share.tolist() == [np.mean(right & (radii >= edits)) for edits in wanted]
+        assert by_share[2] > by_share[3] == 0.0
+        for wrong in ([-1], [0.5], ["1"], "1%", []):
+            with pytest.raises(ParameterError, match="poisoned must be"):
                 model.certified_accuracy(rows, labels, wrong)
         with pytest.raises(ValueError, match="same number of rows"):
             model.certified_accuracy(rows, labels[:1], [0])
@@ -561,3 +621,19 @@ def test_what_was_declared_is_what_it_was_trained_with() -> None:
 @parametrize_with_checks([DPAClassifier(n_partitions=3)])
 def test_scikit_learn_check(estimator: Any, check: Any) -> None:
     check(estimator)
+
+
+@pytest.mark.parametrize("seed", [None, 0])
+def test_a_splitter_that_draws_at_random_is_refused(seed):
+    from sklearn.calibration import CalibratedClassifierCV
+    from sklearn.model_selection import StratifiedKFold
+
+    rows = np.arange(200.0).reshape(-1, 1)
+    splitter = StratifiedKFold(2, shuffle=True, random_state=seed)
+    base = CalibratedClassifierCV(DecisionTreeClassifier(max_depth=1), cv=splitter)
+    model = DPAClassifier(base, n_partitions=2, classes=[0, 1])
+    if seed is None:
+        with pytest.raises(ParameterError, match="its cv draws at random"):
+            model.fit(rows, rows[:, 0] % 2)
+    else:
+        assert model.fit(rows, rows[:, 0] >= 100).certified_radius(rows).shape == (200,)

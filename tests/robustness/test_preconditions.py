@@ -1,7 +1,9 @@
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
+from sklearn.frozen import FrozenEstimator
 
 from privatree import (
     Categorical,
@@ -160,3 +162,28 @@ def test_without_a_statement_the_parameter_epsilon_is_the_claim():
         Other.epsilon = epsilon
         with pytest.raises(CertificateError, match="finite parameter epsilon"):
             statement_of(Other(), claimed=True)
+
+
+def test_one_model_is_not_a_learner():
+    """A frozen model would be refitted to itself, and its accuracy taken for the learner's."""
+    frozen = FrozenEstimator(PrivaTreeClassifier(0.5, schema=SCHEMA).fit(X, Y))
+    with pytest.raises(CertificateError, match="its copy has a privacy_ already"):
+        privacy(frozen)
+
+
+def test_a_trained_learner_is_certified_as_a_learner():
+    trained = PrivaTreeClassifier(0.5, schema=SCHEMA).fit(X, Y)
+    assert privacy(trained).epsilon == 0.5
+
+
+@pytest.mark.parametrize(("neighbours", "total"), [("add-remove", 0.4), ("replace", 0.2)])
+def test_a_schedule_of_less_than_epsilon_is_refused(neighbours, total):
+    amount = Fraction(total)
+    for factor, refused in ((1, True), (2, False)):
+        schedule = Schedule(factor * amount, factor * amount, Fraction(0))
+        statement = PrivacyStatement("x", 0.5, neighbours=neighbours, schedule=schedule)
+        if refused:
+            with pytest.raises(CertificateError, match="one that spends less"):
+                guaranteed_spending(statement)
+        else:
+            assert guaranteed_spending(statement) == schedule

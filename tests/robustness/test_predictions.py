@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from privatree import ParameterError
+from privatree import ModelFormatError, ParameterError
 from privatree.privacy.schedule import Schedule, Stage
 from privatree.privacy.statement import PrivacyStatement
 from privatree.robustness.certificates import EpsilonDP, best
@@ -131,10 +131,12 @@ def test_the_table_the_text_and_the_json():
     assert table["tolerates"].isna().tolist() == [False, True]
     text = " ".join(str(found).split())
     assert "With 90% confidence over 100 refits" in text
-    assert "all 2 records together" in text
+    assert "all 2 records to predict together" in text
+    assert "the class that the learner predicts most often for a record stays the one" in text
     assert "publishing it is outside epsilon" in text
     assert "counts as 2" in text
-    assert "certain after 0 edits 50.00%" in text
+    assert "poisoned certain 0 50.00%" in text
+    assert "Nothing is certain for 1 of 2 records, not even without poison: the refits dis" in text
     written = json.loads(found.to_json())
     assert written["tolerates"] == [int(found.tolerates[0]), None]
     assert written["counts"] == [[100, 0], [50, 50]]
@@ -147,3 +149,75 @@ def test_the_table_the_text_and_the_json():
 def test_other_counts_are_refused(counts):
     with pytest.raises(ParameterError, match="counts must"):
         certificates(counts)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("n_records", [1, 40])
+def test_with_too_few_refits_nothing_is_certain_and_more_are_asked_for(n_records, n_classes):
+    fewest = certificates([[1] + [0] * (n_classes - 1)] * n_records).fewest_refits
+    few, enough = (
+        certificates([[refits] + [0] * (n_classes - 1)] * n_records)
+        for refits in (fewest - 1, fewest)
+    )
+    assert np.all(few.tolerates == -1)
+    assert np.all(enough.tolerates >= 0)
+    text = " ".join(str(few).split())
+    assert f"takes at least {fewest} refits here" in text
+    assert f"there were {fewest - 1}. Use more." in text
+    assert "Nothing is certain" not in str(enough)
+
+
+# --- file -----------------------------------------------------------------------------------------
+
+
+def test_saved_certificates_are_the_same_when_loaded(tmp_path):
+    found = certificates([[100, 0, 0], [30, 30, 40]], classes=("no", "yes", "ja"))
+    path = tmp_path / "c.json"
+    found.save(path)
+    loaded = PredictionCertificates.load(path)
+    assert str(loaded) == str(found)
+    assert loaded.to_dict() == found.to_dict()
+    assert loaded.counts.tolist() == [[100, 0, 0], [30, 30, 40]]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda w: w.update(format="privatree-model"),
+        lambda w: w.update(version=2),
+        lambda w: w.update(kind="accuracy"),
+        lambda w: w.update(more=1),
+        lambda w: w.pop("meaning"),
+        lambda w: w.update(classes="ab"),
+        lambda w: w.update(classes=["a", "a"]),
+        lambda w: w.update(classes=["a", None]),
+        lambda w: w.update(confidence=0.95),
+        lambda w: w.update(confidence=1),
+        lambda w: w.update(refits=99),
+        lambda w: w.update(n_train=0),
+        lambda w: w.update(notes=None),
+        lambda w: w.update(counts=[]),
+        lambda w: w.update(counts=[[100, 0], [50]]),
+        lambda w: w.update(counts=[[100, 0.5], [50, 50]]),
+        lambda w: w.update(counts=[[2**62, 2**62], [2**62, 2**62]]),
+        lambda w: w.update(counts=[[99, 1], [50, 50]]),
+        lambda w: w.update(predictions=["a", "b"]),
+        lambda w: w.update(tolerates=[1]),
+        lambda w: w["tolerates"].__setitem__(0, w["tolerates"][0] + 1),
+        lambda w: w["tolerates"].__setitem__(1, 0),
+        lambda w: w["tolerates"].__setitem__(1, 10**400),
+        lambda w: w["probability_at_least"].__setitem__(0, 0.999),
+        lambda w: w["runner_up_at_most"].__setitem__(0, 0.001),
+        lambda w: w["runner_up_at_most"].__setitem__(0, None),
+        lambda w: w["privacy"].update(epsilon="infinity"),
+        lambda w: w.clear(),
+    ],
+)
+def test_a_file_that_promises_more_or_is_something_else_is_refused(tmp_path, change):
+    written = certificates([[100, 0], [50, 50]]).to_dict()
+    assert PredictionCertificates.from_dict(written).to_dict() == written
+    change(written)
+    path = tmp_path / "c.json"
+    path.write_text(json.dumps(written))
+    with pytest.raises(ModelFormatError, match=r"c\.json: "):
+        PredictionCertificates.load(path)

@@ -26,7 +26,7 @@ def columns():
     numpy = [
         (np.array([1, 2], dtype=np.uint8), [0, 255, 7.0, np.int64(3)], [256, -1, 1.5, "1", NAN]),
         (np.array([1, 2], dtype=np.int64), [-(2**63)], [2**63, "x", None]),
-        (np.array([1, 2], dtype=np.float32), [0.1, np.float64(0.1), 3, NAN], [1e39, "1", None]),
+        (np.array([1, 2], dtype=np.float32), [0.1, np.float64(0.1), 3, NAN], [1e39, "1"]),
         (np.array([1.0, 2.0]), [1e39, float("inf")], ["1.0", "x"]),
         (np.array([True, False]), [True, 1], [2, "True"]),
         (np.array(["a", "b"]), ["a", "longer"], [1, None]),
@@ -93,6 +93,79 @@ def test_values_are_held_as_they_are_or_refused(column, fits, fails):
     assert str(before) == str(column)
 
 
+MISSING = (None, NAN, np.float32("nan"), pd.NA, pd.NaT)
+CAN_MISS = [
+    np.array([1.0, 2.0], dtype=np.float32),
+    np.array(["2020-01-01"] * 2, dtype="M8[D]"),
+    np.array([1, 2], dtype="m8[s]"),
+    np.array(["a", 1], dtype=object),
+    np.ma.masked_array([1, 2], mask=[False, False]),
+    pd.Series([1.0, 2.0]),
+    pd.Series(["a", "b"], dtype=object),
+    pd.Series(["a", "b"], dtype="str"),
+    pd.Series(["a", "b"], dtype="string"),
+    pd.Series(["a", "b"], dtype="category"),
+    pd.Series([1, 2], dtype="Int8"),
+    pd.Series([1.5, 2.5], dtype="Float32"),
+    pd.Series([True, False], dtype="boolean"),
+    pd.Series(["2020-01-01"] * 2, dtype="datetime64[ns]"),
+    pd.Series(["2020-01-01"] * 2, dtype="datetime64[ns, UTC]"),
+    pl.Series("c", [1, 2], dtype=pl.UInt8),
+    pl.Series("c", [1.0, 2.0]),
+    pl.Series("c", ["a", "b"]),
+    pl.Series("c", ["a", "b"], dtype=pl.Enum(["a", "b"])),
+    pl.Series("c", [True, False]),
+    pl.Series("c", [datetime.date(2020, 1, 1)] * 2),
+]
+CANNOT_MISS = [
+    np.array([1, 2], dtype=np.uint8),
+    np.array([True, False]),
+    np.array(["a", "b"]),
+    pd.Series([1, 2], dtype="int16"),
+    pd.Series([True, False]),
+    pd.Series([0, 1], dtype="Sparse[int64]"),
+]
+
+
+def gaps(column):
+    """Where values are missing, as the container itself says."""
+    if isinstance(column, np.ma.MaskedArray):
+        return np.ma.getmaskarray(column).tolist()
+    found = column.is_null() if isinstance(column, pl.Series) else pd.isna(column)
+    return found.tolist() if hasattr(found, "tolist") else found.to_list()
+
+
+@pytest.mark.parametrize("column", CAN_MISS, ids=lambda column: str(column.dtype))
+@pytest.mark.parametrize("value", MISSING, ids=repr)
+def test_every_missing_value_is_the_column_s_own(column, value):
+    before = copy.deepcopy(column)
+    changed = set_labels(column, np.array([1]), value)
+    assert gaps(changed) == [False, True]
+    assert (type(changed), changed.dtype) == (type(column), column.dtype)
+    assert changed[0] == column[0]
+    if isinstance(column, np.ndarray):
+        table = np.ma.column_stack([column, column]) if np.ma.isMA(column) else frame_of(column)
+        edited = set_column(table, 1, value)
+        first, second = edited[:, 0], edited[:, 1]
+        assert edited.dtype == table.dtype
+    else:
+        edited = set_column(frame_of(column), 1, value)
+        first, second = edited["other"], edited["c"]
+        assert second.dtype == column.dtype
+    assert (gaps(first), gaps(second)) == ([False, False], [True, True])
+    assert str(before) == str(column)
+    assert gaps(column) == [False, False]
+
+
+@pytest.mark.parametrize("column", CANNOT_MISS, ids=lambda column: str(column.dtype))
+@pytest.mark.parametrize("value", MISSING, ids=repr)
+def test_where_nothing_can_be_missing_that_is_refused(column, value):
+    with pytest.raises(ParameterError, match="y must be able to hold"):
+        set_labels(column, np.array([1]), value)
+    with pytest.raises(ParameterError, match=r"column (1|'c') must be able to hold"):
+        set_column(frame_of(column), 1, value)
+
+
 def test_a_missing_category_says_what_to_do():
     column = pd.Series(["a", "b"], dtype="category")
     with pytest.raises(ParameterError, match=r"y must have 'c' among .*cat\.add_categories"):
@@ -134,6 +207,7 @@ def test_rows_of_masked_arrays_keep_their_mask():
 def test_missing_labels_are_none():
     for labels in (
         [1, None, NAN],
+        [1, pd.NA, pd.NaT],
         np.array([1, NAN, NAN]),
         pd.Series([1, None, None], dtype="Int64"),
         pd.Series([1, NAN, NAN]),

@@ -15,6 +15,7 @@ app = typer.Typer(
     name="privatree",
     help="Decision trees on sensitive tables with differential privacy, and what it guarantees.",
     add_completion=False,
+    rich_markup_mode="markdown",  # else lines of a docstring are not joined
     pretty_exceptions_enable=False,
 )
 app.command("certify")(certify.certify)

@@ -17,11 +17,18 @@ from privatree.cli.learner_options import (
     RobustLevels,
     Schedule,
     Target,
+    check_not_empty,
+    named_as_options,
     read_training_records,
     whole_number,
 )
 from privatree.cli.output import check_output
 from privatree.errors import CertificateError, ParameterError
+
+_TEST_SHARE = 0.2
+_SPLIT_SEED = 0
+_OF_CERTIFICATE = ("poisoned", "confidence", "refits")
+"""Parameters of a certificate whose options have the same name."""
 
 
 def certify(
@@ -46,18 +53,21 @@ def certify(
         ),
     ] = None,
     test_share: Annotated[
-        float,
+        float | None,
         typer.Option(
-            metavar="S", help="Without --test: the share of DATA that is held out for the test."
+            metavar="S",
+            help="Without --test: the share of DATA that is held out for the test, by default "
+            f"{_TEST_SHARE}.",
         ),
-    ] = 0.2,
+    ] = None,
     split_seed: Annotated[
-        int,
+        int | None,
         typer.Option(
             metavar="N",
-            help="Which part is held out. It is not part of the noise, and always the same.",
+            help="Which part is held out, always the same; by default that of "
+            f"{_SPLIT_SEED}. It is not part of the noise.",
         ),
-    ] = 0,
+    ] = None,
     confidence: Annotated[
         float,
         typer.Option(help="Probability that the certificate is right, over the noise: at least."),
@@ -78,7 +88,8 @@ def certify(
         typer.Option(help="Makes the refits repeatable. Do not choose it by the result."),
     ] = None,
     jobs: Annotated[
-        int, typer.Option(metavar="N", help="Processes at a time; the result is the same.")
+        int,
+        typer.Option(metavar="N", help="Processes at a time; with --seed the result is the same."),
     ] = max(1, os.cpu_count() or 1),
     output: Annotated[
         Path | None,
@@ -93,7 +104,8 @@ def certify(
     One record changes little in what a private learner does, so a few change little too, whatever
     they are. The learner is trained many times on DATA with fresh noise; from the accuracies on the
     test records follows what it keeps, on average over its noise, after any additions and removals
-    of so many records. --schedule robust certifies more, for some accuracy without poison.
+    of so many records. --schedule robust usually certifies more if there are more than a few, for
+    some accuracy without poison.
 
     The certificate is computed from the records without privacy: keep it to yourself, or count it
     as published outside epsilon. A schema must be given, because one that was read from the records
@@ -110,12 +122,20 @@ def certify(
         "robust_levels": robust_levels,
         "random_state": seed,
     }
+    if test and (test_share is not None or split_seed is not None):
+        raise ParameterError("--test excludes --test-share and --split-seed: it is the whole test.")
+    test_share = _TEST_SHARE if test_share is None else test_share
+    split_seed = _SPLIT_SEED if split_seed is None else split_seed
     if jobs < 1:
         raise ParameterError(f"--jobs must be at least 1, got {jobs}.")
     if not 0 < test_share < 1:
         raise ParameterError(f"--test-share must be between 0 and 1, got {test_share:g}.")
-    if split_seed < 0:
-        raise ParameterError(f"--split-seed must be >= 0, got {split_seed}.")
+    if not 0 <= split_seed < 2**32:
+        raise ParameterError(f"--split-seed must be >= 0 and < 2**32, got {split_seed}.")
+    if seed is not None and seed < 0:
+        raise ParameterError(f"--seed must be >= 0, got {seed}.")
+    numbers = _numbers_and_shares(poisoned)
+    _check_before_reading(parameters, numbers, confidence, refits)
 
     from privatree import PrivaTreeClassifier
     from privatree.robustness.estimation import accuracy_certificate
@@ -128,8 +148,10 @@ def certify(
         check_output(output, [*files, *test_files, schema])
     declared = PublicSchema.from_toml(schema)
     records = read_training_records(files, target, declared, quiet=as_json)
+    check_not_empty(files, records.labels)
     if test_files:
         held_out = read_files(test_files, declared, target, allow_ragged=False)
+        check_not_empty(test_files, held_out.labels)
         split = (records.features, held_out.features, records.labels, held_out.labels)
     else:
         _refuse_counted_size(parameters["dataset_size"], len(records.labels))
@@ -141,22 +163,37 @@ def certify(
             f"(--split-seed {split_seed}). What is certified is training on the others.",
             err=True,
         )
-    certificate = accuracy_certificate(
-        PrivaTreeClassifier(**parameters, schema=declared),
-        train_X,
-        train_y,
-        test_X,
-        test_y,
-        poisoned=_numbers_and_shares(poisoned),
-        confidence=confidence,
-        refits=refits,
-        n_jobs=jobs,
-    )
-    if output is not None:
-        certificate.save(output)
-    typer.echo(certificate.to_json() if as_json else str(certificate))
+    with named_as_options([*parameters, *_OF_CERTIFICATE]):
+        certificate = accuracy_certificate(
+            PrivaTreeClassifier(**parameters, schema=declared),
+            train_X,
+            train_y,
+            test_X,
+            test_y,
+            poisoned=numbers,
+            confidence=confidence,
+            refits=refits,
+            n_jobs=jobs,
+        )
+    try:
+        if output is not None:
+            certificate.save(output)
+    finally:  # hours of work must not be lost for a full disk
+        typer.echo(certificate.to_json() if as_json else str(certificate))
     if output is not None and not as_json:
         typer.echo(f"\nSaved {output}.")
+
+
+def _check_before_reading(
+    parameters: dict[str, Any], poisoned: list[int | str], confidence: float, refits: int
+) -> None:
+    """Refuse what is wrong whatever the records are."""
+    from privatree import PrivaTreeClassifier
+    from privatree.robustness.certification import check_wishes
+
+    with named_as_options([*parameters, *_OF_CERTIFICATE]):
+        PrivaTreeClassifier(**parameters)._check_parameters()  # what fit would refuse first
+        check_wishes(confidence, refits, poisoned)
 
 
 def _split(records: Any, test_share: float, split_seed: int) -> tuple[Any, Any, Any, Any]:
@@ -191,14 +228,11 @@ def _refuse_counted_size(declared: Any, n_records: int) -> None:
 
 
 def _numbers_and_shares(given: str) -> list[int | str]:
-    entries = [entry.strip() for entry in given.split(",") if entry.strip()]
+    entries = [entry.strip() for entry in given.split(",")]
     try:
-        found = [entry if entry.endswith("%") else int(entry) for entry in entries]
+        return [entry if entry.endswith("%") else int(entry) for entry in entries]
     except ValueError:
-        found = []
-    if not found:
         raise ParameterError(
             "--poisoned must be numbers and shares with commas between, such as 10,100,1%, got "
             f"{given!r}."
-        )
-    return found
+        ) from None

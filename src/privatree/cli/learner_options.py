@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
-from privatree.errors import ParameterError
+from privatree.errors import CertificateError, ParameterError
 
 Data = Annotated[
     list[str],
@@ -63,6 +66,35 @@ def read_training_records(files: list[Path], target: str, schema: Any, *, quiet:
         names = ", ".join(map(repr, records.ignored))
         typer.echo(f"Not in the schema, so ignored: {names}.", err=True)
     return records
+
+
+def check_not_empty(files: list[Path], labels: Any) -> None:
+    """Refuse files without a record, where their number is no secret."""
+    if len(labels) == 0:
+        names = ", ".join(map(str, files[:3])) + (", ..." if len(files) > 3 else "")
+        raise ParameterError(f"{names}: has no records.")
+
+
+@contextmanager
+def named_as_options(parameters: Collection[str]) -> Iterator[None]:
+    """Let a refusal of a parameter name the option that set it: --max-depth for max_depth.
+
+    Parameters
+    ----------
+    parameters : collection of str
+        Those that an option sets.
+    """
+    try:
+        yield
+    except (ParameterError, CertificateError) as error:
+        found = _PARAMETER.match(str(error))
+        if found is None or found[1] not in parameters:
+            raise
+        option = f"--{found[1].replace('_', '-')}"
+        raise type(error)(f"{option} must{str(error)[found.end() :]}") from None
+
+
+_PARAMETER = re.compile(r"([a-z_]+)(?: \(if not [^)]*\))? must\b")
 
 
 def whole_number(option: str, given: str, **words: str | None) -> int | str | None:

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from privatree.experiments.titles import DatasetTitle, MethodTitle
 
 _PANEL_WIDTH = 3.3  # inches: one column of a paper
-_LEGEND_COLUMNS = 2.5  # that many names fit below a panel
+_LEGEND_COLUMNS = 2.5  # names below a panel, if they are short
+_LEGEND_LINES = 2  # for so many there is room in a figure's height
+_LEGEND_LINE = 0.17  # inches, for each more
 _MARKERS = 10  # on a curve, about; all points if there are fewer than twice as many
 _LOOK: dict[Any, Any] = {
     "font.family": "sans-serif",
@@ -141,8 +143,7 @@ def line_figure(
             axes.set_ylabel(y_label if place % width == 0 else "")
             for label, drawn in draw_panel(axes, panel).items():
                 entries.setdefault(label, drawn)
-        n_lines = math.ceil(len(entries) / (_LEGEND_COLUMNS * width))
-        legend_below(figure, entries, n_columns=math.ceil(len(entries) / max(1, n_lines)))
+        legend_below(figure, entries, n_columns=math.ceil(_LEGEND_COLUMNS * width))
     return figure
 
 
@@ -229,16 +230,32 @@ def _panel(summary: pd.DataFrame, title: str, methods: Sequence[MethodTitle]) ->
 
 
 def legend_below(figure: Figure, entries: Mapping[str, Any], *, n_columns: int) -> None:
-    """What is drawn how, below all panels, where it hides nothing."""
-    if entries:
-        figure.legend(
+    """What is drawn how, below all panels, where it hides nothing.
+
+    Parameters
+    ----------
+    figure : Figure
+        With a canvas, by which the names are measured. It grows for a legend of many lines.
+    entries : mapping of str to artist
+        What is named, by its name.
+    n_columns : int
+        At most so many; fewer where the names are too long for the figure's width.
+    """
+    for at_most in range(min(n_columns, len(entries)), 0, -1):
+        n_lines = math.ceil(len(entries) / at_most)
+        legend = figure.legend(
             list(entries.values()),
             list(entries),
             loc="outside lower center",
-            ncols=n_columns,
+            ncols=math.ceil(len(entries) / n_lines),
             handlelength=3.2,
             columnspacing=1.4,
         )
+        if at_most == 1 or legend.get_window_extent().width <= figure.bbox.width:
+            more = max(0, n_lines - _LEGEND_LINES) * _LEGEND_LINE
+            figure.set_figheight(figure.get_figheight() + more)
+            return
+        legend.remove()
 
 
 @contextmanager

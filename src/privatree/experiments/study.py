@@ -208,7 +208,10 @@ class Study:
     def run(self, name: str, tasks: Sequence[Task], *, jobs: int | None = None) -> pd.DataFrame:
         """Run what is not done yet; all results of these tasks."""
         if not tasks:
-            raise NothingToRunError(f"{name}: nothing to run: no dataset or no method is left.")
+            raise NothingToRunError(
+                f"{name}: nothing to run: no dataset or no method is left. Get what is named above "
+                "as left out, or ask for other datasets and methods."
+            )
         claim(self.request.output, self._fingerprints, self._modules)
         path = self.request.output / name / "cells.csv"
         journal = Journal(path, tasks[0].fields, tasks[0].measures)

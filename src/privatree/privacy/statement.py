@@ -11,7 +11,7 @@ from itertools import groupby
 from textwrap import TextWrapper
 from typing import Any
 
-from privatree.errors import ModelFormatError
+from privatree.errors import ModelFormatError, ParameterError
 from privatree.privacy.amounts import rounded_up
 from privatree.privacy.ledger import Spend
 from privatree.privacy.schedule import Schedule, Stage
@@ -288,14 +288,16 @@ def _schedule_from_dict(written: Any) -> Schedule | None:
     if written is None:
         return None
     table = _Table("privacy: schedule", written)
-    schedule = Schedule(
-        total=Fraction(_finite("total", table.take("total", object))),
-        choices=Fraction(_finite("choices", table.take("choices", object))),
-        counts=Fraction(_finite("counts", table.take("counts", object))),
-        sequences=tuple(_stages(path) for path in table.take("sequences", list)),
-    )
+    amounts = {
+        name: Fraction(_finite(name, table.take(name, object)))
+        for name in ("total", "choices", "counts")
+    }
+    sequences = tuple(_stages(path) for path in table.take("sequences", list))
     table.finish()
-    return schedule
+    try:
+        return Schedule(**amounts, sequences=sequences)
+    except ParameterError as error:
+        raise ModelFormatError(f"privacy: {error}") from None
 
 
 def _stages(written: Any) -> tuple[Stage, ...]:

@@ -63,7 +63,8 @@ class BackdoorAttack:
     Parameters
     ----------
     trigger : mapping of column to value
-        What a record gets. Columns are names of a frame, or positions in an array.
+        What a record gets. Columns are names of a frame, or positions in an array. None, NaN and
+        ``pandas.NA`` alike mean a missing value, for columns that can have one.
     target : label
         What a record with the trigger shall be taken for. It need not be among the labels.
     source : label, optional
@@ -221,7 +222,8 @@ class InsertionAttack:
     Parameters
     ----------
     point : mapping of column to value, or sequence of values, optional
-        The record, with a value for every column. Without it, a random one of the data.
+        The record, with a value for every column; None, NaN and ``pandas.NA`` alike mean a missing
+        one. Without it, a random one of the data.
     label : label, optional
         Its label. Without it, a random record of the data keeps its own: plain duplicates. With a
         `point` it must be given.

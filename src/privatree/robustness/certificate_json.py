@@ -4,21 +4,39 @@ from __future__ import annotations
 
 import json
 import math
+import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from privatree.errors import CertificateError, ModelFormatError, ParameterError
 from privatree.privacy.statement import PrivacyStatement
-from privatree.robustness.certificate_text import NOT_PRIVATE, SEEDED, conditions, meaning, notes
+from privatree.robustness.certificate_text import (
+    NOT_PRIVATE,
+    SEEDED,
+    comparison,
+    conditions,
+    meaning,
+    notes,
+)
+from privatree.robustness.majority import Majority
 
 if TYPE_CHECKING:
     from privatree.robustness.curve import Certificate
 
     Kind = TypeVar("Kind", bound=Certificate)
 
+Loaded = TypeVar("Loaded")
+
 FORMAT, VERSION = "privatree-certificate", 1
-_MAX_BYTES = 16 * 2**20
-_ROUNDING = 1e-9
+READERS = {
+    "accuracy": "AccuracyCertificate",
+    "attack-success": "AttackSuccessCertificate",
+    "predictions": "PredictionCertificates",
+}
+"""Which class reads a file of each kind."""
+_MAX_BYTES = 64 * 2**20
+ROUNDING = 1e-9
 """Of figures computed with another version of a library."""
 
 _FIGURES = {
@@ -29,9 +47,19 @@ _FIGURES = {
     "n_train": int,
     "n_test": int,
 }
-_TEXTS = ("meaning", "conditions", "notes", "warning")
+_TEXTS = ("meaning", "comparison", "conditions", "notes", "warning")
 """For people. What they say follows from the figures, except the notes."""
-_KEYS = {"format", "version", "kind", *_TEXTS, "privacy", "claimed_by", *_FIGURES, "guarantees"}
+_KEYS = {
+    "format",
+    "version",
+    "kind",
+    *_TEXTS,
+    "privacy",
+    "claimed_by",
+    "majority",
+    *_FIGURES,
+    "rows",
+}
 
 
 def certificate_to_dict(certificate: Certificate) -> dict[str, Any]:
@@ -41,14 +69,16 @@ def certificate_to_dict(certificate: Certificate) -> dict[str, Any]:
         "version": VERSION,
         "kind": certificate.kind,
         "meaning": meaning(certificate),
+        "comparison": comparison(certificate),
         "conditions": conditions(certificate),
         "notes": notes(certificate),
         "warning": NOT_PRIVATE,
         "privacy": certificate.privacy.to_dict(),
         "claimed_by": certificate.claimed_by,
+        "majority": _majority_to_dict(certificate.majority),
         **{name: getattr(certificate, name) for name in _FIGURES},
-        "guarantees": [
-            {"poisoned": edits, "guaranteed": value, "bound": bound, "bounds": all_bounds}
+        "rows": [
+            {"poisoned": edits, _promise(certificate): value, "bound": bound, "bounds": all_bounds}
             for edits, (value, bound), all_bounds in certificate.rows
         ],
     }
@@ -56,35 +86,27 @@ def certificate_to_dict(certificate: Certificate) -> dict[str, Any]:
 
 def certificate_from_dict(kind: type[Kind], written: Any) -> Kind:
     """Read it; every mistake is a :class:`ModelFormatError`."""
-    if not isinstance(written, dict) or written.get("format") != FORMAT:
-        raise ModelFormatError(f"a certificate must be an object with 'format': '{FORMAT}'.")
-    if written.get("version") != VERSION:
-        raise ModelFormatError(
-            f"this privatree reads version {VERSION} of the certificate format. Please upgrade "
-            "privatree if the file is of a later one."
-        )
-    if written.keys() != _KEYS:
-        raise ModelFormatError(f"a certificate must have the keys {', '.join(sorted(_KEYS))}.")
-    if written["kind"] != kind.kind:
-        raise ModelFormatError(f"{kind.__name__} must be of the kind '{kind.kind}'.")
+    check_header(written, kind.kind, _KEYS)
     if not (written["claimed_by"] is None or isinstance(written["claimed_by"], str)):
         raise ModelFormatError("'claimed_by' must be a name or null.")
-    guarantees = _objects("guarantees", written["guarantees"])
+    rows = _objects("rows", written["rows"])
     privacy = PrivacyStatement.from_dict(written["privacy"])
     try:
         certificate = kind(
             privacy=privacy,
             claimed_by=written["claimed_by"],
-            poisoned=tuple(_number("poisoned", row.get("poisoned"), int) for row in guarantees),
-            notes=_own_notes(written["notes"]),
-            **{name: _number(name, written[name], of) for name, of in _FIGURES.items()},
+            poisoned=tuple(number("poisoned", row.get("poisoned"), int) for row in rows),
+            notes=own_notes(written["notes"]),
+            majority=_majority_from_dict(written["majority"]),
+            **{name: number(name, written[name], of) for name, of in _FIGURES.items()},
         )
     except (CertificateError, ParameterError) as error:
         raise ModelFormatError(str(error)) from None
-    for row, (edits, (supported, _), _) in zip(guarantees, certificate.rows, strict=True):
-        promised = _number("guaranteed", row.get("guaranteed"), float)
+    promise = _promise(certificate)
+    for row, (edits, (supported, _), _) in zip(rows, certificate.rows, strict=True):
+        promised = number(promise, row.get(promise), float)
         excess = promised - supported if kind.more_is_better else supported - promised
-        if excess > _ROUNDING:
+        if excess > ROUNDING:
             raise ModelFormatError(
                 f"what is guaranteed for {edits} poisoned records must follow from the figures, "
                 "and promises more."
@@ -92,18 +114,89 @@ def certificate_from_dict(kind: type[Kind], written: Any) -> Kind:
     return certificate
 
 
-def read_json(path: Path) -> Any:
-    """The content of a file; every mistake starts with its path."""
-    encoded = path.read_bytes()
+def check_header(written: Any, kind: str, keys: set[str]) -> None:
+    """Refuse a file of another format, version or kind, or with other keys.
+
+    Parameters
+    ----------
+    written : object
+        What was read.
+    kind : str
+        What it must be, one of `READERS`.
+    keys : set of str
+        What a file of this kind has.
+    """
+    if not isinstance(written, dict) or written.get("format") != FORMAT:
+        raise ModelFormatError(
+            f"a certificate must be an object with 'format': '{FORMAT}'. privatree.load reads a "
+            "model."
+        )
+    if written.get("version") != VERSION:
+        raise ModelFormatError(
+            f"this privatree reads version {VERSION} of the certificate format. Please upgrade "
+            "privatree if the file is of a later one."
+        )
+    found = written.get("kind")
+    if found != kind:
+        reader = READERS.get(found) if isinstance(found, str) else None
+        hint = f" {reader}.load reads this one." if reader else ""
+        raise ModelFormatError(f"{READERS[kind]} must be of the kind '{kind}'.{hint}")
+    if written.keys() != keys:
+        raise ModelFormatError(f"a certificate must have the keys {', '.join(sorted(keys))}.")
+
+
+def read_json(path: str | Path, understand: Callable[[Any], Loaded]) -> Loaded:
+    """Read a file; every mistake starts with its path.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    understand : callable
+        From plain dictionaries and lists to what they mean, or a :class:`ModelFormatError`.
+    """
+    encoded = Path(path).read_bytes()
     if len(encoded) > _MAX_BYTES:
         raise ModelFormatError(f"{path}: a certificate must be at most {_MAX_BYTES} bytes.")
     try:
-        return json.loads(encoded.decode("utf-8"))
+        written = json.loads(encoded.decode("utf-8"))
     except (ValueError, RecursionError):
         raise ModelFormatError(f"{path}: a certificate must be JSON in UTF-8.") from None
+    try:
+        return understand(written)
+    except ModelFormatError as error:
+        raise ModelFormatError(f"{path}: {error}") from None
 
 
-def _own_notes(written: Any) -> tuple[str, ...]:
+def write_json(path: str | Path, text: str) -> None:
+    """Write a file; a disk that is full is an error that names it too."""
+    # A surrogate without its pair has no UTF-8; its backslash form is its JSON escape.
+    encoded = f"{text}\n".encode("utf-8", errors="backslashreplace")
+    try:
+        Path(path).write_bytes(encoded)
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
+
+
+def _promise(certificate: Certificate) -> str:
+    """The key of the figures: nothing is guaranteed by a claim."""
+    return certificate.promise.replace(" ", "_")
+
+
+def _majority_to_dict(majority: Majority | None) -> dict[str, Any] | None:
+    return None if majority is None else {"class": majority.label, "share": majority.share}
+
+
+def _majority_from_dict(written: Any) -> Majority | None:
+    if written is None:
+        return None
+    if not isinstance(written, dict) or written.keys() != {"class", "share"}:
+        raise ModelFormatError("'majority' must be null or have a 'class' and a 'share'.")
+    return Majority(written["class"], number("share", written["share"], float))
+
+
+def own_notes(written: Any) -> tuple[str, ...]:
+    """The notes without those that follow from the figures."""
     if not isinstance(written, list) or not all(isinstance(note, str) for note in written):
         raise ModelFormatError("'notes' must be a list of texts.")
     return tuple(note for note in written if note != SEEDED)
@@ -115,7 +208,8 @@ def _objects(name: str, written: Any) -> list[dict[str, Any]]:
     return written
 
 
-def _number(name: str, written: Any, kind: type) -> Any:
+def number(name: str, written: Any, kind: type) -> Any:
+    """A finite number of a kind, int or float."""
     allowed = (int,) if kind is int else (int, float)
     if isinstance(written, bool) or not isinstance(written, allowed) or not _is_finite(written):
         raise ModelFormatError(f"'{name}' must be a finite {'whole ' * (kind is int)}number.")

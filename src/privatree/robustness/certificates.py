@@ -61,6 +61,8 @@ class EpsilonDP:
             raise ParameterError(f"epsilon must be > 0 and finite, got {self.epsilon}.")
 
 
+LETTERS = ("A", "B", "AB*", "C", "C*", "D", "E")
+
 Spending = Schedule | EpsilonDP
 """What is known of a learner's privacy."""
 
@@ -89,7 +91,7 @@ def best(spending: Spending, value: float, edits: int) -> Certified:
     Certified
         The mean score that is left at least, and the letter of the bound.
     """
-    found = bounds(spending, value, edits)
+    found = _worth_comparing(spending, *checked(value, edits))
     letter = max(found, key=lambda name: found[name])  # the simplest of equals
     return Certified(found[letter], letter)
 
@@ -97,6 +99,14 @@ def best(spending: Spending, value: float, edits: int) -> Certified:
 def bounds(spending: Spending, value: float, edits: int) -> dict[str, float]:
     """Every bound that applies, by its letter; E only if the schedule lists its sequences."""
     value, edits = checked(value, edits)
+    found = _worth_comparing(spending, value, edits)
+    if isinstance(spending, Schedule):
+        found["C*"] = stepwise_logit_bound(spending, value, edits)
+    return {letter: found[letter] for letter in LETTERS if letter in found}
+
+
+def _worth_comparing(spending: Spending, value: float, edits: int) -> dict[str, float]:
+    """All but C*, which is slow and, where there is E, above it by no more than the grid."""
     epsilon = rounded_up(spending.total) if isinstance(spending, Schedule) else spending.epsilon
     found = {
         "A": paper_bound(epsilon, value, edits),
@@ -105,10 +115,11 @@ def bounds(spending: Spending, value: float, edits: int) -> dict[str, float]:
     }
     if isinstance(spending, Schedule):
         found["C"] = logit_bound(spending, value, edits)
-        found["C*"] = stepwise_logit_bound(spending, value, edits)
         found["D"] = renyi_bound(spending, value, edits)
         if spending.sequences:
             found["E"] = optimal_bound(spending, value, edits)
+        else:
+            found["C*"] = stepwise_logit_bound(spending, value, edits)
     return found
 
 
@@ -160,17 +171,18 @@ def logit_bound(schedule: Schedule, value: float, edits: int) -> float:
 
 def stepwise_logit_bound(schedule: Schedule, value: float, edits: int) -> float:
     """Bound C*: for each edit all choices as in C, and all counts as in AB*."""
-    choices, counts = rounded_up(schedule.choices), rounded_up(schedule.counts)
+    odds, factor = _exp(rounded_up(schedule.choices)), _exp(rounded_up(schedule.counts))
+
+    def after_choices(mean: float) -> float:
+        return mean / (mean + odds * (1 - mean))
 
     def after_counts(mean: float) -> float:
-        return any_learner_bound(counts, mean, 1) if counts else mean
+        return max(mean / factor, 1 - factor * (1 - mean))
 
     for _ in range(min(edits, MOST_STEPS)):
-        value = max(
-            lower_logit(after_counts(value), choices), after_counts(lower_logit(value, choices))
-        )
         if value in (0.0, 1.0):
             return value
+        value = max(after_choices(after_counts(value)), after_counts(after_choices(value)))
     return logit_bound(schedule, value, max(0, edits - MOST_STEPS))
 
 
@@ -253,6 +265,10 @@ def _most_divergence(schedule: Schedule) -> Fraction:
 
 _HUGE = Fraction(10) ** 150
 """Its square is a float still, and e to the minus it is 0 in double precision."""
+
+
+def _exp(exponent: float) -> float:
+    return math.exp(exponent) if exponent < 709 else math.inf
 
 
 def _times(edits: int, amount: float) -> float:

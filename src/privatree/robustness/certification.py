@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
-from privatree.errors import ParameterError
+from privatree.errors import CertificateError, ParameterError
 from privatree.estimator_base import check_integer
 from privatree.privacy.statement import PrivacyStatement
 from privatree.robustness.confidence import check_confidence
@@ -24,6 +24,19 @@ from privatree.robustness.refits import fit_quietly, refit, without_budget
 LARGEST_REFITS = 10**6
 
 Result = TypeVar("Result")
+
+
+def check_wishes(confidence: Any, refits: Any, poisoned: Sequence[int | str] = (0,)) -> None:
+    """Refuse what is wrong whatever the records are.
+
+    Parameters
+    ----------
+    confidence, refits, poisoned
+        As in :func:`~privatree.robustness.estimation.accuracy_certificate`.
+    """
+    check_integer("refits", refits, 1, LARGEST_REFITS)
+    check_confidence(confidence)
+    poisoned_records(poisoned, n_train=1)
 
 
 @dataclass(frozen=True)
@@ -54,11 +67,11 @@ class Certification:
     @classmethod
     def of(cls, estimator: Any, X: Any, y: Any, confidence: Any, refits: Any) -> Certification:
         """Check what the caller asked for."""
-        check_integer("refits", refits, 1, LARGEST_REFITS)
+        check_wishes(confidence, refits)
         if len(y) == 0:
             raise ParameterError("X and y must have at least one record.")
         copy, notes = without_budget(estimator)
-        return cls(copy, X, y, check_confidence(confidence), int(refits), notes)
+        return cls(copy, X, y, float(confidence), int(refits), notes)
 
     @property
     def n_train(self) -> int:
@@ -70,7 +83,14 @@ class Certification:
         """A model trained once, before all others, to see what its learner states."""
         from sklearn.base import clone
 
-        return fit_quietly(clone(self.estimator), self.X, self.y)
+        copy = clone(self.estimator)
+        if hasattr(copy, "privacy_"):  # as one that is frozen: every refit would be the same model
+            raise CertificateError(
+                f"{type(copy).__name__} must be a learner whose copies are untrained, but its copy "
+                "has a privacy_ already. Pass the learner itself: a certificate is about training, "
+                "not about one model."
+            )
+        return fit_quietly(copy, self.X, self.y)
 
     def guaranteed_privacy(self) -> PrivacyStatement:
         """What the learner guarantees, or why it cannot be certified."""
@@ -95,13 +115,12 @@ class Certification:
             "n_train": self.n_train,
             "n_test": len(y_test),
             "poisoned": poisoned_records(poisoned, self.n_train),
-            "notes": self.notes,
         }
 
     def scores(
         self, measure: Accuracy | SuccessRate, n_jobs: int | None, progress: bool | None
     ) -> list[float]:
-        """The score of each refit; the trial is scored first, to fail early."""
+        """The score of each refit; the trial is checked first, to fail early."""
         measure.check(self.trial)
         return self.measured(measure, n_jobs, progress)
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+import numpy as np
+
 from privatree.errors import ParameterError
 from privatree.privacy.statement import PrivacyStatement
 from privatree.robustness.certificates import Certified, Spending, best, bounds
 from privatree.robustness.confidence import check_confidence
+from privatree.robustness.majority import Majority
 from privatree.robustness.preconditions import claimed_spending, guaranteed_spending
 from privatree.robustness.tolerance import most_edits
 
@@ -42,6 +46,8 @@ class Certificate:
         Who claims the epsilon, if the learner does not guarantee it.
     notes : tuple of str
         What else a reader should know.
+    majority : Majority or None
+        What always giving the most frequent answer would have, for an accuracy.
     """
 
     privacy: PrivacyStatement
@@ -54,6 +60,7 @@ class Certificate:
     poisoned: tuple[int, ...]
     claimed_by: str | None = None
     notes: tuple[str, ...] = ()
+    majority: Majority | None = None
 
     kind: ClassVar[str]
     """In a file."""
@@ -93,6 +100,11 @@ class Certificate:
         claimed = self.privacy.claimed_epsilon
         return self.privacy.epsilon if claimed is None else claimed
 
+    @property
+    def promise(self) -> str:
+        """What the figures are called in tables: nothing is guaranteed by a claim."""
+        return "guaranteed" if self.claimed_by is None else "if claimed"
+
     def guarantee(self, edits: int) -> float:
         """The worst mean score after so many records added or removed."""
         return self._certified(edits).value
@@ -105,11 +117,21 @@ class Certificate:
     def tolerates(self, score: float) -> int | None:
         """The largest number of edits after which the mean score is still as good as this.
 
-        None if that is not even certain without an edit.
+        Parameters
+        ----------
+        score : float
+            An accuracy, > 0 and <= 1; or an attack success rate, >= 0 and < 1.
+
+        Returns
+        -------
+        int or None
+            None if the score is not certain even without an edit; 0 if only without one.
         """
-        wanted = float(score) if self.more_is_better else 1.0 - float(score)
+        is_number = isinstance(score, (int, float, np.number)) and not isinstance(score, bool)
+        wanted = (score if self.more_is_better else 1.0 - score) if is_number else math.nan
         if not 0 < wanted <= 1:
-            raise ParameterError(f"score must be what is not certain anyway, got {score}.")
+            allowed = "> 0 and <= 1" if self.more_is_better else ">= 0 and < 1"
+            raise ParameterError(f"score must be {allowed}, got {score!r}. 70% is 0.7.")
         return most_edits(lambda edits: best(self.spending, self._good, edits).value >= wanted)
 
     def table(self) -> pd.DataFrame:
@@ -120,7 +142,7 @@ class Certificate:
             {
                 "poisoned": edits,
                 "share": edits / self.n_train,
-                "guaranteed": certified.value,
+                self.promise: certified.value,
                 "bound": certified.bound,
                 **all_bounds,
             }
@@ -130,7 +152,10 @@ class Certificate:
 
     @cached_property
     def rows(self) -> tuple[tuple[int, Certified, dict[str, float]], ...]:
-        """For each number of poisoned records the guarantee, and every bound by its letter."""
+        """For each number of poisoned records the guarantee, and every bound by its letter.
+
+        Without an edit all bounds are equal, and none is named.
+        """
         return tuple((edits, self._certified(edits), self.bounds(edits)) for edits in self.poisoned)
 
     @property
@@ -140,7 +165,8 @@ class Certificate:
 
     def _certified(self, edits: int) -> Certified:
         found = best(self.spending, self._good, edits)
-        return found._replace(value=self._as_score(found.value))
+        bound = found.bound if edits > 0 else "-"
+        return Certified(self._as_score(found.value), bound)
 
     def _as_score(self, good: float) -> float:
         return good if self.more_is_better else 1.0 - good
@@ -182,14 +208,16 @@ class Certificate:
 
     def save(self, path: str | Path) -> None:
         """Write a JSON file; :meth:`load` reads it."""
-        Path(path).write_text(f"{self.to_json()}\n", encoding="utf-8")
+        from privatree.robustness.certificate_json import write_json
+
+        write_json(path, self.to_json())
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read what :meth:`save` wrote, and check it in full."""
+        """Read what :meth:`save` wrote, and check it in full; every mistake names the file."""
         from privatree.robustness.certificate_json import read_json
 
-        return cls.from_dict(read_json(Path(path)))
+        return read_json(path, cls.from_dict)
 
 
 @dataclass(frozen=True)

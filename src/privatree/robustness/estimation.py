@@ -44,10 +44,11 @@ def accuracy_certificate(
     X, y : records and labels
         The training data, clean or not: the certificate is about everything near it.
     X_test, y_test : records and labels
-        Fixed before training. A label that is not a class counts as a wrong prediction.
+        Fixed before training. A label that is not a class counts as a wrong prediction, and the
+        certificate says how many there are.
     poisoned : sequence of int or str
         Numbers of records added or removed, or shares of the training records such as ``"1%"``,
-        rounded down. The result can be asked for any other number too.
+        rounded down, each number once. The result can be asked for any other number too.
     confidence : float, default=0.99
         Probability over the refits that the certificate is right: at least this.
     refits : int, default=400
@@ -84,11 +85,14 @@ def accuracy_certificate(
     task = Certification.of(estimator, X, y, confidence, refits)
     figures = task.figures(poisoned, y_test)
     privacy = task.guaranteed_privacy()
-    scores = task.scores(Accuracy(X_test, y_test), n_jobs, progress)
+    measure = Accuracy(X_test, y_test)
+    scores = task.scores(measure, n_jobs, progress)
     return AccuracyCertificate(
         privacy=privacy,
         estimate=float(np.mean(scores)),
         clean_bound=lower_confidence_bound(scores, task.confidence),
+        majority=measure.majority(task.trial),
+        notes=(*task.notes, *measure.notes(task.trial)),
         **figures,
     )
 
@@ -137,11 +141,14 @@ def claimed_accuracy_certificate(
     task = Certification.of(estimator, X, y, confidence, refits)
     figures = task.figures(poisoned, y_test)
     privacy = task.claimed_privacy()
-    scores = task.scores(Accuracy(X_test, y_test), n_jobs, progress)
+    measure = Accuracy(X_test, y_test)
+    scores = task.scores(measure, n_jobs, progress)
     return AccuracyCertificate(
         privacy=privacy,
         estimate=float(np.mean(scores)),
         clean_bound=lower_confidence_bound(scores, task.confidence),
+        majority=measure.majority(task.trial),
+        notes=(*task.notes, *measure.notes(task.trial)),
         claimed_by=claimed_by.strip(),
         **figures,
     )
@@ -169,7 +176,8 @@ def attack_success_certificate(
         Training data without poison.
     attack : BackdoorAttack
         Or anything with ``success_rate(model, X_test, y_test)``. The trigger, and the test records
-        that count, are fixed before training.
+        that count, are fixed before training. Its ``target``, if it has one, must be a class of the
+        learner; what the learner makes of a trigger outside its schema is noted.
     estimator, X_test, y_test, poisoned, confidence, refits, n_jobs, progress
         As in :func:`accuracy_certificate`.
 
@@ -186,11 +194,13 @@ def attack_success_certificate(
     task = Certification.of(estimator, X, y, confidence, refits)
     figures = task.figures(poisoned, y_test)
     privacy = task.guaranteed_privacy()
-    scores = task.scores(SuccessRate(attack, X_test, y_test), n_jobs, progress)
+    measure = SuccessRate(attack, X_test, y_test)
+    scores = task.scores(measure, n_jobs, progress)
     return AttackSuccessCertificate(
         privacy=privacy,
         estimate=float(np.mean(scores)),
         clean_bound=upper_confidence_bound(scores, task.confidence),
+        notes=(*task.notes, *measure.notes(task.trial)),
         **figures,
     )
 

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from privatree.errors import CertificateError, ParameterError
 from privatree.model import Model
-from privatree.sources.frames import read_labels
+from privatree.robustness.majority import Majority, label_codes, majority_of
+from privatree.robustness.trigger_reading import trigger_notes
 
 
 class Attack(Protocol):
@@ -29,11 +30,32 @@ class Accuracy:
 
     def check(self, model: Any) -> None:
         """Refuse test records that no model could predict right, which looks like a mistake."""
-        released = getattr(model, "model_", None)
-        if isinstance(released, Model) and not np.any(
-            read_labels(self.y_test, released.schema_) >= 0
-        ):
-            raise ParameterError("y_test must have a label that is one of the schema's classes.")
+        if hasattr(model, "classes_") and not np.any(label_codes(self.y_test, model) >= 0):
+            raise ParameterError(
+                "the test labels must have one that is a class of the learner, got none. The "
+                f"classes are {_listed(model)}."
+            )
+
+    def notes(self, model: Any) -> tuple[str, ...]:
+        """How many test records can only be wrong."""
+        if not hasattr(model, "classes_"):
+            return ()
+        codes = label_codes(self.y_test, model)
+        unknown = int(np.sum(codes < 0))
+        if unknown == 0:
+            return ()
+        have, they = ("has", "it counts") if unknown == 1 else ("have", "they count")
+        return (
+            f"{unknown} of {len(codes)} test records {have} a label that is not a class; {they} "
+            "as wrong.",
+        )
+
+    def majority(self, model: Any) -> Majority | None:
+        """What to compare with."""
+        if not hasattr(model, "classes_"):
+            return None
+        classes = np.asarray(model.classes_).tolist()
+        return majority_of(label_codes(self.y_test, model), classes)
 
     def __call__(self, model: Any) -> float:
         """Measure it."""
@@ -53,8 +75,20 @@ class SuccessRate:
     y_test: Any
 
     def check(self, model: Any) -> None:
-        """Refuse what is no rate."""
+        """Refuse a target that no model could predict, and what is no rate."""
+        target = getattr(self.attack, "target", None)
+        if target is not None and hasattr(model, "classes_"):
+            classes = np.asarray(model.classes_).tolist()
+            if not any(label == target for label in classes):
+                raise ParameterError(
+                    f"attack.target must be a class of the learner, got {target!r}: it is never "
+                    f"predicted, so any attack would fail. The classes are {_listed(model)}."
+                )
         self(model)
+
+    def notes(self, model: Any) -> tuple[str, ...]:
+        """What the learner makes of the trigger."""
+        return trigger_notes(self.attack, self.X_test, model)
 
     def __call__(self, model: Any) -> float:
         """Measure it."""
@@ -73,6 +107,12 @@ class PredictedCodes:
         labels = np.asarray(model.predict(self.X_test))
         codes = np.argmax(labels[:, np.newaxis] == model.classes_, axis=1)
         return np.asarray(codes, dtype=np.int64)
+
+
+def _listed(model: Any) -> str:
+    classes = np.asarray(model.classes_).tolist()
+    shown = ", ".join(map(repr, classes[:10]))
+    return shown if len(classes) <= 10 else f"{shown} and {len(classes) - 10} more"
 
 
 def _in_range(what: str, score: Any) -> float:

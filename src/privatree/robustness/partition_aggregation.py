@@ -6,7 +6,6 @@ of votes that is large enough stands. Neither private nor interpretable; for com
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
@@ -22,12 +21,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from privatree.errors import ParameterError
 from privatree.estimator_base import check_integer
+from privatree.robustness.poisoned import poisoned_records
 from privatree.robustness.record_hash import canonical, partition_numbers
 from privatree.robustness.voter import ABSTAINING, Voter, train_voter
 from privatree.schema import Label, Numeric, Schema
 from privatree.sources.frames import open_frame, read_features, read_labels
 
 MOST_PARTITIONS = 1_000_000
+_FEW_RECORDS = 10  # in a partition, on average: a model of fewer knows hardly more than a majority
+_ENOUGH_RECORDS = 20
 _VOTERS_AT_ONCE = 64  # models that one thread asks in turn
 
 
@@ -45,10 +47,12 @@ class DPAClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     base_estimator : classifier, optional
         Trained once on each partition; a decision tree of depth 4 if not given. It must be
-        deterministic given its records and seed. Every ``random_state`` that it or a part of it
-        has is set to the number of the partition.
+        deterministic given its records and seed. Every ``random_state`` among its parameters, and
+        those of its parts, is set to the number of the partition. One that shuffles with a splitter
+        of its own must give that a seed.
     n_partitions : int, default=1000
-        How many models vote. More of them survive more edits and know less each.
+        How many models vote. More of them survive more edits and know less each: choose it so that
+        a partition has 20 records or more.
     schema : Schema, optional
         What is public: kinds, ranges and categories by which every record is read on its own, and
         the classes. Without one, X must be numeric.
@@ -66,6 +70,8 @@ class DPAClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Whether they were declared, by a schema or by themselves.
     voters_ : list of Voter
         For each partition its model, its only class, or neither.
+    n_records_ : int
+        How many records it was given to train on, those that were left out among them.
     n_features_in_, feature_names_in_
         As elsewhere in scikit-learn.
 
@@ -139,12 +145,15 @@ class DPAClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Warns
         -----
         UserWarning
-            If the base estimator failed on some partitions.
+            If the partitions have fewer than 10 records on average: where all vote for the same
+            class, radii are large and the model is of no use. If the base estimator failed on some
+            partitions.
         """
         check_integer("n_partitions", self.n_partitions, 1, MOST_PARTITIONS)
         base = self._base()
         self._declare()
         rows, codes = self._read(X, y)
+        self._look_at_size(len(rows))
         numbers = partition_numbers(rows, self.n_partitions)
         members = np.split(
             np.argsort(numbers, kind="stable"),
@@ -171,6 +180,14 @@ class DPAClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "base_estimator must be a scikit-learn classifier, got "
                 f"{type(self.base_estimator).__name__}."
             )
+        unseeded = [
+            name for name, value in self.base_estimator.get_params().items() if _draws(value)
+        ]
+        if unseeded:
+            raise ParameterError(
+                f"base_estimator must be deterministic, but its {unseeded[0]} draws at random. "
+                "Give that an integer random_state."
+            )
         return self.base_estimator
 
     def _takes_nan(self) -> bool:
@@ -196,6 +213,7 @@ class DPAClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _read(self, X: Any, y: Any) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """Read the records that have a class, each on its own."""
         rows = self._read_features(X, y, reset=True)
+        self.n_records_ = len(rows)
         if self._labels is None:
             labels = column_or_1d(y)
             check_classification_targets(labels)
@@ -212,14 +230,22 @@ class DPAClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self._features is None:
             # Labels are checked with the records only where any label can be a class.
             checked = {"y": y} if reset and self._labels is None else {}
-            found = validate_data(
-                self,
-                X,
-                **checked,
-                reset=reset,
-                dtype=np.float64,
-                ensure_all_finite="allow-nan" if self._nan_is_fine else True,
-            )
+            try:
+                found = validate_data(
+                    self,
+                    X,
+                    **checked,
+                    reset=reset,
+                    dtype=np.float64,
+                    ensure_all_finite="allow-nan" if self._nan_is_fine else True,
+                )
+            except ValueError as error:
+                if not str(error).startswith("could not convert"):
+                    raise
+                raise ParameterError(  # and not the cause: it shows a value of a record
+                    "X must be numeric without a schema, got text in it. Pass schema=..., which "
+                    "says how each column is read, or encode text as numbers."
+                ) from None
             return canonical(found[0] if checked else found)
         names = None if reset else getattr(self, "feature_names_in_", None)
         table = open_frame(X, names)
@@ -228,6 +254,19 @@ class DPAClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         elif reset:  # a list without rows
             self.n_features_in_ = len(self._features.features)
         return canonical(np.column_stack(read_features(table, self._features)))
+
+    def _look_at_size(self, n_records: int) -> None:
+        """Warn where partitions are too small to learn anything from."""
+        if self.n_partitions == 1 or n_records >= _FEW_RECORDS * self.n_partitions:
+            return
+        warnings.warn(
+            f"n_partitions leaves each partition about {n_records / self.n_partitions:.2g} records "
+            f"({n_records} in {self.n_partitions}), which is little to learn from: many may vote "
+            "for the commonest class whatever the row, and a constant prediction is robust and of "
+            f"no use. Choose n_partitions so that each has {_ENOUGH_RECORDS} records or more, here "
+            f"at most {max(1, n_records // _ENOUGH_RECORDS)}.",
+            stacklevel=3,
+        )
 
     def _tell(self, failures: list[Exception]) -> None:
         """Report partitions that could not be trained; refuse a model in which nobody votes."""
@@ -286,23 +325,27 @@ class DPAClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _radii(self, votes: NDArray[np.int32]) -> NDArray[np.int64]:
         return vote_radii(votes, unseen_classes=not self.classes_declared_)
 
-    def certified_accuracy(self, X: Any, y: Any, poisoned: Sequence[int]) -> NDArray[np.float64]:
+    def certified_accuracy(
+        self, X: Any, y: Any, poisoned: Sequence[int | str]
+    ) -> NDArray[np.float64]:
         """The accuracy on these rows that is left after edits of the training records, at least.
 
         Parameters
         ----------
         X, y : array or frame, array-like
             Rows and their true labels, chosen before the training records were edited.
-        poisoned : sequence of int
-            Numbers of edits.
+        poisoned : sequence of int or str
+            Numbers of edits, or shares of the training records (``n_records_``) such as ``"1%"``,
+            rounded down.
 
         Returns
         -------
         ndarray of float64
-            For each number the share of rows that are predicted right whatever the edits.
+            For each entry the share of rows that are predicted right whatever the edits.
         """
-        for edits in poisoned:
-            check_integer("poisoned", edits, 0, sys.maxsize)
+        check_is_fitted(self, "voters_")
+        poisoned_records(poisoned, self.n_records_)  # refuses what is no list
+        numbers = [poisoned_records([entry], self.n_records_)[0] for entry in poisoned]
         votes = self._votes(X)
         winners, radii = votes.argmax(axis=1), self._radii(votes)
         found, actual = (
@@ -315,7 +358,7 @@ class DPAClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if len(found) == 0:
             raise ParameterError("certified_accuracy must be given at least one row.")
         right = found == actual
-        return np.array([np.mean(right & (radii >= edits)) for edits in poisoned])
+        return np.array([np.mean(right & (radii >= edits)) for edits in numbers])
 
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn may expect: as the base estimator, and all that a schema describes."""
@@ -347,6 +390,13 @@ def vote_radii(votes: NDArray[np.integer[Any]], *, unseen_classes: bool) -> NDAr
     rivals[rows, winners] = 1 if unseen_classes else 0  # nobody votes for it yet, and it is first
     margins: NDArray[np.int64] = votes[rows, winners] - rivals.max(axis=1)
     return np.maximum(margins // 2, 0)
+
+
+def _draws(parameter: Any) -> bool:
+    """Whether it is a splitter, or the like, with a seed that nobody sets."""
+    has_seed = hasattr(parameter, "random_state") and not hasattr(parameter, "get_params")
+    shuffles = getattr(parameter, "shuffle", True)
+    return has_seed and shuffles and not isinstance(parameter.random_state, (int, np.integer))
 
 
 def _count(

@@ -17,7 +17,7 @@ USUAL_SHARES = ("0.1%", "0.5%", "1%")
 
 
 def poisoned_records(poisoned: Sequence[int | str], n_train: int) -> tuple[int, ...]:
-    """Numbers of records, in the order given.
+    """Numbers of records, in the order given, each once.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def poisoned_records(poisoned: Sequence[int | str], n_train: int) -> tuple[int, 
         raise ParameterError(
             f"poisoned must be a list of numbers and shares such as [10, '1%'], got {poisoned!r}."
         )
-    numbers = tuple(_number(entry, n_train) for entry in poisoned)
+    numbers = tuple(dict.fromkeys(_number(entry, n_train) for entry in poisoned))
     if not numbers:
         raise ParameterError("poisoned must be a list of at least one number or share.")
     return numbers

@@ -17,6 +17,7 @@ from privatree.errors import CertificateError
 from privatree.estimator_base import INFERRED_SCHEMA
 from privatree.privacy.statement import PrivacyStatement
 from privatree.robustness.certificates import EpsilonDP, Spending
+from privatree.schema import Schema
 from privatree.sources.frames import read_labels
 
 
@@ -52,6 +53,7 @@ def guaranteed_spending(privacy: PrivacyStatement) -> Spending:
             f"delta = {privacy.delta:g}: the bounds are for pure differential privacy."
         )
     if privacy.schedule is not None:
+        _check_total(privacy)
         return privacy.schedule
     if privacy.neighbours != "add-remove":
         raise CertificateError(
@@ -132,7 +134,19 @@ def check_dataset_size(estimator: Any, privacy: PrivacyStatement, y: Any) -> Non
 
 def _lengths(estimator: Any, y: Any) -> set[int]:
     """Of the table, and of what is left of it without the records whose label is unknown."""
-    return {len(y), int(np.sum(read_labels(y, estimator.schema) >= 0))}
+    schema = getattr(estimator, "schema", None)
+    known = {int(np.sum(read_labels(y, schema) >= 0))} if isinstance(schema, Schema) else set()
+    return {len(y)} | known
+
+
+def _check_total(privacy: PrivacyStatement) -> None:
+    """Refuse a schedule of less than the statement's epsilon, as in a file that was changed."""
+    per_edit = privacy.epsilon / (2 if privacy.neighbours == "replace" else 1)
+    if privacy.schedule is None or float(privacy.schedule.total) < per_edit * (1 - 1e-9):
+        raise CertificateError(
+            f"{privacy.learner} must have a schedule that spends its epsilon, and has one that "
+            "spends less. The statement contradicts itself."
+        )
 
 
 def _refuse_inferred_schema(privacy: PrivacyStatement) -> None:

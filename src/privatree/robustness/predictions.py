@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privatree.errors import ParameterError
-from privatree.privacy.statement import PrivacyStatement, shown_amount
-from privatree.robustness.certificate_text import (
-    NOT_PRIVATE,
-    TWO_EDITS,
-    block,
-    filled,
-    public_conditions,
-    seed_notes,
-    shown_confidence,
-)
+from privatree.privacy.statement import PrivacyStatement
 from privatree.robustness.certificates import Spending, best, bounds
 from privatree.robustness.confidence import (
     check_confidence,
@@ -109,6 +101,8 @@ class PredictionCertificates:
         shape, sums = self.counts.shape, self.counts.sum(axis=-1)
         if len(shape) != 2 or shape[0] < 1 or shape[1] != len(self.classes) or shape[1] < 2:
             raise ParameterError("counts must have a row for each record, a column for each class.")
+        if self.n_train < 1:
+            raise ParameterError("n_train must be >= 1.")
         if self.counts.min() < 0 or sums.min() != sums.max() or sums.min() < 1:
             raise ParameterError("counts must be >= 0 and add up to the refits for each record.")
         _ = self.spending
@@ -187,73 +181,43 @@ class PredictionCertificates:
             }
         )
 
+    @property
+    def fewest_refits(self) -> int:
+        """With fewer, nothing could be certain of these records, even if all refits agreed."""
+        return math.floor(-math.log2(self._failure_of_each)) + 1
+
     def __str__(self) -> str:
         """What is certain of all of them, in plain words."""
-        survive = [(edits, self.certified_share(edits)) for edits in self._shown_edits()]
-        return "\n".join(
-            [
-                f"Certificates of {len(self.counts)} predictions of {self.privacy.learner}, "
-                f"epsilon {shown_amount(self.privacy.epsilon)}",
-                *(f"  certain after {x:>8} edits   {share:7.2%}" for x, share in survive),
-                "",
-                filled(self.meaning),
-                *block("on the conditions that", self.conditions),
-                *block("notes", self._all_notes()),
-                "",
-                filled(NOT_PRIVATE),
-            ]
-        )
+        from privatree.robustness.predictions_text import full_text
 
-    @property
-    def meaning(self) -> str:
-        """The sentence that the table completes."""
-        return (
-            f"With {shown_confidence(self.confidence)} confidence over {self.refits} refits, for "
-            f"this training set ({self.n_train} records) and all {len(self.counts)} records "
-            "together: the prediction of each is, after any additions or removals of at most as "
-            "many training records as it tolerates, still the class that the learner predicts "
-            f"most often. {TWO_EDITS}"
-        )
-
-    @property
-    def conditions(self) -> list[str]:
-        """What must hold, besides the arithmetic."""
-        fixed = "the parameters of the learner were fixed before training"
-        return [fixed, *public_conditions(self.privacy)]
-
-    def _all_notes(self) -> list[str]:
-        return [*self.notes, *seed_notes(self.privacy)]
-
-    def _shown_edits(self) -> list[int]:
-        most = int(self.tolerates.max())
-        return sorted({0, *np.linspace(0, max(most, 0), 6).astype(int).tolist()})
+        return full_text(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dictionaries and lists, as in the JSON file."""
-        return {
-            "format": "privatree-certificate",
-            "version": 1,
-            "kind": "predictions",
-            "meaning": self.meaning,
-            "conditions": self.conditions,
-            "notes": self._all_notes(),
-            "warning": NOT_PRIVATE,
-            "privacy": self.privacy.to_dict(),
-            "classes": list(self.classes),
-            "confidence": self.confidence,
-            "refits": self.refits,
-            "n_train": self.n_train,
-            "counts": self.counts.tolist(),
-            "predictions": self.predictions,
-            "probability_at_least": self.lower.tolist(),
-            "runner_up_at_most": self.runner_up.tolist(),
-            "tolerates": [None if x < 0 else x for x in self.tolerates.tolist()],
-        }
+        from privatree.robustness.predictions_json import predictions_to_dict
+
+        return predictions_to_dict(self)
+
+    @classmethod
+    def from_dict(cls, written: Any) -> Self:
+        """Read what :meth:`to_dict` wrote; every mistake is a :class:`ModelFormatError`."""
+        from privatree.robustness.predictions_json import predictions_from_dict
+
+        return predictions_from_dict(cls, written)
 
     def to_json(self) -> str:
         """The text of the JSON file."""
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
 
     def save(self, path: str | Path) -> None:
-        """Write a JSON file."""
-        Path(path).write_text(f"{self.to_json()}\n", encoding="utf-8")
+        """Write a JSON file; :meth:`load` reads it."""
+        from privatree.robustness.certificate_json import write_json
+
+        write_json(path, self.to_json())
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read what :meth:`save` wrote, and check it in full; every mistake names the file."""
+        from privatree.robustness.certificate_json import read_json
+
+        return read_json(path, cls.from_dict)

@@ -2,11 +2,13 @@
 
 Records are a 2-D numpy array, a pandas or a polars frame; labels a 1-D array, a list or a Series.
 Nothing here changes its input, and types stay as they are: a value that a column cannot hold is
-refused instead of being cut, wrapped around or turned into a missing one.
+refused instead of being cut, wrapped around or turned into a missing one. None, NaN and pandas.NA
+all mean a missing value, which becomes what the column has for it.
 """
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -46,8 +48,7 @@ def label_objects(y: Any) -> list[Any]:
     if is_from("pandas", "Series", y):
         y = y.to_numpy(dtype=object, na_value=None)  # its own missing values compare with nothing
     objects = y.tolist() if isinstance(y, np.ndarray) else list(y)
-    # NaN is the only label that differs from itself.
-    return [None if label is None or label != label else label for label in objects]
+    return [None if _is_missing(label) else label for label in objects]
 
 
 def column_names(X: Any) -> list[Any]:
@@ -109,8 +110,8 @@ def set_column(X: Any, position: int, value: Any) -> Any:
     """A copy of the records with one value in every row of a column."""
     name = f"column {column_names(X)[position]!r}"
     if isinstance(X, np.ndarray):
-        changed = _array_for(X, value, name)
-        changed[:, position] = value
+        changed, held = _array_for(X, value, name)
+        changed[:, position] = held
         return changed
     everywhere = np.arange(len(X))
     if is_from("polars", "DataFrame", X):
@@ -126,31 +127,45 @@ def set_labels(y: Any, rows: Rows, value: Any, name: str = "y") -> Any:
         chosen = set(rows.tolist())
         return [value if row in chosen else label for row, label in enumerate(y)]
     if isinstance(y, np.ndarray):
-        changed = _array_for(y, value, name)
-        changed[rows] = value
+        changed, held = _array_for(y, value, name)
+        changed[rows] = held
         return changed
     if is_from("polars", "Series", y):
         places = np.arange(len(y))
         places[rows] = len(y)  # the row that is appended
         return append_rows(y, _polars_value(y, value, name))[places]
-    _check_pandas_holds(y.dtype, value, name)
+    held = _held_by_pandas(y.dtype, value, name)
     changed = y.copy()
-    changed.iloc[rows] = value
+    changed.iloc[rows] = held
     return changed
 
 
-def _array_for(array: NDArray[Any], value: Any, name: str) -> NDArray[Any]:
-    """A copy of an array that can hold the value: strings may become wider."""
+def _is_missing(value: Any) -> bool:
+    if value is None or value is getattr(sys.modules.get("pandas"), "NA", None):
+        return True
+    differs = value != value  # of all values only NaN and NaT differ from themselves
+    return isinstance(differs, (bool, np.bool_)) and bool(differs)
+
+
+def _array_for(array: NDArray[Any], value: Any, name: str) -> tuple[NDArray[Any], Any]:
+    """A copy of an array that can hold the value, and how; strings may become wider."""
+    if isinstance(array, np.ma.MaskedArray) and _is_missing(value):
+        return array.copy(), np.ma.masked
     dtype = array.dtype
     if dtype.kind == "U" and isinstance(value, str):
         dtype = np.result_type(dtype, np.array(value).dtype)
-    _check_numpy_holds(dtype, value, name)
-    return array.astype(dtype)
+    return array.astype(dtype), _held_by_numpy(dtype, value, name)
 
 
-def _check_numpy_holds(dtype: np.dtype[Any], value: Any, name: str) -> None:
+_MISSING_IN_NUMPY = {"f": np.nan, "M": np.datetime64("NaT"), "m": np.timedelta64("NaT")}
+
+
+def _held_by_numpy(dtype: np.dtype[Any], value: Any, name: str) -> Any:
+    """The value as an array of this type takes it; refused if it would be another there."""
     if dtype.kind == "O":
-        return
+        return value
+    if _is_missing(value) and dtype.kind in _MISSING_IN_NUMPY:
+        return _MISSING_IN_NUMPY[dtype.kind]
     try:
         with np.errstate(all="ignore"):
             held = np.array([value]).astype(dtype)[0]
@@ -161,33 +176,40 @@ def _check_numpy_holds(dtype: np.dtype[Any], value: Any, name: str) -> None:
         is_held = False
     if not is_held:
         raise _cannot_hold(name, dtype, value)
+    return value
 
 
-def _check_pandas_holds(dtype: Any, value: Any, name: str) -> None:
+def _held_by_pandas(dtype: Any, value: Any, name: str) -> Any:
+    """The value as a series of this type takes it; refused if it would be another there."""
     import pandas as pd
 
     if isinstance(dtype, np.dtype):
-        return _check_numpy_holds(dtype, value, name)
-    if isinstance(dtype, pd.CategoricalDtype):
+        return _held_by_numpy(dtype, value, name)
+    missing = _is_missing(value)
+    if isinstance(dtype, pd.CategoricalDtype) and not missing:
         if value in dtype.categories:
-            return None
+            return value
         raise ParameterError(
             f"{name} must have {value!r} among its categories to hold it. Choose one that it has, "
             "or add it, to the training and the test table alike: .cat.add_categories(...)."
         )
+    held = dtype.na_value if missing else value
     try:
-        is_held = bool(pd.array([value], dtype=dtype)[0] == value)
+        one = pd.array([held], dtype=dtype)
+        is_held = bool(one.isna()[0] if missing else one[0] == value)
     except (TypeError, ValueError, OverflowError):
         is_held = False
     if not is_held:
         raise _cannot_hold(name, dtype, value)
-    return None
+    return held
 
 
 def _polars_value(series: Any, value: Any, name: str) -> Any:
     """A series of this one value, of the type of another series."""
     import polars as pl
 
+    if _is_missing(value):
+        return pl.Series(series.name, [None], dtype=series.dtype)
     try:
         one = pl.Series(series.name, [value], dtype=series.dtype, strict=True)
         is_held = one[0] == value or (series.dtype.is_float() and one.is_finite()[0])

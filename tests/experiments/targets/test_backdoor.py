@@ -232,7 +232,7 @@ def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("nowhere")
 def test_without_images_it_is_said_and_nothing_is_written(output: Path, listener: Any) -> None:
-    with pytest.raises(NothingToRunError, match="backdoor: nothing to run"):
+    with pytest.raises(NothingToRunError, match=r"backdoor: nothing to run.*named above"):
         backdoor.reproduce(Request(output), listener)
     assert "Left out: the zeros and ones of MNIST are not here." in listener.lines
     assert not output.exists()

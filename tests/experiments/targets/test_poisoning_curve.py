@@ -108,6 +108,11 @@ def test_the_best_bound_of_ours_is_shown_with_its_letter(faked: Callable[..., An
         assert certified.bound == "E"
 
 
+def test_one_record_is_singular(faked: Callable[..., Any]) -> None:
+    made = faked(("privatree",), found=("vote",))
+    assert made.figure.axes[0].get_title() == "vote, ε = 0.01 (1% = 1 record)"
+
+
 def test_the_figure_draws_the_points_of_the_csv(faked: Callable[..., Any]) -> None:
     made = faked(METHODS)
     rows = made.rows(NAMES[0])

@@ -155,7 +155,8 @@ def _panel(figures: Figures, dataset: Available, chosen: Sequence[Method], epsil
         if method.id == "privatree-paper" and curve.x:
             curves.append(_curve(figures, dataset, method, setting, PAPER))
     edits = n_edits(dataset.n_records, SHARES[-1])
-    title = f"{dataset.name}, ε = {epsilon:g} (1% = {edits} records)"
+    one_percent = "1 record" if edits == 1 else f"{edits} records"
+    title = f"{dataset.name}, ε = {epsilon:g} (1% = {one_percent})"
     return Panel(title, tuple(curves), tuple(references))
 
 
