@@ -132,7 +132,7 @@ DECIDING = (
     *("experiments/datasets/vote.py", "experiments/datasets/loading/cleaning.py"),
     *("experiments/backdoor.py", "experiments/certified_split.py", "robustness/attacks.py"),
     *("robustness/record_editing.py", "robustness/voter.py", "robustness/record_hash.py"),
-    "robustness/partition_aggregation.py",
+    *("robustness/partition_aggregation.py", "robustness/poisoned.py"),
 )
 AROUND = (
     *("cli/app.py", "audit/exact.py", "export/text.py", "experiments/provenance.py"),

@@ -42,6 +42,7 @@ _DECIDING = (  # files that do, in parts of which others do not
     *("experiments/backdoor.py", "experiments/certified_split.py"),
     *("robustness/attacks.py", "robustness/record_editing.py"),
     *("robustness/partition_aggregation.py", "robustness/voter.py", "robustness/record_hash.py"),
+    "robustness/poisoned.py",
 )
 _OTHERS = {
     "datasets": "other data for",
