@@ -633,7 +633,7 @@ def test_a_splitter_that_draws_at_random_is_refused(seed):
     base = CalibratedClassifierCV(DecisionTreeClassifier(max_depth=1), cv=splitter)
     model = DPAClassifier(base, n_partitions=2, classes=[0, 1])
     if seed is None:
-        with pytest.raises(ParameterError, match="its cv draws at random"):
+        with pytest.raises(ParameterError, match="its cv has no seed"):
             model.fit(rows, rows[:, 0] % 2)
     else:
         assert model.fit(rows, rows[:, 0] >= 100).certified_radius(rows).shape == (200,)

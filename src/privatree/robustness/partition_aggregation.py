@@ -185,7 +185,7 @@ class DPAClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ]
         if unseeded:
             raise ParameterError(
-                f"base_estimator must be deterministic, but its {unseeded[0]} draws at random. "
+                f"base_estimator must be deterministic, but its {unseeded[0]} has no seed. "
                 "Give that an integer random_state."
             )
         return self.base_estimator
