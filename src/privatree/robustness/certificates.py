@@ -199,17 +199,19 @@ def renyi_bound(schedule: Schedule, value: float, edits: int) -> float:
 def optimal_bound(schedule: Schedule, value: float, edits: int) -> float:
     """Bound E: the best that holds for every learner with these stages, less the error of a grid.
 
-    With one sequence, all nodes at a time are at the same stage, and all edits are taken at once.
-    With several, siblings may be at different stages: edits are taken one by one, each of which
-    goes along one path.
+    Edits are taken one by one: each goes along one path. With a single sequence all nodes at a time
+    are at the same stage, so that all edits can also be taken at once; the better is taken.
     """
     if edits == 0 or value in (0.0, 1.0):
         return value
     if edits * _most_range(schedule) > _FAR:
         return logit_bound(schedule, value, edits)
     first, *others = set(schedule.sequences)
-    if not others:
-        return min(value, _all_at_once(first, edits)(value))
+    at_once = 0.0 if others else _all_at_once(first, edits)(value)
+    return max(min(value, at_once), _one_by_one(schedule, value, edits))
+
+
+def _one_by_one(schedule: Schedule, value: float, edits: int) -> float:
     trade = _one_edit(schedule)
     for _ in range(min(edits, MOST_STEPS)):
         value = min(value, trade(value))

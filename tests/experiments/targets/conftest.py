@@ -88,10 +88,11 @@ def reproduce(new_listener: Callable[[], Any]) -> Callable[..., Made]:
 
     def run(target: str, request: Request) -> Made:
         listener, seen = new_listener(), [0]
+        before = set(multiprocessing.active_children())  # of other tests
         advance = listener.advance
 
         def counted(weight: float, doing: str) -> None:
-            seen.append(len(multiprocessing.active_children()))
+            seen.append(len(set(multiprocessing.active_children()) - before))
             advance(weight, doing)
 
         listener.advance = counted
