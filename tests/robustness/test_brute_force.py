@@ -24,7 +24,7 @@ from privatree.schema import Numeric, Schema
 MOST_EDITS = 3
 NUMBER = Universe(Schema({"f": Numeric(0, 1, integer=True)}, [0, 1]))
 
-# universe, settings of a plan, and a table
+# universe, and settings of a plan
 LEARNERS = {
     "one block": (NUMBER, {"epsilon": Fraction(1, 2), "max_depth": 1, "largest_count": 3}),
     "leaf counts": (
@@ -134,21 +134,6 @@ def test_a_count_attains_twice_its_epsilon():
 # --- programs with siblings -----------------------------------------------------------------------
 
 
-def two_points(length, above):
-    """Laws P and Q of two outcomes, with log-ratios above, and above - length."""
-    first = (1 - math.exp(above - length)) / (1 - math.exp(-length))
-    return [(first, first * math.exp(-above)), (1 - first, (1 - first) * math.exp(length - above))]
-
-
-def worst_event(pairs, probability):
-    """The least Q of a (randomised) event of this P."""
-    left, found = probability, 0.0
-    for p, q in sorted(pairs, key=lambda pair: pair[1] / pair[0]):
-        share = min(1.0, max(0.0, left) / p)
-        found, left = found + share * q, left - share * p
-    return found
-
-
 def sibling_paths(after, share):
     """Stages after the first, for a node with this share of the edits: one, or two halves."""
     whole = 1.0 if after == 0 else 0.5
@@ -162,12 +147,14 @@ def sibling_paths(after, share):
     st.tuples(st.sampled_from([0, 1]), st.sampled_from([0, 1]), st.sampled_from([0, 1])),
     st.floats(0.02, 0.98),
 )
-def test_no_scattered_edits_with_different_plans_do_worse(edits, places, plans, value):
+def test_no_scattered_edits_with_different_plans_do_worse(
+    two_points, worst_event, edits, places, plans, value
+):
     """Edits fall into two siblings, which go on as one stage of 1 or as two of 1/2 each.
 
     Which plan a sibling takes depends on what was drawn before; so do all log-ratios.
     """
-    first, scale = 0.3, 1.0
+    first = 0.3
     choice = Stage("choice", Fraction("0.3"))
     schedule = Schedule(
         Fraction("1.3"),
@@ -185,7 +172,7 @@ def test_no_scattered_edits_with_different_plans_do_worse(edits, places, plans, 
         programs = [
             (length, places[next(numbers)])
             for share, plan in ((left, plans[0]), (edits - left, plans[1]))
-            for length in sibling_paths(plan, share * scale)
+            for length in sibling_paths(plan, share)
             if share
         ]
         steps = [two_points(length, length * place) for length, place in programs]

@@ -88,28 +88,15 @@ def test_a_trade_off_is_convex_increasing_and_below_the_diagonal(one, other):
 # --- against programs -----------------------------------------------------------------------------
 
 
-def two_points(length, above):
-    """Laws P and Q of two outcomes, with log-ratios above, and above - length."""
-    first = (1 - math.exp(above - length)) / (1 - math.exp(-length))
-    return [(first, first * math.exp(-above)), (1 - first, (1 - first) * math.exp(length - above))]
-
-
-def worst_event(pairs, probability):
-    """The least Q of a (randomised) event of this P."""
-    left, found = probability, 0.0
-    for p, q in sorted(pairs, key=lambda pair: pair[1] / pair[0] if pair[0] else math.inf):
-        share = min(1.0, left / p) if p > 0 else 0.0
-        found, left = found + share * q, left - share * p
-    return found
-
-
 @settings(max_examples=60)
 @given(
     st.lists(st.floats(0.05, 1), min_size=7, max_size=7),
     st.lists(st.floats(0.001, 0.999), min_size=7, max_size=7),
     st.floats(0.01, 0.99),
 )
-def test_no_adaptive_program_of_three_stages_does_worse(lengths, places, value):
+def test_no_adaptive_program_of_three_stages_does_worse(
+    two_points, worst_event, lengths, places, value
+):
     """Each outcome chooses the next stage's place, and the last stage's length, for itself."""
     first, second = lengths[0], lengths[1]
     sequences = [choices(first, second, last) for last in lengths[3:]]
@@ -128,7 +115,7 @@ def test_no_adaptive_program_of_three_stages_does_worse(lengths, places, value):
     assert trade_off(sequences, 300)(value) <= worst_event(pairs, value) + 1e-12
 
 
-def test_the_best_program_comes_as_close_as_the_grid_allows():
+def test_the_best_program_comes_as_close_as_the_grid_allows(two_points, worst_event):
     """So the bound is sharp: with stages [1, 1] the worst adaptive program attains it."""
     places = np.linspace(0.02, 0.98, 25)
     least = 1.0
@@ -145,7 +132,7 @@ def test_the_best_program_comes_as_close_as_the_grid_allows():
     assert bound <= least <= bound + 0.005
 
 
-def test_a_grid_that_is_not_wide_enough_is_caught(monkeypatch):
+def test_a_grid_that_is_not_wide_enough_is_caught(two_points, worst_event, monkeypatch):
     """A mutant: intervals that lie between grid points need one cell more."""
     monkeypatch.setattr(
         optimal_bound,
