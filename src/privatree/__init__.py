@@ -23,6 +23,7 @@ The files at the top of the package are the way the data flows; folders are ever
 
     privacy/          randomness, samplers, mechanisms, ledger, budget, statement
     baselines/        other published private trees, one a file, with what they really guarantee
+    repetition/       training again and again, and what that shows with confidence
     robustness/       what poisoned records cannot do: certificates, votes of partitions, attacks
     audit/            exact privacy loss by enumeration
     export/           a tree as text

@@ -102,7 +102,16 @@ ALLOWED = {
         "tree",
         "tree_building",
     },
-    "robustness": {"errors", "estimator_base", "model", "privacy", "schema", "sources"},
+    "repetition": {"errors", "privacy"},
+    "robustness": {
+        "errors",
+        "estimator_base",
+        "model",
+        "privacy",
+        "repetition",
+        "schema",
+        "sources",
+    },
     "export": {"schema", "tree"},
     "datasets": {"errors", "schema"},
     "experiments": {

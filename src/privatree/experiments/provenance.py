@@ -36,7 +36,8 @@ _LIBRARIES = (
 )
 
 
-_AROUND = ("audit", "cli", "export", "robustness")  # parts of the package that decide on no result
+# parts of the package that decide on no result
+_AROUND = ("audit", "cli", "export", "repetition", "robustness")
 _DECIDING = (  # files that do, in parts of which others do not
     *("experiments/tasks.py", "experiments/budget_share.py", "experiments/methods/method.py"),
     *("experiments/backdoor.py", "experiments/certified_split.py"),

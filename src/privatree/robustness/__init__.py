@@ -1,10 +1,9 @@
 """What poisoned records can and cannot do: certificates, votes of partitions, attacks.
 
 ``certificates.py`` has the bounds and ``optimal_bound.py`` the best of them; ``estimation.py`` gets
-from a learner and its data to a certificate: ``preconditions.py`` refuses what would not hold,
-``refits.py`` trains again and again, ``confidence.py`` bounds a mean. ``curve.py`` and
-``predictions.py`` are what comes out. ``partition_aggregation.py`` is another defence, without
-privacy. ``attacks.py`` poisons, and ``art.py`` lets others do so.
+from a learner and its data to a certificate: ``preconditions.py`` refuses what would not hold, and
+``curve.py`` and ``predictions.py`` are what comes out. ``partition_aggregation.py`` is another
+defence, without privacy. ``attacks.py`` poisons, and ``art.py`` lets others do so.
 
 Names are loaded when they are first used.
 """

@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 from privatree.errors import CertificateError, ParameterError
 from privatree.estimator_base import check_integer
 from privatree.privacy.statement import PrivacyStatement
-from privatree.robustness.confidence import check_confidence
+from privatree.repetition.confidence import check_confidence
+from privatree.repetition.refits import fit_quietly, refit, without_budget
 from privatree.robustness.measures import Accuracy, SuccessRate
 from privatree.robustness.poisoned import poisoned_records
 from privatree.robustness.preconditions import (
@@ -19,7 +20,6 @@ from privatree.robustness.preconditions import (
     guaranteed_spending,
     statement_of,
 )
-from privatree.robustness.refits import fit_quietly, refit, without_budget
 
 LARGEST_REFITS = 10**6
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from privatree.errors import ParameterError
 from privatree.privacy.statement import PrivacyStatement
+from privatree.repetition.confidence import check_confidence
 from privatree.robustness.certificates import Certified, Spending, best, bounds
-from privatree.robustness.confidence import check_confidence
 from privatree.robustness.majority import Majority
 from privatree.robustness.preconditions import claimed_spending, guaranteed_spending
 from privatree.robustness.tolerance import most_edits

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from privatree.errors import CertificateError, ParameterError
+from privatree.repetition.confidence import lower_confidence_bound, upper_confidence_bound
 from privatree.robustness.certification import Certification
-from privatree.robustness.confidence import lower_confidence_bound, upper_confidence_bound
 from privatree.robustness.curve import AccuracyCertificate, AttackSuccessCertificate
 from privatree.robustness.measures import Accuracy, Attack, PredictedCodes, SuccessRate
 from privatree.robustness.poisoned import USUAL_SHARES

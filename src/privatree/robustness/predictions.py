@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from privatree.errors import ParameterError
 from privatree.privacy.statement import PrivacyStatement
-from privatree.robustness.certificates import Spending, best, bounds
-from privatree.robustness.confidence import (
+from privatree.repetition.confidence import (
     check_confidence,
     clopper_pearson_lower,
     clopper_pearson_upper,
 )
+from privatree.robustness.certificates import Spending, best, bounds
 from privatree.robustness.preconditions import guaranteed_spending
 from privatree.robustness.tolerance import most_edits
 from privatree.schema import Label

@@ -4,7 +4,7 @@ from sklearn.base import BaseEstimator
 
 from privatree import Numeric, ParameterError, PrivaTreeClassifier, Schema
 from privatree.privacy import Budget
-from privatree.robustness.refits import BUDGET_LEFT_OUT, refit, without_budget
+from privatree.repetition.refits import BUDGET_LEFT_OUT, refit, without_budget
 
 SCHEMA = Schema({"a": Numeric(0, 1)}, [0, 1])
 X = np.linspace(0, 1, 60).reshape(-1, 1)

@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from sklearn.base import clone
 
-from privatree.errors import ParameterError, PrivacyLeakWarning
+from privatree.errors import PrivacyLeakWarning
 from privatree.privacy.randomness import Randomness
+from privatree.repetition.progress import progress_bar
 
 Result = TypeVar("Result")
-
-_AT_ONCE = 5
-"""Refits for which the records are sent to a process once."""
 
 BUDGET_LEFT_OUT = (
     "The budget of the estimator was not charged for the refits: none of them is released."
@@ -44,6 +41,39 @@ def refit(
     n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> list[Result]:
+    """Train copies of an estimator, and measure each; with a bar of what is done.
+
+    Parameters
+    ----------
+    estimator, X, y, measure, refits, n_jobs
+        As in :func:`refits_in_parts`.
+    progress : bool, optional
+        Whether to show a bar on stderr; by default if it is a terminal.
+
+    Returns
+    -------
+    list
+        What was measured, in order.
+    """
+    measured: list[Result] = []
+    with progress_bar(refits, progress, "refits") as advance:
+        for found in refits_in_parts(estimator, X, y, measure, refits, n_jobs=n_jobs):
+            measured += found
+            advance(len(found))
+    return measured
+
+
+def refits_in_parts(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    measure: Callable[[Any], Result],
+    refits: int,
+    *,
+    train: Callable[[Any, Any, Any], Any] | None = None,
+    at_once: int = 5,
+    n_jobs: int | None = None,
+) -> Iterator[list[Result]]:
     """Train copies of an estimator, and measure each.
 
     Parameters
@@ -57,28 +87,27 @@ def refit(
         Takes a trained copy. It is sent to other processes.
     refits : int
         How many copies.
+    train : callable, optional
+        Takes a copy, X and y, and returns what is measured; by default :func:`fit_quietly`.
+    at_once : int, default=5
+        Refits for which the records are sent to a process once.
     n_jobs : int, optional
         Processes, as in scikit-learn: None is 1, -1 as many as there are processors.
-    progress : bool, optional
-        Whether to show a bar on stderr; by default if it is a terminal.
 
-    Returns
-    -------
+    Yields
+    ------
     list
-        What was measured, in order.
+        What was measured, part by part, in order.
     """
     from sklearn.utils.parallel import Parallel, delayed
 
     seeds = _seeds(estimator, refits)
-    parts = [seeds[start : start + _AT_ONCE] for start in range(0, refits, _AT_ONCE)]
+    parts = [seeds[start : start + at_once] for start in range(0, refits, at_once)]
     parallel = Parallel(n_jobs=n_jobs, return_as="generator", max_nbytes=None)
-    tasks = (delayed(_refit_part)(estimator, X, y, measure, part) for part in parts)
-    measured: list[Result] = []
-    with _bar(refits, progress) as advance:
-        for found in parallel(tasks):
-            measured += found
-            advance(len(found))
-    return measured
+    train = fit_quietly if train is None else train
+    yield from parallel(
+        delayed(_refit_part)(estimator, X, y, measure, train, part) for part in parts
+    )
 
 
 def fit_quietly(estimator: Any, X: Any, y: Any) -> Any:
@@ -93,6 +122,7 @@ def _refit_part(
     X: Any,
     y: Any,
     measure: Callable[[Any], Result],
+    train: Callable[[Any, Any, Any], Any],
     seeds: Sequence[int | None],
 ) -> list[Result]:
     measured = []
@@ -100,7 +130,7 @@ def _refit_part(
         copy = clone(estimator)
         if seed is not None:
             copy.set_params(random_state=seed)
-        measured.append(measure(fit_quietly(copy, X, y)))
+        measured.append(measure(train(copy, X, y)))
     return measured
 
 
@@ -113,33 +143,3 @@ def _seeds(estimator: Any, refits: int) -> list[int | None]:
     while len(seeds) < refits:
         seeds[source.below(2**32)] = None
     return list(seeds)
-
-
-@contextmanager
-def _bar(total: int, shown: bool | None) -> Iterator[Callable[[int], None]]:
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    if shown is not None and not isinstance(shown, bool):
-        raise ParameterError(f"progress must be True, False or None, got {shown!r}.")
-    console = Console(stderr=True)
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(elapsed_when_finished=False),
-        console=console,
-        disable=not (console.is_terminal if shown is None else shown),
-    )
-    with bar:
-        task = bar.add_task("refits", total=total)
-        yield lambda finished: bar.update(task, advance=finished)

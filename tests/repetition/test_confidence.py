@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from privatree import ParameterError
-from privatree.robustness.confidence import (
+from privatree.repetition.confidence import (
     clopper_pearson_lower,
     clopper_pearson_upper,
     lower_confidence_bound,

@@ -1,0 +1,1 @@
+"""Training again and again with fresh noise, and what that shows with confidence."""
