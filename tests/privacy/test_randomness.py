@@ -126,6 +126,46 @@ def test_spawned_streams_are_independent(chi_square: Callable[..., float]) -> No
     assert chi_square(np.bincount(pairs.astype(np.int64)), np.full(16, 1 / 16), 40_000) < 1
 
 
+# --- the operating system -----------------------------------------------------------------------
+
+
+def test_every_draw_asks_the_operating_system_for_what_it_needs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nothing is kept for later, so there is nothing that a copy could use again."""
+    asked: list[int] = []
+    urandom = os.urandom
+
+    def recorded(count: int) -> bytes:
+        asked.append(count)
+        return urandom(count)
+
+    monkeypatch.setattr(os, "urandom", recorded)
+    source = Randomness()
+    (part,) = source.spawn(1)
+    source.words(3), source.bits(1), part.bits(64), part.bits(65), source.words(1), source.bits(0)
+    assert asked == [24, 1, 8, 9, 8, 0]
+    assert set(vars(source)) == set(vars(part)) == {"_generator"}
+    asked.clear()
+    seeded = Randomness(1)
+    seeded.words(3), seeded.bits(70), seeded.below(10), seeded.spawn(2)[0].words(1)
+    assert asked == []
+
+
+@pytest.mark.parametrize("error", [NotImplementedError, OSError])
+def test_without_the_operating_system_nothing_is_drawn(
+    monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+) -> None:
+    def fail(count: int) -> bytes:
+        raise error("no entropy")
+
+    monkeypatch.setattr(os, "urandom", fail)
+    for draw in (lambda s: s.words(1), lambda s: s.bits(1), lambda s: s.below(5)):
+        with pytest.raises(error, match="no entropy"):
+            draw(Randomness())
+    assert Randomness(1).words(1).size == 1
+
+
 # --- random_state -------------------------------------------------------------------------------
 
 
@@ -173,11 +213,12 @@ def test_a_pickled_or_copied_unseeded_source_repeats_nothing(used: int) -> None:
     assert len({part.bits(200) for part in copies}) == 3
 
 
-def test_a_pickled_seeded_source_continues_the_stream() -> None:
+def test_copies_of_a_seeded_source_continue_its_stream() -> None:
+    """What a seed is for, and why nothing drawn with one is secret."""
     source = Randomness(6)
     source.words(5)
-    twin = pickle.loads(pickle.dumps(source))
-    assert source.words(3).tolist() == twin.words(3).tolist()
+    copies = [source, pickle.loads(pickle.dumps(source)), copy.deepcopy(source)]
+    assert len({tuple(part.words(3).tolist()) for part in copies}) == 1
 
 
 @pytest.mark.skipif(

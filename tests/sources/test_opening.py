@@ -108,6 +108,25 @@ def test_types_of_arrays_hold_for_every_column():
             read_features(array, booleans)
 
 
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array([{"secret": 1}]),
+        pa.array([[{"secret": 1}]]),
+        pa.array([[{"secret": 1}]], pa.list_(pa.struct([("secret", pa.int64())]), 1)),
+        pa.array([b"secret"], pa.binary(6)),
+        pa.array([b"secret"], pa.binary(6)).dictionary_encode(),
+        pa.array([[("secret", 1)]], pa.map_(pa.string(), pa.int64())),
+    ],
+    ids=lambda column: str(column.type).partition("<")[0],
+)
+def test_errors_do_not_show_what_is_inside_a_type(column):
+    schema = Schema({"a": Numeric(0, 1)}, [0, 1])
+    with pytest.raises(SchemaError, match=r"column 'a' has type [a-z_ ]+, but") as stopped:
+        read_features(pa.table({"a": column}), schema)
+    assert "secret" not in str(stopped.value)
+
+
 def test_errors_do_not_depend_on_the_length_of_strings():
     messages = set()
     for text in ("a", "a much longer text"):
@@ -143,13 +162,54 @@ def test_other_containers_are_refused(data):
         read_features(data, NUMBERS)
 
 
-def test_a_stream_without_columns_is_refused():
-    class Stream:
-        def __arrow_c_stream__(self, requested_schema=None):
-            return pa.chunked_array([[1]]).__arrow_c_stream__(requested_schema)
+class OneColumn:
+    def __arrow_c_stream__(self, requested_schema=None):
+        return pa.chunked_array([[1]]).__arrow_c_stream__(requested_schema)
 
-    with pytest.raises(TypeError, match="X must be a table with columns"):
-        read_features(Stream(), NUMBERS)
+
+class FailingStream:
+    def __arrow_c_stream__(self, requested_schema=None):
+        raise ArithmeticError("could not convert 'a secret'")
+
+
+def failing_batches():
+    schema = pa.schema({"a": pa.float64()})
+    rows = ([{"a": value}] for value in (1.0, "a secret"))
+    batches = (pa.RecordBatch.from_pylist(row, schema=schema) for row in rows)
+    return pa.RecordBatchReader.from_batches(schema, batches)
+
+
+class FailingArray:
+    def __array__(self, dtype=None, copy=None):
+        raise ArithmeticError("could not convert 'a secret'")
+
+
+@pytest.mark.parametrize("make", [OneColumn, FailingStream, failing_batches])
+def test_a_stream_that_is_no_table_is_refused_without_its_own_words(make):
+    with pytest.raises(TypeError, match=r"X must be a table with columns, got a .*pyarrow.table"
+                       ) as stopped:  # fmt: skip
+        read_features(make(), NUMBERS)
+    assert "secret" not in str(stopped.value)
+    assert stopped.value.__context__ is None
+
+
+def test_an_array_that_fails_is_refused_without_its_own_words():
+    for name, read in (("X", read_features), ("y", read_labels)):
+        with pytest.raises(TypeError, match=f"{name} must be an array, got a Fail") as stopped:
+            read(FailingArray(), NUMBERS)
+        assert "secret" not in str(stopped.value)
+        assert stopped.value.__context__ is None
+
+
+@pytest.mark.parametrize("kind", ["table", "array"])
+def test_lack_of_memory_is_passed_on(monkeypatch, kind):
+    def fail(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr(FailingStream, "__arrow_c_stream__", fail)
+    monkeypatch.setattr(FailingArray, "__array__", fail)
+    with pytest.raises(MemoryError):
+        read_features(FailingStream() if kind == "table" else FailingArray(), NUMBERS)
 
 
 def test_rows_must_have_one_length():

@@ -1,13 +1,14 @@
 """The one source of randomness: operating-system entropy, or a seed for tests and papers.
 
 Nothing else in privatree draws random bits. The operating-system source keeps no buffer between
-calls, so a forked or pickled copy can never repeat noise that was already used.
+calls, so a forked or pickled copy can never repeat noise that was already used. A seeded source is
+the opposite on purpose: every copy of it continues the same stream, and two draws of the same seed
+share their noise.
 """
 
 from __future__ import annotations
 
 import os
-import secrets
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,12 @@ class Randomness:
     seed : int, optional
         Without it every bit comes from the operating system. With it the stream is reproducible,
         and therefore not secret: whoever knows the seed can subtract the noise.
+
+    Notes
+    -----
+    The operating system's source is :func:`os.urandom`. On Linux it waits, early after a machine
+    starts, until there is entropy. Where there is no such source it raises NotImplementedError;
+    that or an OSError is passed on, so that nothing is ever drawn from a weaker one.
     """
 
     def __init__(self, seed: int | None = None) -> None:
@@ -55,16 +62,21 @@ class Randomness:
     def words(self, count: int) -> NDArray[np.uint64]:
         """``count`` independent uniform 64-bit words."""
         if self._generator is None:
-            return np.frombuffer(os.urandom(8 * count), dtype=np.uint64)
+            return np.frombuffer(self._bytes(8 * count), dtype=np.uint64)
         return np.asarray(self._generator.random_raw(count), dtype=np.uint64)
 
     def bits(self, count: int) -> int:
         """A uniform integer of ``count`` bits."""
         if self._generator is None:
-            return secrets.randbits(count)
+            n_bytes = -(-count // 8)
+            return int.from_bytes(self._bytes(n_bytes), "little") >> (8 * n_bytes - count)
         n_words = -(-count // 64)
         value = int.from_bytes(self.words(n_words).astype("<u8").tobytes(), "little")
         return value >> (64 * n_words - count)
+
+    def _bytes(self, count: int) -> bytes:
+        """Fresh from the operating system: what were kept for later could be used twice."""
+        return os.urandom(count)
 
     def below(self, bound: int) -> int:
         """A uniform integer in ``0, ..., bound - 1``, by rejection: exact for any size."""

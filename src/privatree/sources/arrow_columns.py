@@ -24,9 +24,20 @@ def arrow_type(found: Any) -> ColumnType:
     elif pa.types.is_null(values):  # declares only that every value is missing
         kind = "object"
     is_category = pa.types.is_dictionary(found)
-    plain = "decimal" if pa.types.is_decimal(values) else str(values)  # not how many digits
+    plain = _type_name(values)
     name = f"dictionary of {plain}" if is_category else plain
     return ColumnType(kind, name, pa.types.is_integer(values), is_category)
+
+
+def _type_name(values: Any) -> str:
+    """What a type is called, without what can come from content: digits, lengths, names inside."""
+    import pyarrow as pa
+
+    if pa.types.is_decimal(values):
+        return "decimal"
+    if pa.types.is_fixed_size_binary(values):
+        return "fixed_size_binary"
+    return str(values).partition("<")[0]
 
 
 def arrow_column(data: Any) -> Column:

@@ -230,12 +230,25 @@ def arrow_table(data: Any) -> Table:
     """Open an Arrow table, record batch or anything that offers an Arrow stream of them."""
     import pyarrow as pa
 
-    try:
-        table = data if isinstance(data, pa.Table) else pa.table(data)
-    except pa.ArrowInvalid:
-        raise TypeError("X must be a table with columns, got an Arrow stream without.") from None
+    table = data if isinstance(data, pa.Table) else _stream_table(data)
     columns = [
         LazyColumn(arrow_type(column.type), partial(arrow_column, column))
         for column in table.columns
     ]
     return Table(n_rows=table.num_rows, columns=columns, names=list(table.column_names))
+
+
+def _stream_table(data: Any) -> Any:
+    """Read an Arrow stream to its end."""
+    import pyarrow as pa
+
+    try:
+        return pa.table(data)
+    except MemoryError:
+        raise
+    except Exception:  # its text can show a record, so it is not even kept as the context of ours
+        pass
+    raise TypeError(
+        f"X must be a table with columns, got a {type(data).__name__} that pyarrow.table cannot "
+        "make one of. Call it yourself to see why."
+    )

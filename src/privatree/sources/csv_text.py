@@ -132,14 +132,15 @@ class CsvFile:
             table = pacsv.read_csv(
                 pa.BufferReader(self.content), read_options, parse_options, convert_options
             )
-        except pa.ArrowInvalid:
-            if allow_ragged or first is None:
-                raise SchemaError(f"{self.path}: not a CSV file that can be read.") from None
-            raise SchemaError(
-                f"{self.path}: row {first.number} must have {len(self.names)} values as the first "
-                f"one, got {first.actual_columns}. Mend it or take it out."
-            ) from None
-        return table, n_ragged
+            return table, n_ragged
+        except pa.ArrowInvalid:  # it shows the row, so it is not even kept as the context of ours
+            pass
+        if allow_ragged or first is None:
+            raise SchemaError(f"{self.path}: not a CSV file that can be read.")
+        raise SchemaError(
+            f"{self.path}: row {first.number} must have {len(self.names)} values as the first "
+            f"one, got {first.actual_columns}. Mend it or take it out."
+        )
 
 
 def open_csv(path: Path) -> CsvFile:
@@ -174,7 +175,8 @@ def open_csv(path: Path) -> CsvFile:
             yield line
 
     try:
-        names = next((row for row in csv.reader(lines()) if row), [])
+        # Strictly: a quote that is never closed would make a name of the records.
+        names = next((row for row in csv.reader(lines(), strict=True) if row), [])
     except csv.Error:
         raise SchemaError(f"{path}: the first row must name the columns.") from None
     if end != "\r":

@@ -160,7 +160,9 @@ def _matched(
         raise SchemaError(f"{file}: must have every column needed, lacks {_listed(absent)}.{hint}")
     if twice := [name for name in wanted if called.count(name) > 1]:
         raise SchemaError(f"{file}: columns must be distinct, got {_listed(twice)} twice.")
-    return {name: called.index(name) for name in wanted}, [n for n in called if n not in wanted]
+    # Of a name no more than its first line: a stray quote in the first row can hide records in it.
+    unused = [" ".join(name.splitlines()[:1]) for name in called if name not in wanted]
+    return {name: called.index(name) for name in wanted}, unused
 
 
 def _check_type(

@@ -110,7 +110,7 @@ def open_labels(y: Any) -> Table:
     if isinstance(y, (list, tuple)):  # item by item: none decides how the others are read
         return Table(len(y), [object_column(partial(_only_items, y))])
     if _is_array(y):
-        array = _as_array(y)
+        array = _as_array("y", y)
         if array.ndim == 1:
             column = LazyColumn(numpy_type(array.dtype), partial(numpy_column, array))
             return Table(len(array), [column])
@@ -151,7 +151,7 @@ def _table(X: Any) -> Table:
             raise _not_two_dimensional(1)
         return list_table(X)
     if _is_array(X):
-        array = _as_array(X)
+        array = _as_array("X", X)
         if array.ndim != 2:
             raise _not_two_dimensional(array.ndim)
         return numpy_table(array)
@@ -199,8 +199,19 @@ def _is_array(value: Any) -> bool:
     return hasattr(type(value), "__array__") and not isinstance(value, np.generic)
 
 
-def _as_array(value: Any) -> NDArray[Any]:
-    return value if isinstance(value, np.ma.MaskedArray) else np.asarray(value)
+def _as_array(name: str, value: Any) -> NDArray[Any]:
+    if isinstance(value, np.ma.MaskedArray):
+        return value
+    try:
+        return np.asarray(value)
+    except MemoryError:
+        raise
+    except Exception:  # its text can show a record, so it is not even kept as the context of ours
+        pass
+    raise TypeError(
+        f"{name} must be an array, got a {type(value).__name__} that numpy.asarray cannot make one "
+        "of. Call it yourself to see why."
+    )
 
 
 def _offers_table(value: Any) -> bool:
