@@ -1,6 +1,8 @@
 """The classifier of the record-level learner, as a user meets it."""
 
 import math
+import multiprocessing
+import os
 import pickle
 import warnings
 from fractions import Fraction
@@ -17,10 +19,16 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 
 import privatree
-from privatree import Categorical, Numeric, PrivaTreeClassifier, Schema
+from privatree import Categorical, Numeric, PrivaTreeClassifier, Schema, estimators
 from privatree.candidates import cut_points
-from privatree.errors import BudgetExceededError, ParameterError, PrivacyLeakWarning, SchemaError
-from privatree.privacy import Budget, Randomness, Stage
+from privatree.errors import (
+    BudgetExceededError,
+    BudgetStoreError,
+    ParameterError,
+    PrivacyLeakWarning,
+    SchemaError,
+)
+from privatree.privacy import Budget, BudgetStore, Randomness, Stage
 from privatree.privacy.statement import shown_amount
 
 SCHEMA = Schema(
@@ -141,7 +149,11 @@ def purposes(fitted):
             {"probability_share": True},
             "probability_share must be 0, or from 1e-6 to 1 - 1e-6, got True.",
         ),
-        ({"budget": 1.0}, "budget must be a privatree.privacy.Budget or None, got float."),
+        (
+            {"budget": "patients.db"},
+            "budget must be a privatree.privacy.Budget, a BudgetStore or None, got str. "
+            "BudgetStore(path) opens one in a file.",
+        ),
         (
             {"schema": {"a": 1}},
             "schema must be a privatree.Schema or None, got dict. "
@@ -262,7 +274,7 @@ def test_with_a_schema_any_records_train_and_every_path_pays_epsilon_exactly(dat
     if chosen["schedule"] == "robust":
         deepest = min(deepest, chosen["robust_levels"])
     assert fitted.tree_.depth <= deepest
-    epsilon = Fraction(chosen["epsilon"])
+    epsilon = min(Fraction(chosen["epsilon"]), Fraction(repr(chosen["epsilon"])))
     if chosen["neighbours"] == "replace":
         epsilon /= 2
     schedule = fitted.privacy_.schedule
@@ -473,31 +485,136 @@ def test_many_categories(n_categories, schedule):
 # --- the budget ---------------------------------------------------------------------------------
 
 
-def test_a_budget_is_charged_with_epsilon_for_each_fit():
+@pytest.fixture(params=["memory", "file"])
+def account(request, tmp_path):
+    """Makes a budget of either kind."""
+
+    def make(epsilon, **settings):
+        if request.param == "memory":
+            return Budget(epsilon, **settings)
+        return BudgetStore.create(tmp_path / "budget.db", epsilon, **settings)
+
+    return make
+
+
+def charged(budget):
+    return [(charge.purpose, charge.epsilon) for charge in budget.charges]
+
+
+def test_a_budget_is_charged_with_epsilon_for_each_fit(account):
     frame, labels = table()
-    budget = Budget(1.0)
+    budget = account(1.0)
     model(0.25, budget=budget).fit(frame, labels)
-    assert budget.charges == [("PrivaTreeClassifier", Fraction(1, 4))]
-    model(0.5, budget=budget).fit(frame, labels)
+    assert charged(budget) == [("PrivaTreeClassifier", Fraction(1, 4))]
+    model(0.5, budget=budget, random_state=None).fit(frame, labels)
     assert budget.remaining == Fraction(1, 4)
 
 
-def test_a_budget_is_for_one_kind_of_neighbours():
+def test_a_budget_is_for_one_kind_of_neighbours(account):
     frame, labels = table()
-    budget = Budget(1.0, neighbours="replace")
+    budget = account(1.0, neighbours="replace")
     with pytest.raises(ParameterError, match="they do not add up"):
         model(0.5, budget=budget).fit(frame, labels)
     assert budget.remaining == 1
     model(0.5, budget=budget, neighbours="replace").fit(frame, labels)
-    assert budget.charges == [("PrivaTreeClassifier", Fraction(1, 2))]
+    assert charged(budget) == [("PrivaTreeClassifier", Fraction(1, 2))]
 
 
-def test_a_refused_fit_draws_nothing_and_leaves_no_model(monkeypatch):
+@settings(max_examples=15)
+@given(st.floats(1e-6, 10), st.sampled_from(["add-remove", "replace"]))
+def test_no_model_spends_more_than_is_charged(epsilon, neighbours):
+    """As a float, 0.1 is more than the 1/10 that is charged."""
+    budget = Budget(10, neighbours=neighbours)
+    fitted = model(epsilon, budget=budget, neighbours=neighbours, max_depth=1).fit(*table(30))
+    (charge,) = budget.charges
+    times = 2 if neighbours == "replace" else 1
+    assert all(times * total(path) <= charge.epsilon for path in paid(fitted))
+    assert all(times * total(path) <= Fraction(epsilon) for path in paid(fitted))
+
+
+def test_a_tenth_is_charged_and_spent_as_a_tenth():
+    budget = Budget(1)
+    for _ in range(10):
+        fitted = model(0.1, budget=budget, max_depth=1).fit(*table(30))
+        assert all(total(path) == Fraction(1, 10) for path in paid(fitted))
+    assert budget.remaining == 0
+
+
+class ChargesAfterwards(PrivaTreeClassifier):
+    """Mutant: the charge comes after the noise."""
+
+    def fit(self, X, y):
+        budget, self.budget = self.budget, None
+        super().fit(X, y)
+        budget.charge(self.epsilon, purpose="PrivaTreeClassifier", neighbours=self.neighbours)
+        return self
+
+
+class TakesChargesBack(PrivaTreeClassifier):
+    """Mutant: a fit that is interrupted costs nothing."""
+
+    def fit(self, X, y):
+        before = list(self.budget.charges)
+        try:
+            return super().fit(X, y)
+        except BaseException:
+            self.budget.charges[:] = before
+            raise
+
+
+def left_when_interrupted_at_the_first_draw(estimator, budget, error, monkeypatch):
+    """What is left at the first draw, and after an error there."""
+    seen = []
+
+    def draw(*_):
+        seen.append(budget.remaining)
+        raise error
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Randomness, "words", draw)
+        patch.setattr(Randomness, "bits", draw)
+        with pytest.raises(type(error)):
+            estimator.fit(*table())
+    return seen[0], budget.remaining
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), MemoryError()], ids=["stopped", "memory"])
+def test_the_charge_comes_before_any_draw_and_stays(account, error, monkeypatch):
+    budget = account(1.0)
+    estimator = model(0.25, budget=budget)
+    left = left_when_interrupted_at_the_first_draw(estimator, budget, error, monkeypatch)
+    assert left == (Fraction(3, 4), Fraction(3, 4))
+    assert not hasattr(estimator, "model_")
+
+
+@pytest.mark.parametrize("mutant", [ChargesAfterwards, TakesChargesBack])
+def test_mutants_that_give_free_models_are_caught(mutant, monkeypatch):
+    budget = Budget(1.0)
+    estimator = mutant(0.25, schema=SCHEMA, random_state=0, budget=budget)
+    stop = KeyboardInterrupt()
+    left = left_when_interrupted_at_the_first_draw(estimator, budget, stop, monkeypatch)
+    assert left != (Fraction(3, 4), Fraction(3, 4))
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")  # of a process with threads
+def test_a_process_that_dies_between_charge_and_result_leaves_the_charge(tmp_path, monkeypatch):
+    budget = BudgetStore.create(tmp_path / "budget.db", 1.0)
+    estimator = model(0.25, budget=BudgetStore(budget.path, note="never seen"))
+    monkeypatch.setattr(estimators, "grow", lambda *_: os._exit(9))
+    process = multiprocessing.get_context("fork").Process(target=estimator.fit, args=table(20))
+    process.start()
+    process.join()
+    assert process.exitcode == 9
+    assert charged(budget) == [("PrivaTreeClassifier", Fraction(1, 4))]
+    assert budget.charges[0].note == "never seen"
+
+
+def test_a_refused_fit_draws_nothing_and_leaves_no_model(account, monkeypatch):
     def refuse(*_):
         raise AssertionError("drawn")
 
     frame, labels = table()
-    budget = Budget(0.5)
+    budget = account(0.5)
     estimator = model(1.0, budget=budget)
     with monkeypatch.context() as patch:
         patch.setattr(Randomness, "words", refuse)
@@ -515,23 +632,62 @@ def test_a_refused_fit_draws_nothing_and_leaves_no_model(monkeypatch):
         estimator.save("never.json")
 
 
-def test_a_mistake_of_the_caller_costs_nothing():
-    frame, labels = table()
-    budget = Budget(1.0)
-    with pytest.raises(SchemaError):
-        model(budget=budget).fit(frame.drop(columns="job"), labels)
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"n_bins": 1}, {"max_depth": 0}, {"random_state": -1}, {"random_state": "x"},
+        {"probability_share": 1.0}, {"neighbours": "replace"}, {"schema": None}, {"epsilon": 0},
+        {"epsilon": 1e-9, "probability_share": 1e-6}, {"dataset_size": 0}, {"lookahead": 9},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_mistake_in_a_parameter_costs_nothing(account, changes):
+    budget = account(1.0)
     with pytest.raises(ParameterError):
-        model(budget=budget, n_bins=1).fit(frame, labels)
-    assert budget.remaining == 1
+        model(**{"budget": budget} | changes).fit(*table(20))
+    assert budget.charges == []
 
 
-def test_clones_share_the_budget():
+def test_a_mistake_in_the_table_costs_nothing(account):
+    frame, labels = table(20)
+    budget = account(1.0)
+    for X, y in (
+        (frame.drop(columns="job"), labels),
+        (frame.assign(age="old"), labels),
+        (frame, labels[:-1]),
+        (frame, np.zeros(20)),
+        ("frame.csv", labels),
+        (frame, None),
+    ):
+        with pytest.raises((SchemaError, ValueError, TypeError)):
+            model(budget=budget).fit(X, y)
+    assert budget.charges == []
+
+
+def test_a_file_that_is_gone_draws_nothing(tmp_path):
+    budget = BudgetStore.create(tmp_path / "budget.db", 1.0)
+    budget.path.unlink()
+    estimator = model(budget=budget)
+    with pytest.raises(BudgetStoreError, match="there is no such file"):
+        estimator.fit(*table(20))
+    assert not hasattr(estimator, "model_")
+
+
+def test_clones_share_the_budget(account):
     frame, labels = table(100)
-    budget = Budget(1.0)
+    budget = account(1.0)
     search = GridSearchCV(model(0.25, budget=budget), {"max_depth": [1, 2]}, cv=2, refit=False)
     search.fit(frame, labels)
     assert budget.remaining == 0
-    assert clone(model(budget=budget)).budget is budget
+
+
+def test_processes_share_a_budget_in_a_file(tmp_path):
+    budget = BudgetStore.create(tmp_path / "budget.db", 1.0)
+    estimator = pickle.loads(pickle.dumps(model(0.25, budget=budget).fit(*table(20))))
+    estimator.fit(*table(20))
+    assert budget.remaining == Fraction(1, 2)
+    with pytest.raises(TypeError, match="BudgetStore"):
+        pickle.dumps(model(budget=Budget(1)))
 
 
 # --- the statement ------------------------------------------------------------------------------

@@ -21,11 +21,11 @@ The files at the top of the package are the way the data flows; folders are ever
     estimators.py     the classifier a scikit-learn user sees (paper_estimator.py: the paper's;
                       estimator_base.py: what they share)
 
-    privacy/          randomness, samplers, mechanisms, ledger, budget, statement
+    privacy/          randomness, samplers, mechanisms, ledger, budgets, statement
     baselines/        other published private trees, one a file, with what they really guarantee
     repetition/       training again and again, and what that shows with confidence
     robustness/       what poisoned records cannot do: certificates, votes of partitions, attacks
-    audit/            exact privacy loss by enumeration
+    audit/            exact privacy loss by enumeration; lower bounds for any learner by training
     export/           a tree as text
     datasets/         six public datasets, bundled
     experiments/      the paper's tables and figures: datasets, methods, runner, targets
@@ -42,6 +42,7 @@ from typing import TYPE_CHECKING, Any
 
 from privatree.errors import (
     BudgetExceededError,
+    BudgetStoreError,
     CertificateError,
     DatasetMissingError,
     ModelFormatError,
@@ -64,6 +65,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BudgetExceededError",
+    "BudgetStoreError",
     "Categorical",
     "CertificateError",
     "DatasetMissingError",

@@ -8,6 +8,7 @@
     ├── ModelFormatError (ValueError)    a model file is not what ``save`` writes
     ├── CertificateError (ValueError)    a learner or its data cannot be certified
     ├── BudgetExceededError              a draw would spend more than the budget; nothing was drawn
+    ├── BudgetStoreError                 a budget's file is missing, damaged, busy or something else
     └── DatasetMissingError              a dataset of the paper is not here and cannot be fetched
 
     PrivacyLeakWarning (UserWarning)     something was read from the data outside the guarantee
@@ -40,6 +41,10 @@ class CertificateError(PrivatreeError, ValueError):
 
 class BudgetExceededError(PrivatreeError):
     """A draw would spend more than the budget allows; it was refused before it was made."""
+
+
+class BudgetStoreError(PrivatreeError):
+    """A budget's file cannot be used: it is missing, damaged, busy or something else."""
 
 
 class DatasetMissingError(PrivatreeError):

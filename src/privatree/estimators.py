@@ -20,7 +20,7 @@ from privatree.estimator_base import (
     check_one_of,
 )
 from privatree.model import Model
-from privatree.privacy.amounts import positive_fraction
+from privatree.privacy.amounts import spendable_fraction
 from privatree.privacy.ledger import Ledger
 from privatree.privacy.randomness import Randomness
 from privatree.privacy.statement import PrivacyStatement
@@ -73,8 +73,10 @@ class PrivaTreeClassifier(TreeClassifier):
     probability_share : float, default=0.0
         Share of epsilon, below 1, for noisy class counts of the leaves, which ``predict_proba``
         then uses. With 0 it is one-hot.
-    budget : Budget, optional
-        Charged with epsilon before anything is drawn; refuses if it does not cover it.
+    budget : Budget or BudgetStore, optional
+        An account of the records, in memory or in a file. Charged with epsilon before anything is
+        drawn, also for a model with a seed; refuses what it does not cover. A charge is never
+        taken back, even if training is interrupted.
     random_state : int, numpy generator or None, default=None
         None draws from the operating system. A seed is for tests and papers only.
 
@@ -158,7 +160,7 @@ class PrivaTreeClassifier(TreeClassifier):
         self._check_categories(schema)
         records, n_rows = self._records(table, target, schema, candidates)
         plan = self._plan(schema, candidates, n_rows)
-        if self.budget is not None:
+        if self.budget is not None:  # no mistake of the caller shows after this, no noise before
             self.budget.charge(
                 self.epsilon, purpose="PrivaTreeClassifier", neighbours=self.neighbours
             )
@@ -187,7 +189,7 @@ class PrivaTreeClassifier(TreeClassifier):
 
     def _plan(self, schema: Schema, candidates: Candidates, n_rows: int) -> RecordPlan:
         """The learner's public parameters; `n_rows` is used only where it is public."""
-        epsilon = positive_fraction("epsilon", self.epsilon)
+        epsilon = spendable_fraction("epsilon", self.epsilon)
         is_private = self.dataset_size == "private"
         dataset_size = None if is_private else int(self.dataset_size)
         if self.neighbours == "replace":  # one replaced record is one removed and one added
@@ -226,8 +228,10 @@ class PrivaTreeClassifier(TreeClassifier):
                 f"probability_share must be 0, or from 1e-6 to 1 - 1e-6, got {share!r}."
             )
         if self.budget is not None and not hasattr(self.budget, "charge"):
-            kind = type(self.budget).__name__
-            raise ParameterError(f"budget must be a privatree.privacy.Budget or None, got {kind}.")
+            raise ParameterError(
+                "budget must be a privatree.privacy.Budget, a BudgetStore or None, "
+                f"got {type(self.budget).__name__}. BudgetStore(path) opens one in a file."
+            )
         if self.budget is not None and self.schema is None:
             raise ParameterError(
                 "budget must be used with a schema: without one no finite epsilon covers the model."

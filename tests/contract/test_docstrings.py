@@ -14,6 +14,8 @@ import pytest
         "paper_estimator",
         "export.text",
         "privacy.budget",
+        "privacy.budget_store",
+        "audit.blackbox",
         "baselines.bdpt",
         "baselines.dpgdf",
         "baselines.random_tree",

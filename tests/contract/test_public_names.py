@@ -8,6 +8,7 @@ import privatree
 
 NAMES = {
     "BudgetExceededError",
+    "BudgetStoreError",
     "Categorical",
     "CertificateError",
     "DatasetMissingError",
@@ -84,9 +85,16 @@ def test_parameters_of_the_classifiers_and_their_defaults(name):
 
 
 def test_what_privacy_offers_can_be_had():
-    assert {"Budget", "Ledger", "PrivacyStatement", "Schedule", "Spend", "Stage"} <= set(
-        privatree.privacy.__all__
-    )
+    assert {
+        "Budget",
+        "BudgetStore",
+        "Charge",
+        "Ledger",
+        "PrivacyStatement",
+        "Schedule",
+        "Spend",
+        "Stage",
+    } <= set(privatree.privacy.__all__)
     for name in privatree.privacy.__all__:
         assert getattr(privatree.privacy, name) is not None
 

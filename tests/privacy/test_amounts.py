@@ -11,7 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privatree.errors import ParameterError
-from privatree.privacy.amounts import positive_fraction
+from privatree.privacy.amounts import (
+    decimal_fraction,
+    in_digits,
+    positive_fraction,
+    spendable_fraction,
+)
 
 
 @pytest.mark.parametrize(
@@ -81,3 +86,62 @@ def test_everything_is_exact_or_refused(value: Any) -> None:
         return
     assert fraction > 0
     assert fraction == value
+
+
+# --- decimals -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "exact"),
+    [
+        (0.1, Fraction(1, 10)),
+        (np.float64(0.3), Fraction(3, 10)),
+        (1e22, Fraction(10**22)),
+        (5e-324, Fraction(5, 10**324)),
+        (np.float32(0.1), Fraction("0.10000000149011612")),
+        (Fraction(0.1), Fraction(0.1)),
+        (3, Fraction(3)),
+        (np.int8(100), Fraction(100)),
+    ],
+)
+def test_a_float_can_be_read_as_the_decimal_it_is_written_as(value: Any, exact: Fraction) -> None:
+    assert decimal_fraction("epsilon", value) == exact
+
+
+@pytest.mark.parametrize("value", [0, -0.5, math.nan, math.inf, True, "0.1", Decimal("0.1"), None])
+def test_decimals_are_refused_like_other_numbers(value: Any) -> None:
+    for read in (decimal_fraction, spendable_fraction):
+        with pytest.raises(ParameterError, match="epsilon must be"):
+            read("epsilon", value)
+
+
+@given(st.floats(min_value=0, exclude_min=True, allow_infinity=False))
+def test_what_may_be_spent_is_within_both_readings(value: float) -> None:
+    """So neither the statement, in floats, nor the account, in decimals, says too little."""
+    decimal, spendable = decimal_fraction("epsilon", value), spendable_fraction("epsilon", value)
+    assert float(decimal) == value
+    assert spendable in (decimal, Fraction(value))
+    assert spendable <= decimal
+    assert spendable <= Fraction(value)
+
+
+@pytest.mark.parametrize(
+    ("amount", "down", "up"),
+    [
+        (Fraction(1, 4), "0.25", "0.25"),
+        (Fraction(100), "100", "100"),
+        (Fraction(0), "0", "0"),
+        (Fraction(1, 3), "0.333333", "0.333334"),
+        (Fraction(999999999, 10**10), "0.0999999", "0.1"),
+        (Fraction(3, 10**30), "3e-30", "3e-30"),
+    ],
+)
+def test_amounts_in_digits(amount: Fraction, down: str, up: str) -> None:
+    assert (in_digits(amount, up=False), in_digits(amount, up=True)) == (down, up)
+
+
+@given(st.fractions(min_value=0, max_value=10**9))
+def test_rounded_down_to_15_digits_a_float_can_be_charged(amount: Fraction) -> None:
+    shown = float(in_digits(amount, up=False, digits=15))
+    if shown:
+        assert amount * (1 - Fraction(1, 10**14)) <= decimal_fraction("epsilon", shown) <= amount

@@ -1,8 +1,12 @@
 from __future__ import annotations
 
 import copy
+import pickle
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from fractions import Fraction
 from typing import Any
 
@@ -25,18 +29,24 @@ def test_charges_add_up_exactly() -> None:
     for turn in range(10):
         budget.charge(Fraction(1, 10), purpose=f"model {turn}")
     assert budget.remaining == 0
-    assert [purpose for purpose, _ in budget.charges] == [f"model {turn}" for turn in range(10)]
+    assert [charge.purpose for charge in budget.charges] == [f"model {n}" for n in range(10)]
+    assert [charge.number for charge in budget.charges] == list(range(1, 11))
+    assert all(charge.epsilon == Fraction(1, 10) for charge in budget.charges)
+    assert all(charge.time.utcoffset() == timedelta(0) for charge in budget.charges)
     with pytest.raises(BudgetExceededError):
         budget.charge(Fraction(1, 10**30), purpose="one more")
 
 
-def test_floats_are_taken_as_the_numbers_they_are() -> None:
-    budget = Budget(0.3)
-    for _ in range(3):
-        if Fraction(0.1) <= budget.remaining:
-            budget.charge(0.1, purpose="model")
-    assert budget.remaining == Fraction(0.3) - 2 * Fraction(0.1), "three times 0.1 is over 0.3"
-    assert 0 < budget.remaining < Fraction(0.1)
+@pytest.mark.parametrize(
+    ("cap", "each", "times"), [(1, 0.1, 10), (0.3, 0.1, 3), (0.7, 0.1, 7), (1.1, 0.05, 22)]
+)
+def test_floats_are_the_decimals_that_people_add_up(cap: float, each: float, times: int) -> None:
+    """Mutant: as the floats they are, the last charge would not be covered."""
+    budget = Budget(cap)
+    for _ in range(times):
+        budget.charge(each, purpose="model")
+    assert budget.remaining == 0
+    assert times * Fraction(each) != Fraction(cap)
 
 
 def test_what_does_not_fit_is_refused_with_what_is_left_and_nothing_is_taken() -> None:
@@ -71,6 +81,46 @@ def test_a_copy_is_the_same_account() -> None:
     assert budget.remaining == Fraction(3, 4)
 
 
+def test_a_refusal_never_shows_as_much_left_as_was_asked_for() -> None:
+    budget = Budget(Fraction(1, 4))
+    with pytest.raises(BudgetExceededError, match=r"epsilon=0\.250001 was .* only 0\.25 of"):
+        budget.charge(0.25000000001, purpose="model")
+    budget = Budget(0.1 - 1e-12)
+    with pytest.raises(BudgetExceededError, match=r"epsilon=0\.1 was .* only 0\.0999999 of"):
+        budget.charge(0.1, purpose="model")
+
+
+def test_a_pickle_would_be_a_second_account() -> None:
+    with pytest.raises(TypeError, match=r"cannot be pickled.*BudgetStore"):
+        pickle.dumps(Budget(1))
+
+
+def test_a_fork_would_be_a_second_account() -> None:
+    code = """
+import os, sys
+from privatree.errors import ParameterError
+from privatree.privacy import Budget
+
+budget = Budget(1)
+budget.charge(0.25, purpose="before")
+if child := os.fork():
+    _, status = os.waitpid(child, 0)
+    budget.charge(0.25, purpose="after")
+    print(os.waitstatus_to_exitcode(status), budget.remaining)
+else:
+    try:
+        budget.charge(0.25, purpose="in the child")
+    except ParameterError as error:
+        print(error, flush=True)
+        os._exit(7)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == (
+        "a Budget in memory must be charged in the process that made it: this is a fork, and its "
+        "copy would be a second account. Use a privatree.privacy.BudgetStore.\n7 1/2\n"
+    )
+
+
 BAD = [0, -1, float("nan"), float("inf"), True, "1", None]
 
 
@@ -102,7 +152,7 @@ def test_any_charges(epsilon: Fraction, charges: list[Fraction]) -> None:
             budget.charge(charge, purpose="model")
             left -= charge
         assert budget.remaining == left
-        assert sum(amount for _, amount in budget.charges) == epsilon - left
+        assert sum(charge.epsilon for charge in budget.charges) == epsilon - left
 
 
 def test_threads_cannot_overspend(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,32 @@
-"""Is it as private as it says? Exact privacy loss of the learner, by enumeration."""
+"""Is it as private as it says? By enumeration, exactly; and by training, for any learner.
 
+``exact.py`` finds the exact privacy loss of our learner on tiny universes of records
+(``universe.py``), by running its own code in every possible way (``enumeration.py``).
+``blackbox.py`` bounds the real epsilon of any learner from below, by training it on neighbouring
+tables (``neighbours.py``) and looking at what it releases (``outcomes.py``) for events that tell
+the tables apart (``events.py``).
+"""
+
+from privatree.audit.blackbox import audit
+from privatree.audit.events import Event
 from privatree.audit.exact import PrivacyLoss, exact_law, exact_privacy_loss, shape_of
+from privatree.audit.neighbours import Neighbours, Records, known_pairs
+from privatree.audit.outcomes import View
+from privatree.audit.report import AuditReport, Finding
 from privatree.audit.universe import Universe
 
-__all__ = ["PrivacyLoss", "Universe", "exact_law", "exact_privacy_loss", "shape_of"]
+__all__ = [
+    "AuditReport",
+    "Event",
+    "Finding",
+    "Neighbours",
+    "PrivacyLoss",
+    "Records",
+    "Universe",
+    "View",
+    "audit",
+    "exact_law",
+    "exact_privacy_loss",
+    "known_pairs",
+    "shape_of",
+]

@@ -45,6 +45,17 @@ the left, and the two subtrees."""
 _MOST_COUNTS = 10_000
 
 
+class Decision(NamedTuple):
+    """Something that records decided although the same values had been released."""
+
+    step: str
+    """Where: "number of records", "next stage", "split" or "block"."""
+    what: str
+    """Which outcomes are possible, or what follows an outcome."""
+    tables: tuple[Table, Table]
+    """The records of the node in the two tables."""
+
+
 class PrivacyLoss(NamedTuple):
     """What an enumeration found."""
 
@@ -55,6 +66,10 @@ class PrivacyLoss(NamedTuple):
     stages: dict[tuple[str, int], float]
     """By purpose of the spend and depth of the node: the largest loss of that stage alone, as a
     share of its epsilon. (A block includes noisy counts of its leaves.)"""
+    tables: tuple[Table, Table] | None
+    """The two tables with the largest loss; None if no two were compared."""
+    decision: Decision | None
+    """Why the loss is infinite, if it is."""
 
 
 def exact_privacy_loss(
@@ -91,6 +106,7 @@ def exact_privacy_loss(
     steps = _Steps(universe, plan, counts)
     comparison = _Comparison(steps)
     worst, recorded = 0.0, Fraction(0)
+    worst_pair: tuple[Table, Table] | None = None
     for table in tables:
         larger = [_plus_one(table, kind) for kind in range(len(table))]
         pairs = [(table, other) for other in larger]
@@ -98,9 +114,11 @@ def exact_privacy_loss(
             pairs = [(a, b) for i, a in enumerate(larger) for b in larger[:i]]
         for pair in pairs:
             found = comparison.between(*pair, None, None)
-            worst = max(worst, found.forward, found.backward)
+            loss = max(found.forward, found.backward)
+            if worst_pair is None or loss > worst:
+                worst, worst_pair = loss, pair
             recorded = max(recorded, found.recorded)
-    return PrivacyLoss(worst, recorded, comparison.stages)
+    return PrivacyLoss(worst, recorded, comparison.stages, worst_pair, comparison.decision)
 
 
 def exact_law(universe: Universe, plan: RecordPlan, table: Table) -> dict[TreeShape, float]:
@@ -258,6 +276,12 @@ class _Between(NamedTuple):
 
 _SAME = _Between(0.0, 0.0, Fraction(0), 0.0)
 _DECIDED_BY_RECORDS = _Between(math.inf, math.inf, Fraction(0), math.inf)
+_STEPS = {
+    type(None): "number of records",
+    OpenNode: "next stage",
+    SplittingNode: "split",
+    BlockNode: "block",
+}
 
 
 class _Comparison:
@@ -267,6 +291,7 @@ class _Comparison:
         self._steps = steps
         self._known: dict[tuple[Table, Table, Hashable], _Between] = {}
         self.stages: dict[tuple[str, int], float] = {}
+        self.decision: Decision | None = None
 
     def between(self, a: Table, b: Table, at_a: Node | None, at_b: Node | None) -> _Between:
         """Of everything that is drawn from a node on; the two nodes have the same state."""
@@ -280,13 +305,13 @@ class _Comparison:
     def _between(self, a: Table, b: Table, at_a: Node | None, at_b: Node | None) -> _Between:
         of_a, of_b = self._steps.law(a, at_a), self._steps.law(b, at_b)
         if of_a.keys() != of_b.keys():
-            return _DECIDED_BY_RECORDS
+            return self._decided(a, b, at_a, "which outcomes are possible")
         forward = backward = -math.inf
         recorded, step = Fraction(0), 0.0
         for transcript, x in of_a.items():
             y = of_b[transcript]
             if x.public != y.public:
-                return _DECIDED_BY_RECORDS
+                return self._decided(a, b, at_a, "what follows an outcome")
             gap = x.log_probability - y.log_probability
             below = list(map(self.between, x.tables, y.tables, x.children, y.children))
             forward = max(forward, gap + sum(child.forward for child in below))
@@ -296,6 +321,10 @@ class _Comparison:
             step = max(step, abs(gap))
             self._note(at_a, x, abs(gap), below)
         return _Between(forward, backward, recorded, step)
+
+    def _decided(self, a: Table, b: Table, at: Node | None, what: str) -> _Between:
+        self.decision = self.decision or Decision(_STEPS[type(at)], what, (a, b))
+        return _DECIDED_BY_RECORDS
 
     def _note(
         self, at: Node | None, outcome: _Outcome, gap: float, below: Sequence[_Between]

@@ -15,7 +15,7 @@ from privatree.boxes import Box
 from privatree.candidates import Candidates
 from privatree.counts import CodedRecords
 from privatree.record_plan import RecordPlan
-from privatree.schema import Schema
+from privatree.schema import Categorical, Numeric, Schema
 
 Record = tuple[tuple[int, ...], int]
 """The code of each feature, and the class."""
@@ -37,6 +37,20 @@ class Universe:
 
     schema: Schema
     n_bins: int = 256
+
+    @classmethod
+    def of(cls, *sizes: int | str, n_classes: int = 2) -> Universe:
+        """A universe from the number of values of each feature.
+
+        Parameters
+        ----------
+        *sizes : int or str
+            3 is for three whole numbers, ``"3"`` for three categories.
+        n_classes : int, default=2
+            How many classes there are.
+        """
+        features = {f"f{place}": _feature(size) for place, size in enumerate(sizes)}
+        return cls(Schema(features, list(range(n_classes))))
 
     @cached_property
     def candidates(self) -> Candidates:
@@ -91,3 +105,9 @@ class Universe:
     def _arrays(self) -> tuple[Any, Any]:
         codes, labels = zip(*self.kinds, strict=True)
         return np.array(codes, dtype=np.uint8), np.array(labels, dtype=np.uint8)
+
+
+def _feature(size: int | str) -> Numeric | Categorical:
+    if isinstance(size, str):
+        return Categorical([f"c{place}" for place in range(int(size))])
+    return Numeric(0, size - 1, integer=True)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from privatree import __version__
-from privatree.cli import certify, demo, fit, predict, reproduce, show
+from privatree.cli import audit, budget, certify, demo, fit, predict, reproduce, show
 from privatree.errors import PrivatreeError
 
 app = typer.Typer(
@@ -18,6 +18,8 @@ app = typer.Typer(
     rich_markup_mode="markdown",  # else lines of a docstring are not joined
     pretty_exceptions_enable=False,
 )
+app.command("audit")(audit.audit)
+app.add_typer(budget.app, name="budget")
 app.command("certify")(certify.certify)
 app.command("demo")(demo.demo)
 app.command("fit")(fit.fit)

@@ -21,7 +21,7 @@ from privatree.cli.learner_options import (
     whole_number,
 )
 from privatree.cli.output import check_output
-from privatree.errors import ParameterError
+from privatree.errors import BudgetStoreError, ParameterError
 
 
 def fit(
@@ -67,6 +67,14 @@ def fit(
             "never publish such a model."
         ),
     ] = None,
+    budget: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The budget of these records, made by privatree budget create: charged with "
+            "epsilon before anything is drawn. If it does not cover it, nothing is.",
+        ),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not print the model.")] = False,
 ) -> None:
     """Train a tree on private records and save it with a statement of what is guaranteed.
@@ -80,6 +88,9 @@ def fit(
     category that is not in the schema too, and a record with an unknown label or a CSV row with
     too few or too many values is left out. So look at your data before.
 
+    Several models of the same records cost the sum of their epsilons. --budget keeps that sum in a
+    file, and refuses a model that it does not cover.
+
     Example: privatree fit data.csv --target outcome --schema schema.toml --epsilon 1 -o model.json
     """
     if schema is None and not infer_schema:
@@ -89,6 +100,11 @@ def fit(
         )
     if schema is not None and infer_schema:
         raise ParameterError("--schema and --infer-schema exclude each other. Leave out one.")
+    if budget is not None and infer_schema:
+        raise ParameterError(
+            "--budget must be used with --schema: with --infer-schema no finite epsilon covers the "
+            "model."
+        )
     parameters = {
         "epsilon": epsilon,
         "max_depth": whole_number("--max-depth", max_depth, none=None),
@@ -106,11 +122,13 @@ def fit(
     from privatree.sources.paths import find_files
 
     files = find_files(data)
-    check_output(output, [*files, *([] if schema is None else [schema])])
+    check_output(output, [*files, *(path for path in (schema, budget) if path is not None)])
     if schema is None:
         model = _trained_without_schema(files, target, parameters)
-    else:
+    elif budget is None:
         model = _trained(files, target, schema, parameters, quiet)
+    else:
+        model = _trained_within(budget, output, files, target, schema, parameters, quiet)
     model.save(output)
     if not quiet:
         typer.echo(f"Saved {output}. Use it with: privatree predict {output} DATA\n")
@@ -127,6 +145,48 @@ def _trained(
     declared = Schema.from_toml(schema)
     records = read_training_records(files, target, declared, quiet=quiet)
     return PrivaTreeClassifier(**parameters, schema=declared).fit(records.features, records.labels)
+
+
+def _trained_within(
+    budget: Path,
+    output: Path,
+    files: list[Path],
+    target: str,
+    schema: Path,
+    parameters: dict[str, Any],
+    quiet: bool,
+) -> Any:
+    """Train, charging the budget; what can go wrong before goes wrong before."""
+    from tempfile import TemporaryFile
+
+    from privatree.privacy.budget_store import BudgetStore
+
+    store = BudgetStore(budget, note=str(output))
+    try:
+        with TemporaryFile(dir=output.parent):  # as will be done for the model
+            pass
+    except OSError as error:
+        raise ParameterError(
+            f"{output}: cannot be written: {error.strerror}. Nothing was charged."
+        ) from None
+    model = _trained(files, target, schema, {**parameters, "budget": store}, quiet)
+    if not quiet:
+        typer.echo(
+            f"Charged epsilon {parameters['epsilon']:g} to {budget}{_left(store)}.", err=True
+        )
+    return model
+
+
+def _left(store: Any) -> str:
+    """What the budget has left; nothing if it cannot be read now, for the model is to be saved."""
+    from privatree.privacy.amounts import in_digits
+
+    try:
+        account = store.read()
+    except BudgetStoreError:
+        return ""
+    left, whole = in_digits(account.remaining, up=False), in_digits(account.epsilon, up=False)
+    return f": {left} of {whole} is left"
 
 
 def _trained_without_schema(files: list[Path], target: str, parameters: dict[str, Any]) -> Any:

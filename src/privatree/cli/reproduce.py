@@ -62,8 +62,8 @@ def reproduce(
         typer.Option(
             metavar="A,B,...",
             help="Only these methods: decision-tree, dpa, bdpt, privatree-star, dpgdf, "
-            "privatree-paper, diffprivlib-tree, random-tree (our version of it), privatree "
-            "(record-level), privatree-robust, diffprivlib-logistic, dp-ebm.",
+            "privatree-paper, diffprivlib-forest, diffprivlib-tree, random-tree (our version of "
+            "it), privatree (record-level), privatree-robust, diffprivlib-logistic, dp-ebm.",
         ),
     ] = None,
     epsilon: Annotated[

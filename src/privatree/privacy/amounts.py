@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
@@ -25,6 +26,30 @@ def positive_fraction(name: str, value: Any) -> Fraction:
     if fraction <= 0:
         raise ParameterError(f"{name} must be > 0, got {value}.")
     return fraction
+
+
+def decimal_fraction(name: str, value: Any) -> Fraction:
+    """As :func:`positive_fraction`, but a float is the decimal that it is written as: 0.1 is 1/10.
+
+    For amounts that people add up: ten times 0.1 is 1, and more than 1 as the floats they are.
+    """
+    exact = positive_fraction(name, value)
+    return exact if isinstance(value, numbers.Rational) else Fraction(repr(float(value)))
+
+
+def spendable_fraction(name: str, value: Any) -> Fraction:
+    """What may be spent under an epsilon that is given as a float, its decimal or both.
+
+    The lesser of both readings, which differ by a part in 10^16: so neither a statement in floats
+    nor an account in decimals promises more privacy than there is.
+    """
+    return min(positive_fraction(name, value), decimal_fraction(name, value))
+
+
+def in_digits(amount: Fraction, *, up: bool, digits: int = 6) -> str:
+    """An amount to be read by people, rounded up or down to some digits."""
+    with localcontext(prec=digits, rounding=ROUND_CEILING if up else ROUND_FLOOR):
+        return f"{float(Decimal(amount.numerator) / amount.denominator):.{digits}g}"
 
 
 def rounded_up(amount: Fraction) -> float:

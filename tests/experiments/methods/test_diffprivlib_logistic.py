@@ -44,7 +44,7 @@ def test_the_method_is_described():
     )
     classifier = METHOD.classifier(Training(SCHEMA, 0.5, 4, 9))
     assert isinstance(classifier, ScaledLogisticRegression)
-    assert (classifier.epsilon, classifier.seed) == (0.5, 9)
+    assert (classifier.epsilon, classifier.random_state) == (0.5, 9)
 
 
 def test_the_library_is_told_the_norm_and_repeats_itself():

@@ -35,6 +35,7 @@ GROUPS = {
     "privatree-star": LEAKING,
     "dpgdf": CLAIMED,
     "privatree-paper": CLAIMED,
+    "diffprivlib-forest": CLAIMED,
     "diffprivlib-tree": PRIVATE,
     "random-tree": PRIVATE,
     "privatree": PRIVATE,
@@ -61,6 +62,7 @@ def test_ids_groups_and_order() -> None:
 def test_only_other_people_s_libraries_are_extras() -> None:
     needed = {name: methods.get(name).requires for name in methods.names()}
     assert {name: library for name, library in needed.items() if library} == {
+        "diffprivlib-forest": "diffprivlib",
         "diffprivlib-tree": "diffprivlib",
         "diffprivlib-logistic": "diffprivlib",
         "dp-ebm": "interpret",

@@ -19,6 +19,7 @@ _FILES = (
     "privatree_star",
     "dpgdf",
     "privatree_paper",
+    "diffprivlib_forest",
     "diffprivlib_tree",
     "random_tree",
     "privatree_record",

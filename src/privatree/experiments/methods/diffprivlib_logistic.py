@@ -11,24 +11,25 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 
 from privatree.experiments.methods.method import PRIVATE, Method, Training, as_numbers
 
 
-class ScaledLogisticRegression:
+class ScaledLogisticRegression(BaseEstimator):  # type: ignore[misc]
     """DiffPrivLib's logistic regression on standardised columns.
 
     Parameters
     ----------
     epsilon : float
         The privacy budget.
-    seed : int
+    random_state : int or None
         Makes the fit repeatable.
     """
 
-    def __init__(self, epsilon: float, seed: int) -> None:
+    def __init__(self, epsilon: float, random_state: int | None) -> None:
         self.epsilon = epsilon
-        self.seed = seed
+        self.random_state = random_state
 
     def fit(self, X: NDArray[np.float64], y: ArrayLike) -> Self:
         """Learn the scale of every column and the coefficients."""
@@ -40,7 +41,7 @@ class ScaledLogisticRegression:
         self.model_ = LogisticRegression(
             epsilon=self.epsilon,
             data_norm=largest_norm(scaled),
-            random_state=self.seed,
+            random_state=self.random_state,
         )
         with warnings.catch_warnings():
             # With much noise 100 rounds may not suffice: the default is part of the comparison.
@@ -53,6 +54,10 @@ class ScaledLogisticRegression:
     def predict(self, X: NDArray[np.float64]) -> NDArray[Any]:
         """The predicted label of each row."""
         return np.asarray(self.model_.predict(self._scaled(X)))
+
+    def predict_proba(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The probability of each class for each row."""
+        return np.asarray(self.model_.predict_proba(self._scaled(X)))
 
     def _scaled(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         return (X - self.centre_) / self.scale_

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 
 from privatree.experiments.methods.method import PRIVATE, Method, Training
 from privatree.schema import Categorical, Schema
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 DELTA = 1e-6
 
 
-class BoostedCurves:
+class BoostedCurves(BaseEstimator):  # type: ignore[misc]
     """The library's classifier, told what is public.
 
     Parameters
@@ -31,14 +32,14 @@ class BoostedCurves:
         Kinds and ranges of the features.
     epsilon : float
         The privacy budget, beside ``DELTA``.
-    seed : int
+    random_state : int or None
         Makes the fit repeatable.
     """
 
-    def __init__(self, schema: Schema, epsilon: float, seed: int) -> None:
+    def __init__(self, schema: Schema, epsilon: float, random_state: int | None) -> None:
         self.schema = schema
         self.epsilon = epsilon
-        self.seed = seed
+        self.random_state = random_state
 
     def fit(self, X: pd.DataFrame, y: ArrayLike) -> Self:
         """Learn the curves."""
@@ -50,7 +51,7 @@ class BoostedCurves:
             privacy_bounds=privacy_bounds(self.schema),
             epsilon=self.epsilon,
             delta=DELTA,
-            random_state=self.seed,
+            random_state=self.random_state,
             n_jobs=1,
         )
         with warnings.catch_warnings():
@@ -62,6 +63,10 @@ class BoostedCurves:
     def predict(self, X: pd.DataFrame) -> NDArray[Any]:
         """The predicted label of each row."""
         return np.asarray(self.model_.predict(X))
+
+    def predict_proba(self, X: pd.DataFrame) -> NDArray[np.float64]:
+        """The probability of each class for each row."""
+        return np.asarray(self.model_.predict_proba(X))
 
 
 def feature_types(schema: Schema) -> list[str]:
@@ -96,6 +101,7 @@ METHOD = Method(
     _classifier,
     applies_to=_has_two_classes,
     requires="interpret",
+    delta=DELTA,
     caveat=f"DP-EBM: with delta = {DELTA:g}; the number of records and the categories that occur "
     "are read from the training records, outside it. The library's defaults otherwise.",
     effort=8.0,

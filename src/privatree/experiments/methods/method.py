@@ -32,14 +32,14 @@ class Training(NamedTuple):
         The privacy budget; infinite for a method without privacy.
     max_depth : int
         The depth of a tree.
-    seed : int
-        Makes the fit repeatable.
+    seed : int or None
+        Makes the fit repeatable; None: the noise is fresh.
     """
 
     schema: Schema
     epsilon: float
     max_depth: int
-    seed: int
+    seed: int | None
 
 
 def unchanged(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
@@ -87,6 +87,8 @@ class Method:
         The id of a method whose place this one takes where that cannot be run.
     claimed : bool, default=False
         Whether its epsilon is a claim of its authors that does not hold for whole records.
+    delta : float, default=0.0
+        What its guarantee has besides epsilon.
     caveat : str, default=""
         What else a reader of a table must know of it; a sentence.
     effort : float, default=1.0
@@ -102,6 +104,7 @@ class Method:
     requires: str | None = None
     stands_in_for: str | None = None
     claimed: bool = False
+    delta: float = 0.0
     caveat: str = ""
     effort: float = 1.0
 

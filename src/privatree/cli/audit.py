@@ -1,0 +1,180 @@
+"""``privatree audit``: lower bounds on the real epsilon of a method, with confidence."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from privatree.cli.output import check_output
+from privatree.errors import ParameterError
+
+
+def audit(
+    method: Annotated[
+        str,
+        typer.Argument(
+            help="What to audit: privatree, privatree-robust, privatree-paper, privatree-star, "
+            "bdpt, dpgdf, random-tree, diffprivlib-tree, diffprivlib-forest, "
+            "diffprivlib-logistic, dp-ebm; or, without any privacy, decision-tree and dpa."
+        ),
+    ],
+    epsilon: Annotated[float, typer.Option(help="The privacy budget that it is given.")],
+    runs: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            help="Trainings of each table; many-features, whose event is rare, takes four times "
+            "as many. With N, a bound cannot be much above log(N / 8).",
+        ),
+    ] = 4000,
+    pairs: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,...",
+            help="Only these pairs of tables: purity, many-features, new-class, new-category, "
+            "outlier, size-threshold, category-order, three-records, first-row, part-sizes, "
+            "no-records.",
+        ),
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(help="A table of your own, CSV or Parquet, in the place of those pairs."),
+    ] = None,
+    neighbour: Annotated[
+        Path | None,
+        typer.Option(help="The same table with one record more, less or replaced by another."),
+    ] = None,
+    target: Annotated[
+        str | None, typer.Option(help="The column to predict, in tables of your own.")
+    ] = None,
+    schema: Annotated[
+        Path | None,
+        typer.Option(help="TOML file of what is public about tables of your own."),
+    ] = None,
+    max_depth: Annotated[
+        int, typer.Option(metavar="N", help="Depth of a tree where the pair does not ask for one.")
+    ] = 4,
+    confidence: Annotated[
+        float,
+        typer.Option(help="Probability that all bounds hold together, over the noise: at least."),
+    ] = 0.99,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            help="Makes the trainings repeatable. Without it, as in real use, the noise comes "
+            "from the operating system."
+        ),
+    ] = None,
+    jobs: Annotated[int, typer.Option(metavar="N", help="Processes at a time.")] = max(
+        1, os.cpu_count() or 1
+    ),
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Also save the report to this JSON file."),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the report as JSON, and nothing else.")
+    ] = False,
+) -> None:
+    """Try to prove a method wrong: bound its real epsilon from below, by training it.
+
+    A private method hardly tells two tables apart that differ in one record. The method is trained
+    many times on both, and the report says by which event of its models they can be told apart
+    best, in words, and what epsilon this is evidence of. A bound above the claimed epsilon proves
+    the claim false; a bound below it proves nothing. Each pair of tables is after one mistake that
+    published methods make.
+
+    The libraries of others come with the extra "bench" of this package, best installed in an
+    environment of its own.
+
+    Example: privatree audit privatree-paper --epsilon 1
+
+    Example: privatree audit privatree --epsilon 1 --data a.csv --neighbour b.csv --target outcome
+    --schema schema.toml
+    """
+    own = (data, neighbour, target, schema)
+    if any(given is not None for given in own) and None in own:
+        raise ParameterError(
+            "--data, --neighbour, --target and --schema must be given together: they are a pair of "
+            "tables of your own."
+        )
+    if data is not None and pairs is not None:
+        raise ParameterError("--pairs and --data exclude each other. Leave out one.")
+    if output is not None:
+        check_output(output, [path for path in (data, neighbour, schema) if path is not None])
+
+    from privatree.audit.blackbox import audit as audit_learner
+    from privatree.audit.neighbours import chosen_pairs
+    from privatree.cli.learner_options import named_as_options
+    from privatree.estimator_base import LARGEST_DEPTH, check_epsilon, check_integer
+    from privatree.experiments import methods
+    from privatree.repetition.confidence import check_confidence
+
+    audited = methods.get(method)
+    if audited.missing is not None:
+        raise ParameterError(
+            f"{audited.missing}. Install it with: pip install 'privatree[bench]', best in an "
+            "environment of its own."
+        )
+    with named_as_options(("epsilon", "max_depth", "confidence", "runs", "pairs")):
+        check_epsilon(epsilon)
+        check_integer("max_depth", max_depth, 1, LARGEST_DEPTH)
+        check_confidence(confidence)
+        names = None if pairs is None else [name.strip() for name in pairs.split(",")]
+        chosen = chosen_pairs(names, epsilon)
+        if data is not None and neighbour is not None and schema is not None:
+            chosen = [_own_pair(data, neighbour, str(target), schema)]
+        usable = [pair for pair in chosen if audited.applies_to(pair.schema)]
+        if not usable:
+            raise ParameterError(f"{method} cannot be trained on any of these pairs of tables.")
+        report = audit_learner(
+            _learner(audited, epsilon, max_depth, seed),
+            [pair.encoded(audited.encode) for pair in usable],
+            runs=runs,
+            confidence=confidence,
+            claimed=epsilon if audited.private else None,
+            delta=audited.delta,
+            n_jobs=jobs,
+        )
+    written = json.dumps({"method": method, **report.to_dict()}, indent=1)
+    if output is not None:
+        output.write_text(written + "\n", encoding="utf-8")
+    typer.echo(written if as_json else str(report))
+    if not as_json:
+        left_out = [*report.skipped, *(pair.name for pair in chosen if pair not in usable)]
+        if left_out:
+            typer.echo(f"Not for a method of this kind: {', '.join(left_out)}.")
+        if output is not None:
+            typer.echo(f"Saved {output}.")
+
+
+def _learner(method: Any, epsilon: float, max_depth: int, seed: int | None) -> Callable[[Any], Any]:
+    from privatree.experiments.methods.method import Training
+
+    return lambda pair: method.classifier(
+        Training(pair.schema, epsilon, pair.max_depth or max_depth, seed)
+    )
+
+
+def _own_pair(first: Path, second: Path, target: str, schema: Path) -> Any:
+    """The two tables, read by the schema."""
+    import numpy as np
+
+    from privatree.audit.own_pair import own_pair
+    from privatree.schema import Schema
+    from privatree.sources.files import read_files
+    from privatree.sources.paths import find_files
+
+    declared = Schema.from_toml(schema)
+    tables = []
+    for path in (first, second):
+        records = read_files(find_files([str(path)]), declared, target, allow_ragged=False)
+        labels = records.labels.to_pandas()
+        known = labels.notna().to_numpy()  # a record without a known label is left out of training
+        tables.append((records.features.to_pandas()[known], np.asarray(labels[known])))
+    return own_pair(declared, *tables)
