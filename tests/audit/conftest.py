@@ -1,4 +1,4 @@
-"""Tiny universes of records, and tables in them at which the learner's loss comes close to epsilon.
+"""Tables at which the learner's loss is sharp.
 
 A table with *piles* has many records of few kinds: what is drawn from it is nearly certain, so one
 record of another class changes a logarithm by nearly all that it can.
@@ -11,27 +11,8 @@ from collections.abc import Callable
 import pytest
 
 from privatree.audit import Universe
-from privatree.schema import Categorical, Numeric, Schema
 
 PILE = 40
-
-
-def _feature(size: int | str) -> Numeric | Categorical:
-    if isinstance(size, str):
-        return Categorical([f"c{place}" for place in range(int(size))])
-    return Numeric(0, size - 1, integer=True)
-
-
-@pytest.fixture(scope="session")
-def universe() -> Callable[..., Universe]:
-    """Makes a universe from the numbers of values of its features: 3 is for numbers, "3" for
-    categories."""
-
-    def make(*sizes: int | str, n_classes: int = 2) -> Universe:
-        features = {f"f{place}": _feature(size) for place, size in enumerate(sizes)}
-        return Universe(Schema(features, list(range(n_classes))))
-
-    return make
 
 
 @pytest.fixture(scope="session")

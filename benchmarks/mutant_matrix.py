@@ -1,0 +1,71 @@
+"""Which net catches which mutant, at any of its cases: a table in Markdown.
+
+The tests run each mutant through the nets that must catch it; this runs all of them through all.
+It takes some minutes::
+
+    python benchmarks/mutant_matrix.py
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+_TESTS = Path(__file__).resolve().parents[1] / "tests"
+sys.path += [str(_TESTS / folder) for folder in ("mutants", "audit", "statistical")]
+
+import exact_nets  # noqa: E402
+from nets import CASES, NETS  # noqa: E402
+from reports import Report, worst  # noqa: E402
+
+from mutants import MUTANTS, Mutant  # noqa: E402
+from privatree.errors import BudgetExceededError  # noqa: E402
+
+EXACT = ("loss", "stage", "decision", "ledger")
+
+
+def reports_of(mutant: Mutant) -> dict[str, Report | None]:
+    """By net; None where the account would not let it run."""
+    found: dict[str, Report | None] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        mutant.apply(patch)
+        by_case = [exact_nets.all_of(case) for case in exact_nets.CASES]
+        by_net = {net: [reports[place] for reports in by_case] for place, net in enumerate(EXACT)}
+        by_net["stage"] += [NETS["stage"](case) for case in exact_nets.SPLITS]
+        for net, reports in by_net.items():
+            found[net] = worst(reports)
+        for net in [net for net in NETS if net not in EXACT]:
+            try:
+                found[net] = worst([NETS[net](case) for case in CASES[net]])
+            except BudgetExceededError:
+                found[net] = None
+    return found
+
+
+def cell(report: Report | None, must: bool) -> str:
+    if report is None:
+        return "refused"
+    if not report.caught:
+        return ""
+    figure = f"{report.figure:.2f}" if report.net != "fit" else f"{report.figure:.0f}"
+    return f"**{figure}**" if must else figure
+
+
+def row(name: str, mutant: Mutant) -> str:
+    must = {catch.net for catch in mutant.catches}
+    cells = [cell(report, net in must) for net, report in reports_of(mutant).items()]
+    return f"| {name} | {' | '.join(cells)} |"
+
+
+def main() -> None:
+    nothing = Mutant("nothing", lambda patch: None, ())
+    print(f"| mutant | {' | '.join(NETS)} |")
+    print(f"| --- |{' --- |' * len(NETS)}")
+    for name, mutant in {"(none)": nothing, **MUTANTS}.items():
+        print(row(name, mutant), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,154 @@
+"""Wrong versions of the learner, each a small change of the real code (``wrong_code.py``).
+
+A privacy bug is invisible in accuracy. Each of these was made by somebody once, or nearly; each
+says which nets catch it, at which of their cases, with how much, and for what reason.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import pytest
+import wrong_code
+
+
+class Catch(NamedTuple):
+    """Which net must catch a mutant, and how."""
+
+    net: str
+    case: str
+    """Of the net's cases."""
+    at_least: float
+    """The report's figure."""
+    reason: str
+    """What the report says."""
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A wrong version of the learner.
+
+    Parameters
+    ----------
+    wrong : str
+        What is wrong, in words.
+    apply : callable
+        Changes the code, through a MonkeyPatch, which takes it back.
+    catches : tuple of Catch
+        The nets that must catch it.
+    """
+
+    wrong: str
+    apply: Callable[[pytest.MonkeyPatch], None]
+    catches: tuple[Catch, ...]
+
+
+SPLIT = "split, by itself"
+WHOLE = "the whole learner"
+UNCOVERED = "the account does not cover the loss"
+
+MUTANTS: dict[str, Mutant] = {
+    "exponent doubled": Mutant(
+        "weights are exp(2 rate score)",
+        wrong_code.exponent_doubled,
+        (
+            Catch("loss", "one by one", 1.9, WHOLE),
+            Catch("loss", "two levels together", 1.99, WHOLE),
+            Catch("stage", "a split", 1.99, SPLIT),
+        ),
+    ),
+    "full budget at every level": Mutant(
+        "a child has what its parent had before it was split",
+        wrong_code.full_budget_at_every_level,
+        (
+            Catch("ledger", "one by one", 1.5, "the account refuses"),
+            Catch("loss", "one by one", 1.4, WHOLE),
+        ),
+    ),
+    "purity stop": Mutant(
+        "a node of one class becomes a leaf",
+        wrong_code.purity_stop,
+        (
+            Catch("decision", "one class", math.inf, "next stage: which outcomes are possible"),
+            Catch("black box", "pure", 1.5, "tree"),
+        ),
+    ),
+    "argmax leaf labels": Mutant(
+        "the label is the exact majority",
+        wrong_code.argmax_leaf_labels,
+        (
+            Catch("decision", "last level", math.inf, "block: which outcomes are possible"),
+            Catch("black box", "alike", 1.5, "predictions"),
+        ),
+    ),
+    "categories ordered by exact counts": Mutant(
+        "categories are put in order, then cut like numbers",
+        wrong_code.categories_ordered_by_exact_counts,
+        (Catch("decision", "categories", math.inf, "split: which outcomes are possible"),),
+    ),
+    "full budget per feature": Mutant(
+        "every feature's cut is drawn with the whole budget, then one of them",
+        wrong_code.full_budget_per_feature,
+        (Catch("stage", "a split", 1.8, SPLIT),),
+    ),
+    "range from the data": Mutant(
+        "candidate cuts lie between the smallest and the largest value",
+        wrong_code.range_from_the_data,
+        (
+            Catch("fit", "an outlier", 2, "candidates"),
+            Catch("black box", "outlier", 1.5, "threshold"),
+        ),
+    ),
+    "noise shared by siblings": Mutant(
+        "both children draw from the same random bits",
+        wrong_code.noise_shared_by_siblings,
+        (Catch("sampler", "robust", 2.0, "trees do not have the exact law"),),
+    ),
+    "prior q from exact counts": Mutant(
+        "the score of a split is centred on the exact share of a class",
+        wrong_code.prior_q_from_exact_counts,
+        (
+            Catch("stage", "a split", 1.9, SPLIT),
+            Catch("decision", "one by one", math.inf, "next stage: what follows an outcome"),
+        ),
+    ),
+    "exact n in the formula for q": Mutant(
+        "the score of a split is centred on a noisy count over the exact number of records",
+        wrong_code.exact_n_in_q,
+        (
+            Catch("stage", "a split", 1.89, SPLIT),
+            Catch("decision", "one by one", math.inf, "next stage: what follows an outcome"),
+        ),
+    ),
+    "depth from exact n": Mutant(
+        "the number of levels is planned with the exact number of records",
+        wrong_code.depth_from_exact_n,
+        (
+            Catch("decision", "noisy size", math.inf, "number of records: what follows"),
+            Catch("black box", "size-threshold", 1.5, "tree"),
+        ),
+    ),
+    "count noise halved": Mutant(
+        "noise of twice the epsilon that is paid",
+        wrong_code.count_noise_halved,
+        (Catch("stage", "one by one", 1.99, "class counts before a split"),),
+    ),
+    "stop prior mismatched": Mutant(
+        "one prior share of stopping in the weights of upper levels, another in the draw below",
+        wrong_code.stop_prior_mismatched,
+        (Catch("loss", "two levels together", 1.19, WHOLE),),
+    ),
+    "candidates restricted to the box in the draw but not in the weights": Mutant(
+        "weights of upper levels count on cuts that the children do not have",
+        wrong_code.candidates_restricted_in_the_draw_only,
+        (Catch("loss", "one feature", 1.2, WHOLE),),
+    ),
+    "ledger records less than was spent": Mutant(
+        "half of each spend stands in the account",
+        wrong_code.ledger_records_less,
+        (Catch("ledger", "one by one", 1.9, UNCOVERED),),
+    ),
+}

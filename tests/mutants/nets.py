@@ -1,0 +1,29 @@
+"""All nets by name. Each takes names of its cases, none for all, and gives a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import exact_nets
+import running_nets
+from reports import Report
+
+NETS: dict[str, Callable[..., Report]] = {
+    "loss": exact_nets.loss,
+    "stage": exact_nets.stage,
+    "decision": exact_nets.decision,
+    "ledger": exact_nets.ledger,
+    "fit": running_nets.fit,
+    "sampler": running_nets.sampler,
+    "black box": running_nets.black_box,
+}
+
+CASES: dict[str, Iterable[str]] = {
+    "loss": exact_nets.CASES,
+    "stage": (*exact_nets.CASES, *exact_nets.SPLITS),
+    "decision": exact_nets.CASES,
+    "ledger": exact_nets.CASES,
+    "fit": running_nets.ONE_MORE,
+    "sampler": running_nets.LAWS,
+    "black box": running_nets.BLACK_BOXES,
+}

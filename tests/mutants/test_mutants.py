@@ -1,0 +1,145 @@
+"""Every mutant is caught by the nets that should catch it, for the reason that it is one.
+
+A net that catches everything, or a harness that calls everything caught, would be worth nothing: no
+net may catch the code as it is, and a mutant that changes nothing must survive.
+"""
+
+import numpy as np
+import pytest
+from exact_nets import CASES as EXACT_CASES
+from exact_nets import all_of, loss, stage
+from nets import CASES, NETS
+from running_nets import fit
+
+from mutants import MUTANTS, Catch, Mutant
+
+FIFTEEN = [
+    "exponent doubled",
+    "full budget at every level",
+    "purity stop",
+    "argmax leaf labels",
+    "categories ordered by exact counts",
+    "full budget per feature",
+    "range from the data",
+    "noise shared by siblings",
+    "prior q from exact counts",
+    "exact n in the formula for q",
+    "depth from exact n",
+    "count noise halved",
+    "stop prior mismatched",
+    "candidates restricted to the box in the draw but not in the weights",
+    "ledger records less than was spent",
+]
+
+
+def report_of(mutant, catch):
+    """What the net says while the mutant lives."""
+    with pytest.MonkeyPatch.context() as patch:
+        mutant.apply(patch)
+        return NETS[catch.net](catch.case)
+
+
+def survives(mutant, catch):
+    """Why a mutant survives its net, in words; nothing if it does not."""
+    report = report_of(mutant, catch)
+    if not report.caught:
+        return f"not caught; {report}"
+    if report.figure < catch.at_least:
+        return f"caught with less than {catch.at_least}; {report}"
+    if catch.reason not in report.reason:
+        return f'caught, but not for "{catch.reason}"; {report}'
+    return ""
+
+
+@pytest.mark.parametrize(
+    ("name", "catch"),
+    [
+        pytest.param(name, catch, id=f"{name}, {catch.net}, {catch.case}")
+        for name, mutant in MUTANTS.items()
+        for catch in mutant.catches
+    ],
+)
+def test_every_mutant_is_caught_by_its_nets(name, catch):
+    assert not survives(MUTANTS[name], catch)
+
+
+# --- the harness can fail -------------------------------------------------------------------------
+
+
+def test_all_fifteen_are_there_and_each_names_a_net_and_its_case():
+    assert list(MUTANTS) == FIFTEEN
+    for mutant in MUTANTS.values():
+        assert mutant.wrong
+        assert mutant.catches
+        for catch in mutant.catches:
+            assert catch.case in CASES[catch.net]
+            assert catch.at_least > 1
+
+
+HARMLESS = Mutant("nothing", lambda patch: None, ())
+
+
+@pytest.mark.parametrize(
+    ("net", "case"),
+    [(net, "one feature") for net in ("loss", "stage", "decision", "ledger")]
+    + [(net, case) for net in ("fit", "sampler", "black box") for case in CASES[net]],
+)
+def test_a_mutant_that_changes_nothing_survives_every_net(net, case):
+    assert "not caught" in survives(HARMLESS, Catch(net, case, 1.0, ""))
+
+
+def test_a_mutant_that_is_caught_with_too_little_or_by_accident_survives():
+    mutant = MUTANTS["stop prior mismatched"]
+    (catch,) = mutant.catches
+    assert "caught with less" in survives(mutant, catch._replace(at_least=1.9))
+    assert "not for" in survives(mutant, catch._replace(reason="the account"))
+
+
+# --- exact nets at all their cases ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", EXACT_CASES)
+def test_exact_nets_find_nothing_without_a_mutant_and_are_sharp(case):
+    reports = all_of(case)
+    assert [report.net for report in reports if report.caught] == []
+    of_loss, of_stage = reports[:2]
+    assert of_loss.figure >= 0.99
+    assert of_stage.figure >= 0.99
+
+
+def test_the_split_net_finds_nothing_without_a_mutant_and_is_sharp():
+    report = stage("a split")
+    assert not report.caught
+    assert report.figure >= 0.99
+
+
+# --- none by accident -----------------------------------------------------------------------------
+
+
+def by_class(table, case):
+    return np.reshape(table, (-1, len(EXACT_CASES[case].universe.schema.classes))).sum(axis=0)
+
+
+def test_purity_stop_is_seen_where_one_of_two_tables_is_pure():
+    mutant = MUTANTS["purity stop"]
+    tables = report_of(mutant, mutant.catches[0]).tables
+    n_classes = [np.count_nonzero(by_class(table, "one class")) for table in tables]
+    assert sorted(n_classes) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("name", "net", "case"),
+    [
+        # a prior of its own for a last level that is drawn by itself is a prior like any other
+        ("stop prior mismatched", loss, "last level"),
+        # with one feature its budget is the budget of all
+        ("full budget per feature", loss, "one feature"),
+        # without a noisy count there is nothing to halve
+        ("count noise halved", loss, "two levels together"),
+        # one more row inside the range of the others changes no range
+        ("range from the data", fit, "a row like the others"),
+    ],
+)
+def test_a_mutant_is_not_caught_where_it_is_harmless(monkeypatch, name, net, case):
+    MUTANTS[name].apply(monkeypatch)
+    assert not net(case).caught

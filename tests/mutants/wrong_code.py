@@ -1,0 +1,240 @@
+"""The code of the mutants: each changes the real code, a little, through a MonkeyPatch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from privatree import block_precisely, record_tree
+from privatree.boxes import codes_inside, feature_of
+from privatree.estimators import PrivaTreeClassifier
+from privatree.privacy import ledger as accounts
+from privatree.privacy.ledger import Ledger
+from privatree.privacy.mechanisms import ExponentialByParts, Geometric
+from privatree.privacy.randomness import Randomness
+from privatree.record_plan import Position, RecordPlan
+from privatree.record_tree import Growth, OpenNode
+from privatree.schema import Numeric, Schema
+from privatree.sources.frames import read_features
+from privatree.upper_split import UpperSplit
+
+Patch = pytest.MonkeyPatch
+
+# --- weights and noise ----------------------------------------------------------------------------
+
+
+def exponent_doubled(patch: Patch) -> None:
+    real = ExponentialByParts.rate
+    patch.setattr(ExponentialByParts, "rate", property(lambda m: 2 * real.fget(m)))
+
+
+def count_noise_halved(patch: Patch) -> None:
+    """In the law and in what is drawn."""
+    rate, release = Geometric.rate, Geometric.release
+    patch.setattr(Geometric, "rate", property(lambda m: 2 * rate.fget(m)))
+    patch.setattr(
+        Geometric, "release", lambda m, *rest: release(replace(m, epsilon=2 * m.epsilon), *rest)
+    )
+
+
+def full_budget_at_every_level(patch: Patch) -> None:
+    def child(plan: RecordPlan, at: Position) -> Position:
+        return Position(at.before_counting or at.left, max(1, at.noisy_size // 2), at.depth + 1)
+
+    patch.setattr(RecordPlan, "child", child)
+
+
+class _FeatureByFeature:
+    """Parts of a split that choose a cut of each feature, then among these, all with one budget."""
+
+    def __init__(self, parts: Any, shape: Any) -> None:
+        self._parts, self._shape = parts, shape
+        self.choose_by_score = parts.choose_by_score
+
+    def choose(self, weights: Any) -> int:
+        parts = np.flatnonzero(weights.exact_factors)
+        features = np.array([feature_of(part, self._shape) for part in parts])
+        winners = [self._among(weights, parts[features == f]) for f in np.unique(features)]
+        return self._among(weights, np.array(winners))
+
+    def _among(self, weights: Any, parts: Any) -> int:
+        if len(parts) == 1:
+            return int(parts[0])
+        factors = np.zeros_like(weights.exact_factors)
+        factors[parts] = weights.exact_factors[parts]
+        return int(self._parts.choose(weights._replace(exact_factors=factors)))
+
+
+def full_budget_per_feature(patch: Patch) -> None:
+    """As if a record were in the counts of one feature only."""
+    real = UpperSplit.draw
+    patch.setattr(
+        UpperSplit, "draw", lambda split, parts: real(split, _FeatureByFeature(parts, split._shape))
+    )
+
+
+def stop_prior_mismatched(patch: Patch) -> None:
+    """Of a last level below others, as if it were 1/(features + 1); not so in their weights."""
+    real = record_tree.block_weights
+
+    def mutant(records: Any, blocks: Any, exact_counts: Any, shape: Any) -> Any:
+        found = real(records, blocks, exact_counts, shape)
+        for node, weights in found.items():
+            n_active = int((blocks[node].box.n_inside >= 2).sum())
+            if blocks[node].levels == 1 and n_active:
+                factors = weights.exact_factors * (1 - 1 / (n_active + 1)) / 0.95
+                factors[-1] = weights.exact_factors[-1] / (n_active + 1) / 0.05
+                found[node] = weights._replace(exact_factors=factors)
+        return found
+
+    patch.setattr(record_tree, "block_weights", mutant)
+
+
+def candidates_restricted_in_the_draw_only(patch: Patch) -> None:
+    """The weights of two levels count on the whole box of the parent in each of the children."""
+    real = record_tree.block_weights
+
+    def mutant(records: Any, blocks: Any, exact_counts: Any, shape: Any) -> Any:
+        found = real(records, blocks, exact_counts, shape)
+        for node, weights in found.items():
+            if blocks[node].levels == 2:
+                with patch.context() as inner:
+                    inner.setattr(block_precisely, "both_sides", lambda box, *_: (box, box))
+                    precise, _ = weights.precise(40)
+                factors = np.array([float(part / max(precise)) for part in precise])
+                scores = np.zeros_like(weights.exact_scores)
+                found[node] = weights._replace(exact_scores=scores, exact_factors=factors)
+        return found
+
+    patch.setattr(record_tree, "block_weights", mutant)
+
+
+# --- what records decide --------------------------------------------------------------------------
+
+
+def purity_stop(patch: Patch) -> None:
+    real = Growth.ready
+
+    def mutant(growth: Any, node: Any) -> Any:
+        if isinstance(node, OpenNode) and np.count_nonzero(node.exact_totals) < 2:
+            return growth._begin_block(replace(node, box=_single(node.box)), _label(growth, node))
+        return real(growth, node)
+
+    patch.setattr(Growth, "ready", mutant)
+
+
+def _label(growth: Any, node: Any) -> Any:
+    return growth._plan.label(node.at)
+
+
+def _single(box: Any) -> Any:
+    """The box as if no feature had two codes left: nothing but a label can be drawn."""
+    return box._replace(n_inside=np.minimum(box.n_inside, 1))
+
+
+def argmax_leaf_labels(patch: Patch) -> None:
+    real = record_tree.draw_last_level
+
+    class Surely:
+        def __init__(self, parts: Any) -> None:
+            self.choose = parts.choose
+
+        def choose_by_score(self, exact_scores: Any) -> int:
+            return int(np.argmax(exact_scores))
+
+    patch.setattr(record_tree, "draw_last_level", lambda parts, *rest: real(Surely(parts), *rest))
+
+
+def categories_ordered_by_exact_counts(patch: Patch) -> None:
+    """A cut in the order of the scores of the categories, in the place of any subset."""
+    real = UpperSplit.draw
+
+    def mutant(split: Any, parts: Any) -> Any:
+        part = parts.choose(split.weights())
+        feature = feature_of(part, split._shape)
+        if not split._shape.is_category[feature]:
+            return real(split, _Chosen(part))
+        codes = codes_inside(split._box, split._shape, feature)
+        exact_scores = split._exact_scores[split._shape.offsets[feature] + codes]
+        order = np.argsort(exact_scores, kind="stable")
+        cut = parts.choose_by_score(np.cumsum(exact_scores[order])[:-1])
+        left = np.isin(np.arange(len(codes)), order[: cut + 1])
+        return feature, codes[left], codes[~left]
+
+    patch.setattr(UpperSplit, "draw", mutant)
+
+
+class _Chosen:
+    """Parts of which the first was drawn already."""
+
+    def __init__(self, part: int) -> None:
+        self._part = part
+
+    def choose(self, weights: Any) -> int:
+        return self._part
+
+
+def depth_from_exact_n(patch: Patch) -> None:
+    patch.setattr(Growth, "_size", lambda growth, exact_totals, _: int(exact_totals.sum()))
+
+
+def _centred_on(patch: Patch, counts: Callable[[Any, Any], Any]) -> None:
+    """Centre the score on counts made from the exact and the noisy ones."""
+    real, ready = record_tree.centring, Growth.ready
+    exact: list[int] = []
+
+    def mutant(growth: Any, node: Any) -> Any:
+        if isinstance(node, OpenNode):
+            exact[:] = node.exact_totals.tolist()
+        return ready(growth, node)
+
+    patch.setattr(Growth, "ready", mutant)
+    patch.setattr(record_tree, "centring", lambda noisy: real(counts(exact, noisy)))
+
+
+def prior_q_from_exact_counts(patch: Patch) -> None:
+    _centred_on(patch, lambda exact, noisy: exact)
+
+
+def exact_n_in_q(patch: Patch) -> None:
+    _centred_on(patch, lambda exact, noisy: [max(0, sum(exact) - noisy[1]), noisy[1]])
+
+
+def range_from_the_data(patch: Patch) -> None:
+    real = PrivaTreeClassifier._open
+
+    def mutant(self: Any, X: Any, y: Any, stacklevel: int) -> Any:
+        table, target, schema = real(self, X, y, stacklevel)
+        columns = read_features(X, schema)
+        features = dict(schema.features)
+        for (name, feature), column in zip(schema.features.items(), columns, strict=True):
+            if isinstance(feature, Numeric) and len(column):
+                features[name] = Numeric(float(np.min(column)), float(np.max(column)))
+        return table, target, Schema(features, schema.classes)
+
+    patch.setattr(PrivaTreeClassifier, "_open", mutant)
+
+
+# --- the account, and randomness ------------------------------------------------------------------
+
+
+def ledger_records_less(patch: Patch) -> None:
+    real = accounts.Spend
+    patch.setattr(accounts, "Spend", lambda name, epsilon, *rest: real(name, epsilon / 2, *rest))
+
+
+def noise_shared_by_siblings(patch: Patch) -> None:
+    """The noise of both children comes from the same random bits."""
+    real = Ledger.parallel
+
+    def mutant(account: Any, count: int) -> Any:
+        parts, seed = real(account, count), account._randomness.bits(64)
+        for part in parts:
+            part._randomness = Randomness(seed)
+        return parts
+
+    patch.setattr(Ledger, "parallel", mutant)
