@@ -122,6 +122,27 @@ def test_what_robustness_offers_can_be_had():
         assert getattr(privatree.robustness, name) is not None
 
 
+def test_what_audit_offers_can_be_had():
+    assert set(privatree.audit.__all__) == {
+        "AuditReport",
+        "Event",
+        "Finding",
+        "Neighbours",
+        "PrivacyLoss",
+        "Records",
+        "Universe",
+        "View",
+        "audit",
+        "exact_law",
+        "exact_privacy_loss",
+        "known_pairs",
+        "own_pair",
+        "shape_of",
+    }
+    for name in privatree.audit.__all__:
+        assert getattr(privatree.audit, name) is not None
+
+
 def test_import_alone_loads_nothing_heavy():
     code = (
         "import sys, privatree; "

@@ -4,7 +4,12 @@ from sklearn.base import BaseEstimator
 
 from privatree import Numeric, ParameterError, PrivaTreeClassifier, Schema
 from privatree.privacy import Budget
-from privatree.repetition.refits import BUDGET_LEFT_OUT, refit, without_budget
+from privatree.repetition.refits import (
+    BUDGET_LEFT_OUT,
+    refit,
+    refits_in_parts,
+    without_budget,
+)
 
 SCHEMA = Schema({"a": Numeric(0, 1)}, [0, 1])
 X = np.linspace(0, 1, 60).reshape(-1, 1)
@@ -59,6 +64,20 @@ def test_a_learner_without_a_random_state_is_refitted_too():
             return self
 
     assert refit(Constant(), X, Y, lambda model: 1, 7) == [1] * 7
+
+
+def test_parts_come_in_order_and_a_training_of_ones_own_is_measured():
+    def train(estimator, X, y):
+        return estimator.random_state, len(y)
+
+    parts = list(
+        refits_in_parts(
+            learner(random_state=5), X, Y, lambda trained: trained, 11, train=train, at_once=4
+        )
+    )
+    assert [len(part) for part in parts] == [4, 4, 3]
+    whole = [one for part in parts for one in part]
+    assert whole == [(seed, 60) for _, seed in refit(learner(random_state=5), X, Y, drawn_tree, 11)]
 
 
 def test_the_bar_is_shown_when_asked_for_and_on_a_terminal_only(capsys):

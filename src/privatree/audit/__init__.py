@@ -4,7 +4,7 @@
 (``universe.py``), by running its own code in every possible way (``enumeration.py``).
 ``blackbox.py`` bounds the real epsilon of any learner from below, by training it on neighbouring
 tables (``neighbours.py``) and looking at what it releases (``outcomes.py``) for events that tell
-the tables apart (``events.py``).
+the tables apart (``events.py``), which are counted (``findings.py``).
 """
 
 from privatree.audit.blackbox import audit
@@ -12,6 +12,7 @@ from privatree.audit.events import Event
 from privatree.audit.exact import PrivacyLoss, exact_law, exact_privacy_loss, shape_of
 from privatree.audit.neighbours import Neighbours, Records, known_pairs
 from privatree.audit.outcomes import View
+from privatree.audit.own_pair import own_pair
 from privatree.audit.report import AuditReport, Finding
 from privatree.audit.universe import Universe
 
@@ -28,5 +29,6 @@ __all__ = [
     "exact_law",
     "exact_privacy_loss",
     "known_pairs",
+    "own_pair",
     "shape_of",
 ]

@@ -104,14 +104,14 @@ def audit(
     pairs = [neighbours] if isinstance(neighbours, Neighbours) else list(neighbours)
     looks = {**VIEWS, **(views or {})}
     _check_pairs(pairs, looks)
-    audited = [_Audited(pair, _for_pair(learner, pair), looks, n_jobs) for pair in pairs]
+    audited = [_audited(pair, _for_pair(learner, pair), looks, n_jobs) for pair in pairs]
     skipped = tuple(one.pair.name for one in audited if not one.can_show())
     audited = [one for one in audited if one.pair.name not in skipped]
     if not audited:
         raise ParameterError(
             f"neighbours must have a pair that such a model can show, got {', '.join(skipped)}."
         )
-    failure = (1.0 - confidence) / len(audited)
+    failure = (1.0 - confidence) / len(pairs)
     total = 2 * runs * sum(one.pair.effort for one in audited)
     with progress_bar(total, progress, "trainings") as advance:
         findings = tuple(one.finding(runs, failure, delta, advance) for one in audited)
@@ -140,8 +140,9 @@ def _is_number(value: Any) -> bool:
 
 def _claimed(learner: Learner, given: Any) -> float | None:
     """The epsilon that was given, or else that of the learner, if it has one."""
-    if given is None and _is_classifier(learner):
-        given = learner.get_params(deep=False).get("epsilon")
+    if given is None and _is_classifier(learner) and not isinstance(learner, type):
+        classifier: Any = learner
+        given = classifier.get_params(deep=False).get("epsilon")
     if given is None:
         return None
     if not _is_number(given) or not 0.0 < given < math.inf:
@@ -177,7 +178,9 @@ def _is_classifier(learner: Any) -> bool:
 def _for_pair(learner: Learner, pair: Neighbours) -> Any:
     """A copy that knows what is public about the pair, and charges no budget."""
     if isinstance(learner, type) or not (_is_classifier(learner) or callable(learner)):
-        got = f"the class {learner.__name__}" if isinstance(learner, type) else type(learner)
+        got = (
+            f"the class {learner.__name__}" if isinstance(learner, type) else type(learner).__name__
+        )
         raise ParameterError(
             f"learner must be a classifier or a function that makes one, got {got}."
         )
@@ -203,21 +206,9 @@ class _Audited:
 
     pair: Neighbours
     estimator: Any
+    changes: int
     views: Mapping[str, View]
     n_jobs: int | None
-
-    @property
-    def changes(self) -> int:
-        """How many records apart the tables are, as the learner's epsilon counts."""
-        if self.estimator.get_params(deep=False).get("neighbours") != "replace":
-            return 2 if self.pair.replaced else 1
-        if not self.pair.replaced:
-            raise ParameterError(
-                "the learner's epsilon is for one record replaced, and the tables of pair "
-                f'{self.pair.name!r} have different sizes. Audit it with neighbours="add-remove", '
-                "or on tables of the same size."
-            )
-        return 1
 
     def can_show(self) -> bool:
         """Whether the models have what the pair needs to be seen."""
@@ -254,6 +245,20 @@ class _Audited:
             at_once=_AT_ONCE,
             n_jobs=self.n_jobs,
         )
+
+
+def _audited(
+    pair: Neighbours, estimator: Any, views: Mapping[str, View], n_jobs: int | None
+) -> _Audited:
+    """The pair as the learner's epsilon counts it."""
+    for_replaced = estimator.get_params(deep=False).get("neighbours") == "replace"
+    if for_replaced and not pair.replaced:
+        raise ParameterError(
+            "the learner's epsilon is for one record replaced, and the tables of pair "
+            f'{pair.name!r} have different sizes. Audit it with neighbours="add-remove", or on '
+            "tables of the same size."
+        )
+    return _Audited(pair, estimator, 2 if pair.replaced and not for_replaced else 1, views, n_jobs)
 
 
 def _probes(pair: Neighbours) -> Any:

@@ -219,7 +219,7 @@ def _size_threshold(epsilon: float) -> Neighbours:
     With the exact one, one record more would decide whether a tree of these columns may have two
     levels.
     """
-    plan = RecordPlan(Fraction(epsilon), 2, (2, 2), (), max_depth=2)
+    plan = RecordPlan(Fraction(epsilon), 2, (), (2, 2), max_depth=2)
     sizes = range(2, _LARGEST_TABLE)
     n_records = bisect_left(sizes, True, key=lambda n: _has_two_levels(plan, n)) + sizes[0] - 1
     side, other = np.arange(n_records) % 2, np.arange(n_records) // 2 % 2

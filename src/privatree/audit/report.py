@@ -101,7 +101,8 @@ class AuditReport:
 
     def __str__(self) -> str:
         """As a table, each pair with its event, and what follows."""
-        return "\n".join([*(_lines(finding) for finding in self.findings), *_wrapped(self.verdict)])
+        pairs = [_lines(finding) for finding in self.findings]
+        return "\n".join([*pairs, "", *_wrapped(self.verdict)])
 
     def __repr__(self) -> str:
         """In short."""
@@ -152,7 +153,8 @@ def _tables(finding: Finding) -> str:
 
 
 def _wrapped(text: str, indent: str = "") -> list[str]:
-    return TextWrapper(100, initial_indent=indent, subsequent_indent=f"{indent}  ").wrap(text)
+    further = f"{indent}  " if indent else ""
+    return TextWrapper(100, initial_indent=indent, subsequent_indent=further).wrap(text)
 
 
 def _down(bound: float, above: float = -math.inf) -> str:

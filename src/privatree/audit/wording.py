@@ -23,7 +23,7 @@ def in_words(view: str, schema: Schema, outcomes: Iterable[Hashable]) -> Callabl
         Everything that it showed.
     """
     known: dict[str, Callable[[Any], str]] = {
-        "tree": lambda shape: _tree(shape, schema),
+        "tree": lambda shape: ("always " if len(shape) == 2 else "") + _tree(shape, schema),
         "splits": lambda splits: _splits(splits, schema),
         "root": lambda root: _root(root, schema),
         "labels": ", ".join,

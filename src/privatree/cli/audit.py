@@ -105,6 +105,10 @@ def audit(
         )
     if data is not None and pairs is not None:
         raise ParameterError("--pairs and --data exclude each other. Leave out one.")
+    if jobs < 1:
+        raise ParameterError(f"--jobs must be at least 1, got {jobs}.")
+    if seed is not None and not 0 <= seed < 2**32:
+        raise ParameterError(f"--seed must be >= 0 and < 2**32, got {seed}.")
     if output is not None:
         check_output(output, [path for path in (data, neighbour, schema) if path is not None])
 
@@ -141,12 +145,13 @@ def audit(
             delta=audited.delta,
             n_jobs=jobs,
         )
-    written = json.dumps({"method": method, **report.to_dict()}, indent=1)
+    left_out = [*report.skipped, *(pair.name for pair in chosen if pair not in usable)]
+    summary = {"method": method, **report.to_dict(), "skipped": left_out}
+    written = json.dumps(summary, indent=1)
     if output is not None:
         output.write_text(written + "\n", encoding="utf-8")
     typer.echo(written if as_json else str(report))
     if not as_json:
-        left_out = [*report.skipped, *(pair.name for pair in chosen if pair not in usable)]
         if left_out:
             typer.echo(f"Not for a method of this kind: {', '.join(left_out)}.")
         if output is not None:

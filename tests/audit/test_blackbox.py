@@ -1,0 +1,364 @@
+import dataclasses
+import math
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.tree import DecisionTreeClassifier
+
+from privatree import (
+    Categorical,
+    Numeric,
+    PaperPrivaTreeClassifier,
+    ParameterError,
+    PrivaTreeClassifier,
+    Schema,
+)
+from privatree.audit import Event, Neighbours, Records, View, audit, known_pairs
+from privatree.audit.blackbox import _probes
+from privatree.audit.events import loss_bounds
+from privatree.audit.own_pair import own_pair
+from privatree.privacy import Budget
+
+PAIRS = known_pairs()
+PAIR = PAIRS["three-records"]
+SAYS_ONE = Event("answer", "it says 1", lambda answer: answer == 1, likelier="first")
+ANSWER = {"answer": View("the answer", lambda model, probes: model.answer_)}
+
+
+class Fake(BaseEstimator):
+    """Says 1 with one probability for the larger table, and with another for the smaller one.
+
+    The ratio of the two is ``e^loss``, whatever it claims with ``epsilon``.
+    """
+
+    def __init__(self, epsilon=1.0, loss=None, probability=0.5, random_state=None):
+        self.epsilon = epsilon
+        self.loss = loss
+        self.probability = probability
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        loss = self.epsilon if self.loss is None else self.loss
+        probability = self.probability * (math.exp(-loss) if len(y) == 3 else 1)
+        self.answer_ = int(np.random.default_rng(self.random_state).random() < probability)
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.answer_)
+
+
+class Loud(Fake):
+    """Fails or warns instead of answering."""
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        if self.answer_:
+            if len(y) % 2:
+                warnings.warn("something", FutureWarning, stacklevel=1)
+            else:
+                raise RuntimeError("no answer")
+        self.answer_ = 0
+        return self
+
+
+class Given(BaseEstimator):
+    """Notes what it is given, in the fashion of what the classifiers here take."""
+
+    def __init__(self, schema=None, max_depth=3, budget=None, random_state=None):
+        self.schema = schema
+        self.max_depth = max_depth
+        self.budget = budget
+        self.random_state = random_state
+
+    def fit(self, X, y):  # returns nothing, as some do
+        self.given_ = str((self.schema, self.max_depth, self.budget))
+        self.seed_ = self.random_state
+
+    def predict(self, X):
+        return np.zeros(len(X), int)
+
+
+# --- the bound ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", [1.0, 2.0, 3.0])
+def test_a_named_event_shows_nearly_all_of_the_loss_and_not_more(loss):
+    runs = 1000
+    pair = dataclasses.replace(PAIR, events=(SAYS_ONE,))
+    report = audit(Fake(loss, random_state=7), pair, runs=runs, views=ANSWER)
+    often, seldom = np.array([runs // 2]), np.array([round(runs / 2 * math.exp(-loss))])
+    expected = float(loss_bounds(often, seldom, runs, 0.01 / 2, 0.0)[0])
+    assert report.lower_bound == pytest.approx(expected, abs=0.35)
+    assert 0.6 * loss < report.lower_bound <= loss
+    assert (report.refuted, report.claimed) == (False, loss)
+    finding = report[PAIR.name]
+    assert (finding.event, finding.learned, finding.runs) == ("it says 1", False, runs)
+    assert abs(finding.counts[0] - runs / 2) < 5 * math.sqrt(runs / 4)
+
+
+def test_without_a_name_half_of_the_trainings_teach_it():
+    report = audit(Fake(2.0, random_state=1), PAIR, runs=1000)
+    finding = report.worst
+    assert finding.learned
+    assert finding.runs == 500
+    assert 1.0 < report.lower_bound <= 2.0
+    assert "1, 1" in finding.event
+
+
+def test_a_false_claim_is_refuted_and_a_true_one_is_not():
+    liar = Fake(1.0, loss=4.0, random_state=3)
+    report = audit(liar, PAIR, runs=400)
+    assert report.refuted
+    assert 1.5 < report.lower_bound <= 4.0
+    assert not audit(liar, PAIR, runs=400, claimed=4.0).refuted
+    private = audit(Fake(1.0, loss=0.0, random_state=3), PAIR, runs=400)
+    assert (private.lower_bound, private.refuted) == (0.0, False)
+
+
+def test_delta_takes_its_part():
+    rarely_all = Fake(1.0, loss=50.0, probability=0.1, random_state=0)  # (0, 0.1)-private
+    assert audit(rarely_all, PAIR, runs=600).refuted
+    report = audit(rarely_all, PAIR, runs=600, delta=0.1)
+    assert (report.lower_bound, report.delta) == (0.0, 0.1)
+
+
+def test_several_pairs_share_the_confidence():
+    other = dataclasses.replace(PAIR, name="other")
+    learner = Fake(2.0, random_state=5)
+    alone, both = (audit(learner, pairs, runs=400) for pairs in (PAIR, [PAIR, other]))
+    assert [finding.pair for finding in both.findings] == [PAIR.name, "other"]
+    assert both[PAIR.name].counts == alone[PAIR.name].counts
+    assert both[PAIR.name].lower_bound < alone[PAIR.name].lower_bound
+    stricter = audit(learner, PAIR, runs=400, confidence=0.995)
+    assert both[PAIR.name].lower_bound == pytest.approx(stricter[PAIR.name].lower_bound)
+
+
+def test_a_pair_may_ask_for_more_trainings():
+    more = dataclasses.replace(PAIR, effort=3)
+    assert audit(Fake(random_state=5), more, runs=20).worst.runs == 30
+    assert audit(Fake(random_state=5), PAIR, runs=20).worst.runs == 10
+
+
+# --- a replaced record ----------------------------------------------------------------------------
+
+
+def replaced_pair():
+    schema = Schema({"x": Numeric(0, 9)}, [0, 1])
+    tables = [(pd.DataFrame({"x": [1, 2, last]}), [0, 1, 1]) for last in (3, 4)]
+    return own_pair(schema, *tables)
+
+
+class Reader(Fake):
+    """Tells twice its epsilon of a replaced record: once for the old, once for the new one."""
+
+    def __init__(self, epsilon=1.0, neighbours="add-remove", random_state=None):
+        super().__init__(epsilon, random_state=random_state)
+        self.neighbours = neighbours
+
+    def fit(self, X, y):
+        sure = 1 / (1 + math.exp(2 * self.epsilon))
+        probability = sure if np.asarray(X).max() == 4 else 1 - sure
+        self.answer_ = int(np.random.default_rng(self.random_state).random() < probability)
+        return self
+
+
+def test_a_replaced_record_counts_as_two_changes_but_to_who_claims_to_hide_it():
+    twice = audit(Reader(1.0, random_state=0), replaced_pair(), runs=800)
+    assert 0.6 < twice.lower_bound <= 1.0
+    assert (twice.worst.changes, twice.refuted) == (2, False)
+    assert "counts as one removed and one added" in str(twice)
+    once = audit(Reader(1.0, "replace", random_state=0), replaced_pair(), runs=800)
+    assert once.lower_bound == pytest.approx(2 * twice.lower_bound)
+    assert (once.worst.changes, once.refuted) == (1, True)
+
+
+def test_who_hides_replaced_records_only_is_not_asked_about_added_ones():
+    with pytest.raises(ParameterError, match=r"'three-records' have different sizes\. Audit it"):
+        audit(Reader(1.0, "replace"), PAIR, runs=20)
+    with pytest.raises(ParameterError, match="different sizes"):
+        audit(PrivaTreeClassifier(neighbours="replace"), runs=20)
+
+
+# --- what is trained, and what is seen ------------------------------------------------------------
+
+
+def test_errors_and_warnings_are_outcomes():
+    # The smaller table has an even number of records: it fails with probability 0.9.
+    report = audit(Loud(1.0, loss=0.0, probability=0.9, random_state=0), PAIR, runs=200)
+    assert report.refuted
+    assert "RuntimeError: no answer" in report.event or "FutureWarning" in report.event
+    odd = dataclasses.replace(PAIR, first=PAIR.second, second=PAIRS["new-class"].first)
+    assert audit(Loud(1.0, loss=0.0, probability=0.9, random_state=0), odd, runs=200).refuted
+
+
+def test_a_learner_gets_the_schema_and_the_depth_of_the_pair():
+    seen = set()
+    views = {"given": View("it", lambda model, probes: seen.add(model.given_))}
+    audit(Given(), [PAIRS["purity"], PAIRS["no-records"]], runs=8, views=views)
+    assert seen == {
+        str((PAIRS["purity"].schema, 2, None)),
+        str((PAIRS["no-records"].schema, 3, None)),  # its own depth
+    }
+
+
+def test_a_function_makes_the_learner_of_a_pair():
+    asked = []
+
+    def make(pair):
+        asked.append(pair.name)
+        return Fake(2.0 if pair is PAIR else 0.5, random_state=0)
+
+    report = audit(make, [PAIR, PAIRS["no-records"]], runs=8)
+    assert asked == [PAIR.name, "no-records"]
+    assert report.claimed == 2.0
+
+
+def test_no_budget_is_charged():
+    budget = Budget(1.0)
+    seen = set()
+    views = {"given": View("it", lambda model, probes: seen.add(model.given_))}
+    audit(Given(budget=budget), PAIR, runs=8, views=views)
+    audit(lambda pair: Given(budget=budget), PAIR, runs=8, views=views)
+    assert budget.charges == []
+    assert all(given.endswith("None)") for given in seen)
+
+
+def test_seeds_are_distinct_and_follow_from_the_one_given():
+    def seeds(random_state, runs=50):
+        seen = []
+        views = {"seed": View("it", lambda model, probes: seen.append(model.seed_))}
+        audit(Given(random_state=random_state), PAIR, runs=runs, views=views)
+        return seen
+
+    first, again, other = seeds(5), seeds(5), seeds(6)
+    assert first == again
+    assert len(set(first)) == len(set(other)) == 50  # the same for both tables, whatever they hold
+    assert not set(first) & set(other)
+    assert set(seeds(None, 8)) == {None}
+    generators = [seeds(np.random.default_rng(0)) for _ in range(2)]
+    assert generators[0] == generators[1]
+
+
+def test_without_a_seed_the_noise_is_fresh():
+    counts = {audit(Fake(1.0), PAIR, runs=200).worst.counts for _ in range(6)}
+    assert len(counts) > 1
+
+
+def test_pairs_that_a_model_cannot_show_are_skipped_and_named():
+    report = audit(Fake(9.0, random_state=0), [PAIRS["first-row"], PAIR], runs=100)
+    assert report.lower_bound > 0
+    assert report.skipped == ("first-row",)
+    assert [finding.pair for finding in report.findings] == [PAIR.name]
+    # How many share the confidence was fixed before anything was trained.
+    stricter = audit(Fake(9.0, random_state=0), PAIR, runs=100, confidence=0.995)
+    assert report.lower_bound == pytest.approx(stricter.lower_bound)
+    with pytest.raises(ParameterError, match="a pair that such a model can show, got first-row"):
+        audit(Fake(), PAIRS["first-row"], runs=8)
+
+
+def test_the_sizes_of_the_default_pairs_follow_from_what_is_claimed(monkeypatch):
+    asked = []
+
+    def none(epsilon):
+        asked.append(epsilon)
+        return {}
+
+    monkeypatch.setattr("privatree.audit.blackbox.known_pairs", none)
+    for learner, claimed in ((Fake(0.25), None), (Fake(0.25), 2), (lambda pair: Fake(), None)):
+        with pytest.raises(ParameterError, match="at least one pair"):
+            audit(learner, claimed=claimed)
+    assert asked == [0.25, 2.0, 1.0]
+
+
+def test_two_processes_give_the_same_report_as_one():
+    learner = PrivaTreeClassifier(1.0, random_state=4)
+    one, two = (audit(learner, PAIR, runs=40, n_jobs=n) for n in (1, 2))
+    assert one == two
+
+
+def test_probes_are_rows_of_both_tables_those_that_differ_first():
+    schema = Schema({"x": Numeric(0, 99), "c": Categorical(["a", "b"])}, [0, 1])
+    first = pd.DataFrame({"x": [math.nan, *range(40)], "c": "a"})
+    second = pd.DataFrame({"x": [math.nan, *range(7), 77.0, *range(8, 40)], "c": "a"})
+    y = np.zeros(41, int)
+    pair = Neighbours("pair", "nothing", schema, Records(first, y), Records(second, y))
+    probes = _probes(pair)
+    assert probes["x"].tolist()[:2] == [7.0, 77.0]
+    assert (len(probes), len(probes["x"].unique())) == (12, 12)
+    as_arrays = _probes(pair.encoded(lambda frame, schema: frame[["x"]].to_numpy(float)))
+    assert as_arrays[:, 0].tolist()[:2] == [7.0, 77.0]
+    assert len(_probes(PAIRS["no-records"])) == 1
+
+
+# --- refusals -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"runs": 7}, r"runs must be an integer from 8 to 10000000, got 7\."),
+        ({"runs": 100.0}, r"runs must be an integer .* got 100\.0\."),
+        ({"runs": True}, "runs must be an integer"),
+        ({"confidence": 1.0}, r"confidence must be between 0 and 1, got 1\.0\."),
+        ({"confidence": "sure"}, "confidence must be between 0 and 1, got 'sure'"),
+        ({"delta": 1.0}, r"delta must be a number, at least 0 and below 1, got 1\.0\."),
+        ({"delta": -0.1}, "delta must be"),
+        ({"delta": math.nan}, "delta must be"),
+        ({"delta": "0"}, "delta must be .* got '0'"),
+        ({"claimed": 0}, r"claimed must be a positive number or None, got 0\."),
+        ({"claimed": math.inf}, "claimed must be a positive number"),
+        ({"claimed": "1"}, "claimed must be a positive number"),
+        ({"neighbours": []}, "neighbours must be at least one pair of tables, got none"),
+        ({"neighbours": ["purity"]}, "neighbours must be pairs of tables, as Neighbours, got str"),
+        ({"neighbours": [PAIR, PAIR]}, "neighbours must have different names"),
+        ({"learner": 3}, "learner must be a classifier or a function that makes one, got int"),
+        ({"learner": Fake}, "got the class Fake"),
+        ({"learner": lambda pair: pair}, "learner must make a classifier for a pair, got Neigh"),
+        ({"progress": "yes"}, "progress must be True, False or None"),
+        (
+            {"views": {"list": View("a list", lambda model, probes: [1])}},
+            r"the view 'list' must show something hashable, got list\. Turn lists",
+        ),
+    ],
+    ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
+)
+def test_wrong_parameters_are_refused_in_words(parameters, message):
+    with pytest.raises(ParameterError, match=message):
+        audit(**{"learner": Fake(), "neighbours": PAIR, "runs": 8, **parameters})
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"events": (SAYS_ONE,)}, {"needs": "answer"}], ids=["event", "needs"]
+)
+def test_a_view_that_is_not_there_is_refused_before_training(wrong):
+    with pytest.raises(ParameterError, match="view 'answer' of pair 'three-records' must be one"):
+        audit(Fake(), dataclasses.replace(PAIR, **wrong), runs=8)
+
+
+# --- real learners --------------------------------------------------------------------------------
+
+
+def test_the_algorithm_of_the_paper_is_refuted_by_purity():
+    report = audit(PaperPrivaTreeClassifier(1.0, random_state=0), PAIRS["purity"], runs=150)
+    assert report.refuted
+    assert report.lower_bound > 2.5
+    assert "both of its children are leaves" in report.event
+
+
+def test_a_tree_without_privacy_is_refuted_by_its_first_records():
+    numbers = PAIR.encoded(lambda frame, schema: frame["f"].cat.codes.to_numpy().reshape(-1, 1))
+    report = audit(DecisionTreeClassifier(random_state=0), numbers, runs=40, claimed=1.0)
+    assert report.refuted
+
+
+def test_our_learner_is_not_refuted():
+    names = ("purity", "outlier", "three-records", "no-records")
+    report = audit(
+        PrivaTreeClassifier(1.0, random_state=0), [PAIRS[name] for name in names], runs=80
+    )
+    assert report.claimed == 1.0
+    assert not report.refuted
+    assert report.skipped == ()

@@ -1,0 +1,171 @@
+import math
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.ensemble import RandomForestClassifier
+
+from privatree import Categorical, Numeric, ParameterError, PrivaTreeClassifier, Schema
+from privatree.audit.outcomes import (
+    VIEWS,
+    Trained,
+    View,
+    entries,
+    is_error,
+    seen,
+    shows_something,
+    train,
+)
+
+SCHEMA = Schema({"x": Numeric(0, 1), "c": Categorical(["a", "b", "c"])}, ["no", "yes"])
+X = pd.DataFrame({"x": np.linspace(0, 1, 60), "c": list("abc") * 20})
+Y = np.where(X["x"] > 0.5, "yes", "no")
+PROBES = X.iloc[[0, 59]]
+
+
+class Simple(BaseEstimator):
+    def __init__(self, does="nothing"):
+        self.does = does
+
+    def fit(self, X, y):
+        if self.does == "fail":
+            raise KeyError("gone")
+        if self.does == "warn":
+            for category in (UserWarning, FutureWarning, UserWarning):
+                warnings.warn(f"{len(y)}", category, stacklevel=1)
+        if self.does == "return nothing":
+            return None
+        return self
+
+    def predict(self, X):
+        warnings.warn("predicting", UserWarning, stacklevel=1)
+        return ["yes"] * len(X)
+
+
+def views_of(model, probes=PROBES):
+    return dict(zip(VIEWS, seen(VIEWS, probes, Trained(model, ())), strict=True))
+
+
+def test_an_error_is_all_that_is_seen_of_a_training_that_fails():
+    trained = train(Simple("fail"), X, Y)
+    assert trained == (None, ("KeyError: 'gone'",))
+    assert set(seen(VIEWS, PROBES, trained)) == {("error", "KeyError: 'gone'")}
+    assert is_error(("error", "KeyError: 'gone'"))
+    assert not any(map(is_error, [(), None, "error", ("errors",), 3]))
+
+
+def test_kinds_of_warnings_are_seen_once_each_and_not_their_numbers():
+    assert train(Simple("warn"), X, Y).said == ("FutureWarning", "UserWarning")
+    assert train(Simple(), X, Y).said == ()
+    shown = seen(VIEWS, PROBES, train(Simple("warn"), X, Y))
+    assert shown[list(VIEWS).index("said")] == ("FutureWarning", "UserWarning")
+
+
+def test_a_model_is_seen_even_if_fit_returns_nothing():
+    shown = seen({"labels": VIEWS["labels"]}, PROBES, train(Simple("return nothing"), X, Y))
+    assert shown == (("yes", "yes"),)
+
+
+def test_whoever_stops_the_audit_stops_it():
+    class Stopped(Simple):
+        def fit(self, X, y):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(Stopped(), X, Y)
+
+
+def test_a_view_that_fails_shows_that_and_one_that_cannot_be_counted_is_refused():
+    views = {"half": View("half", lambda model, probes: 1 // 0)}
+    assert seen(views, PROBES, Trained(Simple(), ())) == (
+        ("error", "ZeroDivisionError: integer division or modulo by zero"),
+    )
+    views = {"list": View("a list", lambda model, probes: ([],))}
+    with pytest.raises(ParameterError, match="view 'list' must show something hashable, got tuple"):
+        seen(views, PROBES, Trained(Simple(), ()))
+
+
+def test_what_is_seen_of_our_tree():
+    model = PrivaTreeClassifier(
+        1000.0, schema=SCHEMA, max_depth=1, dataset_size=60, random_state=0
+    ).fit(X, Y)
+    shown = views_of(model)
+    feature, threshold, left, right = shown["tree"]
+    assert (feature, left, right) == (0, (0, None), (1, None))
+    assert 0.4 < threshold < 0.6
+    assert shown["splits"] == (0, (), ())
+    assert shown["root"] == (0, threshold)
+    assert shown["magnitude"] == -1
+    assert shown["labels"] == ("no", "yes")
+    assert shown["probabilities"] is None  # it has none of its own
+    assert shown["members"] is None
+
+
+def test_a_single_leaf_has_neither_splits_nor_a_magnitude():
+    schema = Schema({"x": Numeric(1, 1)}, ["no", "yes"])
+    constant = pd.DataFrame({"x": np.ones(60)})
+    model = PrivaTreeClassifier(1000.0, schema=schema, random_state=0).fit(constant, ["yes"] * 60)
+    shown = views_of(model, constant[:1])
+    assert (shown["tree"], shown["splits"], shown["root"]) == ((1, None), (), (1,))
+    assert (shown["magnitude"], shown["labels"]) == ("nan", ("yes",))
+
+
+def test_noisy_probabilities_of_our_tree_are_seen_in_steps():
+    model = PrivaTreeClassifier(
+        1000.0, schema=SCHEMA, max_depth=1, probability_share=0.5, random_state=0
+    ).fit(X, Y)
+    shown = views_of(model)["probabilities"]
+    assert shown == (19, 1, 1, 19)
+
+
+def test_what_is_seen_of_an_ensemble():
+    numbers = X[["x"]].to_numpy()
+    forest = RandomForestClassifier(3, max_depth=1, random_state=0).fit(numbers, Y)
+    shown = views_of(forest, numbers[[0, 59]])
+    assert shown["members"] == ("0.0", "1.0") * 3
+    assert (shown["tree"], shown["splits"], shown["root"], shown["magnitude"]) == (None,) * 4
+    assert shown["probabilities"] == (20, 0, 0, 20)
+    assert ("n_features_in_", "1") in shown["listed"]
+    assert ("length of estimators_", "3") in shown["listed"]
+    assert ("classes_[1]", "yes") in shown["listed"]
+    assert ("estimators_[0].n_outputs_", "1") in shown["listed"]
+
+
+def test_probabilities_that_are_missing_have_their_own_step():
+    class Missing(Simple):
+        def predict_proba(self, X):
+            return np.array([[math.nan, 0.26]])
+
+    assert views_of(Missing())["probabilities"] == (-20, 5)
+
+
+def test_entries_are_names_whole_numbers_and_sizes():
+    found = list(entries({"a": [1, 2.5, None], "b": np.array(["u"]), "c": np.array([0.5])}, "m_"))
+    assert found == [
+        ("key of m_", "a"),
+        ("length of m_['a']", "3"),
+        ("m_['a'][0]", "1"),
+        ("m_['a'][2]", "None"),
+        ("key of m_", "b"),
+        ("shape of m_['b']", "(1,)"),
+        ("length of m_['b']", "1"),
+        ("m_['b'][0]", "u"),
+        ("key of m_", "c"),
+        ("shape of m_['c']", "(1,)"),
+    ]
+
+
+def test_entries_end():
+    nested = []
+    nested.append(nested)
+    assert 0 < len(list(entries(nested, "m_"))) < 20
+    assert len(list(entries(list(range(5000)), "m_"))) == 1001
+
+
+def test_whether_there_is_anything_to_be_seen():
+    assert not shows_something("tree", {None, ("error", "no")})
+    assert shows_something("tree", {None, (0, None)})
+    assert shows_something("said", {("error", "no")})
+    assert shows_something("splits", {()})
