@@ -21,7 +21,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from privatree.errors import ModelFormatError, ParameterError, SchemaError
-from privatree.model import MAX_BYTES, Model, load
+from privatree.json_files import MAX_BYTES
+from privatree.model import Model, load
 from privatree.privacy.ledger import Spend
 from privatree.privacy.statement import Leak, PrivacyStatement
 from privatree.schema import Categorical, Numeric, Schema
@@ -274,7 +275,7 @@ def test_a_missing_file_is_just_missing(tmp_path: Path) -> None:
         (b"[" + b"9" * 5000 + b"]", "thousands of digits"),
         (b"[" * 200_000, "nested so deeply"),
         (b'{"a":' * 200_000, "nested so deeply"),
-        (b" " * (MAX_BYTES + 1), "at most 67108864 bytes"),
+        (b" " * (MAX_BYTES + 1), f"at most {MAX_BYTES} bytes"),
         (written(version=2), "version 2. Please upgrade privatree"),
         (written(version=10**100), "a later version. Please upgrade privatree"),
         (written(version=0), "'version' must be"),

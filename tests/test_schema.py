@@ -1,6 +1,7 @@
 import copy
 import math
 import pickle
+import time
 from dataclasses import FrozenInstanceError
 from enum import Enum, IntEnum
 from fractions import Fraction
@@ -29,7 +30,11 @@ COLOUR = Categorical(["red", "green"])
         ({"low": True, "high": 2}, "low must be a number, got True"),
         ({"low": math.nan, "high": 2}, "low must be a finite number, got nan"),
         ({"low": 0, "high": math.inf}, "high must be a finite number, got inf"),
-        ({"low": 0, "high": 10**400}, "high must be a finite number"),
+        ({"low": 0, "high": 10**400}, "high must be a finite number, got 1000.*…"),
+        ({"low": 0, "high": 10**5000}, "finite number, got a number of thousands of digits"),
+        ({"low": [10**5000], "high": 1}, "must be a number, got a number of thousands of digits"),
+        ({"low": 0, "high": 1, "integer": 10**5000}, "got a number of thousands of digits"),
+        ({"low": 0, "high": 1, "cuts": 10**5000}, "got a number of thousands of digits"),
         ({"low": 2, "high": 1}, "low must be <= high, got low=2 and high=1"),
         ({"low": -1.7e308, "high": 1.7e308}, "high - low must be a finite number"),
         ({"low": 0, "high": 1, "integer": 1}, "integer must be True or False, got 1"),
@@ -94,6 +99,8 @@ def test_missing_number_counts_as_the_lower_end_unless_declared():
         ([math.nan], "categories must be strings, whole or finite numbers"),
         ([math.inf], "categories must be strings, whole or finite numbers"),
         ([Fraction(10**400)], "categories must be strings, whole or finite numbers"),
+        ([10**5000, 10**5000], "categories must not be numbers of thousands of digits"),
+        ([-(10**5000)], "categories must not be numbers of thousands of digits"),
         ([["a"]], "categories must be strings, whole or finite numbers"),
         (["\ud800"], "categories must be valid Unicode"),
     ],
@@ -101,6 +108,11 @@ def test_missing_number_counts_as_the_lower_end_unless_declared():
 def test_categorical_refuses(categories, message):
     with pytest.raises(SchemaError, match=message):
         Categorical(categories)
+
+
+def test_a_number_that_python_does_not_print_is_refused():
+    with pytest.raises(SchemaError, match="must be a list, got a number of thousands of digits"):
+        Categorical(10**5000)
 
 
 def test_missing_must_be_a_category():
@@ -266,6 +278,38 @@ def test_mistakes_in_toml_name_the_file(tmp_path, text, message):
         Schema.from_toml(path)
     assert str(caught.value).startswith(f"{path}: ")
     assert str(caught.value).count("feature 'a'") <= 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (NUMERIC + f"low = {'9' * 5000}\nhigh = 1", "a number must not have thousands of digits"),
+        (NUMERIC + f"low = 0x{'f' * 5000}\nhigh = 1", "got a number of thousands of digits"),
+        (NUMERIC + f"low = {'[' * 5000}{']' * 5000}\nhigh = 1", "nested so deeply"),
+        (NUMERIC + "low = 0\nhigh = 1\n" + ".".join("a" * 30_000) + " = 1", "at most 8 parts"),
+        (NUMERIC + f"low = '{'x' * 5000}'\nhigh = 1", "low must be a number, got 'xxx.*…"),
+        (NUMERIC + f"{'x' * 5000} = 1", "unknown key 'xxx.*…$"),
+        (CATEGORICAL + f"categories = [0x{'f' * 5000}, 1]", "thousands of digits"),
+        (CATEGORICAL + f"categories = ['{'x' * 900}', '{'x' * 900}']", "must be distinct"),
+    ],
+)
+def test_large_mistakes_in_toml_have_short_messages(tmp_path, text, message):
+    path = written(tmp_path, text)
+    with pytest.raises(SchemaError, match=message) as caught:
+        Schema.from_toml(path)
+    assert len(str(caught.value).removeprefix(f"{path}: ")) <= 300
+
+
+def test_many_categories_survive_toml_in_no_time(tmp_path):
+    schema = Schema(
+        {"code": Categorical([f"c{n}" for n in range(70_000)], missing="c69999")}, [0, 1]
+    )
+    begin = time.process_time()
+    schema.to_toml(tmp_path / "schema.toml")
+    assert Schema.from_toml(tmp_path / "schema.toml") == schema
+    assert time.process_time() - begin < 5
+    with pytest.raises(SchemaError, match="a schema file must have at most 100000 values"):
+        Schema({"code": Categorical(range(110_000))}, [0, 1]).to_toml(tmp_path / "too-large.toml")
 
 
 def test_toml_that_is_not_text_is_a_schema_error(tmp_path):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from privatree.errors import ModelFormatError
-from privatree.schema import Schema
+from privatree.schema import Numeric, Schema
 from privatree.tree import MAX_DEPTH, Tree
 from privatree.tree_building import TreeBuilder
 
@@ -41,6 +41,26 @@ def test_arrays_are_copies_and_read_only(small_tree: Callable[..., Tree]) -> Non
             getattr(tree, name)[...] = 0
     with pytest.raises(dataclasses.FrozenInstanceError):
         tree.feature = given_arrays["feature"]  # type: ignore[misc]
+
+
+def test_a_mask_that_nobody_can_change_is_not_copied(small_tree: Callable[..., Tree]) -> None:
+    """A small file can ask for many megabytes of masks."""
+    arrays = arrays_of(small_tree())
+    arrays["goes_left"] = np.frombuffer(bytes(arrays["goes_left"]), dtype=np.uint8)
+    tree = Tree(**arrays)
+    assert np.shares_memory(tree.goes_left, arrays["goes_left"])
+    with pytest.raises(ValueError, match="cannot set WRITEABLE"):
+        tree.goes_left.flags.writeable = True
+    arrays["goes_left"] = np.frombuffer(bytearray(arrays["goes_left"]), dtype=np.uint8)
+    assert not np.shares_memory(Tree(**arrays).goes_left, arrays["goes_left"])
+
+
+def test_certainty_of_many_classes_takes_no_square_of_them() -> None:
+    builder = TreeBuilder(Schema({"x": Numeric(0, 1)}, range(100_000)))
+    builder.leaf(builder.root, 99_999)
+    shares = builder.build().predict_proba([[0.5], [1.0]], [0])
+    assert shares.shape == (2, 100_000)
+    assert shares[:, -1].tolist() == shares.sum(axis=1).tolist() == [1.0, 1.0]
 
 
 def test_pickling_checks_and_freezes_again(small_tree: Callable[..., Tree]) -> None:
@@ -119,8 +139,8 @@ def test_arrays_that_are_no_tree_are_refused(
     ("name", "value", "message"),
     [
         ("schema", None, "must be a Schema"),
-        ("feature", np.zeros(0, dtype=np.int32), "1 to 1048576 nodes"),
-        ("feature", np.full(2**20 + 1, -1, dtype=np.int32), "1 to 1048576 nodes"),
+        ("feature", np.zeros(0, dtype=np.int32), "1 to 131072 nodes"),
+        ("feature", np.full(2**17 + 1, -1, dtype=np.int32), "1 to 131072 nodes"),
         ("feature", np.zeros(7), "of type int32"),
         ("feature", np.zeros(7, dtype=bool), "of type int32"),
         ("feature", np.full(7, 2**31), "fit in int32"),

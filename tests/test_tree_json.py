@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from privatree.errors import ModelFormatError
 from privatree.schema import Categorical, Numeric, Schema
 from privatree.tree import MAX_MASK, Tree
+from privatree.tree_building import TreeBuilder
 from privatree.tree_json import tree_from_dict, tree_to_dict
 
 
@@ -128,6 +130,25 @@ def test_one_true_and_one_are_different_labels() -> None:
     for label in (True, 1.0, 2):
         with pytest.raises(ModelFormatError, match="one of the classes"):
             tree_from_dict({"nodes": [{"label": label}]}, schema)
+
+
+def test_a_tree_has_no_more_nodes_than_sixteen_levels(small_schema: Schema) -> None:
+    with pytest.raises(ModelFormatError, match="1 to 131072 nodes"):
+        tree_from_dict({"nodes": [None] * 131_073}, small_schema)
+
+
+def test_many_features_and_nodes_are_written_in_no_time() -> None:
+    """Not in the time of their product."""
+    schema = Schema({f"f{n}": Numeric(0, 1) for n in range(10_000)}, [0, 1])
+    builder = TreeBuilder(schema)
+    for node in range(5000):
+        builder.split_numeric(node, node, 0.5)
+    for node in range(5000, 10_001):
+        builder.leaf(node, 0)
+    tree = builder.build()
+    begin = time.process_time()
+    assert tree_to_dict(tree)["nodes"][4999]["feature"] == "f4999"
+    assert time.process_time() - begin < 1
 
 
 def test_a_small_file_cannot_ask_for_a_large_memory() -> None:

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privatree.errors import ModelFormatError, ParameterError, SchemaError
+from privatree.json_files import check_size, read_json
 from privatree.privacy.statement import PrivacyStatement
 from privatree.schema import Label, Schema
 from privatree.sources.frames import prediction_matrix, read_labels
@@ -26,7 +27,9 @@ from privatree.tree import Tree
 from privatree.tree_json import tree_from_dict, tree_to_dict
 
 FORMAT, VERSION = "privatree-model", 1
-MAX_BYTES = 64 * 2**20
+_WHAT = "a model file"
+_MANY = 10**9
+"""Releases of one spend; from there on they are counted as so many."""
 _KEYS = ("format", "version", "classes", "schema", "tree", "privacy")
 
 
@@ -163,8 +166,10 @@ class Model:
         text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
         # A surrogate without its pair has no UTF-8; its backslash form is its JSON escape.
         encoded = f"{text}\n".encode("utf-8", errors="backslashreplace")
-        if len(encoded) > MAX_BYTES:
-            raise ModelFormatError(f"{path}: a model file must be at most {MAX_BYTES} bytes.")
+        try:
+            check_size(encoded, _WHAT)
+        except ModelFormatError as error:
+            raise ModelFormatError(f"{path}: {error}") from None
         unfinished = Path(path).parent / f".{secrets.token_hex(8)}.tmp"
         try:
             with open(unfinished, "xb") as file:
@@ -185,7 +190,7 @@ def _check_spends(tree: Tree, privacy: PrivacyStatement) -> None:
     for spend in privacy.spends:
         if spend.node is not None and spend.node >= tree.n_nodes:
             raise ModelFormatError("privacy: a spend must be at a node of the tree.")
-        spent[spend.node or 0] += min(spend.times, MAX_BYTES) * float(spend.epsilon)
+        spent[spend.node or 0] += min(spend.times, _MANY) * float(spend.epsilon)
     for node in np.flatnonzero(tree.feature >= 0).tolist():  # parents come before their children
         for child in (tree.left[node], tree.right[node]):
             spent[child] += spent[node]
@@ -216,52 +221,10 @@ def load(path: str | os.PathLike[str]) -> Model:
     OSError
         If the file cannot be read, as :class:`FileNotFoundError` if there is none.
     """
-    with open(path, "rb") as file:
-        encoded = file.read(MAX_BYTES + 1)
-    try:
-        return Model.from_dict(_parse(encoded))
-    except RecursionError:
-        message = "must not be nested so deeply."
-    except ModelFormatError as error:
-        message = str(error)
-    raise ModelFormatError(f"{path}: {_one_line(message)}")
+    return read_json(path, _WHAT, Model.from_dict)
 
 
-# --- reading JSON strictly ----------------------------------------------------------------------
-
-
-def _parse(encoded: bytes) -> Any:
-    if len(encoded) > MAX_BYTES:
-        raise ModelFormatError(f"a model file must be at most {MAX_BYTES} bytes.")
-    try:
-        return json.loads(
-            encoded.decode("utf-8"),
-            object_pairs_hook=_distinct,
-            parse_float=_finite,
-            parse_constant=_finite,
-        )
-    except UnicodeDecodeError:
-        raise ModelFormatError("a model file must be UTF-8 text.") from None
-    except json.JSONDecodeError as error:
-        raise ModelFormatError(f"a model file must be JSON: {error}.") from None
-    except ModelFormatError:
-        raise
-    except ValueError:  # more digits than Python turns into an int
-        raise ModelFormatError("a number must not have thousands of digits.") from None
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    table = dict(pairs)
-    if len(table) < len(pairs):
-        raise ModelFormatError("an object must not have the same key twice.")
-    return table
-
-
-def _finite(literal: str) -> float:
-    number = float(literal)
-    if not math.isfinite(number):
-        raise ModelFormatError("numbers must be finite.")
-    return number
+# --- small checks -------------------------------------------------------------------------------
 
 
 def _check_version(version: Any) -> None:
@@ -282,11 +245,6 @@ def _same_labels(written: Any, classes: Sequence[Label]) -> bool:
         and written == list(classes)
         and [type(label) for label in written] == [type(label) for label in classes]
     )
-
-
-def _one_line(message: str) -> str:
-    line = " ".join(message.split())
-    return line if len(line) <= 300 else f"{line[:299]}…"
 
 
 def _label_array(labels: Sequence[Label]) -> NDArray[Any]:

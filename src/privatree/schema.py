@@ -17,18 +17,23 @@ from __future__ import annotations
 
 import math
 import numbers
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from privatree.errors import SchemaError
+from privatree.toml_files import read_toml, write_toml
 
 Label: TypeAlias = str | bool | int | float
 """A category or class label: what TOML and JSON can both write down."""
+
+_LONGEST_SHOWN = 80
+_LARGEST_LABEL = 10**4000
+"""Python neither prints nor reads much larger ones."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +70,7 @@ class Numeric:
         if not math.isfinite(float(self.high) - float(self.low)):
             raise SchemaError("high - low must be a finite number. Choose a narrower range.")
         if not isinstance(self.integer, bool):
-            raise SchemaError(f"integer must be True or False, got {self.integer!r}.")
+            raise SchemaError(f"integer must be True or False, got {_shown(self.integer)}.")
         if self.integer and not (_is_whole(self.low) and _is_whole(self.high)):
             raise SchemaError(
                 f"low and high of an integer feature must be whole numbers, "
@@ -83,7 +88,7 @@ class Numeric:
         if self.cuts is None:
             return
         if isinstance(self.cuts, (str, bytes)) or not isinstance(self.cuts, Iterable):
-            raise SchemaError(f"cuts must be a list of numbers, got {self.cuts!r}.")
+            raise SchemaError(f"cuts must be a list of numbers, got {_shown(self.cuts)}.")
         cuts = tuple(_finite_number("cuts", cut) for cut in self.cuts)
         if any(a >= b for a, b in pairwise(cuts)):
             raise SchemaError("cuts must be strictly increasing.")
@@ -120,7 +125,7 @@ class Categorical:
             if self.missing not in self.categories:
                 raise SchemaError(f"missing must be one of the categories, got {self.missing!r}.")
 
-    @property
+    @cached_property
     def missing_place(self) -> int:
         """The code of the category that a missing or unknown value counts as."""
         return 0 if self.missing is None else self.categories.index(self.missing)
@@ -213,22 +218,16 @@ class Schema:
         )
 
     def to_toml(self, path: str | Path) -> None:
-        """Write the schema as a TOML file that a person can read and edit."""
-        import tomlkit
+        """Write the schema as a TOML file that a person can read and edit.
 
-        Path(path).write_text(tomlkit.dumps(self.to_dict()), encoding="utf-8")
+        One that would be too large for :meth:`from_toml` is a :class:`SchemaError`.
+        """
+        write_toml(path, self.to_dict())
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Schema:
         """Read a TOML file; every mistake in it is a :class:`SchemaError` that names the file."""
-        try:
-            written = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise SchemaError(f"{path}: not a TOML file: {error}.") from None
-        try:
-            return cls.from_dict(written)
-        except SchemaError as error:
-            raise SchemaError(f"{path}: {error}") from None
+        return read_toml(path, cls.from_dict)
 
     @classmethod
     def infer(cls, X: Any, y: Any) -> Schema:
@@ -268,12 +267,21 @@ def _is_finite(value: Any) -> bool:
         return False
 
 
+def _shown(value: Any) -> str:
+    """A wrong value for a message, cut if it is long."""
+    try:
+        text = repr(value)
+    except ValueError:  # of more digits than Python prints
+        return "a number of thousands of digits"
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"
+
+
 def _finite_number(name: str, value: Any) -> float:
     value = _plain(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise SchemaError(f"{name} must be a number, got {value!r}.")
+        raise SchemaError(f"{name} must be a number, got {_shown(value)}.")
     if not _is_finite(value):
-        raise SchemaError(f"{name} must be a finite number, got {value!r}.")
+        raise SchemaError(f"{name} must be a finite number, got {_shown(value)}.")
     return int(value) if isinstance(value, int) else float(value)
 
 
@@ -293,6 +301,8 @@ def _label(name: str, value: Any) -> Label:
     if isinstance(value, bool):
         return value
     if isinstance(value, int):
+        if abs(value) > _LARGEST_LABEL:
+            raise SchemaError(f"{name} must not be numbers of thousands of digits.")
         return int(value)
     if isinstance(value, numbers.Real) and _is_finite(value):
         return float(value)
@@ -301,7 +311,7 @@ def _label(name: str, value: Any) -> Label:
 
 def _labels(name: str, values: Any, at_least: int) -> tuple[Label, ...]:
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
-        raise SchemaError(f"{name} must be a list, got {values!r}.")
+        raise SchemaError(f"{name} must be a list, got {_shown(values)}.")
     labels = tuple(_label(name, value) for value in values)
     if len(labels) < at_least:
         raise SchemaError(f"{name} must list at least {at_least}, got {len(labels)}.")

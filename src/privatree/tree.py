@@ -26,9 +26,10 @@ from privatree.errors import ModelFormatError
 from privatree.prediction import Array, FloatArray, IntArray, Packed, pack, walk
 from privatree.schema import Categorical, Schema
 
-MAX_NODES = 2**20
+MAX_NODES = 2**17
+"""Of a full tree with 16 levels of splits, and one more."""
 MAX_DEPTH = 1000
-MAX_MASK = 2**26
+MAX_MASK = 2**25
 """The longest `goes_left`: a small file must not ask for a large memory."""
 
 
@@ -169,7 +170,10 @@ class Tree:
     def predict_proba(self, matrix: ArrayLike, columns: Sequence[int] | Array) -> FloatArray:
         """The class probabilities of each record; the arguments are those of :meth:`apply`."""
         if self.probability is None:
-            return np.eye(len(self.schema.classes))[self.predict(matrix, columns)]
+            labels = self.predict(matrix, columns)
+            certain = np.zeros((len(labels), len(self.schema.classes)))
+            certain[np.arange(len(labels)), labels] = 1.0
+            return certain
         return self.probability[self.apply(matrix, columns)]
 
 
@@ -187,6 +191,8 @@ def _frozen(name: str, values: Any, kind: type[np.generic], shape: tuple[int, ..
         limits = np.iinfo(wanted)
         if int(array.min()) < limits.min or int(array.max()) > limits.max:
             raise ModelFormatError(f"{name} must fit in {wanted}.")
+    if array.dtype == wanted == np.uint8 and isinstance(array.base, bytes):  # frozen already
+        return array
     frozen = np.array(array, dtype=wanted, order="C")
     frozen.flags.writeable = False
     return frozen

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -109,10 +110,12 @@ def assemble(schema: Schema, drafts: Sequence[Draft]) -> Tree:
         if any(leaf.probability is None or len(leaf.probability) != n_classes for leaf in leaves):
             raise ModelFormatError(f"every leaf must have {n_classes} probabilities, or none has.")
         probability = np.array([draft.probability or [0.0] * n_classes for draft in drafts])
-    mask_start, goes_left = [], bytearray()
-    for draft in drafts:
-        mask_start.append(-1 if draft.goes_left is None else len(goes_left))
-        goes_left += draft.goes_left or b""
+    masks = [draft.goes_left or b"" for draft in drafts]
+    starts = accumulate(map(len, masks), initial=0)
+    mask_start = [
+        -1 if draft.goes_left is None else start
+        for draft, start in zip(drafts, starts, strict=False)
+    ]
     return Tree(
         schema=schema,
         feature=np.array([draft.feature for draft in drafts]),
@@ -120,7 +123,7 @@ def assemble(schema: Schema, drafts: Sequence[Draft]) -> Tree:
         left=np.array([draft.left for draft in drafts]),
         right=np.array([draft.right for draft in drafts]),
         mask_start=np.array(mask_start),
-        goes_left=np.frombuffer(goes_left, dtype=np.uint8),
+        goes_left=np.frombuffer(b"".join(masks), dtype=np.uint8),
         label=np.array([draft.label for draft in drafts]),
         probability=probability,
     )

@@ -10,30 +10,35 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from privatree.errors import ModelFormatError
-from privatree.schema import Categorical, Label, Schema
+from privatree.schema import Categorical, Feature, Label, Schema
 from privatree.tree import MAX_MASK, MAX_NODES, Tree
 from privatree.tree_building import Draft, assemble
 
+_KINDS: dict[type, str] = {str: "text", bool: "truth", int: "whole", float: "real"}
 _SPLIT_KEYS = frozenset({"feature", "left", "right"})
 
 
 def tree_to_dict(tree: Tree) -> dict[str, Any]:
     """Plain dictionaries and lists, with the names and labels of the schema."""
-    return {"nodes": [_node_to_dict(tree, node) for node in range(tree.n_nodes)]}
+    features = list(tree.schema.features.items())
+    return {"nodes": [_node_to_dict(tree, node, features) for node in range(tree.n_nodes)]}
 
 
-def _node_to_dict(tree: Tree, node: int) -> dict[str, Any]:
+def _node_to_dict(tree: Tree, node: int, features: list[tuple[str, Feature]]) -> dict[str, Any]:
     position = int(tree.feature[node])
     if position < 0:
         leaf: dict[str, Any] = {"label": tree.schema.classes[tree.label[node]]}
         if tree.probability is not None:
             leaf["probability"] = tree.probability[node].tolist()
         return leaf
-    name, feature = list(tree.schema.features.items())[position]
+    name, feature = features[position]
     split: dict[str, Any] = {"feature": name}
     if isinstance(feature, Categorical):
-        split["categories"] = [feature.categories[code] for code in tree.left_codes(node)]
+        mask = tree.goes_left[tree.mask_start[node] :][: len(feature.categories)]
+        split["categories"] = [feature.categories[code] for code in np.flatnonzero(mask).tolist()]
     else:
         split["threshold"] = float(tree.threshold[node])
     return split | {"left": int(tree.left[node]), "right": int(tree.right[node])}
@@ -128,13 +133,15 @@ def _codes(labels: Sequence[Label]) -> dict[tuple[str, Label], int]:
 
 def _kind(label: Any) -> str:
     """Tells 1, 1.0 and true apart, which are equal in Python."""
-    return next((kind.__name__ for kind in (str, bool, int, float) if isinstance(label, kind)), "")
+    return _KINDS.get(type(label), "")
 
 
 def _code(label: Any, codes: dict[tuple[str, Label], int], of_what: str) -> int:
-    if not _kind(label) or (key := (_kind(label), label)) not in codes:
+    kind = _kind(label)
+    code = codes.get((kind, label)) if kind else None
+    if code is None:
         raise ModelFormatError(f"a label must be one of {of_what}.")
-    return codes[key]
+    return code
 
 
 def _finite(value: Any, name: str) -> float:

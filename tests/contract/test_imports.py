@@ -27,7 +27,9 @@ SURFACE = (
 ALLOWED = {
     "errors": set(),
     "privacy": {"errors"},
-    "schema": {"errors", "sources"},  # Schema.infer opens frames when asked to
+    "json_files": {"errors"},
+    "toml_files": {"errors", "json_files"},
+    "schema": {"errors", "sources", "toml_files"},  # Schema.infer opens frames when asked to
     "sources": {"errors", "schema"},
     "candidates": {"errors", "schema"},
     "counts": set(),
@@ -56,7 +58,7 @@ ALLOWED = {
         "upper_split",
     },
     "paper_tree": {"counts", "gini", "paper_budget", "privacy", "schema", "tree", "tree_building"},
-    "model": {"errors", "privacy", "schema", "sources", "tree", "tree_json"},
+    "model": {"errors", "json_files", "privacy", "schema", "sources", "tree", "tree_json"},
     "estimator_base": {"errors", "model", "privacy", "schema", "sources"},
     "estimators": {
         "candidates",
@@ -108,6 +110,7 @@ ALLOWED = {
     "robustness": {
         "errors",
         "estimator_base",
+        "json_files",
         "model",
         "privacy",
         "repetition",

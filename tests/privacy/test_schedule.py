@@ -41,6 +41,8 @@ ONE = (Stage("choice", WHOLE),)
         ((Fraction(0), WHOLE, WHOLE), (), "a total > 0"),
         ((Fraction(10**13), WHOLE, WHOLE), (), "a total > 0"),
         ((WHOLE, WHOLE, -HALF), (), "no negative sums"),
+        ((WHOLE, Fraction(10**13), WHOLE), (), "sums of a schedule must be at most"),
+        ((WHOLE, WHOLE, Fraction(10**308)), (), "sums of a schedule must be at most"),
         ((WHOLE, HALF, Fraction(1, 4)), (), "must come to its total"),
         ((WHOLE, WHOLE, WHOLE), ((),), "1 to 100 stages"),
         ((WHOLE, WHOLE, WHOLE), (ONE,) * 101, "at most 100 sequences"),

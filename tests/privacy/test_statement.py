@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from privatree.errors import ModelFormatError
 from privatree.privacy import Leak, PrivacyStatement, Schedule, Spend, Stage
-from privatree.privacy.statement import shown_amount
+from privatree.privacy.statement import LONGEST_TEXT, shown_amount
 
 FULL = PrivacyStatement(
     learner="a learner",
@@ -157,6 +157,39 @@ def test_a_wrong_stage_is_refused_with_a_reason(stage: Any, message: str) -> Non
     written["schedule"]["sequences"][1][0] = stage
     with pytest.raises(ModelFormatError, match=f"^privacy: .*{message}"):
         PrivacyStatement.from_dict(written)
+
+
+@pytest.mark.parametrize(
+    ("sequences", "message"),
+    [
+        ([[["count", 0.0]]] * 101, "at most 100 sequences"),
+        ([[["count", 0.0]] * 101], "at most 100 stages"),
+        ([None] * 10**6, "at most 100 sequences"),
+    ],
+    ids=["sequences", "stages", "many"],
+)
+def test_a_schedule_too_long_is_refused_before_it_is_read(sequences: Any, message: str) -> None:
+    written = through_json(FULL)
+    written["schedule"]["sequences"] = sequences
+    with pytest.raises(ModelFormatError, match=f"^privacy: .*{message}"):
+        PrivacyStatement.from_dict(written)
+
+
+@pytest.mark.parametrize(
+    "place",
+    [("learner",), ("public", 0), ("notes", 0), ("leaks", 0, "name"), ("spends", 0, "purpose")],
+    ids=str,
+)
+def test_a_text_too_long_to_print_is_refused(place: tuple[Any, ...]) -> None:
+    """Breaking one word of a million letters into lines takes the square of that."""
+    written = through_json(FULL)
+    for length in (LONGEST_TEXT, LONGEST_TEXT + 1):
+        reach(written, place[:-1])[place[-1]] = "x" * length
+        if length <= LONGEST_TEXT:
+            assert "xxx" in str(PrivacyStatement.from_dict(written))
+        else:
+            with pytest.raises(ModelFormatError, match=r"^privacy: .*at most 10000 characters"):
+                PrivacyStatement.from_dict(written)
 
 
 def test_infinite_amounts_are_written_as_a_word() -> None:

@@ -233,6 +233,13 @@ def test_edits_are_a_number_of_records(edits):
         bounds(DESIGN, 0.5, edits)
 
 
+@pytest.mark.parametrize("value", [0.1, 0.3, 0.5, 0.84, 1.0])
+@pytest.mark.parametrize("epsilon", [5e-324, 1e-310, 1e-300])
+def test_an_epsilon_next_to_nothing_takes_next_to_nothing(epsilon, value):
+    for letter, bound in bounds(EpsilonDP(epsilon), value, 1000).items():
+        assert bound == pytest.approx(value, abs=1e-12), letter
+
+
 @pytest.mark.parametrize("epsilon", [0, -1, math.inf, math.nan])
 def test_epsilon_is_positive_and_finite(epsilon):
     with pytest.raises(ParameterError, match="epsilon must be > 0 and finite"):

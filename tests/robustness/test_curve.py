@@ -256,6 +256,8 @@ def test_a_saved_certificate_is_the_same_when_loaded(accuracy, success, claimed,
     [
         lambda w: w.update(format="privatree-model"),
         lambda w: w.update(version=2),
+        lambda w: w.update(version=True),
+        lambda w: w.update(version=1.0),
         lambda w: w.update(kind="attack-success"),
         lambda w: w.update(more=1),
         lambda w: w.pop("meaning"),
@@ -273,6 +275,7 @@ def test_a_saved_certificate_is_the_same_when_loaded(accuracy, success, claimed,
         lambda w: w.update(majority={"class": float("nan"), "share": 0.5}),
         lambda w: w.update(majority={"class": "yes", "share": 0}),
         lambda w: w.update(rows=[1]),
+        lambda w: w.update(rows=w["rows"] * 501),
         lambda w: w["rows"][1].update(poisoned=-1),
         lambda w: w["rows"][1].update(poisoned=None),
         lambda w: w["rows"][1].update(guaranteed=0.99),
@@ -301,6 +304,22 @@ def test_what_is_no_json_is_refused_with_its_path(tmp_path, content):
     path = tmp_path / "c.json"
     path.write_bytes(content)
     with pytest.raises(ModelFormatError, match=r"c\.json: a certificate must be JSON"):
+        AccuracyCertificate.load(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"9" * 5000, "thousands of digits"),
+        (b'{"a": 1, "a": 1}', "same key twice"),
+        (b"[NaN]", "must be finite"),
+    ],
+    ids=range(3),
+)
+def test_json_is_read_as_strictly_as_that_of_a_model(tmp_path, content, message):
+    path = tmp_path / "c.json"
+    path.write_bytes(content)
+    with pytest.raises(ModelFormatError, match=rf"c\.json: .*{message}"):
         AccuracyCertificate.load(path)
 
 

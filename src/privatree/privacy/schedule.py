@@ -59,6 +59,8 @@ class Schedule:
         """Refuse bounds that do not cover the sequences: certificates rest on both."""
         if not 0 < self.total <= LARGEST_TOTAL or min(self.choices, self.counts) < 0:
             raise ParameterError("a schedule must have a total > 0 and no negative sums.")
+        if max(self.choices, self.counts) > LARGEST_TOTAL:
+            raise ParameterError(f"the sums of a schedule must be at most {LARGEST_TOTAL}.")
         lengths = [len(path) for path in self.sequences]
         if len(lengths) > MOST_SEQUENCES or not all(0 < n <= MOST_STAGES for n in lengths):
             raise ParameterError(

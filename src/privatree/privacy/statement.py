@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, Decimal, localcontext
 from fractions import Fraction
+from functools import lru_cache
 from itertools import groupby
 from textwrap import TextWrapper
 from typing import Any
@@ -14,7 +15,10 @@ from typing import Any
 from privatree.errors import ModelFormatError, ParameterError
 from privatree.privacy.amounts import rounded_up
 from privatree.privacy.ledger import Spend
-from privatree.privacy.schedule import Schedule, Stage
+from privatree.privacy.schedule import MOST_SEQUENCES, MOST_STAGES, Schedule, Stage
+
+LONGEST_TEXT = 10_000
+"""In a file; wrapping the lines of longer ones takes long."""
 
 _NEIGHBOURS = {
     "add-remove": "datasets that differ by one record added or removed",
@@ -196,6 +200,10 @@ class _Table:
         value = self._left.pop(key)
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             raise ModelFormatError(f"{self._where}: {key!r} must be of type {kind.__name__}.")
+        if isinstance(value, str) and len(value) > LONGEST_TEXT:
+            raise ModelFormatError(
+                f"{self._where}: {key!r} must be at most {LONGEST_TEXT} characters."
+            )
         return value
 
     def finish(self) -> None:
@@ -222,8 +230,10 @@ def _amount(name: str, value: Any) -> float:
 
 
 def _strings(name: str, values: list[Any]) -> tuple[str, ...]:
-    if not all(isinstance(value, str) for value in values):
-        raise ModelFormatError(f"privacy: {name} must be a list of strings.")
+    if not all(isinstance(value, str) and len(value) <= LONGEST_TEXT for value in values):
+        raise ModelFormatError(
+            f"privacy: {name} must be a list of strings of at most {LONGEST_TEXT} characters."
+        )
     return tuple(values)
 
 
@@ -255,11 +265,11 @@ def _spend_from_dict(written: Any) -> Spend:
         raise ModelFormatError("privacy: spend: 'times' must be >= 1.")
     spend = Spend(
         mechanism=table.take("mechanism", str),
-        epsilon=Fraction(_finite("epsilon", table.take("epsilon", object))),
+        epsilon=_exact(_finite("epsilon", table.take("epsilon", object))),
         purpose=table.take("purpose", str),
         node=node,
         times=times,
-        delta=Fraction(_finite("delta", table.take("delta", object))),
+        delta=_exact(_finite("delta", table.take("delta", object))),
     )
     table.finish()
     return spend
@@ -270,6 +280,11 @@ def _finite(name: str, value: Any) -> float:
     if math.isinf(amount):
         raise ModelFormatError(f"privacy: {name} must be finite.")
     return amount
+
+
+@lru_cache(maxsize=1024)  # of thousands of spends most are alike
+def _exact(amount: float) -> Fraction:
+    return Fraction(amount)
 
 
 def _schedule_to_dict(schedule: Schedule) -> dict[str, Any]:
@@ -292,8 +307,13 @@ def _schedule_from_dict(written: Any) -> Schedule | None:
         name: Fraction(_finite(name, table.take(name, object)))
         for name in ("total", "choices", "counts")
     }
-    sequences = tuple(_stages(path) for path in table.take("sequences", list))
+    written_sequences = table.take("sequences", list)
     table.finish()
+    if len(written_sequences) > MOST_SEQUENCES:
+        raise ModelFormatError(
+            f"privacy: schedule: there must be at most {MOST_SEQUENCES} sequences."
+        )
+    sequences = tuple(_stages(path) for path in written_sequences)
     try:
         return Schedule(**amounts, sequences=sequences)
     except ParameterError as error:
@@ -302,6 +322,8 @@ def _schedule_from_dict(written: Any) -> Schedule | None:
 
 def _stages(written: Any) -> tuple[Stage, ...]:
     stages = []
+    if isinstance(written, list) and len(written) > MOST_STAGES:
+        raise ModelFormatError(f"privacy: schedule: a path must be at most {MOST_STAGES} stages.")
     for entry in written if isinstance(written, list) else [None]:
         match entry:
             case ["count" | "choice" as kind, epsilon]:

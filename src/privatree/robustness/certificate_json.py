@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from privatree import json_files
 from privatree.errors import CertificateError, ModelFormatError, ParameterError
 from privatree.privacy.statement import PrivacyStatement
 from privatree.robustness.certificate_text import (
@@ -35,7 +35,8 @@ READERS = {
     "predictions": "PredictionCertificates",
 }
 """Which class reads a file of each kind."""
-_MAX_BYTES = 64 * 2**20
+MOST_ROWS = 1000
+"""Of a certificate in a file: each is computed again when it is read."""
 ROUNDING = 1e-9
 """Of figures computed with another version of a library."""
 
@@ -90,6 +91,8 @@ def certificate_from_dict(kind: type[Kind], written: Any) -> Kind:
     if not (written["claimed_by"] is None or isinstance(written["claimed_by"], str)):
         raise ModelFormatError("'claimed_by' must be a name or null.")
     rows = _objects("rows", written["rows"])
+    if len(rows) > MOST_ROWS:
+        raise ModelFormatError(f"'rows' must be at most {MOST_ROWS}.")
     privacy = PrivacyStatement.from_dict(written["privacy"])
     try:
         certificate = kind(
@@ -103,8 +106,9 @@ def certificate_from_dict(kind: type[Kind], written: Any) -> Kind:
     except (CertificateError, ParameterError) as error:
         raise ModelFormatError(str(error)) from None
     promise = _promise(certificate)
-    for row, (edits, (supported, _), _) in zip(rows, certificate.rows, strict=True):
+    for row, edits in zip(rows, certificate.poisoned, strict=True):
         promised = number(promise, row.get(promise), float)
+        supported = certificate.guarantee(edits)
         excess = promised - supported if kind.more_is_better else supported - promised
         if excess > ROUNDING:
             raise ModelFormatError(
@@ -131,7 +135,8 @@ def check_header(written: Any, kind: str, keys: set[str]) -> None:
             f"a certificate must be an object with 'format': '{FORMAT}'. privatree.load reads a "
             "model."
         )
-    if written.get("version") != VERSION:
+    version = written.get("version")
+    if type(version) is not int or version != VERSION:
         raise ModelFormatError(
             f"this privatree reads version {VERSION} of the certificate format. Please upgrade "
             "privatree if the file is of a later one."
@@ -155,17 +160,7 @@ def read_json(path: str | Path, understand: Callable[[Any], Loaded]) -> Loaded:
     understand : callable
         From plain dictionaries and lists to what they mean, or a :class:`ModelFormatError`.
     """
-    encoded = Path(path).read_bytes()
-    if len(encoded) > _MAX_BYTES:
-        raise ModelFormatError(f"{path}: a certificate must be at most {_MAX_BYTES} bytes.")
-    try:
-        written = json.loads(encoded.decode("utf-8"))
-    except (ValueError, RecursionError):
-        raise ModelFormatError(f"{path}: a certificate must be JSON in UTF-8.") from None
-    try:
-        return understand(written)
-    except ModelFormatError as error:
-        raise ModelFormatError(f"{path}: {error}") from None
+    return json_files.read_json(path, "a certificate", understand)
 
 
 def write_json(path: str | Path, text: str) -> None:

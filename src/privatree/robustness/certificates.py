@@ -154,7 +154,7 @@ def any_learner_bound(epsilon: float, value: float, edits: int) -> float:
     if value == 1:
         return 1.0
     turn = -(math.log1p(-value) + float(np.logaddexp(0.0, epsilon))) / epsilon
-    latest = edits if turn >= edits else max(0, math.ceil(turn))
+    latest = edits if turn >= edits else math.ceil(turn) if turn > 0 else 0
     return max(
         paper_bound(epsilon, complement_bound(epsilon, value, first), edits - first)
         for first in {latest, max(0, latest - 1)}

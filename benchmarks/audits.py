@@ -1,0 +1,69 @@
+"""Audits of ourselves and of others at epsilon 1, as in docs/audits.md; prints a table.
+
+Reports that are in the folder already are not made again. With diffprivlib and interpret in the
+environment (the extra "bench") it takes about an hour on two cores: most of it for DP-EBM, which is
+slow to train, and for our own learner, which gets more trainings than the others.
+
+    python benchmarks/audits.py audits [method ...]
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+# Trainings of each table; fewer where one takes long.
+RUNS = {
+    "privatree": 20_000,
+    "privatree-robust": 1000,
+    "privatree-paper": 4000,
+    "privatree-star": 1000,
+    "bdpt": 1000,
+    "dpgdf": 1000,
+    "random-tree": 1000,
+    "diffprivlib-tree": 1000,
+    "diffprivlib-forest": 1000,
+    "diffprivlib-logistic": 1000,
+    "dp-ebm": 100,
+}
+PAIRS = (
+    *("purity", "many-features", "new-class", "new-category", "outlier", "size-threshold"),
+    *("category-order", "three-records", "first-row", "part-sizes", "no-records"),
+)
+
+
+def audited(method: str, folder: Path) -> dict[str, float]:
+    """The bound of each pair."""
+    report = folder / f"{method}.json"
+    if not report.exists():
+        command = [sys.executable, "-m", "privatree", "audit", method, "--epsilon", "1"]
+        command += ["--runs", str(RUNS[method]), "-o", str(report)]
+        with open(folder / f"{method}.txt", "w") as text:
+            subprocess.run(command, check=True, stdout=text)
+    written = json.loads(report.read_text())
+    return {finding["pair"]: finding["lower_bound"] for finding in written["findings"]}
+
+
+def cell(bound: float | None) -> str:
+    if bound is None:
+        return ""
+    rounded = f"{int(bound * 100) / 100:.2f}"
+    return f"**{rounded}**" if bound > 1 else rounded
+
+
+def main() -> None:
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    methods = sys.argv[2:] or list(RUNS)
+    print(f"| method | runs | {' | '.join(PAIRS)} |")
+    print(f"| --- | ---: |{' ---: |' * len(PAIRS)}")
+    for method in methods:
+        bounds = audited(method, folder)
+        cells = [cell(bounds.get(pair)) for pair in PAIRS]
+        print(f"| {method} | {RUNS[method]:,} | {' | '.join(cells)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Mutated files through the loaders; ``benchmarks/fuzz_loaders.py`` runs it."""

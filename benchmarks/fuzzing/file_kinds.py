@@ -1,0 +1,162 @@
+"""What is mutated, how it is read, and what must work with whatever was read."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fuzzing import byte_mutations, json_mutations, starting_files, toml_mutations
+from privatree import export_text, load
+from privatree.errors import ModelFormatError, PrivatreeError, SchemaError
+from privatree.model import Model
+from privatree.robustness import certificates
+from privatree.robustness.curve import AccuracyCertificate, AttackSuccessCertificate
+from privatree.robustness.predictions import PredictionCertificates
+from privatree.schema import Categorical, Schema
+from privatree.sources.frames import read_features
+
+
+@dataclass(frozen=True)
+class FileKind:
+    """Files that one function reads.
+
+    Parameters
+    ----------
+    name : str
+        Of the kind.
+    suffix : str
+        Of the files.
+    share : int
+        Of ten files, so many are of this kind.
+    write_starting_files : callable
+        Writes whole files into a folder.
+    mutate : callable
+        From a file, another one and chance to a mutated file.
+    load : callable
+        From a path, and the name of the file that was mutated, to what the file says.
+    refusal : type
+        The error that says that a file is not of the kind.
+    use : callable
+        Does with what was read, in a folder of its own, what a user would do.
+    """
+
+    name: str
+    suffix: str
+    share: int
+    write_starting_files: Callable[[Path], None]
+    mutate: Callable[[bytes, bytes, random.Random], bytes]
+    load: Callable[[Path, str], Any]
+    refusal: type[PrivatreeError]
+    use: Callable[[Any, Path], None]
+
+
+class NotTheSameError(Exception):
+    """What was read, written and read again is something else."""
+
+
+def _some_rows(schema: Schema) -> np.ndarray[Any, Any]:
+    """Missing, unknown, outside the range, and as declared."""
+    columns = [
+        [None, "unknown", feature.categories[0], feature.categories[-1]]
+        if isinstance(feature, Categorical)
+        else [math.nan, math.inf, feature.low, feature.high]
+        for feature in schema.features.values()
+    ]
+    rows = np.empty((4, len(columns)), dtype=object)
+    for place, column in enumerate(columns):
+        rows[:, place] = column
+    return rows
+
+
+def _use_model(model: Model, folder: Path) -> None:
+    rows = _some_rows(model.schema_)
+    predicted = model.predict(rows).tolist()
+    shares = model.predict_proba(rows)
+    leaves = model.apply(rows)
+    if (
+        not set(predicted) <= set(model.classes_.tolist())
+        or (model.tree_.feature[leaves] >= 0).any()
+    ):
+        raise NotTheSameError("a prediction is not a class, or not of a leaf.")
+    if not np.allclose(shares.sum(axis=1), 1.0):
+        raise NotTheSameError("probabilities do not add up to 1.")
+    export_text(model)
+    str(model.privacy_)
+    model.save(folder / "again.json")
+    if load(folder / "again.json") != model:
+        raise NotTheSameError("the model is another one after saving and loading.")
+
+
+def _use_schema(schema: Schema, folder: Path) -> None:
+    hash(schema)
+    read_features(_some_rows(schema), schema)
+    schema.to_toml(folder / "again.toml")
+    if Schema.from_toml(folder / "again.toml") != schema:
+        raise NotTheSameError("the schema is another one after writing and reading.")
+
+
+_READERS: dict[str, Any] = {
+    "accuracy": AccuracyCertificate,
+    "success": AttackSuccessCertificate,
+    "predictions": PredictionCertificates,
+}
+
+
+def _load_certificate(path: Path, name: str) -> Any:
+    certificates._all_at_once.cache_clear()  # what is kept of files before is not this one's
+    certificates._one_edit.cache_clear()
+    return _READERS[name.partition("-")[0]].load(path)
+
+
+def _use_certificate(certificate: Any, folder: Path) -> None:
+    text = str(certificate)
+    certificate.table()
+    certificate.save(folder / "again.json")
+    if str(type(certificate).load(folder / "again.json")) != text:
+        raise NotTheSameError("the certificate is another one after saving and loading.")
+
+
+def _mutate_model(contents: bytes, other: bytes, rng: random.Random) -> bytes:
+    if rng.random() < 0.3:
+        return byte_mutations.mutated(contents, other, rng)
+    actions = (*json_mutations.ANYWHERE, *json_mutations.OF_MODELS)
+    return json_mutations.mutated(contents, actions, rng)
+
+
+def _mutate_schema(contents: bytes, other: bytes, rng: random.Random) -> bytes:
+    if rng.random() < 0.3:
+        return byte_mutations.mutated(contents, other, rng)
+    return toml_mutations.mutated(contents, rng)
+
+
+def _mutate_certificate(contents: bytes, other: bytes, rng: random.Random) -> bytes:
+    if rng.random() < 0.3:
+        return byte_mutations.mutated(contents, other, rng)
+    actions = (
+        *json_mutations.ANYWHERE,
+        json_mutations.change_spends,
+        json_mutations.change_schedule,
+    )
+    return json_mutations.mutated(contents, actions, rng)
+
+
+KINDS = (
+    FileKind(
+        "models", ".json", 6, starting_files.write_models, _mutate_model,
+        lambda path, _: load(path), ModelFormatError, _use_model,
+    ),
+    FileKind(
+        "schemas", ".toml", 3, starting_files.write_schemas, _mutate_schema,
+        lambda path, _: Schema.from_toml(path), SchemaError, _use_schema,
+    ),
+    FileKind(
+        "certificates", ".json", 1, starting_files.write_certificates, _mutate_certificate,
+        _load_certificate, ModelFormatError, _use_certificate,
+    ),
+)  # fmt: skip
