@@ -191,6 +191,7 @@ def test_numbers_of_any_kind_are_fine(changes):
     if isinstance(changes.get("epsilon"), Fraction):
         epsilon = changes["epsilon"]
     assert all(total(path) == epsilon for path in paid(fitted))
+    assert Fraction(fitted.privacy_.epsilon) >= epsilon  # a float above what is spent, or equal
 
 
 @pytest.mark.parametrize(("n_categories", "max_depth"), [(1100, 16), (70_000, None)])

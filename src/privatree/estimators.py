@@ -20,7 +20,7 @@ from privatree.estimator_base import (
     check_one_of,
 )
 from privatree.model import Model
-from privatree.privacy.amounts import spendable_fraction
+from privatree.privacy.amounts import positive_fraction, rounded_up, spendable_fraction
 from privatree.privacy.ledger import Ledger
 from privatree.privacy.randomness import Randomness
 from privatree.privacy.statement import PrivacyStatement
@@ -262,12 +262,13 @@ class PrivaTreeClassifier(TreeClassifier):
             public.append("dataset_size, as declared: it must not be the table's own length")
         elif self.neighbours == "replace":
             public.append("the number of records: it is the same in both tables")
+        epsilon = positive_fraction("epsilon", self.epsilon)
         notes = []
         if self.neighbours == "replace":
             notes.append("Spends are for one record added or removed: one replaced costs twice.")
         return PrivacyStatement(
             learner="PrivaTreeClassifier",
-            epsilon=math.inf if self.schema is None else float(self.epsilon),
+            epsilon=math.inf if self.schema is None else rounded_up(epsilon),
             neighbours=self.neighbours,
             public=tuple(public),
             leaks=(INFERRED_SCHEMA,) if self.schema is None else (),

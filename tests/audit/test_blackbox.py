@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
+from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 from privatree import (
@@ -209,11 +210,44 @@ def test_a_function_makes_the_learner_of_a_pair():
 
     def make(pair):
         asked.append(pair.name)
-        return Fake(2.0 if pair is PAIR else 0.5, random_state=0)
+        return Fake(2.0, random_state=0)
 
     report = audit(make, [PAIR, PAIRS["no-records"]], runs=8)
     assert asked == [PAIR.name, "no-records"]
     assert report.claimed == 2.0
+    with pytest.raises(ParameterError, match="have different epsilons"):
+        audit(lambda pair: Fake(2.0 if pair is PAIR else 0.5), [PAIR, PAIRS["no-records"]], runs=8)
+
+
+def test_a_seed_inside_a_pipeline_is_not_the_same_every_time():
+    """Else trainings that are all the same would be counted as independent ones."""
+
+    class Step(BaseEstimator):
+        def fit(self, X, y=None):
+            return self
+
+        def transform(self, X):
+            return X
+
+    seeds = []
+    views = {"seed": View("it", lambda model, probes: seeds.append(model[-1].random_state))}
+    audit(make_pipeline(Step(), Fake(1.0, random_state=3)), PAIR, runs=20, views=views)
+    assert len(set(seeds)) == 40
+
+
+def test_tables_take_turns():
+    """Else a learner that tells the time would be told from itself."""
+
+    class Clock(Fake):
+        trainings = 0
+
+        def fit(self, X, y):
+            Clock.trainings += 1
+            self.late_ = Clock.trainings > 2000
+            return super().fit(X, y)
+
+    report = audit(Clock(0.01, random_state=0), PAIR, runs=2000)
+    assert report.lower_bound < 0.2
 
 
 def test_no_budget_is_charged():
@@ -234,12 +268,12 @@ def test_seeds_are_distinct_and_follow_from_the_one_given():
         return seen
 
     first, again, other = seeds(5), seeds(5), seeds(6)
-    assert first == again
-    assert len(set(first)) == len(set(other)) == 50  # the same for both tables, whatever they hold
+    assert set(first) == set(again)  # tables take turns in a random order
+    assert len(set(first)) == len(set(other)) == 100  # both tables, each training
     assert not set(first) & set(other)
     assert set(seeds(None, 8)) == {None}
     generators = [seeds(np.random.default_rng(0)) for _ in range(2)]
-    assert generators[0] == generators[1]
+    assert set(generators[0]) == set(generators[1])
 
 
 def test_without_a_seed_the_noise_is_fresh():

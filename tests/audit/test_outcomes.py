@@ -1,10 +1,11 @@
 import math
+import sys
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import RandomForestClassifier
 
 from privatree import Categorical, Numeric, ParameterError, PrivaTreeClassifier, Schema
@@ -56,11 +57,52 @@ def test_an_error_is_all_that_is_seen_of_a_training_that_fails():
     assert not any(map(is_error, [(), None, "error", ("errors",), 3]))
 
 
-def test_kinds_of_warnings_are_seen_once_each_and_not_their_numbers():
-    assert train(Simple("warn"), X, Y).said == ("FutureWarning", "UserWarning")
+def test_warnings_are_seen_once_each_with_their_texts():
+    said = train(Simple("warn"), X, Y).said
+    assert [text.split(":")[0] for text in said] == ["FutureWarning", "UserWarning"]
+    assert all(text.split(": ")[1] for text in said)
     assert train(Simple(), X, Y).said == ()
     shown = seen(VIEWS, PROBES, train(Simple("warn"), X, Y))
-    assert shown[list(VIEWS).index("said")] == ("FutureWarning", "UserWarning")
+    assert shown[list(VIEWS).index("said")] == said
+
+
+def test_what_is_printed_is_seen(capsys):
+    class Printing(Simple):
+        def fit(self, X, y):
+            print(f"{len(y)} records")
+            print("done", file=sys.stderr)
+            return super().fit(X, y)
+
+    assert train(Printing(), X, Y).said == (f"{len(Y)} records", "done")
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_learner_that_changes_its_records_changes_a_copy():
+    class Changing(Simple):
+        def fit(self, X, y):
+            X[:] = 0
+            return super().fit(X, y)
+
+    records = np.ones((2, 1))
+    train(Changing(), records, Y[:2])
+    assert records.all()
+
+
+def test_exact_numbers_and_the_statement_are_seen():
+    class Exact(Simple):
+        def fit(self, X, y):
+            self.prior_ = np.mean([1.0, 0.0, 0.0])
+            return super().fit(X, y)
+
+    shown = seen({"numbers": VIEWS["numbers"]}, PROBES, train(Exact(), X, Y))
+    assert shown == ((repr(1 / 3),),)
+    schema = Schema({"x": Numeric(0, 1)}, ["no", "yes"])
+    model = PrivaTreeClassifier(schema=schema, max_depth=1, random_state=0)
+    replaced = clone(model).set_params(neighbours="replace")  # the number of records is public
+    X_private, y_private = np.array([[0.1], [0.9]]), ["no", "yes"]
+    views = {"statement": VIEWS["statement"]}
+    assert "PrivaTreeClassifier" in seen(views, X_private, train(model, X_private, y_private))[0]
+    assert seen(views, X_private, train(replaced, X_private, y_private)) == (None,)
 
 
 def test_a_model_is_seen_even_if_fit_returns_nothing():
@@ -141,19 +183,22 @@ def test_probabilities_that_are_missing_have_their_own_step():
     assert views_of(Missing())["probabilities"] == (-20, 5)
 
 
-def test_entries_are_names_whole_numbers_and_sizes():
+def test_entries_are_names_numbers_and_sizes():
     found = list(entries({"a": [1, 2.5, None], "b": np.array(["u"]), "c": np.array([0.5])}, "m_"))
     assert found == [
         ("key of m_", "a"),
-        ("length of m_['a']", "3"),
-        ("m_['a'][0]", "1"),
-        ("m_['a'][2]", "None"),
+        ("length of m_['a']", 3),
+        ("m_['a'][0]", 1),
+        ("m_['a'][1]", 2.5),
+        ("m_['a'][2]", None),
         ("key of m_", "b"),
-        ("shape of m_['b']", "(1,)"),
-        ("length of m_['b']", "1"),
+        ("shape of m_['b']", (1,)),
+        ("length of m_['b']", 1),
         ("m_['b'][0]", "u"),
         ("key of m_", "c"),
-        ("shape of m_['c']", "(1,)"),
+        ("shape of m_['c']", (1,)),
+        ("length of m_['c']", 1),
+        ("m_['c'][0]", 0.5),
     ]
 
 

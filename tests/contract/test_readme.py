@@ -41,19 +41,23 @@ def test_snippets_run_and_commands_work_in_order(tmp_path, monkeypatch, capsys):
     assert all(checked.values()), checked
 
 
-def test_the_page_on_robustness_prints_what_it_says():
+@pytest.mark.parametrize(
+    ("name", "made"),
+    [("robustness", {"certificate", "ensemble", "poisoned"}), ("audits", {"found", "pair"})],
+)
+def test_a_page_prints_what_it_says(name, made):
     """Its snippets are one session."""
-    page = (ROOT / "docs" / "robustness.md").read_text()
+    page = (ROOT / "docs" / f"{name}.md").read_text()
     session, printed = {}, None
     for language, block in re.findall(r"```(\w+)\n(.*?)```", page, flags=re.DOTALL):
         if language == "python":
             out = io.StringIO()
             with contextlib.redirect_stdout(out):
-                exec(compile(block, "robustness.md", "exec"), session)
+                exec(compile(block, f"{name}.md", "exec"), session)
             printed = out.getvalue() or printed
         elif language == "text":
             assert printed == block
-    assert {"certificate", "ensemble", "poisoned"} <= set(session)
+    assert made <= set(session)
 
 
 def test_make_targets_exist():

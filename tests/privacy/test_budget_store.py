@@ -814,3 +814,16 @@ def test_the_library_loads_no_database_until_it_is_needed() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\nTrue\n"
+
+
+def test_a_second_name_is_refused(tmp_path):
+    """A journal that a killed process left goes by the name of its file."""
+    store = BudgetStore.create(tmp_path / "a.db", 1.0)
+    os.link(tmp_path / "a.db", tmp_path / "b.db")
+    for path in (tmp_path / "a.db", tmp_path / "b.db"):
+        with pytest.raises(BudgetStoreError, match="has a second name"):
+            BudgetStore(path)
+    with pytest.raises(BudgetStoreError, match="has a second name"):
+        store.charge(0.1, purpose="model")
+    (tmp_path / "b.db").unlink()
+    assert store.remaining == 1

@@ -72,11 +72,11 @@ def test_parts_come_in_order_and_a_training_of_ones_own_is_measured():
 
     parts = list(
         refits_in_parts(
-            learner(random_state=5), X, Y, lambda trained: trained, 11, train=train, at_once=4
+            learner(random_state=5), [(X, Y)], lambda trained: trained, 11, train=train, at_once=4
         )
     )
-    assert [len(part) for part in parts] == [4, 4, 3]
-    whole = [one for part in parts for one in part]
+    assert [(place, len(part)) for place, part in parts] == [(0, 4), (0, 4), (0, 3)]
+    whole = [one for _, part in parts for one in part]
     assert whole == [(seed, 60) for _, seed in refit(learner(random_state=5), X, Y, drawn_tree, 11)]
 
 

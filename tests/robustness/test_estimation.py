@@ -14,8 +14,9 @@ from privatree import (
 from privatree.baselines import RandomTreeClassifier
 from privatree.errors import CertificateError
 from privatree.privacy import Budget
-from privatree.robustness.attacks import BackdoorAttack
 from privatree.repetition.confidence import lower_confidence_bound, upper_confidence_bound
+from privatree.repetition.refits import BUDGET_LEFT_OUT, refit
+from privatree.robustness.attacks import BackdoorAttack
 from privatree.robustness.estimation import (
     accuracy_certificate,
     attack_success_certificate,
@@ -24,7 +25,6 @@ from privatree.robustness.estimation import (
 )
 from privatree.robustness.majority import Majority
 from privatree.robustness.measures import Accuracy
-from privatree.repetition.refits import BUDGET_LEFT_OUT, refit
 
 SCHEMA = Schema({"a": Numeric(0, 1), "b": Categorical(["x", "y"])}, ["no", "yes"])
 

@@ -25,7 +25,7 @@ from privatree.audit.report import AuditReport, Finding
 from privatree.errors import ParameterError
 from privatree.repetition.confidence import check_confidence
 from privatree.repetition.progress import progress_bar
-from privatree.repetition.refits import refits_in_parts, without_budget
+from privatree.repetition.refits import given_parameters, refits_in_parts, without_budget
 
 FEWEST_RUNS, MOST_RUNS = 8, 10**7
 _AT_ONCE = 25
@@ -107,16 +107,16 @@ def audit(
     audited = [_audited(pair, _for_pair(learner, pair), looks, n_jobs) for pair in pairs]
     skipped = tuple(one.pair.name for one in audited if not one.can_show())
     audited = [one for one in audited if one.pair.name not in skipped]
+    if claimed is None:
+        claimed = _claimed_by_all([one.estimator for one in audited])
     if not audited:
         raise ParameterError(
             f"neighbours must have a pair that such a model can show, got {', '.join(skipped)}."
         )
     failure = (1.0 - confidence) / len(pairs)
-    total = 2 * runs * sum(one.pair.effort for one in audited)
+    total = 2 * sum(one.pair.trainings(runs) for one in audited)
     with progress_bar(total, progress, "trainings") as advance:
         findings = tuple(one.finding(runs, failure, delta, advance) for one in audited)
-    if claimed is None:
-        claimed = _claimed(audited[0].estimator, None)
     return AuditReport(findings, int(runs), float(confidence), claimed, float(delta), skipped)
 
 
@@ -148,6 +148,16 @@ def _claimed(learner: Learner, given: Any) -> float | None:
     if not _is_number(given) or not 0.0 < given < math.inf:
         raise ParameterError(f"claimed must be a positive number or None, got {given!r}.")
     return float(given)
+
+
+def _claimed_by_all(estimators: Sequence[Any]) -> float | None:
+    """The epsilon of classifiers that a function made for the pairs."""
+    claims = {_claimed(estimator, None) for estimator in estimators}
+    if len(claims) > 1:
+        raise ParameterError(
+            "claimed must be given: the classifiers for different pairs have different epsilons."
+        )
+    return next(iter(claims), None)
 
 
 def _check_pairs(pairs: Sequence[Any], views: Mapping[str, View]) -> None:
@@ -214,31 +224,32 @@ class _Audited:
         """Whether the models have what the pair needs to be seen."""
         if self.pair.needs is None:
             return True
-        ((shown,),) = self._trainings(self.pair.first, 1)
+        ((_, (shown,)),) = self._trainings([self.pair.first], 1)
         return dict(zip(self.views, shown, strict=True))[self.pair.needs] is not None
 
     def finding(
         self, runs: int, failure_probability: float, delta: float, advance: Callable[[int], None]
     ) -> Finding:
         """Train on both tables, and take the event that shows most."""
-        both = []
-        for table in (self.pair.first, self.pair.second):
-            found: list[tuple[Any, ...]] = []
-            for part in self._trainings(table, runs * self.pair.effort):
-                found += part
-                advance(len(part))
-            both.append(zip(*found, strict=True))
+        both: tuple[list[tuple[Any, ...]], ...] = ([], [])
+        tables = [self.pair.first, self.pair.second]
+        for place, part in self._trainings(tables, self.pair.trainings(runs)):
+            both[place].extend(part)
+            advance(len(part))
+        by_view = (zip(*of_table, strict=True) for of_table in both)
         seen_by_view = {
-            name: (first, second) for name, first, second in zip(self.views, *both, strict=True)
+            name: (first, second) for name, first, second in zip(self.views, *by_view, strict=True)
         }
         counting = Counting(self.pair, failure_probability, delta, self.changes)
         return counting.finding(seen_by_view, self.views)
 
-    def _trainings(self, table: Records, runs: int) -> Iterator[list[tuple[Any, ...]]]:
+    def _trainings(
+        self, tables: Sequence[Records], runs: int
+    ) -> Iterator[tuple[int, list[tuple[Any, ...]]]]:
         look = partial(seen, self.views, _probes(self.pair))
         return refits_in_parts(
             self.estimator,
-            *table,
+            tables,
             look,
             runs,
             train=train,
@@ -251,7 +262,7 @@ def _audited(
     pair: Neighbours, estimator: Any, views: Mapping[str, View], n_jobs: int | None
 ) -> _Audited:
     """The pair as the learner's epsilon counts it."""
-    for_replaced = estimator.get_params(deep=False).get("neighbours") == "replace"
+    for_replaced = "replace" in given_parameters(estimator, "neighbours").values()
     if for_replaced and not pair.replaced:
         raise ParameterError(
             "the learner's epsilon is for one record replaced, and the tables of pair "

@@ -22,6 +22,8 @@ from privatree.schema import Categorical, Feature, Numeric, Schema
 if TYPE_CHECKING:
     import pandas as pd
 
+_ENOUGH = 16_000
+"""Trainings with which an event that is rare is seen often enough."""
 _LARGEST_TABLE = 20_000
 """A learner with a smaller epsilon would need a larger one to be told apart by its size."""
 
@@ -54,7 +56,7 @@ class Neighbours:
     needs : str, optional
         The view without which the pair can show nothing that the others do not.
     effort : int, default=1
-        How many times as many trainings it needs: more if its event is rare.
+        How many times as many trainings it needs, if they are few: more if its event is rare.
     """
 
     name: str
@@ -71,6 +73,10 @@ class Neighbours:
     def replaced(self) -> bool:
         """Whether one record is replaced by another, and not added or removed."""
         return len(self.first.y) == len(self.second.y)
+
+    def trainings(self, runs: int) -> int:
+        """How many of each table, where so many are asked for in general."""
+        return max(runs, min(self.effort * runs, _ENOUGH))
 
     def encoded(self, encode: Callable[[Any, Schema], Any]) -> Neighbours:
         """The same pair in another form, for a learner that takes no frames.

@@ -7,15 +7,19 @@ can be seen, too.
 
 from __future__ import annotations
 
+import io
 import math
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from contextlib import redirect_stderr, redirect_stdout
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from privatree.audit.exact import TreeShape, shape_of
 from privatree.errors import ParameterError
+from privatree.privacy.statement import PrivacyStatement
 from privatree.tree import Tree
 
 MOST_PROBES = 12
@@ -33,7 +37,7 @@ class Trained(NamedTuple):
     model: Any
     """None if there was an error."""
     said: tuple[str, ...]
-    """The error, or the warnings."""
+    """The error; else warnings, and what was printed."""
 
 
 class View(NamedTuple):
@@ -48,15 +52,21 @@ class View(NamedTuple):
 
 
 def train(estimator: Any, X: Any, y: Any) -> Trained:
-    """Train, and note down what is said."""
-    with warnings.catch_warnings(record=True) as caught:
+    """Train, and note down what is said: an error, warnings, what is printed."""
+    printed = io.StringIO()
+    X, y = (table.copy() if hasattr(table, "copy") else table for table in (X, y))
+    with (
+        warnings.catch_warnings(record=True) as caught,
+        redirect_stdout(printed),
+        redirect_stderr(printed),
+    ):
         warnings.simplefilter("always")
         try:
-            estimator.fit(X, y)
+            estimator.fit(X, y)  # a copy of the records: a learner may change what it is given
         except Exception as error:  # whatever it is: it can be seen
             return Trained(None, (f"{type(error).__name__}: {error}",))
-    kinds = {warning.category.__name__ for warning in caught}
-    return Trained(estimator, tuple(sorted(kinds)))
+    warned = {f"{warning.category.__name__}: {warning.message}" for warning in caught}
+    return Trained(estimator, tuple(sorted(warned | set(printed.getvalue().splitlines()))))
 
 
 def seen(views: Mapping[str, View], probes: Any, trained: Trained) -> tuple[Hashable, ...]:
@@ -144,12 +154,23 @@ def _labels(model: Any, probes: Any) -> Hashable:
     return tuple(map(str, np.asarray(model.predict(probes)).tolist()))
 
 
-def _probabilities(model: Any, probes: Any) -> Hashable:
+def _shares(model: Any, probes: Any) -> NDArray[np.float64] | None:
     tree = _tree(model)
     if not hasattr(model, "predict_proba") or (tree is not None and tree.probability is None):
         return None  # labels say as much
-    shares = np.asarray(model.predict_proba(probes), dtype=np.float64)
-    return tuple(np.rint(np.nan_to_num(shares, nan=-1.0).ravel() * _STEPS).astype(int).tolist())
+    return np.asarray(model.predict_proba(probes), dtype=np.float64).ravel()
+
+
+def _probabilities(model: Any, probes: Any) -> Hashable:
+    shares = _shares(model, probes)
+    if shares is None:
+        return None
+    return tuple(np.rint(np.nan_to_num(shares, nan=-1.0) * _STEPS).astype(int).tolist())
+
+
+def _exact_probabilities(model: Any, probes: Any) -> Hashable:
+    shares = _shares(model, probes)
+    return None if shares is None else tuple(map(repr, shares.tolist()))
 
 
 def _members(model: Any, probes: Any) -> Hashable:
@@ -161,13 +182,18 @@ def _members(model: Any, probes: Any) -> Hashable:
 
 
 def _listed(model: Any, probes: Any) -> Hashable:
-    return tuple(entries(model))
+    found = entries(model)
+    return tuple((path, str(value)) for path, value in found if not isinstance(value, float))
 
 
-def entries(value: Any, path: str = "", levels: int = _MOST_LEVELS) -> Iterator[tuple[str, str]]:
-    """Names, whole numbers and sizes in a model, each with where it stands.
+def _numbers(model: Any, probes: Any) -> Hashable:
+    """Most are never the same twice; one without noise is, and gives its table away."""
+    found = [repr(value) for _, value in entries(model) if isinstance(value, float)]
+    return tuple(found[:_MOST_ENTRIES]) or None
 
-    Other numbers are left out: they are never the same twice.
+
+def entries(value: Any, path: str = "", levels: int = _MOST_LEVELS) -> Iterator[tuple[str, Any]]:
+    """Names, numbers and sizes in a model, each with where it stands.
 
     Parameters
     ----------
@@ -178,12 +204,13 @@ def entries(value: Any, path: str = "", levels: int = _MOST_LEVELS) -> Iterator[
     levels : int
         How deep to look.
     """
-    if value is None or isinstance(value, bool | int | str | np.integer | np.bool_):
-        yield path, str(value)
+    if value is None or isinstance(value, bool | int | float | str | np.generic):
+        yield path, value.item() if isinstance(value, np.generic) else value
     elif isinstance(value, np.ndarray):
-        yield f"shape of {path}", str(value.shape)
-        if value.dtype.kind in "iubUSO":
-            yield from entries(value.ravel().tolist(), path, levels)
+        yield f"shape of {path}", value.shape
+        if value.dtype.kind in "biufUSO":
+            entry_list = value.ravel()[:_MOST_ENTRIES].tolist()
+            yield from entries(entry_list, path, levels)
     elif levels and hasattr(value, "get_params"):
         for name in sorted(vars(value)):
             if name.endswith("_") and not name.startswith("_"):
@@ -193,13 +220,21 @@ def entries(value: Any, path: str = "", levels: int = _MOST_LEVELS) -> Iterator[
             yield f"key of {path}", str(key)
             yield from entries(of_key, f"{path}[{key!r}]", levels - 1)
     elif levels and isinstance(value, list | tuple):
-        yield f"length of {path}", str(len(value))
+        yield f"length of {path}", len(value)
         for place, entry in enumerate(value[:_MOST_ENTRIES]):
             yield from entries(entry, f"{path}[{place}]", levels - 1)
 
 
+def _statement(model: Any, probes: Any) -> Hashable:
+    """Not if it says itself that the number of records is public: it tells it, too."""
+    privacy = getattr(model, "privacy_", None)
+    if not isinstance(privacy, PrivacyStatement):
+        return None
+    return None if any("number of records" in what for what in privacy.public) else str(privacy)
+
+
 VIEWS: dict[str, View] = {
-    "said": View("errors and kinds of warnings of the training", lambda model, probes: None),
+    "said": View("errors, warnings and what else the training says", lambda model, probes: None),
     "tree": View("the tree", _shape),
     "splits": View("the features on which the tree splits", _splits),
     "root": View("the split at the root", _root),
@@ -210,11 +245,16 @@ VIEWS: dict[str, View] = {
         _probabilities,
         True,
     ),
+    "exact probabilities": View(
+        "the predicted probabilities for the records of both tables", _exact_probabilities, True
+    ),
     "members": View(
         "the predictions of the members of the ensemble for the records of both tables",
         _members,
         True,
     ),
     "listed": View("names, whole numbers and sizes in the model", _listed),
+    "numbers": View("numbers in the model", _numbers, True),
+    "statement": View("the privacy statement", _statement),
 }
 """Every way in which models are looked at, by name."""

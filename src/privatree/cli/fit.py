@@ -162,6 +162,7 @@ def _trained_within(
     from privatree.privacy.budget_store import BudgetStore
 
     store = BudgetStore(budget, note=str(output))
+    _refuse_journal(output, store.path)
     try:
         with TemporaryFile(dir=output.parent):  # as will be done for the model
             pass
@@ -175,6 +176,13 @@ def _trained_within(
             f"Charged epsilon {parameters['epsilon']:g} to {budget}{_left(store)}.", err=True
         )
     return model
+
+
+def _refuse_journal(output: Path, budget: Path) -> None:
+    """SQLite takes files of these names for its own, and deletes them."""
+    own = {budget.with_name(budget.name + end) for end in ("-journal", "-wal", "-shm")}
+    if output.resolve() in own:
+        raise ParameterError(f"{output}: is the name of the budget's journal. Name another file.")
 
 
 def _left(store: Any) -> str:

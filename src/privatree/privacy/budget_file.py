@@ -209,6 +209,13 @@ def _check_kind(path: Path, connection: sqlite3.Connection) -> None:
         raise BudgetStoreError(
             f"{path}: is empty. If its creation was interrupted, delete it and create it again."
         )
+    if os.stat(path).st_nlink > 1:
+        # A journal is found by the name of its file: under the other one, a charge that a killed
+        # process left unfinished would not be undone now, and later undo those made since.
+        raise BudgetStoreError(
+            f"{path}: has a second name (a hard link), under which charges can be lost. Delete one "
+            "of them."
+        )
     if kind != APPLICATION_ID:
         raise BudgetStoreError(f"{path}: is a SQLite database, but not a budget of privatree.")
     [version] = next(connection.execute("PRAGMA user_version"))

@@ -24,11 +24,21 @@ BUDGET_LEFT_OUT = (
 
 
 def without_budget(estimator: Any) -> tuple[Any, tuple[str, ...]]:
-    """A copy that charges no budget, and what to tell about it."""
+    """A copy that charges no budget, nor does anything inside it, and what to tell about it."""
     copy = clone(estimator)
-    if copy.get_params(deep=False).get("budget") is None:
+    budgets = given_parameters(copy, "budget")
+    if not budgets:
         return copy, ()
-    return copy.set_params(budget=None), (BUDGET_LEFT_OUT,)
+    return copy.set_params(**dict.fromkeys(budgets)), (BUDGET_LEFT_OUT,)
+
+
+def given_parameters(estimator: Any, name: str) -> dict[str, Any]:
+    """Parameters of this name that are not None, of an estimator and of those inside it."""
+    return {
+        key: value
+        for key, value in estimator.get_params(deep=True).items()
+        if value is not None and (key == name or key.endswith(f"__{name}"))
+    }
 
 
 def refit(
@@ -45,8 +55,10 @@ def refit(
 
     Parameters
     ----------
-    estimator, X, y, measure, refits, n_jobs
+    estimator, measure, refits, n_jobs
         As in :func:`refits_in_parts`.
+    X, y : records and labels
+        What to train on, the same every time.
     progress : bool, optional
         Whether to show a bar on stderr; by default if it is a terminal.
 
@@ -57,7 +69,7 @@ def refit(
     """
     measured: list[Result] = []
     with progress_bar(refits, progress, "refits") as advance:
-        for found in refits_in_parts(estimator, X, y, measure, refits, n_jobs=n_jobs):
+        for _, found in refits_in_parts(estimator, [(X, y)], measure, refits, n_jobs=n_jobs):
             measured += found
             advance(len(found))
     return measured
@@ -65,30 +77,33 @@ def refit(
 
 def refits_in_parts(
     estimator: Any,
-    X: Any,
-    y: Any,
+    tables: Sequence[tuple[Any, Any]],
     measure: Callable[[Any], Result],
     refits: int,
     *,
     train: Callable[[Any, Any, Any], Any] | None = None,
     at_once: int = 5,
     n_jobs: int | None = None,
-) -> Iterator[list[Result]]:
-    """Train copies of an estimator, and measure each.
+) -> Iterator[tuple[int, list[Result]]]:
+    """Train copies of an estimator on some tables, and measure each.
+
+    Tables take turns in a random order: whatever changes with time or from process to process is
+    then the same for all of them.
 
     Parameters
     ----------
     estimator : classifier
         With ``random_state=None`` every copy draws from the operating system; else all of them
-        have seeds that follow from it, each its own.
-    X, y : records and labels
-        What to train on, the same every time.
+        have seeds that follow from it, each its own. The same goes for estimators inside it.
+    tables : sequence of tuple
+        Records and labels to train on, the same every time.
     measure : callable
         Takes a trained copy. It is sent to other processes.
     refits : int
-        How many copies.
+        How many copies for each table.
     train : callable, optional
-        Takes a copy, X and y, and returns what is measured; by default :func:`fit_quietly`.
+        Takes a copy, records and labels, and returns what is measured; by default
+        :func:`fit_quietly`.
     at_once : int, default=5
         Refits for which the records are sent to a process once.
     n_jobs : int, optional
@@ -96,18 +111,28 @@ def refits_in_parts(
 
     Yields
     ------
+    int
+        The place of the table.
     list
-        What was measured, part by part, in order.
+        What was measured of it, part by part, in order.
     """
     from sklearn.utils.parallel import Parallel, delayed
 
-    seeds = _seeds(estimator, refits)
-    parts = [seeds[start : start + at_once] for start in range(0, refits, at_once)]
+    seeds = _seeds(estimator, refits * len(tables))
+    order = Randomness()  # decides on no result
+    parts = [
+        (place, seeds[place :: len(tables)][start : start + at_once])
+        for start in range(0, refits, at_once)
+        for place in sorted(range(len(tables)), key=lambda _: order.bits(64))
+    ]
     parallel = Parallel(n_jobs=n_jobs, return_as="generator", max_nbytes=None)
     train = fit_quietly if train is None else train
-    yield from parallel(
-        delayed(_refit_part)(estimator, X, y, measure, train, part) for part in parts
+    measured = parallel(
+        delayed(_refit_part)(estimator, *tables[place], measure, train, of_part)
+        for place, of_part in parts
     )
+    for (place, _), found in zip(parts, measured, strict=True):
+        yield place, found
 
 
 def fit_quietly(estimator: Any, X: Any, y: Any) -> Any:
@@ -125,20 +150,22 @@ def _refit_part(
     train: Callable[[Any, Any, Any], Any],
     seeds: Sequence[int | None],
 ) -> list[Result]:
+    seeded = given_parameters(estimator, "random_state")
     measured = []
     for seed in seeds:
         copy = clone(estimator)
         if seed is not None:
-            copy.set_params(random_state=seed)
+            copy.set_params(**dict.fromkeys(seeded, seed))
         measured.append(measure(train(copy, X, y)))
     return measured
 
 
 def _seeds(estimator: Any, refits: int) -> list[int | None]:
     """Distinct seeds below 2^32, which every learner takes; none if the noise is to be secret."""
-    source = Randomness.from_random_state(estimator.get_params(deep=False).get("random_state"))
-    if not source.seeded:
+    given = given_parameters(estimator, "random_state")
+    if not given:
         return [None] * refits
+    source = Randomness.from_random_state(given.get("random_state", next(iter(given.values()))))
     seeds: dict[int, None] = {}
     while len(seeds) < refits:
         seeds[source.below(2**32)] = None
