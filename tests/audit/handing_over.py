@@ -27,13 +27,14 @@ class HandedOver(NamedTuple):
     """By name, in a form that can be compared."""
 
 
-def handed_over(estimator: Any, X: Any, y: Any) -> HandedOver:
-    """Fit, but grow the tree of no records."""
+def handed_over(estimator: Any, X: Any, y: Any, *, count: bool = True) -> HandedOver:
+    """Fit, but grow the tree of no records; `count` the records that there are, or do not."""
     found: list[HandedOver] = []
     real = estimators.grow
 
     def grow(records: Any, candidates: Any, plan: Any, schema: Any, ledger: Any) -> Any:
-        rows = np.column_stack([records._codes, records._labels]).tolist()
+        columns = [records._codes, records._labels]
+        rows = np.column_stack(columns).tolist() if count else ()
         public = {
             "candidates": [
                 None if part is None else np.asarray(part).tolist()

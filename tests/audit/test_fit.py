@@ -1,48 +1,30 @@
 """From raw rows to coded records: two tables that differ in one row are handed over alike."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
+from fit_cases import LEARNERS, SCHEMA, SMALL, TABLE, as_array
 from handing_over import differences, handed_over
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privatree import Categorical, Numeric, PrivaTreeClassifier, Schema, estimators
+from privatree import PrivaTreeClassifier, estimators
+from privatree.candidates import MOST_GROUPS
 from privatree.estimators import PrivaTreeClassifier as Learner
-
-SCHEMA = Schema(
-    {
-        "size": Numeric(-2.5, 7.5, missing=1.0),
-        "age": Numeric(0, 99, integer=True),
-        "kind": Categorical(["a", "b", "c"], missing="b"),
-        "flag": Categorical([True, False]),
-    },
-    ["no", "yes"],
-)
-LEARNERS = {
-    "accuracy": {},
-    "robust": {"schedule": "robust"},
-    "declared n": {"dataset_size": 50, "lookahead": 1},
-    "probabilities": {"probability_share": 0.25, "n_bins": 4},
-}
+from privatree.sources import columns
 
 # Inside the range, at its ends, outside, missing, unknown, of another type.
 numbers = st.sampled_from(
     [0, 1, 7.5, -2.5, 3.3, 98, 99, -1e300, 1e300, np.inf, -np.inf, np.nan, None, "7", "seven", True]
 )
 categories = st.sampled_from(
-    ["a", "b", "c", "A", "", "z", None, np.nan, 3, True, False, 0, 1, b"a"]
+    ["a", "b", "c", "k0", "k9", "k400", "A", "", None, np.nan, 3, True, False, 0, 1, b"a"]
 )
 rows = st.tuples(numbers, numbers, categories, categories)
 labels = st.sampled_from(["no", "yes", "maybe", "", None, np.nan, 1])
 records = st.tuples(rows, labels)
-
-
-def as_array(table):
-    X = np.empty((len(table), len(SCHEMA.features)), dtype=object)
-    for place, (row, _) in enumerate(table):
-        X[place] = row
-    return X, np.array([label for _, label in table], dtype=object)
 
 
 def as_frame(table):
@@ -50,11 +32,14 @@ def as_frame(table):
     return pd.DataFrame(X, columns=list(SCHEMA.features), dtype=object), pd.Series(y, dtype=object)
 
 
+def as_frame_of_inferred_types(table):
+    X, y = as_frame(table)
+    return X.infer_objects(), y.infer_objects()
+
+
 def seen_differences(table, others, read=as_array, neighbours="add-remove", **parameters):
     """What is handed over differently between a table and any of the others."""
-    learner = PrivaTreeClassifier(
-        schema=SCHEMA, random_state=0, neighbours=neighbours, max_depth=2, **parameters
-    )
+    learner = PrivaTreeClassifier(**(SMALL | {"neighbours": neighbours} | parameters))
     first, *rest = (handed_over(learner, *read(each)) for each in (table, *others))
     assert "error" not in first.public
     return {name for other in rest for name in differences(first, other, neighbours)}
@@ -71,25 +56,41 @@ def test_one_row_more_is_one_record_more_and_nothing_else(name, read, table, mor
     assert not seen_differences(table, [larger], read, **LEARNERS[name])
 
 
+@pytest.mark.parametrize("name", LEARNERS)
 @settings(max_examples=50)
 @given(table=st.lists(records, min_size=1, max_size=6), other=records, data=st.data())
-def test_one_row_replaced_is_one_record_replaced_and_nothing_else(table, other, data):
+def test_one_row_replaced_is_one_record_replaced_and_nothing_else(name, table, other, data):
     place = data.draw(st.integers(0, len(table) - 1))
     replaced = [*table[:place], other, *table[place + 1 :]]
-    assert not seen_differences(table, [replaced], neighbours="replace")
+    assert not seen_differences(table, [replaced], neighbours="replace", **LEARNERS[name])
+
+
+NOTHING = ((np.nan,) * len(SCHEMA.features), np.nan)
+
+
+@pytest.mark.parametrize("n_known", range(2))
+@pytest.mark.parametrize("column", [*SCHEMA.names, None])
+def test_one_value_more_than_none_changes_a_type_and_nothing_else(column, n_known):
+    """Text of which all is missing has a floating type in a frame, labels (None) like features."""
+    row, label = TABLE[0]
+    kept = tuple(v if n == column else np.nan for n, v in zip(SCHEMA.names, row, strict=True))
+    more = (kept, label if column is None else np.nan)
+    table = [NOTHING, *TABLE[:n_known]]
+    assert not seen_differences(table, [[*table, more]], as_frame_of_inferred_types)
+    replaced = [more, *TABLE[:n_known]]
+    assert not seen_differences(table, [replaced], as_frame_of_inferred_types, "replace")
 
 
 @settings(max_examples=50)
 @given(table=st.lists(records, max_size=6), data=st.data())
 def test_the_order_of_rows_does_not_matter(table, data):
-    learner = PrivaTreeClassifier(schema=SCHEMA, random_state=0, max_depth=2)
+    learner = PrivaTreeClassifier(**SMALL)
     shuffled = data.draw(st.permutations(table))
     assert handed_over(learner, *as_array(table)) == handed_over(learner, *as_array(shuffled))
 
 
 # --- mutants --------------------------------------------------------------------------------------
 
-TABLE = [((1.0, 30, "a", True), "no"), ((2.0, 40, "b", False), "yes")]
 ONE_MORE = [*TABLE, ((1.5, 35, "a", True), "yes")]
 UNKNOWN = [*TABLE, ((1.5, 35, "a", True), "maybe")]
 
@@ -144,3 +145,30 @@ def test_an_error_over_one_row_is_seen(monkeypatch):
     monkeypatch.setattr(estimators, "read_labels", mutant)
     assert "error" in seen_differences(TABLE, [UNKNOWN])
     assert not seen_differences(TABLE, [ONE_MORE])
+
+
+def test_an_error_over_the_type_of_labels_that_are_all_missing_is_seen(monkeypatch):
+    """The type follows from the content: one labelled record more, and it is text."""
+    monkeypatch.setattr(columns, "_can_be_all_missing", lambda found: False)
+    some, none = [(TABLE[0][0], "no"), (TABLE[1][0], np.nan)], [(TABLE[1][0], np.nan)]
+    assert "error" in seen_differences(some, [none], as_frame_of_inferred_types)
+
+
+def test_groups_of_the_categories_that_occur_are_seen(monkeypatch):
+    real = Learner._records
+
+    def mutant(self, table, target, schema, candidates):
+        codes = estimators.read_codes(table, schema, candidates.cuts)
+        groups = list(candidates.groups)
+        for place, found in enumerate(groups):
+            if found is not None and len(found) > MOST_GROUPS:
+                occurring = np.unique(codes[:, place])
+                ranks = np.searchsorted(occurring, np.arange(len(found)))
+                groups[place] = np.minimum(ranks, MOST_GROUPS - 1)
+        return real(self, table, target, schema, replace(candidates, groups=tuple(groups)))
+
+    monkeypatch.setattr(Learner, "_records", mutant)
+    table = [((size, 30, f"k{100 * size}", True), "no") for size in (1, 2, 3)]
+    larger = [*table, ((4, 30, "k0", True), "no")]
+    assert "records" in seen_differences(table, [larger], **LEARNERS["many categories"])
+    assert not seen_differences(table, [larger])

@@ -367,6 +367,7 @@ def test_parquet(tmp_path):
         ("colour", pa.array([math.nan, math.nan])),  # as pandas writes text of which all is missing
         ("grade", pa.array([1, 2])),
         ("answer", pa.nulls(2)),
+        ("answer", pa.array([math.nan, math.nan])),
     ],
 )
 def test_parquet_types_that_fit_give_the_same_types(tmp_path, name, column):
@@ -383,7 +384,7 @@ def test_parquet_types_that_fit_give_the_same_types(tmp_path, name, column):
         ("colour", pa.array([1, 2]), "column 'colour' has type int64, but the schema declares"),
         ("grade", pa.array(["1", "2"]), "column 'grade' has type string"),
         ("answer", pa.array([1, 2]), "column 'answer' has type int64, but the schema declares"),
-        ("answer", pa.array([1.0, 2.0]), "column 'answer' has type double"),
+        ("answer", pa.array([True, False]), "column 'answer' has type bool"),
     ],
 )
 def test_parquet_types_that_contradict_the_schema(tmp_path, name, column, message):

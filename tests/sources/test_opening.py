@@ -83,14 +83,35 @@ def test_string_categories_and_classes_refuse_numbers(column):
             read_labels(data, schema)
 
 
-@pytest.mark.parametrize("column", [pd.Series([np.nan, 1.5]), pl.Series([None, 1.5])])
-def test_floats_are_unknown_strings(column):
-    # pandas gives a text column in which all is missing a floating type; the labels of a training
-    # set are another matter.
-    schema = Schema({"colour": Categorical(["red", "1.5"], missing="1.5")}, ["1", "2"])
-    assert read_features(in_frame(colour=column), schema)[0].tolist() == [1, 1]
-    with pytest.raises(SchemaError, match=r"y has type .*declares string classes"):
-        read_labels(column, schema)
+FLOATS = {
+    "pandas, all missing": pd.Series([np.nan, np.nan]),
+    "pandas category, all missing": pd.Series([np.nan, np.nan]).astype("category"),
+    "pandas": pd.Series([np.nan, 1.5]),
+    "polars": pl.Series([None, 1.5]),
+    "Arrow": pa.array([None, 1.5]),
+}
+
+
+@pytest.mark.parametrize("name", FLOATS)
+def test_floats_are_unknown_strings(name):
+    # pandas gives text of which all is missing a floating type; what the values are must not
+    # matter, or an error would tell of one record.
+    schema = Schema({"colour": Categorical(["red", "1.5"], missing="1.5")}, ["1.5", "2"])
+    column = FLOATS[name]
+    for data in (column, column[:0]):
+        unknown = len(data)
+        assert read_features(in_frame(colour=data), schema)[0].tolist() == [1] * unknown
+        assert read_labels(data, schema).tolist() == [-1] * unknown
+
+
+@pytest.mark.parametrize("labels", [[], [np.nan], [np.nan, 1.5]])
+def test_arrays_of_floats_are_unknown_string_classes(labels):
+    schema = Schema({"a": Numeric(0, 1)}, ["1.5", "2"])
+    for dtype in ("f8", "f4"):
+        found = read_labels(np.array(labels, dtype=dtype), schema)
+        assert found.tolist() == [-1] * len(labels)
+    with pytest.raises(SchemaError, match=r"y has type int64, but.*declares string classes"):
+        read_labels(np.zeros(len(labels), dtype="i8"), schema)
 
 
 def test_types_of_arrays_hold_for_every_column():

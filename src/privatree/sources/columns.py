@@ -105,10 +105,8 @@ def check_feature_type(name: str, found: ColumnType, feature: Feature, *, of_a_f
         From the types alone, so it says nothing about the records.
     """
     if isinstance(feature, Categorical):
-        # A text column in which every value is missing has a floating type in pandas, so floats
-        # must pass: an error would tell that the last value was missing.
-        if not of_a_frame or found.kind != "number" or found.is_integer:
-            check_label_type(f"column {name!r}", "categories", found, feature.categories)
+        if not of_a_frame or not _can_be_all_missing(found):
+            _check_holds(f"column {name!r}", "categories", found, feature.categories)
     elif found.kind not in ("number", "bool", "object"):
         raise SchemaError(
             f"column {name!r} has type {found.name}, but the schema declares it numeric. "
@@ -116,14 +114,30 @@ def check_feature_type(name: str, found: ColumnType, feature: Feature, *, of_a_f
         )
 
 
-def check_label_type(where: str, what: str, found: ColumnType, labels: Sequence[Label]) -> None:
-    """Refuse a column whose type can hold none of the labels.
+def check_class_type(where: str, found: ColumnType, classes: Sequence[Label]) -> None:
+    """Refuse a column of labels whose type contradicts the classes.
 
     Raises
     ------
     SchemaError
         From the types alone, so it says nothing about the records.
     """
+    if not _can_be_all_missing(found):
+        _check_holds(where, "classes", found, classes)
+
+
+def _can_be_all_missing(found: ColumnType) -> bool:
+    """Whether a column can have got its type from having no value at all.
+
+    Text in which every value is missing has a floating type in pandas and numpy, as has an array
+    without rows. So floats must pass as text of which nothing is known: an error would tell that
+    the last value was missing.
+    """
+    return found.kind == "number" and not found.is_integer
+
+
+def _check_holds(where: str, what: str, found: ColumnType, labels: Sequence[Label]) -> None:
+    """Refuse a column whose type can hold none of the labels."""
     is_text = isinstance(labels[0], str)
     if found.kind not in (("string", "object") if is_text else ("number", "bool", "object")):
         declared = "string" if is_text else "boolean" if isinstance(labels[0], bool) else "number"

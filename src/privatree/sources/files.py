@@ -20,8 +20,8 @@ from privatree.sources.arrow_columns import arrow_column, arrow_type
 from privatree.sources.columns import (
     Column,
     ColumnType,
+    check_class_type,
     check_feature_type,
-    check_label_type,
     to_codes,
     to_numbers,
 )
@@ -170,7 +170,7 @@ def _check_type(
 ) -> None:
     try:
         if is_target and isinstance(feature, Categorical):
-            check_label_type(f"column {name!r}", "classes", found, feature.categories)
+            check_class_type(f"column {name!r}", found, feature.categories)
         else:
             check_feature_type(name, found, feature, of_a_frame=True)
     except SchemaError as error:

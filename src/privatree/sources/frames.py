@@ -19,8 +19,8 @@ from privatree.schema import Categorical, Feature, Schema
 from privatree.sources.columns import (
     Column,
     NumberColumn,
+    check_class_type,
     check_feature_type,
-    check_label_type,
     code_dtype,
     to_codes,
     to_numbers,
@@ -97,16 +97,14 @@ def read_labels(y: Any, schema: Schema) -> NDArray[np.int32]:
     Raises
     ------
     SchemaError
-        If the type of the labels contradicts the classes.
+        If the type of the labels contradicts the classes. Floats never do: where the classes are
+        text they are unknown, as the type of labels that are all missing is a floating one.
     TypeError, ValueError
         If y is not one column.
     """
     table = open_labels(y)
     (column,) = table.columns
-    # An array without rows is of floats, whatever its labels would have been.
-    is_nothing = table.n_rows == 0 and column.type.kind == "number" and not column.type.is_integer
-    if not is_nothing:
-        check_label_type("y", "classes", column.type, schema.classes)
+    check_class_type("y", column.type, schema.classes)
     return to_codes(column.read(), schema.classes, -1, np.int32)
 
 
