@@ -57,7 +57,8 @@ def test_others_are_refused_with_numbers_and_without_any_value(first, second, co
         own_pair(SCHEMA, table(*first), table(*second))
     assert str(refused.value) == (
         "the tables must differ by one record added, removed or replaced: "
-        f"{counts[0]} records are in the first only, and {counts[1]} in the second."
+        f"{counts[0]} records are in the first only, and {counts[1]} in the second, as the "
+        "schema reads them, without those whose label it does not know."
     )
 
 

@@ -77,7 +77,8 @@ def test_the_verdict_never_says_that_a_claim_is_proved():
     assert report(claimed=3).verdict == (
         "With 99% confidence, the real epsilon is at least 2.88. That does not contradict the "
         "claim of 3, and does not prove it either: an audit finds mistakes, it cannot show that "
-        "there are none."
+        "there are none. With so many trainings no bound much above 2.9 can come out: more are "
+        "needed to test this claim."
     )
     assert report(claimed=None).verdict == (
         "With 99% confidence, the real epsilon is at least 2.88."

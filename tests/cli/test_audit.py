@@ -135,7 +135,10 @@ MISTAKES = {
     "depth": (["--max-depth", "0"], "--max-depth must be an integer from 1 to"),
     "pairs": (["--pairs", "pure"], "--pairs must be among purity, "),
     "no-pairs": (["--pairs", ""], "--pairs must be among purity, "),
-    "no-usable": (["--pairs", "first-row"], "must have a pair that such a model can show, got fir"),
+    "no-usable": (
+        ["--pairs", "first-row"],
+        "list their members as estimators_. Choose other pairs.",
+    ),
     "half": (["--data", "a.csv"], "--data, --neighbour, --target and --schema must be given toge"),
     "other-half": (["--schema", "schema.toml"], "--data, --neighbour, --target and --schema must"),
     "both": ([*OWN, "--pairs", "purity"], "--pairs and --data exclude each other. Leave out one."),
@@ -144,7 +147,8 @@ MISTAKES = {
     "too-far": (
         ["--data", "a.csv", "--neighbour", "c.csv", *OWN[4:]],
         "the tables must differ by one record added, removed or replaced: 2 records are in the "
-        "first only, and 0 in the second.",
+        "first only, and 0 in the second, as the schema reads them, without those whose label it "
+        "does not know.",
     ),
     "same": (["--data", "a.csv", "--neighbour", "a.csv", *OWN[4:]], "0 records are in the first"),
     "missing": (["--data", "a.csv", "--neighbour", "z.csv", *OWN[4:]], "z.csv"),

@@ -101,9 +101,8 @@ def test_ten_models_of_a_tenth_are_the_whole_budget(folder, monkeypatch, capsys)
     ("arguments", "message"),
     [
         (["--epsilon", "2"], "but only 1 of the budget is left. Nothing was drawn.\n"),
-        (["--neighbours", "replace"], "they do not add up. Use a budget for each.\n"),
-        (["--budget", "no.db"], "there is no such file. Create it with BudgetStore.create or "
-         "privatree budget create.\n"),
+        (["--neighbours", "replace"], "they do not add up. Train with those of the budget.\n"),
+        (["--budget", "no.db"], "For others, privatree budget create makes one.\n"),
         (["--budget", "data.csv"], "data.csv: is not a budget of privatree, or damaged.\n"),
         (["--budget", "."], "is not a file. Name the file of a budget.\n"),
         (["-o", "patients.db"], "patients.db: would be overwritten, but is read. Write another "
@@ -274,8 +273,7 @@ def test_nothing_charged_yet(folder, monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["show", "no.db"], "there is no such file. Create it with BudgetStore.create or privatree "
-         "budget create.\n"),
+        (["show", "no.db"], "For others, privatree budget create makes one.\n"),
         (["charges", "data.csv"], "data.csv: is not a budget of privatree, or damaged.\n"),
         (["show", "."], "is not a file. Name the file of a budget.\n"),
         (["create", "patients.db", "--epsilon", "5"], "patients.db: is there already. Use it, or "

@@ -132,7 +132,8 @@ def test_what_may_be_spent_is_within_both_readings(value: float) -> None:
         (Fraction(100), "100", "100"),
         (Fraction(0), "0", "0"),
         (Fraction(1, 3), "0.333333", "0.333334"),
-        (Fraction(999999999, 10**10), "0.0999999", "0.1"),
+        (Fraction(999999999, 10**10), "0.0999999999", "0.0999999999"),
+        (Fraction(1, 10) - Fraction(1, 10**20), "0.0999999", "0.1"),
         (Fraction(3, 10**30), "3e-30", "3e-30"),
     ],
 )

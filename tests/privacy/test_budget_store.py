@@ -547,7 +547,8 @@ def refusal(path: Path) -> str:
 
 def test_a_missing_file_is_never_made(path: Path) -> None:
     assert refusal(path) == (
-        "there is no such file. Create it with BudgetStore.create or privatree budget create."
+        "there is no such file. If these records were charged before, look for it: a new one "
+        "forgets what was spent. For others, privatree budget create makes one."
     )
     assert os.listdir(path.parent) == []
 

@@ -111,7 +111,8 @@ def audit(
         claimed = _claimed_by_all([one.estimator for one in audited])
     if not audited:
         raise ParameterError(
-            f"neighbours must have a pair that such a model can show, got {', '.join(skipped)}."
+            f"a model of this kind shows nothing on {', '.join(skipped)}: that is for ensembles "
+            "that list their members as estimators_. Choose other pairs."
         )
     failure = (1.0 - confidence) / len(pairs)
     total = 2 * sum(one.pair.trainings(runs) for one in audited)

@@ -63,7 +63,8 @@ def own_pair(
     if (only_first, only_second) not in ((0, 1), (1, 0), (1, 1)):
         raise ParameterError(
             "the tables must differ by one record added, removed or replaced: "
-            f"{only_first} records are in the first only, and {only_second} in the second."
+            f"{only_first} records are in the first only, and {only_second} in the second, as the "
+            "schema reads them, without those whose label it does not know."
         )
     after = "whatever one record of your own changes"
     return Neighbours(name, after, schema, tables[0], tables[1], max_depth=max_depth)

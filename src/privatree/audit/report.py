@@ -7,6 +7,9 @@ from dataclasses import asdict, dataclass
 from textwrap import TextWrapper
 from typing import Any
 
+_LEAST_EVIDENCE = 8
+"""About how often an event that was never seen may happen in all trainings, with confidence."""
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -122,10 +125,15 @@ class AuditReport:
                 f"{_down(self.lower_bound, self.claimed)}: the claim of {self.claimed:g} is false "
                 "for whole records."
             )
+        largest = math.log(max(finding.runs for finding in self.findings) / _LEAST_EVIDENCE)
+        too_few = (
+            f" With so many trainings no bound much above {max(0.0, largest):.1f} can come out: "
+            "more are needed to test this claim."
+        )
         return (
             f"{sure}, the real epsilon{beside} is at least {bound}. That does not contradict the "
             f"claim of {self.claimed:g}, and does not prove it either: an audit finds mistakes, it "
-            "cannot show that there are none."
+            f"cannot show that there are none.{too_few if largest <= self.claimed else ''}"
         )
 
 

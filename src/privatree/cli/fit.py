@@ -170,7 +170,13 @@ def _trained_within(
         raise ParameterError(
             f"{output}: cannot be written: {error.strerror}. Nothing was charged."
         ) from None
-    model = _trained(files, target, schema, {**parameters, "budget": store}, quiet)
+    before = len(store.charges)
+    try:
+        model = _trained(files, target, schema, {**parameters, "budget": store}, quiet)
+    except BaseException:
+        if len(store.charges) > before:  # nobody can tell what was seen of it
+            typer.echo(f"The charge to {budget} stands, though there is no model.", err=True)
+        raise
     if not quiet:
         typer.echo(
             f"Charged epsilon {parameters['epsilon']:g} to {budget}{_left(store)}.", err=True

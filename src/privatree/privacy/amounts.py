@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 import numbers
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, Inexact, localcontext
 from fractions import Fraction
 from typing import Any
 
 from privatree.errors import ParameterError
+
+_SHORT = 12
+"""Digits of an amount that are shown in full."""
 
 
 def positive_fraction(name: str, value: Any) -> Fraction:
@@ -47,7 +50,11 @@ def spendable_fraction(name: str, value: Any) -> Fraction:
 
 
 def in_digits(amount: Fraction, *, up: bool, digits: int = 6) -> str:
-    """An amount to be read by people, rounded up or down to some digits."""
+    """An amount to be read by people: as it is if it is short, else rounded up or down."""
+    with localcontext(prec=_SHORT) as context:
+        exact = Decimal(amount.numerator) / amount.denominator
+        if not context.flags[Inexact]:
+            return f"{float(exact):.{_SHORT}g}"
     with localcontext(prec=digits, rounding=ROUND_CEILING if up else ROUND_FLOOR):
         return f"{float(Decimal(amount.numerator) / amount.denominator):.{digits}g}"
 

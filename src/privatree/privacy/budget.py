@@ -85,6 +85,11 @@ class Budget:
         """What is left."""
         return self.epsilon - sum((charge.epsilon for charge in self.charges), Fraction(0))
 
+    def __repr__(self) -> str:
+        """How much there is in all, and how much is left."""
+        left, whole = in_digits(self.remaining, up=False), in_digits(self.epsilon, up=False)
+        return f"<Budget: {left} of {whole} left>"
+
     def __deepcopy__(self, memo: dict[int, object]) -> Budget:
         """The same account: a cloned estimator draws from it too."""
         return self
@@ -133,7 +138,7 @@ def check_same_neighbours(of_budget: str, of_charge: str) -> None:
     if of_charge != of_budget:
         raise ParameterError(
             f"the budget is for {of_budget} neighbours, the charge for {of_charge}: "
-            "they do not add up. Use a budget for each."
+            "they do not add up. Train with those of the budget."
         )
 
 

@@ -118,8 +118,8 @@ def transaction(path: Path, *, writing: bool) -> Iterator[sqlite3.Connection]:
     """
     if not os.path.exists(path):
         raise BudgetStoreError(
-            f"{path}: there is no such file. Create it with BudgetStore.create or "
-            "privatree budget create."
+            f"{path}: there is no such file. If these records were charged before, look for it: a "
+            "new one forgets what was spent. For others, privatree budget create makes one."
         )
     if not os.path.isfile(path):
         raise BudgetStoreError(f"{path}: is not a file. Name the file of a budget.")
