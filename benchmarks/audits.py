@@ -1,8 +1,8 @@
 """Audits of ourselves and of others at epsilon 1, as in docs/audits.md; prints a table.
 
 Reports that are in the folder already are not made again. With diffprivlib and interpret in the
-environment (the extra "bench") it takes about an hour on two cores: most of it for DP-EBM, which is
-slow to train, and for our own learner, which gets more trainings than the others.
+environment (the extra "bench") it takes about an hour on two cores, most of it for our own learner,
+which gets more trainings than the others.
 
     python benchmarks/audits.py audits [method ...]
 """
@@ -17,16 +17,16 @@ from pathlib import Path
 # Trainings of each table; fewer where one takes long.
 RUNS = {
     "privatree": 20_000,
-    "privatree-robust": 1000,
-    "privatree-paper": 4000,
-    "privatree-star": 1000,
-    "bdpt": 1000,
-    "dpgdf": 1000,
-    "random-tree": 1000,
-    "diffprivlib-tree": 1000,
-    "diffprivlib-forest": 1000,
-    "diffprivlib-logistic": 1000,
-    "dp-ebm": 100,
+    "privatree-robust": 200,
+    "privatree-paper": 1000,
+    "privatree-star": 200,
+    "bdpt": 200,
+    "dpgdf": 200,
+    "random-tree": 200,
+    "diffprivlib-tree": 200,
+    "diffprivlib-forest": 200,
+    "diffprivlib-logistic": 200,
+    "dp-ebm": 40,
 }
 PAIRS = (
     *("purity", "many-features", "new-class", "new-category", "outlier", "size-threshold"),

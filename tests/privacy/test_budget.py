@@ -86,7 +86,7 @@ def test_a_refusal_never_shows_as_much_left_as_was_asked_for() -> None:
     with pytest.raises(BudgetExceededError, match=r"epsilon=0\.25000000001 was .* only 0\.25 of"):
         budget.charge(0.25000000001, purpose="model")
     budget = Budget(0.1 - 1e-12)
-    with pytest.raises(BudgetExceededError, match=r"epsilon=0\.1 was .* only 0\.0999999 of"):
+    with pytest.raises(BudgetExceededError, match=r"epsilon=0\.1 was .* only 0\.099999999999 of"):
         budget.charge(0.1, purpose="model")
 
 

@@ -38,7 +38,7 @@ def audit(
     learner: Learner,
     neighbours: Neighbours | Sequence[Neighbours] | None = None,
     *,
-    runs: int = 4000,
+    runs: int = 1000,
     confidence: float = 0.99,
     claimed: float | None = None,
     delta: float = 0.0,
@@ -57,7 +57,7 @@ def audit(
         else from a seed of its own that follows from the one given.
     neighbours : Neighbours or sequence of them, optional
         The pairs of tables; by default all of :func:`~privatree.audit.neighbours.known_pairs`.
-    runs : int, default=4000
+    runs : int, default=1000
         Trainings of each table; of a pair whose event is rare several times as many.
     confidence : float, default=0.99
         Probability that all bounds of the report hold together: at least this.

@@ -22,7 +22,7 @@ from privatree.schema import Categorical, Feature, Numeric, Schema
 if TYPE_CHECKING:
     import pandas as pd
 
-_ENOUGH = 16_000
+_ENOUGH = 24_000
 """Trainings with which an event that is rare is seen often enough."""
 _LARGEST_TABLE = 20_000
 """A learner with a smaller epsilon would need a larger one to be told apart by its size."""
@@ -150,6 +150,7 @@ def _purity() -> Neighbours:
                 likelier="first",
             ),
         ),
+        effort=4,
     )
 
 
@@ -177,7 +178,7 @@ def _many_features() -> Neighbours:
                 likelier="first",
             ),
         ),
-        effort=4,
+        effort=24,
     )
 
 

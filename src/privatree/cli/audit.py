@@ -28,10 +28,10 @@ def audit(
         int,
         typer.Option(
             metavar="N",
-            help="Trainings of each table; many-features, whose event is rare, takes four times "
+            help="Trainings of each table; purity takes four times, many-features 24 times "
             "as many. With N, a bound cannot be much above log(N / 8).",
         ),
-    ] = 4000,
+    ] = 1000,
     pairs: Annotated[
         str | None,
         typer.Option(
