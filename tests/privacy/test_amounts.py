@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import math
-from decimal import Decimal
+from decimal import Decimal, Inexact, localcontext
 from fractions import Fraction
 from typing import Any
 
@@ -146,3 +146,9 @@ def test_rounded_down_to_15_digits_a_float_can_be_charged(amount: Fraction) -> N
     shown = float(in_digits(amount, up=False, digits=15))
     if shown:
         assert amount * (1 - Fraction(1, 10**14)) <= decimal_fraction("epsilon", shown) <= amount
+
+
+def test_digits_do_not_depend_on_what_was_computed_before() -> None:
+    with localcontext() as context:
+        context.flags[Inexact] = True
+        assert in_digits(Fraction(123456789, 10**9), up=True) == "0.123456789"

@@ -52,6 +52,7 @@ def spendable_fraction(name: str, value: Any) -> Fraction:
 def in_digits(amount: Fraction, *, up: bool, digits: int = 6) -> str:
     """An amount to be read by people: as it is if it is short, else rounded up or down."""
     with localcontext(prec=_SHORT) as context:
+        context.clear_flags()  # those of the caller come along
         exact = Decimal(amount.numerator) / amount.denominator
         if not context.flags[Inexact]:
             return f"{float(exact):.{_SHORT}g}"
