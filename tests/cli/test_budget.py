@@ -179,6 +179,20 @@ def test_a_model_that_cannot_be_saved_after_all_stays_charged(folder, monkeypatc
     assert BudgetStore("patients.db").remaining == Fraction(9, 10)
 
 
+def test_whoever_interrupts_a_training_learns_that_it_was_charged(folder, monkeypatch, capsys):
+    def interrupted(*arguments):
+        BudgetStore("patients.db").charge(0.1, purpose="somebody else's model")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(estimators, "grow", interrupted)
+    assert fit(monkeypatch) == 130
+    assert "The charge to patients.db stands" in capsys.readouterr().err
+    assert not (folder / "model.json").exists()
+    monkeypatch.setattr(estimators.Randomness, "from_random_state", interrupted)  # before a charge
+    assert fit(monkeypatch) == 130
+    assert "stands" not in capsys.readouterr().err
+
+
 def test_a_budget_that_cannot_be_read_afterwards_costs_no_model(folder, monkeypatch, capsys):
     grow = estimators.grow
 

@@ -170,11 +170,11 @@ def _trained_within(
         raise ParameterError(
             f"{output}: cannot be written: {error.strerror}. Nothing was charged."
         ) from None
-    before = len(store.charges)
+    before = _charges(store)
     try:
         model = _trained(files, target, schema, {**parameters, "budget": store}, quiet)
     except BaseException:
-        if len(store.charges) > before:  # nobody can tell what was seen of it
+        if _charges(store) > before:  # nobody can tell what was seen of it
             typer.echo(f"The charge to {budget} stands, though there is no model.", err=True)
         raise
     if not quiet:
@@ -182,6 +182,14 @@ def _trained_within(
             f"Charged epsilon {parameters['epsilon']:g} to {budget}{_left(store)}.", err=True
         )
     return model
+
+
+def _charges(store: Any) -> int:
+    """How many charges were made for this output; others may be made at the same time."""
+    try:
+        return sum(charge.note == store.note for charge in store.charges)
+    except BudgetStoreError:  # of an error there is something else to tell
+        return 0
 
 
 def _refuse_journal(output: Path, budget: Path) -> None:

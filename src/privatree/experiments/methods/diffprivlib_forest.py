@@ -10,22 +10,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from privatree.experiments.methods.diffprivlib_tree import bounds
+from privatree.experiments.methods.diffprivlib_tree import told
 from privatree.experiments.methods.method import CLAIMED, Method, Training, as_numbers
 
 
 def _classifier(training: Training) -> Any:
     from diffprivlib.models import RandomForestClassifier
 
-    return RandomForestClassifier(
-        max_depth=training.max_depth,
-        epsilon=training.epsilon,
-        bounds=bounds(training.schema),
-        classes=np.array(training.schema.classes),
-        random_state=training.seed,
-    )
+    return RandomForestClassifier(**told(training))
 
 
 METHOD = Method(

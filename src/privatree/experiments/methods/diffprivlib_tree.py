@@ -27,16 +27,21 @@ def bounds(schema: Schema) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return lows, highs
 
 
+def told(training: Training) -> dict[str, Any]:
+    """What the library's trees and forests are told."""
+    return {
+        "max_depth": training.max_depth,
+        "epsilon": training.epsilon,
+        "bounds": bounds(training.schema),
+        "classes": np.array(training.schema.classes),
+        "random_state": training.seed,
+    }
+
+
 def _classifier(training: Training) -> Any:
     from diffprivlib.models import DecisionTreeClassifier
 
-    return DecisionTreeClassifier(
-        max_depth=training.max_depth,
-        epsilon=training.epsilon,
-        bounds=bounds(training.schema),
-        classes=np.array(training.schema.classes),
-        random_state=training.seed,
-    )
+    return DecisionTreeClassifier(**told(training))
 
 
 METHOD = Method(
