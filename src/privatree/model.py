@@ -9,15 +9,14 @@ from __future__ import annotations
 import json
 import math
 import os
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from privatree.atomic_files import replace_file
 from privatree.errors import ModelFormatError, ParameterError, SchemaError
 from privatree.json_files import check_size, read_json
 from privatree.privacy.statement import PrivacyStatement
@@ -170,18 +169,7 @@ class Model:
             check_size(encoded, _WHAT)
         except ModelFormatError as error:
             raise ModelFormatError(f"{path}: {error}") from None
-        unfinished = Path(path).parent / f".{secrets.token_hex(8)}.tmp"
-        try:
-            with open(unfinished, "xb") as file:
-                file.write(encoded)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(unfinished, path)
-        except BaseException as error:
-            unfinished.unlink(missing_ok=True)
-            if isinstance(error, OSError) and error.filename is not None:
-                raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
-            raise
+        replace_file(path, encoded)
 
 
 def _check_spends(tree: Tree, privacy: PrivacyStatement) -> None:

@@ -10,9 +10,9 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, TypeVar
 
+from privatree.atomic_files import replace_file
 from privatree.errors import SchemaError
 from privatree.json_files import one_line
 
@@ -78,7 +78,7 @@ def write_toml(path: str | os.PathLike[str], table: dict[str, Any]) -> None:
         _check_size(encoded)
     except SchemaError as error:
         raise SchemaError(f"{path}: {error}") from None
-    Path(path).write_bytes(encoded)
+    replace_file(path, encoded)
 
 
 # --- reading ------------------------------------------------------------------------------------

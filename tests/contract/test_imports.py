@@ -27,8 +27,9 @@ SURFACE = (
 ALLOWED = {
     "errors": set(),
     "privacy": {"errors"},
+    "atomic_files": set(),
     "json_files": {"errors"},
-    "toml_files": {"errors", "json_files"},
+    "toml_files": {"atomic_files", "errors", "json_files"},
     "schema": {"errors", "sources", "toml_files"},  # Schema.infer opens frames when asked to
     "sources": {"errors", "schema"},
     "candidates": {"errors", "schema"},
@@ -58,7 +59,16 @@ ALLOWED = {
         "upper_split",
     },
     "paper_tree": {"counts", "gini", "paper_budget", "privacy", "schema", "tree", "tree_building"},
-    "model": {"errors", "json_files", "privacy", "schema", "sources", "tree", "tree_json"},
+    "model": {
+        "atomic_files",
+        "errors",
+        "json_files",
+        "privacy",
+        "schema",
+        "sources",
+        "tree",
+        "tree_json",
+    },
     "estimator_base": {"errors", "model", "privacy", "schema", "sources"},
     "estimators": {
         "candidates",
@@ -108,6 +118,7 @@ ALLOWED = {
     },
     "repetition": {"errors", "privacy"},
     "robustness": {
+        "atomic_files",
         "errors",
         "estimator_base",
         "json_files",
@@ -121,6 +132,7 @@ ALLOWED = {
     "datasets": {"errors", "schema"},
     "experiments": {
         "__init__",
+        "atomic_files",
         "baselines",
         "datasets",
         "errors",
@@ -132,6 +144,7 @@ ALLOWED = {
         "sources",
     },
     "cli": {
+        "atomic_files",
         "audit",
         "errors",
         "estimator_base",

@@ -339,7 +339,7 @@ def test_a_full_disk_is_named_with_the_file(accuracy, monkeypatch, tmp_path):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("pathlib.Path.write_bytes", full)
+    monkeypatch.setattr("privatree.atomic_files.os.replace", full)
     with pytest.raises(OSError, match=r"No space left on device: '.*here\.json'"):
         accuracy.save(tmp_path / "here.json")
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from privatree.atomic_files import replace_file
 from privatree.errors import ParameterError
-from privatree.experiments.atomic_files import replace_file
 from privatree.experiments.summaries import rows_of
 from privatree.experiments.titles import marked_title
 
@@ -286,6 +286,7 @@ def write_figure(folder: Path, name: str, figure: Figure) -> tuple[Path, Path]:
     """Write NAME.png and NAME.svg; the same figure gives the same bytes."""
     from matplotlib import style
 
+    folder.mkdir(parents=True, exist_ok=True)
     written = []
     for form, metadata in (("png", {"Software": None}), ("svg", {"Date": None, "Creator": None})):
         content = io.BytesIO()

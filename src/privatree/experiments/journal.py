@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from privatree.atomic_files import replace_file
 from privatree.errors import ParameterError
-from privatree.experiments.atomic_files import replace_file
 from privatree.experiments.tasks import Score, Task
 
 if TYPE_CHECKING:
@@ -97,6 +97,7 @@ class Journal:
 
     def _replace(self, rows: Iterable[tuple[tuple[str, ...], tuple[str, ...]]]) -> None:
         lines = [_line(self._header), *(_line((*k, *r)) for k, r in rows)]
+        self.path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(self.path, b"".join(lines))
 
     def _read(self) -> None:

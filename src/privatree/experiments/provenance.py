@@ -20,8 +20,8 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
+from privatree.atomic_files import replace_file
 from privatree.errors import ParameterError
-from privatree.experiments.atomic_files import replace_file
 
 _LIBRARIES = (
     "privatree",
@@ -101,6 +101,7 @@ def claim(output: Path, datasets: Mapping[str, str], methods: Iterable[str]) -> 
             )
         now[part] = known | now[part]
     now["machine"] = {"system": platform.platform(), "processors": os.cpu_count()}
+    output.mkdir(parents=True, exist_ok=True)
     replace_file(_note(output), json.dumps(now, indent=1, sort_keys=True) + "\n")
 
 

@@ -14,7 +14,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from privatree.experiments.atomic_files import replace_file
+from privatree.atomic_files import replace_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -113,6 +113,7 @@ def write_table(
     tuple of Path
         The three files. They are written at once or not at all, and the same for the same input.
     """
+    folder.mkdir(parents=True, exist_ok=True)
     pages = [markdown(table), *(markdown(other, level=2) for other in more)]
     filled = [other for other in more if any(True for _ in other.rows)]
     floats = [latex(table, label=name)]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from privatree import json_files
+from privatree.atomic_files import replace_file
 from privatree.errors import CertificateError, ModelFormatError, ParameterError
 from privatree.privacy.statement import PrivacyStatement
 from privatree.robustness.certificate_text import (
@@ -164,13 +164,9 @@ def read_json(path: str | Path, understand: Callable[[Any], Loaded]) -> Loaded:
 
 
 def write_json(path: str | Path, text: str) -> None:
-    """Write a file; a disk that is full is an error that names it too."""
+    """Write a file, whole or not at all."""
     # A surrogate without its pair has no UTF-8; its backslash form is its JSON escape.
-    encoded = f"{text}\n".encode("utf-8", errors="backslashreplace")
-    try:
-        Path(path).write_bytes(encoded)
-    except OSError as error:
-        raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
+    replace_file(path, f"{text}\n".encode("utf-8", errors="backslashreplace"))
 
 
 def _promise(certificate: Certificate) -> str:
