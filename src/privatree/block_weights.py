@@ -20,10 +20,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from privatree.candidates import MOST_GROUPS
+from privatree.compiling import compiled
 from privatree.privacy.samplers.decay import DECAY_ERROR, decay
 from privatree.privacy.samplers.refinement import UNIT_ROUNDOFF
 
@@ -48,7 +48,7 @@ def relative_error(levels: int, n_parts: int, n_classes: int) -> float:
 # --- one level: labels below every cut and every subset -----------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def one_level(
     exact_differences: Any,
     exact_totals: Any,
@@ -116,7 +116,7 @@ def one_level(
                 factors[part] *= share * fine.mass[part]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _label_pairs(exact_lefts: Any, exact_totals: Any, decays: Any) -> Any:
     """Sum of exp(rate (left_a + right_b)) over all a != b, in a time proportional to the classes.
 
@@ -155,7 +155,7 @@ def _label_pairs(exact_lefts: Any, exact_totals: Any, decays: Any) -> Any:
     return score, weight + without_r * decay(coarse_decay, fine_decay, score - without_score)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def subsets_of_pair(exact_differences: Any, exact_totals: Any, a: Any, b: Any, decays: Any) -> Any:
     """Mean over all subsets, labelled a, their complements b: a product over the categories."""
     coarse_decay, fine_decay = decays
@@ -172,7 +172,7 @@ def subsets_of_pair(exact_differences: Any, exact_totals: Any, a: Any, b: Any, d
     return (exact_totals[a] + exact_totals[b] + sides) // 2, weight
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _subsets(exact_differences: Any, exact_totals: Any, decays: Any) -> Any:
     """Mean over all pairs of labels; (a, b) and (b, a) weigh the same."""
     n_classes = exact_totals.size
@@ -190,7 +190,7 @@ def _subsets(exact_differences: Any, exact_totals: Any, decays: Any) -> Any:
     return score, weight / n_pairs
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def total(scores: Any, factors: Any, decays: Any) -> Any:
     """The sum of weights, as one weight."""
     coarse_decay, fine_decay = decays
@@ -222,7 +222,7 @@ class Scratch(NamedTuple):
     factors: NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def scratch(n_classes: int, n_codes: int) -> Scratch:
     """Room for tables of this size."""
     return Scratch(
@@ -238,7 +238,7 @@ def scratch(n_classes: int, n_codes: int) -> Scratch:
 # Tables are added up in plain loops: numba takes seconds to compile whole-array arithmetic.
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _fill_with_zeros(table: Any, totals: Any) -> None:
     for label in range(table.shape[0]):
         for code in range(table.shape[1]):
@@ -247,7 +247,7 @@ def _fill_with_zeros(table: Any, totals: Any) -> None:
         totals[label] = 0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _add(table: Any, totals: Any, to_table: Any, to_totals: Any) -> None:
     for label in range(table.shape[0]):
         for code in range(table.shape[1]):
@@ -256,14 +256,14 @@ def _add(table: Any, totals: Any, to_table: Any, to_totals: Any) -> None:
         to_totals[label] += totals[label]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _subtract(table: Any, part: Any, rest: Any) -> None:
     for label in range(table.shape[0]):
         for code in range(table.shape[1]):
             rest[label, code] = table[label, code] - part[label, code]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def count_active(shape: Any, grid: Any, low: Any, high: Any, n_inside: Any) -> Any:
     """How many features have a candidate on this grid inside the box."""
     active = 0
@@ -275,7 +275,7 @@ def count_active(shape: Any, grid: Any, low: Any, high: Any, n_inside: Any) -> A
     return active
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def one_level_total(
     exact_differences: Any,
     exact_totals: Any,
@@ -290,7 +290,7 @@ def one_level_total(
     return total(room.scores, room.factors, decays)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def feature_of_two_levels(
     feature: Any,
     exact_tables: Any,
@@ -368,7 +368,7 @@ def feature_of_two_levels(
             break  # the other category against the rest is the same split
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def two_levels_total(
     exact_tables: Any,
     exact_totals: Any,
@@ -419,7 +419,7 @@ def two_levels_total(
     return total(scores, factors, decays)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def part_of_three_levels(
     left: Any,
     left_totals: Any,

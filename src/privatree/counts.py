@@ -12,8 +12,9 @@ from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from privatree.compiling import compiled
 
 THREADS = 2
 _FEW_RECORDS = 20_000  # below this, starting threads costs more than it saves
@@ -220,7 +221,7 @@ def _differences(table: NDArray[np.int32]) -> NDArray[np.int32]:
 _unsigned = np.uint64  # an unsigned index spares the kernel a test for negative ones
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _count_codes(
     codes: Any, labels: Any, starts: Any, first: Any, last: Any, offsets: Any, table: Any
 ) -> None:
@@ -234,7 +235,7 @@ def _count_codes(
             row[_unsigned(offsets[feature]) + _unsigned(record_codes[feature])] += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _rows_of(codes: Any, start: Any, stop: Any, feature: Any, row_of_code: Any) -> Any:
     rows = np.empty(stop - start, dtype=np.int32)
     for place in range(stop - start):
@@ -242,7 +243,7 @@ def _rows_of(codes: Any, start: Any, stop: Any, feature: Any, row_of_code: Any) 
     return rows
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _count_pairs(
     codes: Any, labels: Any, start: Any, rows: Any, offsets: Any, table: Any, totals: Any
 ) -> None:
@@ -257,7 +258,7 @@ def _count_pairs(
             row[_unsigned(offsets[feature]) + _unsigned(record_codes[feature])] += step
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _count_triples(
     codes: Any,
     labels: Any,
@@ -281,7 +282,7 @@ def _count_triples(
                 row[_unsigned(offsets[feature]) + _unsigned(record_codes[feature])] += step
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _count_children(
     codes: Any, starts: Any, features: Any, children: Any, first: Any, last: Any, counts: Any
 ) -> None:
@@ -293,7 +294,7 @@ def _count_children(
             counts[children[node, codes[record, features[node]]]] += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _move(
     codes: Any,
     starts: Any,
@@ -320,7 +321,7 @@ def _move(
                 new_codes[place, feature] = codes[record, feature]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _code(values: Any, cuts: Any, codes: Any) -> None:
     for record in range(values.size):
         value = values[record]

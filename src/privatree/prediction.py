@@ -11,9 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from privatree.compiling import compiled
 from privatree.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ def _as_columns(
 _unsigned = np.uint64  # an unsigned index spares the kernel a test for negative ones
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _walk_rows(
     matrix: Any,
     column: Any,

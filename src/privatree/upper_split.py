@@ -16,10 +16,10 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from privatree.boxes import Box, Grid, Shape, codes_inside, feature_of
+from privatree.compiling import compiled
 from privatree.privacy.mechanisms import ExponentialByParts, Parts, Weights
 from privatree.privacy.samplers.decay import DECAY_ERROR, decay, decay_table
 from privatree.privacy.samplers.refinement import UNIT_ROUNDOFF, precision
@@ -153,7 +153,7 @@ class UpperSplit:
             return found, error
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _fill(
     exact_scores: Any, shape: Any, fine: Any, box: Any, decays: Any, scores: Any, factors: Any
 ) -> None:

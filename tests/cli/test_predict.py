@@ -150,7 +150,7 @@ def test_no_rows(folder, monkeypatch, capsys):
         (["model.json", "data.csv", "-o", "data.csv"], "but is read. Write another file.\n"),
         (["model.json", "data.csv", "-o", "no/out.csv"], "there is no folder no. Create it "
          "first.\n"),
-        (["model.json"], "Missing argument 'data'. See privatree --help.\n"),
+        (["model.json"], "Missing argument DATA. See privatree predict --help.\n"),
     ],
 )  # fmt: skip
 def test_a_mistake_is_one_line_and_exit_code_2(folder, monkeypatch, capsys, arguments, message):

@@ -8,24 +8,46 @@ from typing import Annotated
 import typer
 
 from privatree import __version__
-from privatree.cli import audit, budget, certify, demo, fit, predict, reproduce, show
+from privatree.cli import (
+    audit,
+    budget,
+    certify,
+    demo,
+    export,
+    fit,
+    predict,
+    report,
+    reproduce,
+    schema,
+    show,
+)
+from privatree.cli.mistakes import one_line
 from privatree.errors import PrivatreeError
+
+_TABLE, _MODEL, _PROOF = "From a table to a model", "With a model", "Check and compare"
 
 app = typer.Typer(
     name="privatree",
-    help="Decision trees on sensitive tables with differential privacy, and what it guarantees.",
-    add_completion=False,
+    help="Decision trees on sensitive tables that can be published: trained with differential "
+    "privacy that holds for whole records, with a statement of exactly what is promised.\n\n"
+    "Start with: privatree demo\n\n"
+    "Your own table: schema draft writes down what the table looks like; you decide what of it is "
+    "public; fit trains; show, report and export give you the model to publish.",
+    epilog="privatree COMMAND --help explains a command, with an example.",
     rich_markup_mode="markdown",  # else lines of a docstring are not joined
     pretty_exceptions_enable=False,
 )
-app.command("audit")(audit.audit)
-app.add_typer(budget.app, name="budget")
-app.command("certify")(certify.certify)
-app.command("demo")(demo.demo)
-app.command("fit")(fit.fit)
-app.command("predict")(predict.predict)
-app.command("reproduce")(reproduce.reproduce)
-app.command("show")(show.show)
+app.command("demo", rich_help_panel=_TABLE)(demo.demo)
+app.add_typer(schema.app, name="schema", rich_help_panel=_TABLE)
+app.command("fit", rich_help_panel=_TABLE)(fit.fit)
+app.add_typer(budget.app, name="budget", rich_help_panel=_TABLE)
+app.command("show", rich_help_panel=_MODEL)(show.show)
+app.command("report", rich_help_panel=_MODEL)(report.report)
+app.command("predict", rich_help_panel=_MODEL)(predict.predict)
+app.command("export", rich_help_panel=_MODEL)(export.export)
+app.command("certify", rich_help_panel=_PROOF)(certify.certify)
+app.command("audit", rich_help_panel=_PROOF)(audit.audit)
+app.command("reproduce", rich_help_panel=_PROOF)(reproduce.reproduce)
 
 
 def _print_version(wanted: bool) -> None:
@@ -47,17 +69,10 @@ def _options(
 def main() -> None:
     """Run the program: exit code 0, or 2 with one line on stderr for a user's mistake."""
     try:
-        sys.exit(app(sys.argv[1:] or ["--help"], standalone_mode=False))
+        sys.exit(app(sys.argv[1:] or ["--help"], prog_name="privatree", standalone_mode=False))
     except (PrivatreeError, OSError, typer.TyperException) as error:
-        typer.echo(f"privatree: {_one_line(error)}", err=True)
+        typer.echo(f"privatree: {one_line(error)}", err=True)
         sys.exit(2)
     except typer.Abort:
+        typer.echo("privatree: stopped.", err=True)
         sys.exit(130)
-
-
-def _one_line(error: Exception) -> str:
-    if isinstance(error, typer.TyperException):
-        return f"{error.format_message()} See privatree --help."
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}."
-    return " ".join(str(error).split())

@@ -15,15 +15,18 @@ from privatree.errors import CertificateError, ParameterError
 Data = Annotated[
     list[str],
     typer.Argument(
+        metavar="DATA",
         help="CSV or Parquet files, folders of them, or patterns in quotes: 'part-*.csv'."
     ),
 ]
-Target = Annotated[str, typer.Option(help="The column to predict.")]
+Target = Annotated[str, typer.Option(metavar="COLUMN", help="The column to predict.")]
 Epsilon = Annotated[
     float,
     typer.Option(
-        help="Privacy budget: with or without any one record, each possible tree is at most "
-        "e^EPSILON times as likely. 0.1 is strict, 1 a factor of 2.7, 10 next to nothing."
+        metavar="E",
+        help="Privacy budget, > 0: with or without any one record, each possible tree is at most "
+        "e^E times as likely. 0.1 is strict (11% more or less), 1 a factor of 2.7, 10 next to "
+        "nothing.",
     ),
 ]
 SCHEMA_HELP = (

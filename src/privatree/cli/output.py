@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+import typer
+
+from privatree.atomic_files import replace_file
 from privatree.errors import ParameterError
 
 
@@ -29,3 +32,33 @@ def check_output(output: Path, inputs: Iterable[Path]) -> None:
         raise ParameterError(f"{output}: there is no folder {output.parent}. Create it first.")
     if output.resolve() in {path.resolve() for path in inputs}:
         raise ParameterError(f"{output}: would be overwritten, but is read. Write another file.")
+    if not output.exists() or output.is_file():  # not a device or a pipe
+        _check_folder(output)
+
+
+def _check_folder(output: Path) -> None:
+    from tempfile import TemporaryFile
+
+    try:
+        with TemporaryFile(dir=output.resolve().parent):  # as will be done for the file itself
+            pass
+    except OSError as error:
+        raise ParameterError(
+            f"{output}: cannot be written: {error.strerror}. Name a file in another folder."
+        ) from None
+
+
+def write_output(output: Path | None, content: str | bytes) -> None:
+    """Write a file, whole or not at all; without one, print.
+
+    Parameters
+    ----------
+    output : Path or None
+        The file, which :func:`check_output` was asked about; None for the screen.
+    content : str or bytes
+        What to write.
+    """
+    if output is None:
+        typer.echo(content, nl=False)
+    else:
+        replace_file(output, content)

@@ -9,25 +9,35 @@ from typing import Annotated, Any
 
 import typer
 
-from privatree.cli.output import check_output
+from privatree.cli.learner_options import Data
+from privatree.cli.output import check_output, write_output
+from privatree.cli.show import Model
+from privatree.cli.waiting import waiting
 from privatree.errors import ParameterError
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(help="A model file, as privatree fit writes it.")],
-    data: Annotated[
-        list[str],
-        typer.Argument(
-            help="CSV or Parquet files, folders of them, or patterns in quotes: 'part-*.csv'."
-        ),
-    ],
+    model: Model,
+    data: Data,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="The .csv or .parquet file to write, not the screen."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="The .csv or .parquet file to write, not the screen.",
+        ),
     ] = None,
     proba: Annotated[
         bool, typer.Option("--proba", help="Also write the probability of each class.")
     ] = False,
+    keep: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,...",
+            help="Columns of DATA to write beside the predictions, such as an identifier.",
+        ),
+    ] = None,
 ) -> None:
     """Predict the label of each row of DATA with a saved MODEL, in the order of the rows.
 
@@ -38,25 +48,36 @@ def predict(
     Predictions are about the people in DATA: they are not private, and nothing is added to hide
     them. A value that does not fit the model's schema counts as it did in training.
 
-    Example: privatree predict model.json new-patients.csv -o predictions.csv
+    Example: privatree predict model.json new-patients.csv --keep id -o predictions.csv
     """
     if output is not None and output.suffix.lower() not in (".csv", ".parquet"):
         raise ParameterError(f"{output}: a file of predictions must end in .csv or .parquet.")
 
     from privatree.model import load
-    from privatree.sources.files import read_files
+    from privatree.sources.files import read_columns, read_files
     from privatree.sources.paths import find_files
 
     files = find_files(data)
     if output is not None:
         check_output(output, [model, *files])
     loaded = load(model)
-    records = read_files(files, loaded.schema_, allow_ragged=False)
-    columns: dict[str, Any] = {"prediction": _arrow(loaded.predict(records.features))}
-    if proba:
-        shares = loaded.predict_proba(records.features)
-        for code, label in enumerate(loaded.schema_.classes):
-            columns[f"probability of {_text(label)}"] = shares[:, code]
+    kept = [] if keep is None else list(dict.fromkeys(name.strip() for name in keep.split(",")))
+    with waiting("Predicting"):
+        columns: dict[str, Any] = {}
+        if kept:
+            read = read_columns(files, kept)
+            columns |= {name: read.column(name) for name in kept}
+        records = read_files(files, loaded.schema_, allow_ragged=False)
+        predicted = {"prediction": _arrow(loaded.predict(records.features))}
+        if proba:
+            shares = loaded.predict_proba(records.features)
+            for code, label in enumerate(loaded.schema_.classes):
+                predicted[f"probability of {_text(label)}"] = shares[:, code]
+        if twice := sorted(columns.keys() & predicted.keys()):
+            raise ParameterError(
+                f"--keep must not name a column called as one of the predictions, got {twice[0]!r}."
+            )
+        columns |= predicted
     _write(columns, output)
 
 
@@ -77,31 +98,41 @@ def _text(label: Any) -> str:
 def _write(columns: dict[str, Any], output: Path | None) -> None:
     import pyarrow as pa
 
-    table = pa.table(columns)
-    if output is None:
-        written = io.BytesIO()
+    table, written = pa.table(columns), io.BytesIO()
+    if output is None or output.suffix.lower() == ".csv":
         _write_csv(table, written)
-        typer.echo(written.getvalue(), nl=False)
-    elif output.suffix.lower() == ".csv":
-        with open(output, "wb") as file:
-            _write_csv(table, file)
     else:
         import pyarrow.parquet as pq
 
-        with open(output, "wb") as file:
-            pq.write_table(table, file)
+        pq.write_table(table, written)
+    write_output(output, written.getvalue())
 
 
 def _write_csv(table: Any, file: Any) -> None:
+    import pyarrow as pa
     import pyarrow.csv as pacsv
 
     header = io.StringIO(newline="")
     csv.writer(header, lineterminator="\n").writerow(table.column_names)
     file.write(header.getvalue().encode())
-    # Arrow quotes all text or none, and few labels need it.
-    found = map(str, table.column("prediction").unique().to_pylist())
-    needs_quotes = any(label == "" or not {*label}.isdisjoint(',"\r\n') for label in found)
     options = pacsv.WriteOptions(
-        include_header=False, quoting_style="needed" if needs_quotes else "none"
+        include_header=False, quoting_style="needed" if _needs_quotes(table) else "none"
     )
-    pacsv.write_csv(table, file, options)
+    try:
+        pacsv.write_csv(table, file, options)
+    except pa.ArrowException:
+        raise ParameterError(
+            "--keep names a column of a type that CSV cannot hold. Write a .parquet file."
+        ) from None
+
+
+def _needs_quotes(table: Any) -> bool:
+    """Whether any text does: Arrow quotes all text or none, and few labels need it."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return any(
+        pc.any(pc.match_substring_regex(column, '^$|[,"\r\n]')).as_py()
+        for column in table.columns
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+    )

@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+Model = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="A model file, as privatree fit writes it.")
+]
+"""The argument of every command that reads a model."""
+
 
 def show(
-    model: Annotated[Path, typer.Argument(help="A model file, as written by save().")],
+    model: Model,
+    as_json: Annotated[
+        bool,
+        typer.Option(
+            "--json", help="Print the whole model as JSON: classes, schema, tree, privacy."
+        ),
+    ] = False,
 ) -> None:
     """Print the tree of a saved MODEL and its privacy statement.
+
+    A question has its answers below it: yes first, then no. The statement says what epsilon is
+    true for a whole record, what it rests on, what leaks if anything does, and where epsilon went.
+    All of it is in the model file, and may be published with it.
 
     Example: privatree show model.json
     """
@@ -19,6 +35,9 @@ def show(
     from privatree.model import load
 
     loaded = load(model)
+    if as_json:
+        typer.echo(json.dumps(loaded.to_dict(), indent=1, allow_nan=False))
+        return
     typer.echo(export_text(loaded))
     typer.echo()
     typer.echo(str(loaded.privacy_))

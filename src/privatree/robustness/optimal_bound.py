@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from privatree.compiling import compiled
 from privatree.privacy.schedule import Stage
 
 CELLS = 4000
@@ -129,7 +129,7 @@ def _before(stage: _Cells, later: NDArray[np.float64], step: float) -> NDArray[n
     return np.asarray(_worst(everywhere, weights, n_cells, lowest, len(later) + n_cells))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _worst(
     later: NDArray[np.float64],
     weights: NDArray[np.float64],

@@ -11,9 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from privatree.compiling import compiled
 from privatree.schema import Categorical, Feature, Schema
 from privatree.sources.columns import Column, NumberColumn, to_numbers
 from privatree.sources.frames import category_codes, open_matched
@@ -166,7 +166,7 @@ def _for_blocks(work: Callable[[slice], None], n_rows: int, n_columns: int) -> N
 _unsigned = np.uint64  # an unsigned index spares the kernel a test for negative ones
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _code_block(
     values: Any, sources: Any, cuts: Any, starts: Any, missing: Any, codes: Any, places: Any
 ) -> None:  # pragma: no cover

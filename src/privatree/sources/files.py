@@ -221,6 +221,40 @@ def _listed(names: Sequence[str]) -> str:
     return shown if len(names) <= 10 else f"{shown} and {len(names) - 10} more"
 
 
+def read_columns(files: Sequence[Path], names: Sequence[str]) -> Any:
+    """Read columns as they are, whatever they hold, in the order of the rows.
+
+    Parameters
+    ----------
+    files : sequence of Path
+        As :func:`~privatree.sources.paths.find_files` lists them.
+    names : sequence of str
+        Which columns.
+
+    Returns
+    -------
+    pyarrow.Table
+        Columns of CSV files are text. A CSV row that has not as many values as the first is an
+        error, as it is for :func:`read_files` where each row needs its answer.
+    """
+    import pyarrow as pa
+
+    parts = []
+    for file in files:
+        if is_csv(file):
+            opened = open_csv(file)
+            positions, _ = _matched(file, opened.names, names)
+            read = opened.text(list(positions.values()), allow_ragged=False)
+        else:
+            with _open_parquet(file) as parquet:
+                found = parquet.schema_arrow.names
+                positions, _ = _matched(file, found, names)
+                table = parquet.read(columns=[found[at] for at in positions.values()])
+            read = [table.column(found[at]) for at in positions.values()]
+        parts.append(pa.table(dict(zip(names, read, strict=True))))
+    return _joined(parts, None, ignored=()).features
+
+
 # --- reading without a schema -------------------------------------------------------------------
 
 

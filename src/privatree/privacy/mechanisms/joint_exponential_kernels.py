@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from privatree.compiling import compiled
 from privatree.privacy.samplers.scaled_floats import (
     LOWEST_STORED_EXPONENT,
     ZERO_EXPONENT,
@@ -27,7 +27,7 @@ _UP, _DOWN = 2.0**512, 2.0**-512
 _CHUNK = 1024
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _kernel(powers: Any, kernels: Any, gap: Any, rows: Any) -> Any:
     """K_gap(rows), gaps counted from 0: power and constant and product."""
     turn = kernels[0][gap]
@@ -38,7 +38,7 @@ def _kernel(powers: Any, kernels: Any, gap: Any, rows: Any) -> Any:
     return multiply(mantissa, exponent, kernels[3][gap], kernels[4][gap])
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def fill(
     positions: Any,
     widths: Any,
@@ -76,7 +76,7 @@ def fill(
         )
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _zero_gaps(powers: Any, kernels: Any, placed: Any) -> Any:
     """K_l(0) for the gaps l = 1, ..., placed - 1 (from 0), and 1/k beside them for _run_sum."""
     values, exponents = np.empty(placed), np.empty(placed, dtype=np.int64)
@@ -88,7 +88,7 @@ def _zero_gaps(powers: Any, kernels: Any, placed: Any) -> Any:
     return values, exponents
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _sum_runs(
     zero_gaps: Any,
     b: Any,
@@ -125,7 +125,7 @@ def _sum_runs(
             totals[i], a_exponents[start - first + i] = total, exponent
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _horner_step(
     totals: Any,
     exponents: Any,
@@ -155,7 +155,7 @@ def _horner_step(
         exponents[i] = exponent + (1.0 if total >= _HIGH else 0.0)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _sum_suffixes(
     positions: Any,
     decays: Any,
@@ -188,7 +188,7 @@ def _sum_suffixes(
         suffix_exponents[i] = max(exponent, LOWEST_STORED_EXPONENT)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _convolve(
     positions: Any, powers: Any, terms: Any, window: Any, constants: Any, b: Any, b_exponents: Any
 ) -> None:
@@ -245,7 +245,7 @@ def _convolve(
         b_exponents[i] = max(exponent, LOWEST_STORED_EXPONENT)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def weigh_intervals(
     positions: Any,
     widths: Any,
@@ -268,7 +268,7 @@ def weigh_intervals(
         weights[i], exponents[i] = value, max(exponent, LOWEST_STORED_EXPONENT)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def weigh_runs(
     powers: Any, kernels: Any, b: Any, b_exponents: Any, placed: Any, interval: Any, width: Any
 ) -> Any:
@@ -286,7 +286,7 @@ def weigh_runs(
     return weights, exponents
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def flatten(weights: Any, exponents: Any) -> None:
     """Scaled numbers as floats in units of the largest radix: below 2^-512 of the largest, 0."""
     largest = exponents[0]

@@ -11,9 +11,9 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from privatree.compiling import compiled_inline
 from privatree.privacy.samplers.refinement import UNIT_ROUNDOFF
 
 _SHIFT = 10
@@ -52,7 +52,7 @@ def _exp(exponents: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
     return np.where(exponents < _LOWEST, 0.0, np.exp(np.maximum(exponents, _LOWEST)))
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled_inline
 def decay(coarse: Any, fine: Any, k: Any) -> Any:
     """exp(-rate * k), k >= 0; 0 for what is negligible."""
     place = k >> _SHIFT

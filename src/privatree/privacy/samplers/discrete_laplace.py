@@ -10,9 +10,9 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from privatree.compiling import compiled
 from privatree.errors import ParameterError
 from privatree.privacy.randomness import Randomness
 
@@ -65,7 +65,7 @@ def dyadic_below(rate: Fraction) -> Fraction:
 # position -1 when the words ran out.
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _below(words: Any, position: Any, bound: Any) -> Any:
     """A uniform integer below ``bound``."""
     rejected = (np.uint64(0) - bound) % bound  # 2^64 mod bound words would make the rest uneven
@@ -77,7 +77,7 @@ def _below(words: Any, position: Any, bound: Any) -> Any:
     return np.uint64(0), -1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _bernoulli_exp(words: Any, position: Any, numerator: Any) -> Any:
     """1 with probability exp(-numerator / 2^50), for numerator <= 2^50.
 
@@ -102,7 +102,7 @@ def _bernoulli_exp(words: Any, position: Any, numerator: Any) -> Any:
     return np.uint64(1) - (successes & np.uint64(1)), position
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _one(words: Any, position: Any, numerator: Any) -> Any:
     """One draw: an exponential variable in steps of 2^-50, divided by the rate, with a sign."""
     while True:
@@ -137,7 +137,7 @@ def _one(words: Any, position: Any, numerator: Any) -> Any:
             return -np.int64(magnitude), position
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _fill(draws: Any, done: Any, words: Any, numerator: Any) -> Any:
     """Fill ``draws`` from ``done`` on; return how many are done and how many words were used."""
     used = 0

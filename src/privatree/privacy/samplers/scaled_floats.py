@@ -18,9 +18,9 @@ from math import ldexp
 from typing import Any, TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from privatree.compiling import compiled
 from privatree.privacy.samplers.refinement import precision
 
 RADIX_BITS = 512
@@ -44,7 +44,7 @@ _BINARY_DIGITS = 192
 Array: TypeAlias = NDArray[Any]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def normal(mantissa: Any, exponent: Any) -> Any:
     """The scaled number, given a mantissa in [2^-768, 2^768]: a product of up to three, say."""
     if mantissa >= _HIGH:
@@ -54,19 +54,19 @@ def normal(mantissa: Any, exponent: Any) -> Any:
     return mantissa, exponent
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def multiply(a: Any, a_exponent: Any, b: Any, b_exponent: Any) -> Any:
     """The product of two scaled numbers."""
     return normal(a * b, a_exponent + b_exponent)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def divide(a: Any, a_exponent: Any, b: Any, b_exponent: Any) -> Any:
     """The quotient of two scaled numbers, the second one positive."""
     return normal(a / b, a_exponent - b_exponent)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def add(a: Any, a_exponent: Any, b: Any, b_exponent: Any) -> Any:
     """The sum of two scaled numbers.
 
@@ -86,7 +86,7 @@ def add(a: Any, a_exponent: Any, b: Any, b_exponent: Any) -> Any:
     return mantissa, exponent
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def power(powers: Any, distance: Any) -> Any:
     """exp(-rate * distance) from the tables of :func:`power_tables`."""
     low = distance & (_TABLE_SIZE - 1)
@@ -94,7 +94,7 @@ def power(powers: Any, distance: Any) -> Any:
     return normal(powers[0][low] * powers[2][high], powers[1][low] + powers[3][high])
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def damp(powers: Any, distance: Any, a: Any, a_exponent: Any) -> Any:
     """Exp(-rate * distance) times a scaled number."""
     if distance == 0:

@@ -1,0 +1,53 @@
+"""A user's mistake in one line: what was wrong, and where to read on."""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+
+import typer
+
+_NOT_ONE_OF = re.compile(r"Value error, (?P<got>'.*') is not one of (?P<known>.*)\.")
+_MISSING = re.compile(r"Missing argument '(\w+)'")
+_PLAINER = {
+    "Input should be a valid number, unable to parse string as a number": "must be a number.",
+    "Input should be a finite number": "must be a finite number.",
+    "Input should be a valid integer, unable to parse string as an integer": (
+        "must be a whole number."
+    ),
+}
+"""What typer says of a value, in our words."""
+
+
+def one_line(error: Exception) -> str:
+    """The message of a mistake, without line breaks.
+
+    Parameters
+    ----------
+    error : PrivatreeError, OSError or TyperException
+        What was raised.
+    """
+    if isinstance(error, typer.TyperException):
+        context = getattr(error, "ctx", None)
+        command = "privatree" if context is None else context.command_path
+        message = _usage(error)
+        return f"{message}{'' if message.endswith(('.', '?')) else '.'} See {command} --help."
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}."
+    return " ".join(str(error).split())
+
+
+def _usage(error: typer.TyperException) -> str:
+    message = " ".join(error.format_message().split())
+    prefix, of_value, said = message.partition(": ")
+    if missing := _MISSING.match(message):
+        return f"Missing argument {missing[1].upper()}"
+    if not prefix.startswith("Invalid value for") or not of_value:
+        return message
+    option = prefix.removeprefix("Invalid value for ").strip("'")
+    if found := _NOT_ONE_OF.fullmatch(said):
+        known = [word.strip("'") for word in found["known"].split(", ")]
+        near = get_close_matches(found["got"].strip("'"), known, 1)
+        meant = f" Did you mean {near[0]}?" if near else ""
+        return f"{option} must be one of {', '.join(known)}, got {found['got']}.{meant}"
+    return f"{option} {_PLAINER[said]}" if said in _PLAINER else message
