@@ -1,7 +1,7 @@
 # Two commands do everything on a fresh machine that has Python >= 3.11 and make:
 #   make demo   set up, then train and show a tree on the bundled Adult data
-#   make test   set up, then lint, type-check and run the whole test suite
-# Also: make check (lint and types only) and make clean; and in an environment of its own, because
+#   make test   set up, then lint, type-check, build the documentation and run the whole test suite
+# Also: make check (lint and types only), make docs (the site, in build/site) and make clean; and in an environment of its own, because
 # diffprivlib needs an older scikit-learn:
 #   make reproduce   the paper's tables and figures on the bundled data (TARGET=all DATA=dir for more)
 #   make bench       our version of diffprivlib's tree against the real one, and speed, as ratios to
@@ -12,19 +12,22 @@ PYTHON ?= $(shell for p in $(CANDIDATES); do $$p -c 'import sys, ensurepip; sys.
 BIN := .venv/bin
 BENCH := .venv-bench/bin
 
-.PHONY: demo test check reproduce bench clean
+.PHONY: demo test check docs reproduce bench clean
 
 demo: .venv/.installed
 	@echo "Training: the first time, some seconds go into compiling."
 	@$(BIN)/privatree demo
 
-test: check
+test: check docs
 	$(BIN)/python -m pytest -n 2
 
 check: .venv/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+docs: .venv/.installed-dev
+	$(BIN)/mkdocs build --strict --quiet --site-dir build/site
 
 reproduce: .venv-bench/.installed
 	$(BENCH)/privatree reproduce $(or $(TARGET),accuracy) $(if $(DATA),--data-dir $(DATA),--suite uci) -o $(or $(OUT),reproduction)

@@ -67,9 +67,9 @@ def test_show_prints_tree_and_statement(monkeypatch, capsys, saved):
             ("demo", "-o", "/no/such/folder/x.json"),
             "there is no folder /no/such/folder. Create it first.\n",
         ),
-        (("demo", "--epsilon", "much"), "See privatree --help.\n"),
+        (("demo", "--epsilon", "much"), "--epsilon must be a number. See privatree demo --help.\n"),
         (("dance",), "No such command 'dance'. See privatree --help.\n"),
-        (("show",), "Missing argument 'model'. See privatree --help.\n"),
+        (("show",), "Missing argument MODEL. See privatree show --help.\n"),
     ],
 )
 def test_a_mistake_is_one_line_and_exit_code_2(monkeypatch, capsys, arguments, message):

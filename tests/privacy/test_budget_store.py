@@ -570,11 +570,11 @@ def test_what_is_there_is_never_overwritten(store: BudgetStore, tmp_path: Path) 
     assert store.remaining == Fraction(1, 2)
     (tmp_path / "notes.txt").write_text("important")
     (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
-    for name in ("notes.txt", "."):
-        with pytest.raises(BudgetStoreError, match="is there already"):
+    for name, refused in (("notes.txt", "is there already"), (".", "is a folder")):
+        with pytest.raises(BudgetStoreError, match=refused):
             BudgetStore.create(tmp_path / name, 1)
     assert (tmp_path / "notes.txt").read_text() == "important"
-    with pytest.raises(BudgetStoreError, match="cannot be created: No such file or directory"):
+    with pytest.raises(BudgetStoreError, match="there is no folder"):
         BudgetStore.create(tmp_path / "no" / "a.db", 1)
 
 
@@ -620,13 +620,19 @@ def test_files_of_other_kinds(tmp_path: Path) -> None:
     )
     for content in (b"a,b\n1,2\n", b"x" * 5000, b"SQLite format 3\0" + b"\0" * 5000):
         (tmp_path / "some.csv").write_bytes(content)
-        assert refusal(tmp_path / "some.csv") == "is not a budget of privatree, or damaged."
+        assert refusal(tmp_path / "some.csv") == (
+            "is not a budget of privatree, or damaged. If it was one, restore it from a backup, "
+            "and charge anew what was spent since then."
+        )
     for mode in ("DELETE", "WAL"):
         other = tmp_path / f"other-{mode}.db"
         with raw(other) as connection:
             connection.execute(f"PRAGMA journal_mode = {mode}")
             connection.execute("CREATE TABLE charge (number INTEGER PRIMARY KEY)")
-        assert refusal(other) == "is a SQLite database, but not a budget of privatree."
+        assert refusal(other) == (
+            "is a SQLite database, but not a budget of privatree. Name the file of one; "
+            "privatree budget create makes it."
+        )
     os.mkfifo(tmp_path / "pipe")
     assert refusal(tmp_path / "pipe") == "is not a file. Name the file of a budget."
 
@@ -634,7 +640,9 @@ def test_files_of_other_kinds(tmp_path: Path) -> None:
 def test_a_later_version_is_not_guessed_at(store: BudgetStore) -> None:
     with raw(store.path) as connection:
         connection.execute("PRAGMA user_version = 2")
-    assert refusal(store.path) == "is a budget of version 2; this privatree reads version 1."
+    assert refusal(store.path) == (
+        "is a budget of version 2; this privatree reads version 1. Please upgrade privatree."
+    )
 
 
 @pytest.mark.parametrize(

@@ -132,6 +132,10 @@ def transaction(path: Path, *, writing: bool) -> Iterator[sqlite3.Connection]:
 
 def create(path: Path, dataset: str, epsilon: Fraction, neighbours: str) -> None:
     """Make a file with an account; one that is there stays as it is."""
+    if path.is_dir():
+        raise BudgetStoreError(f"{path}: is a folder. Name a file in it.")
+    if not path.parent.is_dir():
+        raise BudgetStoreError(f"{path}: there is no folder {path.parent}. Create it first.")
     try:
         # Reserves the name, whoever else wants it.
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666))
@@ -141,7 +145,9 @@ def create(path: Path, dataset: str, epsilon: Fraction, neighbours: str) -> None
             "records would allow to spend both."
         ) from None
     except OSError as error:
-        raise BudgetStoreError(f"{path}: cannot be created: {error.strerror}.") from None
+        raise BudgetStoreError(
+            f"{path}: cannot be created: {error.strerror}. Name a file in another folder."
+        ) from None
     created = _written_time(datetime.now(UTC))
     row = (dataset, written_amount(epsilon), neighbours, created)
     try:
@@ -217,11 +223,15 @@ def _check_kind(path: Path, connection: sqlite3.Connection) -> None:
             "of them."
         )
     if kind != APPLICATION_ID:
-        raise BudgetStoreError(f"{path}: is a SQLite database, but not a budget of privatree.")
+        raise BudgetStoreError(
+            f"{path}: is a SQLite database, but not a budget of privatree. Name the file of one; "
+            "privatree budget create makes it."
+        )
     [version] = next(connection.execute("PRAGMA user_version"))
     if version != VERSION:
         raise BudgetStoreError(
-            f"{path}: is a budget of version {version}; this privatree reads version {VERSION}."
+            f"{path}: is a budget of version {version}; this privatree reads version {VERSION}. "
+            "Please upgrade privatree."
         )
     [mode] = next(connection.execute("PRAGMA journal_mode"))
     if mode != "delete":
@@ -231,13 +241,14 @@ def _check_kind(path: Path, connection: sqlite3.Connection) -> None:
         )
 
 
-_NEXT_STEP = "Restore it from a backup, and charge anew what was spent since then"
+_RESTORE = "restore it from a backup, and charge anew what was spent since then"
+_NEXT_STEP = _RESTORE.capitalize()
 _REASONS = {
     sqlite3.SQLITE_BUSY: "other processes have kept it busy for too long. Try again",
     sqlite3.SQLITE_CANTOPEN: "cannot be opened. Its folder and itself must be writable",
     sqlite3.SQLITE_CORRUPT: f"is damaged. {_NEXT_STEP}",
     sqlite3.SQLITE_FULL: "the disk is full",
-    sqlite3.SQLITE_NOTADB: "is not a budget of privatree, or damaged",
+    sqlite3.SQLITE_NOTADB: f"is not a budget of privatree, or damaged. If it was one, {_RESTORE}",
     sqlite3.SQLITE_PERM: "must be writable, itself and its folder",
     sqlite3.SQLITE_READONLY: "must be writable, itself and its folder",
 }
