@@ -1,8 +1,8 @@
 # Two commands do everything on a fresh machine that has Python >= 3.11 and make:
 #   make demo   set up, then train and show a tree on the bundled Adult data
 #   make test   set up, then lint, type-check, build the documentation and run the whole test suite
-# Also: make check (lint and types only), make docs (the site, in build/site) and make clean; and in an environment of its own, because
-# diffprivlib needs an older scikit-learn:
+# Also: make check (lint and types only), make docs (the site, in build/site) and make clean; and
+# in an environment of its own, because diffprivlib needs an older scikit-learn:
 #   make reproduce   the paper's tables and figures on the bundled data (TARGET=all DATA=dir for more)
 #   make bench       our version of diffprivlib's tree against the real one, and speed, as ratios to
 #                    peers (DATA=dir for more datasets)

@@ -103,7 +103,7 @@ def test_ten_models_of_a_tenth_are_the_whole_budget(folder, monkeypatch, capsys)
         (["--epsilon", "2"], "but only 1 of the budget is left. Nothing was drawn.\n"),
         (["--neighbours", "replace"], "they do not add up. Train with those of the budget.\n"),
         (["--budget", "no.db"], "For others, privatree budget create makes one.\n"),
-        (["--budget", "data.csv"], "restore it from a backup, and charge anew what was spent since then.\n"),
+        (["--budget", "data.csv"], "charge anew what was spent since then.\n"),
         (["--budget", "."], "is not a file. Name the file of a budget.\n"),
         (["-o", "patients.db"], "patients.db: would be overwritten, but is read. Write another "
          "file.\n"),
@@ -151,7 +151,8 @@ def test_an_output_that_cannot_be_written_costs_nothing(folder, monkeypatch, cap
         patch.setattr(tempfile, "TemporaryFile", refuse)
         assert fit(monkeypatch) == 2
     assert capsys.readouterr().err == (
-        "privatree: model.json: cannot be written: Permission denied. Name a file in another folder.\n"
+        "privatree: model.json: cannot be written: Permission denied. Name a file in another "
+        "folder.\n"
     )
     assert BudgetStore("patients.db").remaining == 1
 
@@ -288,7 +289,7 @@ def test_nothing_charged_yet(folder, monkeypatch, capsys):
     ("arguments", "message"),
     [
         (["show", "no.db"], "For others, privatree budget create makes one.\n"),
-        (["charges", "data.csv"], "restore it from a backup, and charge anew what was spent since then.\n"),
+        (["charges", "data.csv"], "charge anew what was spent since then.\n"),
         (["show", "."], "is not a file. Name the file of a budget.\n"),
         (["create", "patients.db", "--epsilon", "5"], "patients.db: is there already. Use it, or "
          "name another file: a second budget for the same records would allow to spend both.\n"),
@@ -298,7 +299,7 @@ def test_nothing_charged_yet(folder, monkeypatch, capsys):
         (["create", "a.db", "--epsilon", "1e10"], "epsilon must be at most 1e+09: that is no "
          "privacy.\n"),
         (["create", "a.db"], "Missing option '--epsilon'. See privatree budget create --help.\n"),
-        (["create", "a.db", "--epsilon", "1", "--neighbours", "x"], "See privatree budget create --help.\n"),
+        (["create", "a.db", "--epsilon", "1", "--neighbours", "x"], "budget create --help.\n"),
         (["spend", "a.db"], "No such command 'spend'. See privatree budget --help.\n"),
         ([], "Missing command. See privatree budget --help.\n"),
     ],

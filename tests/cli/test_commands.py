@@ -27,6 +27,7 @@ def saved(tmp_path):
 
 
 def test_demo_shows_tree_statement_and_accuracies(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
     path = tmp_path / "demo.json"
     assert run(monkeypatch, "demo", "--epsilon", "1", "-o", path) == 0
     printed = capsys.readouterr()
@@ -45,6 +46,7 @@ def test_demo_shows_tree_statement_and_accuracies(monkeypatch, capsys, tmp_path)
     assert accuracies[2] == pytest.approx(0.752, abs=0.002)
     assert printed.err == ""
     assert privatree.load(path).privacy_.epsilon == 1
+    assert (tmp_path / "report.html").read_text().startswith("<!doctype html>")
 
 
 def test_show_prints_tree_and_statement(monkeypatch, capsys, saved):
@@ -58,10 +60,10 @@ def test_show_prints_tree_and_statement(monkeypatch, capsys, saved):
     ("arguments", "message"),
     [
         (("show", "no-such-file.json"), "no-such-file.json: No such file or directory.\n"),
-        (("demo", "--epsilon", "-1"), "privatree: epsilon must be > 0, got -1.0.\n"),
+        (("demo", "--epsilon", "-1"), "privatree: --epsilon must be > 0, got -1.0.\n"),
         (
             ("demo", "--max-depth", "0"),
-            "max_depth (if not None) must be an integer from 1 to 16, got 0.\n",
+            "--max-depth must be an integer from 1 to 16, got 0.\n",
         ),
         (
             ("demo", "-o", "/no/such/folder/x.json"),

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from privatree.cli.output import check_output
+from privatree.cli.output import check_output, write_output
 from privatree.errors import ParameterError
 
 
@@ -18,12 +18,15 @@ def audit(
     method: Annotated[
         str,
         typer.Argument(
+            metavar="METHOD",
             help="What to audit: privatree, privatree-robust, privatree-paper, privatree-star, "
             "bdpt, dpgdf, random-tree, diffprivlib-tree, diffprivlib-forest, "
-            "diffprivlib-logistic, dp-ebm; or, without any privacy, decision-tree and dpa."
+            "diffprivlib-logistic, dp-ebm; or, without any privacy, decision-tree and dpa.",
         ),
     ],
-    epsilon: Annotated[float, typer.Option(help="The privacy budget that it is given.")],
+    epsilon: Annotated[
+        float, typer.Option(metavar="E", help="The privacy budget that it is given.")
+    ],
     runs: Annotated[
         int,
         typer.Option(
@@ -43,18 +46,23 @@ def audit(
     ] = None,
     data: Annotated[
         Path | None,
-        typer.Option(help="A table of your own, CSV or Parquet, in the place of those pairs."),
+        typer.Option(
+            metavar="FILE", help="A table of your own, CSV or Parquet, in the place of those pairs."
+        ),
     ] = None,
     neighbour: Annotated[
         Path | None,
-        typer.Option(help="The same table with one record more, less or replaced by another."),
+        typer.Option(
+            metavar="FILE", help="The same table with one record more, less or replaced by another."
+        ),
     ] = None,
     target: Annotated[
-        str | None, typer.Option(help="The column to predict, in tables of your own.")
+        str | None,
+        typer.Option(metavar="COLUMN", help="The column to predict, in tables of your own."),
     ] = None,
     schema: Annotated[
         Path | None,
-        typer.Option(help="TOML file of what is public about tables of your own."),
+        typer.Option(metavar="FILE", help="TOML file of what is public about tables of your own."),
     ] = None,
     max_depth: Annotated[
         int, typer.Option(metavar="N", help="Depth of a tree where the pair does not ask for one.")
@@ -75,7 +83,9 @@ def audit(
     ),
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Also save the report to this JSON file."),
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Also save the report to this JSON file."
+        ),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the report as JSON, and nothing else.")
@@ -88,6 +98,9 @@ def audit(
     best, in words, and what epsilon this is evidence of. A bound above the claimed epsilon proves
     the claim false; a bound below it proves nothing. Each pair of tables is after one mistake that
     published methods make.
+
+    By default this takes some minutes; --runs 100 gives a first look in a fraction of that. The
+    exit code is 0 whatever was found.
 
     The libraries of others come with the extra "bench" of this package, best installed in an
     environment of its own.
@@ -149,7 +162,7 @@ def audit(
     summary = {"method": method, **report.to_dict(), "skipped": left_out}
     written = json.dumps(summary, indent=1)
     if output is not None:
-        output.write_text(written + "\n", encoding="utf-8")
+        write_output(output, written + "\n")
     typer.echo(written if as_json else str(report))
     if not as_json:
         if left_out:

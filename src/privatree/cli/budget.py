@@ -16,7 +16,9 @@ app = typer.Typer(
     rich_markup_mode="markdown",
 )
 
-File = Annotated[Path, typer.Argument(help="A budget, as made by privatree budget create.")]
+File = Annotated[
+    Path, typer.Argument(metavar="FILE", help="A budget, as made by privatree budget create.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
 
 _NEIGHBOURS = {
@@ -27,13 +29,17 @@ _NEIGHBOURS = {
 
 @app.command("create")
 def create(
-    file: Annotated[Path, typer.Argument(help="The file to make. One that is there is kept.")],
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="The file to make. One that is there is kept."),
+    ],
     epsilon: Annotated[
         float,
         typer.Option(
+            metavar="E",
             help="What all models of these records may spend together: with or without any one "
-            "record, all that is ever released is at most e^EPSILON times as likely. It cannot be "
-            "changed later."
+            "record, all that is ever released is at most e^E times as likely. It cannot be "
+            "changed later.",
         ),
     ],
     neighbours: Annotated[

@@ -7,37 +7,53 @@ from typing import Annotated, Any
 
 import typer
 
-from privatree.errors import ParameterError
+from privatree.cli.learner_options import named_as_options
+from privatree.cli.output import check_output, write_output
+from privatree.cli.waiting import waiting
 
 
 def demo(
     epsilon: Annotated[
-        float, typer.Option(help="Privacy budget of a whole record. Smaller means more noise.")
+        float,
+        typer.Option(
+            metavar="E", help="Privacy budget of a whole record. Smaller means more noise."
+        ),
     ] = 0.1,
-    max_depth: Annotated[int, typer.Option(help="Largest depth of the tree.")] = 4,
+    max_depth: Annotated[int, typer.Option(metavar="N", help="Largest depth of the tree.")] = 4,
+    report: Annotated[
+        Path, typer.Option(metavar="FILE", help="Where to write the page about the model.")
+    ] = Path("report.html"),
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Also save the model to this JSON file.")
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Also save the model to this JSON file."
+        ),
     ] = None,
 ) -> None:
     """Train a private tree on the bundled Adult data and show what came out.
 
     Printed are the tree, its privacy statement, and its accuracy on a held-out fifth of the records
-    beside that of a tree without privacy.
+    beside that of a tree without privacy. A page that explains the model is written to report.html:
+    open it in a browser.
 
     Example: privatree demo --epsilon 0.1
     """
-    if output is not None and not output.parent.is_dir():
-        raise ParameterError(f"{output}: there is no folder {output.parent}. Create it first.")
+    for file in (report, output):
+        if file is not None:
+            check_output(file, [])
     from sklearn.model_selection import train_test_split
 
     from privatree import PrivaTreeClassifier, datasets, export_text
+    from privatree.report import html_report
 
     frame, labels, schema = datasets.load("adult")
     train_X, test_X, train_y, test_y = train_test_split(
         frame, labels, test_size=0.2, stratify=labels, random_state=0
     )
     model = PrivaTreeClassifier(epsilon, max_depth=max_depth, schema=schema)
-    model.fit(train_X, train_y)
+    with waiting("Training"), named_as_options(("epsilon", "max_depth")):
+        model.fit(train_X, train_y)
+        page = html_report(model)
 
     typer.echo("Does a person in the 1994 US census earn over 50,000 dollars a year?\n")
     typer.echo(export_text(model))
@@ -48,9 +64,13 @@ def demo(
     typer.echo(f"  this tree            {model.score(test_X, test_y):.3f}")
     typer.echo(f"  without privacy      {plain.score(_as_numbers(test_X), test_y):.3f}")
     typer.echo(f"  most frequent class  {(test_y == train_y.mode()[0]).mean():.3f}")
+    write_output(report, page)
+    typer.echo(
+        f"\nWrote {report}: open it in a browser to follow the tree with values of your own."
+    )
     if output is not None:
         model.save(output)
-        typer.echo(f"\nSaved. Look at it again with: privatree show {output}")
+        typer.echo(f"Saved {output}. Look at it again with: privatree show {output}")
 
 
 def _tree_without_privacy(max_depth: int) -> Any:
