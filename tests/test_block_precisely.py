@@ -62,7 +62,7 @@ def precise_parts(small, precise):
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
 @pytest.mark.parametrize("n_levels", [1, 2, 3])
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 2**32))
 def test_weights_are_the_sums_over_all_trees(
     random_block, by_enumeration, n_classes, n_levels, seed

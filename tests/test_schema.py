@@ -2,7 +2,7 @@ import copy
 import math
 import pickle
 import time
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 from enum import Enum, IntEnum
 from fractions import Fraction
 from functools import reduce
@@ -201,6 +201,127 @@ def test_copies_and_pickles():
         assert other is not schema
 
 
+# --- unconfirmed entries ------------------------------------------------------------------------
+
+MARKED = Schema(
+    {
+        "age": Numeric(17, 90, unconfirmed=["integer", "low"]),
+        "classes": Categorical(["red"], unconfirmed=["categories", "kind"]),
+        "sure": AGE,
+    },
+    [0, 1],
+    classes_confirmed=False,
+)
+
+
+def test_unconfirmed_entries_are_the_keys_that_lead_to_them():
+    assert MARKED.unconfirmed == (
+        ("classes",),
+        ("features", "age", "low"),
+        ("features", "age", "integer"),
+        ("features", "classes", "kind"),
+        ("features", "classes", "categories"),
+    )
+    assert MARKED.shown_unconfirmed() == "classes; 'age': low, integer; 'classes'"
+
+
+def test_what_a_person_writes_is_confirmed():
+    assert Schema({"age": AGE, "colour": COLOUR}, [0, 1]).unconfirmed == ()
+
+
+def test_confirming_takes_all_marks_away_and_changes_nothing_else():
+    assert MARKED.confirmed() == Schema(
+        {"age": Numeric(17, 90), "classes": Categorical(["red"]), "sure": AGE}, [0, 1]
+    )
+    assert MARKED.confirmed().unconfirmed == ()
+
+
+def test_marks_are_part_of_equality_and_survive_copies_and_new_schemas():
+    assert MARKED.confirmed() != MARKED
+    assert hash(MARKED) != hash(MARKED.confirmed())
+    features = {"age": Numeric(17, 90), "classes": Categorical(["red"]), "sure": AGE}
+    assert Schema(features, [0, 1], classes_confirmed=False) != Schema(features, [0, 1])
+    for other in (pickle.loads(pickle.dumps(MARKED)), copy.deepcopy(MARKED), copy.copy(MARKED)):
+        assert other == MARKED
+        assert other.unconfirmed == MARKED.unconfirmed
+    # Features keep their marks wherever they go.
+    assert Schema(MARKED.features, MARKED.classes).unconfirmed == MARKED.unconfirmed[1:]
+    assert replace(MARKED.features["age"], low=0).unconfirmed == ("low", "integer")
+
+
+def test_everything_can_be_marked():
+    marked = Schema({"age": AGE, "colour": COLOUR}, [0, 1]).all_unconfirmed()
+    assert marked.shown_unconfirmed() == "classes; 'age'; 'colour'"
+    assert marked.all_unconfirmed() == marked
+    assert marked.confirmed() == Schema({"age": AGE, "colour": COLOUR}, [0, 1])
+
+
+def test_a_long_list_of_unconfirmed_entries_is_cut_and_has_no_line_breaks():
+    names = ["x" * 500, "a\nb", *(f"c{n}" for n in range(100))]
+    text = Schema(dict.fromkeys(names, AGE), [0, 1]).all_unconfirmed().shown_unconfirmed()
+    assert len(text) < 600
+    assert "\n" not in text
+    assert text.endswith("; 'c27'; and 72 more columns")
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Numeric(0, 1, unconfirmed=["lo"]), "must list some of kind, low, high, integer"),
+        (lambda: Numeric(0, 1, unconfirmed=["categories"]), "got 'categories'"),
+        (lambda: Numeric(0, 1, unconfirmed="low"), "must be a list of names, got 'low'"),
+        (lambda: Numeric(0, 1, unconfirmed=True), "must be a list of names, got True"),
+        (lambda: Numeric(0, 1, unconfirmed={"low": 1}), "must be a list of names"),
+        (lambda: Categorical(["a"], unconfirmed=["low"]), "some of kind, categories, missing"),
+        (lambda: Categorical(["a"], unconfirmed=[[]]), r"got \[\]"),
+        (lambda: Schema({"a": AGE}, [0, 1], classes_confirmed=0), "must be True or False, got 0"),
+    ],
+)
+def test_marks_must_be_names_of_entries(make, message):
+    with pytest.raises(SchemaError, match=message):
+        make()
+
+
+def test_marks_stand_beside_their_values_in_toml(tmp_path):
+    path = tmp_path / "schema.toml"
+    MARKED.to_toml(path)
+    assert path.read_text() == (
+        'classes = [0, 1]\nunconfirmed = ["classes"]\n\n'
+        '[features.age]\nkind = "numeric"\nlow = 17\nhigh = 90\ninteger = false\n'
+        'unconfirmed = ["low", "integer"]\n\n'
+        '[features.classes]\nkind = "categorical"\ncategories = ["red"]\n'
+        'unconfirmed = ["kind", "categories"]\n\n'
+        '[features.sure]\nkind = "numeric"\nlow = 17\nhigh = 90\ninteger = true\n'
+    )
+    assert Schema.from_toml(path) == MARKED
+    kept = [line for line in path.read_text().splitlines() if "unconfirmed" not in line]
+    path.write_text("\n".join(kept))
+    assert Schema.from_toml(path) == MARKED.confirmed()
+
+
+def test_an_empty_list_of_marks_is_none():
+    content = MARKED.confirmed().to_dict()
+    content["unconfirmed"] = []
+    content["features"]["age"]["unconfirmed"] = []
+    assert Schema.from_dict(content) == MARKED.confirmed()
+
+
+@pytest.mark.parametrize(
+    ("mark", "message"),
+    [
+        ('unconfirmed = ["class"]\n', "unconfirmed must list some of classes, got 'class'"),
+        ("unconfirmed = true\n", "unconfirmed must be a list of names, got True"),
+        ('unconfirmed = "classes"\n', "unconfirmed must be a list of names, got 'classes'"),
+    ],
+)
+def test_marks_that_mean_nothing_are_refused_in_toml(tmp_path, mark, message):
+    numeric = "[features.a]\nkind = 'numeric'\nlow = 0\nhigh = 1\n"
+    with pytest.raises(SchemaError, match=f"schema.toml: {message}"):
+        Schema.from_toml(written(tmp_path, f"classes = [0, 1]\n{mark}{numeric}"))
+    with pytest.raises(SchemaError, match=r"schema.toml: feature 'a': unconfirmed must"):
+        Schema.from_toml(written(tmp_path, f"classes = [0, 1]\n{numeric}{mark}"))
+
+
 # --- TOML ---------------------------------------------------------------------------------------
 
 
@@ -380,19 +501,22 @@ def numeric_features(draw):
         found = draw(st.none() | st.lists(st.floats(low, high, exclude_max=True), unique=True))
         cuts = None if found is None else sorted(found)
     is_whole = float(low).is_integer() and float(high).is_integer()
-    return Numeric(low, high, integer=is_whole and draw(st.booleans()), cuts=cuts, missing=missing)
+    marks = draw(st.sets(st.sampled_from(["kind", "low", "high", "integer", "cuts", "missing"])))
+    return Numeric(low, high, is_whole and draw(st.booleans()), cuts, missing, marks)
 
 
 @st.composite
 def categorical_features(draw):
     categories = draw(label_lists(1))
-    return Categorical(categories, missing=draw(st.none() | st.sampled_from(categories)))
+    marks = draw(st.sets(st.sampled_from(["kind", "categories", "missing"])))
+    return Categorical(categories, draw(st.none() | st.sampled_from(categories)), marks)
 
 
 SCHEMAS = st.builds(
     Schema,
     st.dictionaries(st.text(), numeric_features() | categorical_features(), min_size=1, max_size=4),
     label_lists(2),
+    st.booleans(),
 )
 
 
@@ -402,6 +526,7 @@ def test_every_schema_survives_toml_and_pickle(tmp_path_factory, schema):
     schema.to_toml(path)
     back = Schema.from_toml(path)
     assert back == schema
+    assert back.unconfirmed == schema.unconfirmed
     assert back.names == schema.names
     assert same_types(back.classes, schema.classes)
     for feature, other in zip(schema.features.values(), back.features.values(), strict=True):

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privatree.errors import SchemaError
-from privatree.toml_files import MAX_BYTES, MAX_VALUES, read_toml, write_toml
+from privatree.toml_files import MAX_BYTES, MAX_VALUES, read_toml, toml_text, write_toml
 
 
 def read(path: Path, contents: str | bytes) -> Any:
@@ -147,3 +147,43 @@ def test_a_long_list_is_written_in_no_time_and_one_too_long_is_refused(tmp_path:
     with pytest.raises(SchemaError, match="at most 100000 values"):
         write_toml(path, {"a": list(range(MAX_VALUES + 2))})
     assert path.read_text().startswith('a = ["c0"')
+
+
+# --- comments -----------------------------------------------------------------------------------
+
+
+def test_comments_stand_above_what_they_are_about() -> None:
+    comments = {
+        (): ["first", "", "second"],
+        ("a",): ["the value"],
+        ("t",): ["all tables"],
+        ("t", "u"): ["the table"],
+        ("t", "u", "b"): ["its value"],
+        ("nowhere",): ["never seen"],
+    }
+    assert toml_text({"a": 1, "t": {"u": {"b": 2}, "v": {"c": 3}}}, comments) == (
+        "# first\n#\n# second\n\n# the value\na = 1\n\n# all tables\n\n"
+        "# the table\n[t.u]\n# its value\nb = 2\n\n[t.v]\nc = 3\n"
+    )
+
+
+@given(table=TABLES, lines=st.lists(st.text(st.characters(codec="utf-8"))))
+def test_no_comment_breaks_out(table: Any, lines: list[str]) -> None:
+    comments = dict.fromkeys([(), *((key,) for key in table)], lines)
+    text = toml_text(table, comments)
+    assert repr(tomllib.loads(text)) == repr(_values_first(table))
+    # Nor for a program that ends lines at other characters than TOML does.
+    added = len(text.splitlines()) - len(toml_text(table).splitlines())
+    assert added <= len(comments) * (len(lines) + 2)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n", "\x0b", "\x0c", "\x85", "\u2028", "\x00"])
+def test_what_could_end_a_comment_is_escaped(end: str) -> None:
+    text = toml_text({"a": 1}, {(): [f"name{end}b = 2"]})
+    assert tomllib.loads(text) == {"a": 1}
+    assert len(text.splitlines()) == 3
+
+
+def test_comments_count_for_the_size() -> None:
+    with pytest.raises(SchemaError, match="at most"):
+        toml_text({"a": 1}, {(): ["x" * MAX_BYTES]})

@@ -71,7 +71,13 @@ def write_models(folder: Path) -> None:
 
 
 def write_schemas(folder: Path) -> None:
-    for name, schema in (("mixed", SCHEMA), ("three", THREE), ("numbers", NUMBERS)):
+    drafted = SCHEMA.all_unconfirmed()
+    for name, schema in (
+        ("mixed", SCHEMA),
+        ("three", THREE),
+        ("numbers", NUMBERS),
+        ("drafted", drafted),
+    ):
         schema.to_toml(folder / f"{name}.toml")
     (folder / "by-hand.toml").write_text(
         "# A schema as a person writes it.\n"

@@ -2,7 +2,8 @@
 
 The files at the top of the package are the way the data flows; folders are everything around it::
 
-    schema.py         what is public: kinds, ranges, categories, classes
+    schema.py         what is public: kinds, ranges, categories, classes (schema_values.py: what
+                      may stand there; schema_draft.py: a draft to edit)
     sources/          where records live, and how they become arrays of codes
     candidates.py     where splits may cut, and how likely each is beforehand
     counts.py         exact class counts: the only code that touches coded records
@@ -29,7 +30,8 @@ The files at the top of the package are the way the data flows; folders are ever
     repetition/       training again and again, and what that shows with confidence
     robustness/       what poisoned records cannot do: certificates, votes of partitions, attacks
     audit/            exact privacy loss by enumeration; lower bounds for any learner by training
-    export/           a tree as text
+    export/           a tree as text, drawing, SQL, ONNX and more (plotting.py: what plots share)
+    report/           a model as one page to publish, and as a model card
     datasets/         six public datasets, bundled
     experiments/      the paper's tables and figures: datasets, methods, runner, targets
     cli/              the command line, one command a file
@@ -57,9 +59,9 @@ from privatree.errors import (
 )
 
 if TYPE_CHECKING:
-    from privatree import audit, baselines, datasets, export, privacy, robustness, sources
+    from privatree import audit, baselines, datasets, export, privacy, report, robustness, sources
     from privatree.estimators import PrivaTreeClassifier
-    from privatree.export import export_text
+    from privatree.export import export_text, plot_budget, plot_tree
     from privatree.model import Model, load
     from privatree.paper_estimator import PaperPrivaTreeClassifier
     from privatree.schema import Categorical, Numeric, Schema
@@ -90,7 +92,10 @@ __all__ = [
     "export",
     "export_text",
     "load",
+    "plot_budget",
+    "plot_tree",
     "privacy",
+    "report",
     "robustness",
     "sources",
 ]
@@ -104,8 +109,19 @@ _HOME = {
     "Schema": "privatree.schema",
     "export_text": "privatree.export",
     "load": "privatree.model",
+    "plot_budget": "privatree.export",
+    "plot_tree": "privatree.export",
 }
-_PACKAGES = ("audit", "baselines", "datasets", "export", "privacy", "robustness", "sources")
+_PACKAGES = (
+    "audit",
+    "baselines",
+    "datasets",
+    "export",
+    "privacy",
+    "report",
+    "robustness",
+    "sources",
+)
 
 
 def __getattr__(name: str) -> Any:

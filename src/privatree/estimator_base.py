@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -10,10 +11,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from privatree.errors import ParameterError
+from privatree.errors import ParameterError, PrivacyLeakWarning
 from privatree.model import Model
 from privatree.privacy.amounts import positive_fraction
-from privatree.privacy.statement import Leak
+from privatree.privacy.statement import SCHEMA_LEAK, Leak
 from privatree.schema import Schema
 from privatree.sources.containers import Table
 from privatree.sources.frames import open_frame, open_labels, read_features, read_labels
@@ -21,11 +22,6 @@ from privatree.sources.inference import check_without_schema, infer_schema
 
 SMALLEST_EPSILON, LARGEST_EPSILON = 1e-9, 1e9
 LARGEST_DEPTH = 16
-
-INFERRED_SCHEMA = Leak(
-    "schema read from the data",
-    "ranges, categories and classes were taken from the records. Pass a schema.",
-)
 
 
 class Columns(NamedTuple):
@@ -44,7 +40,10 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     schema: Schema | None
 
     def _open(self, X: Any, y: Any, stacklevel: int) -> tuple[Table, Table, Schema]:
-        """Open the records and their labels, and the schema or, without one, what they show."""
+        """Open the records and their labels, and the schema or, without one, what they show.
+
+        Warns if anything in the schema was read from records and nobody has confirmed it.
+        """
         if self.schema is not None and not isinstance(self.schema, Schema):
             raise ParameterError(
                 f"schema must be a privatree.Schema or None, got {type(self.schema).__name__}. "
@@ -59,6 +58,8 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.schema is None:
             check_without_schema(table, target)
             return table, target, infer_schema(table, target, stacklevel=stacklevel)
+        if self.schema.unconfirmed:
+            warnings.warn(_warning(self.schema), PrivacyLeakWarning, stacklevel=stacklevel - 1)
         return table, target, self.schema
 
     def _read(self, X: Any, y: Any) -> Columns:
@@ -112,6 +113,35 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+
+def schema_leaks(schema: Schema) -> tuple[Leak, ...]:
+    """What a model reveals by a schema that came from the records; nothing if all is confirmed.
+
+    Parameters
+    ----------
+    schema : Schema
+        With which the model was trained, also where the learner was given none.
+    """
+    if not schema.unconfirmed:
+        return ()
+    return (
+        Leak(
+            SCHEMA_LEAK,
+            "these entries were taken from the records, and nobody has confirmed that they are "
+            f"public: {schema.shown_unconfirmed()}. Check each against public knowledge, and pass "
+            "a schema without marks.",
+        ),
+    )
+
+
+def _warning(schema: Schema) -> str:
+    return (
+        "The schema has entries that were read from the records and that nobody has confirmed: "
+        f"{schema.shown_unconfirmed()}. They are outside the privacy guarantee: no finite epsilon "
+        "holds. Check each against public knowledge; then delete its mark in the schema's file, or "
+        "pass schema.confirmed()."
+    )
 
 
 def check_epsilon(epsilon: Any) -> None:

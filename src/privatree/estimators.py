@@ -12,12 +12,12 @@ from privatree.candidates import Candidates, automatic_bins
 from privatree.counts import CodedRecords
 from privatree.errors import ParameterError
 from privatree.estimator_base import (
-    INFERRED_SCHEMA,
     LARGEST_DEPTH,
     TreeClassifier,
     check_epsilon,
     check_integer,
     check_one_of,
+    schema_leaks,
 )
 from privatree.model import Model
 from privatree.privacy.amounts import positive_fraction, rounded_up, spendable_fraction
@@ -52,7 +52,8 @@ class PrivaTreeClassifier(TreeClassifier):
         Largest depth of the tree, 1 to 16. None lets it follow the number of records and epsilon,
         up to 10.
     schema : Schema, optional
-        What is public. Without one it is read from the data, which leaks and warns.
+        What is public. Without one it is read from the data, which leaks and warns, as entries do
+        that are marked as unconfirmed.
     n_bins : int or "auto", default="auto"
         Codes of each numeric feature, 2 to 256. ``"auto"``: 256, fewer beyond 50 features. They
         cost no budget.
@@ -150,7 +151,7 @@ class PrivaTreeClassifier(TreeClassifier):
         Warns
         -----
         PrivacyLeakWarning
-            If no schema was given.
+            If no schema was given, or one with unconfirmed entries.
         """
         self._check_parameters()
         randomness = Randomness.from_random_state(self.random_state)
@@ -166,7 +167,7 @@ class PrivaTreeClassifier(TreeClassifier):
             )
         ledger = Ledger(plan.epsilon, randomness)
         tree = grow(records, candidates, plan, schema, ledger)
-        privacy = self._statement(plan, ledger, randomness.seeded)
+        privacy = self._statement(schema, plan, ledger, randomness.seeded)
         return self._release(Model(schema_=schema, tree_=tree, privacy_=privacy))
 
     def _records(
@@ -236,6 +237,12 @@ class PrivaTreeClassifier(TreeClassifier):
             raise ParameterError(
                 "budget must be used with a schema: without one no finite epsilon covers the model."
             )
+        if self.budget is not None and isinstance(self.schema, Schema) and self.schema.unconfirmed:
+            raise ParameterError(
+                "budget must be used with a schema of confirmed entries, else no finite epsilon "
+                f"covers the model; unconfirmed are: {self.schema.shown_unconfirmed()}. Check each "
+                "against public knowledge; then delete its mark, or pass schema.confirmed()."
+            )
         if share and self.epsilon * share < _SMALLEST_LEAF_EPSILON:
             raise ParameterError(
                 f"epsilon * probability_share must be 0 or at least {_SMALLEST_LEAF_EPSILON:g}, "
@@ -253,7 +260,10 @@ class PrivaTreeClassifier(TreeClassifier):
                 f"tree have at most {MAX_MASK} categories in all, and depth {depth} can have more."
             )
 
-    def _statement(self, plan: RecordPlan, ledger: Ledger, seeded: bool) -> PrivacyStatement:
+    def _statement(
+        self, schema: Schema, plan: RecordPlan, ledger: Ledger, seeded: bool
+    ) -> PrivacyStatement:
+        leaks = schema_leaks(schema)
         public = [
             "the schema: column names, ranges, categories and classes",
             "the parameters of the learner",
@@ -268,10 +278,10 @@ class PrivaTreeClassifier(TreeClassifier):
             notes.append("Spends are for one record added or removed: one replaced costs twice.")
         return PrivacyStatement(
             learner="PrivaTreeClassifier",
-            epsilon=math.inf if self.schema is None else rounded_up(epsilon),
+            epsilon=math.inf if leaks else rounded_up(epsilon),
             neighbours=self.neighbours,
             public=tuple(public),
-            leaks=(INFERRED_SCHEMA,) if self.schema is None else (),
+            leaks=leaks,
             notes=tuple(notes),
             seeded=seeded,
             spends=tuple(ledger.spends()),

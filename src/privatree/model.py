@@ -39,7 +39,8 @@ class Model:
     Parameters
     ----------
     schema_ : Schema
-        What was declared public before training.
+        What was declared public before training. Entries that were read from the records instead
+        are marked, and epsilon is infinite.
     tree_ : Tree
         The tree, of the same schema.
     privacy_ : PrivacyStatement
@@ -55,6 +56,10 @@ class Model:
         if self.tree_.schema != self.schema_:
             raise ModelFormatError("the tree must be of the model's own schema.")
         _check_spends(self.tree_, self.privacy_)
+        if self.schema_.unconfirmed and not math.isinf(self.privacy_.epsilon):
+            raise ModelFormatError(
+                "privacy: epsilon must be infinite where entries of the schema are unconfirmed."
+            )
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -154,6 +159,20 @@ class Model:
         tree = tree_from_dict(written["tree"], schema)
         return cls(schema, tree, PrivacyStatement.from_dict(written["privacy"]))
 
+    def to_json(self) -> str:
+        """The text of the model file.
+
+        Raises
+        ------
+        ModelFormatError
+            If it is larger than what :func:`load` reads.
+        """
+        text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
+        # A surrogate without its pair has no UTF-8; its backslash form is its JSON escape.
+        encoded = f"{text}\n".encode("utf-8", errors="backslashreplace")
+        check_size(encoded, _WHAT)
+        return encoded.decode("utf-8")
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as a JSON file, whole or not at all.
 
@@ -162,14 +181,11 @@ class Model:
         path : path
             The file to write; one that is there is replaced.
         """
-        text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
-        # A surrogate without its pair has no UTF-8; its backslash form is its JSON escape.
-        encoded = f"{text}\n".encode("utf-8", errors="backslashreplace")
         try:
-            check_size(encoded, _WHAT)
+            text = self.to_json()
         except ModelFormatError as error:
             raise ModelFormatError(f"{path}: {error}") from None
-        replace_file(path, encoded)
+        replace_file(path, text)
 
 
 def _check_spends(tree: Tree, privacy: PrivacyStatement) -> None:

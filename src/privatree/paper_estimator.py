@@ -10,12 +10,12 @@ import numpy as np
 
 from privatree.errors import PaperClaimWarning, ParameterError
 from privatree.estimator_base import (
-    INFERRED_SCHEMA,
     LARGEST_DEPTH,
     TreeClassifier,
     check_epsilon,
     check_integer,
     check_one_of,
+    schema_leaks,
 )
 from privatree.model import Model
 from privatree.paper_budget import split_budget
@@ -51,7 +51,8 @@ class PaperPrivaTreeClassifier(TreeClassifier):
     max_depth : int, default=4
         Largest depth of the tree, 1 to 16.
     schema : Schema, optional
-        What is public. Without one it is read from the data, which leaks and warns.
+        What is public. Without one it is read from the data, which leaks and warns, as entries do
+        that are marked as unconfirmed.
     n_bins : int, default=10
         Bins for each numeric feature, 2 to 256. A feature with declared ``cuts`` keeps those, and
         is budgeted like a category feature.
@@ -133,7 +134,7 @@ class PaperPrivaTreeClassifier(TreeClassifier):
         PaperClaimWarning
             Always: the claimed epsilon does not hold for whole records.
         PrivacyLeakWarning
-            If no schema was given.
+            If no schema was given, or one with unconfirmed entries.
         """
         self._check_parameters()
         randomness = Randomness.from_random_state(self.random_state)
@@ -178,9 +179,7 @@ class PaperPrivaTreeClassifier(TreeClassifier):
     def _statement(self, plan: PaperPlan, ledger: Ledger, seeded: bool) -> PrivacyStatement:
         composed = float(plan.budget.for_a_record(*plan.kinds, plan.max_depth))
         replaced = float(plan.budget.for_a_replaced_record(*plan.kinds, plan.max_depth))
-        leaks = []
-        if self.schema is None:
-            leaks.append(INFERRED_SCHEMA)
+        leaks = list(schema_leaks(plan.schema))
         if self.stop_when_pure:
             leaks.append(PURITY_STOP)
         if self.quantiles == "exact":

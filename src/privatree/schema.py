@@ -11,14 +11,17 @@ Every value has a fixed public place, the same at training and at prediction:
   lower end;
 - a missing or unknown category counts as ``Categorical.missing``, by default the first category;
 - a record whose label is missing or not among the classes is left out of training.
+
+A value that *was* read from the records (:meth:`Schema.infer`, ``privatree schema draft``) is
+marked ``unconfirmed`` beside where it stands, in memory and in files, until a person takes the mark
+away. No model of a schema with such a mark has a finite epsilon.
 """
 
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -26,14 +29,29 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from privatree.errors import SchemaError
+from privatree.schema_values import (
+    Label,
+    finite_number,
+    is_whole,
+    label_of,
+    labels_of,
+    marks_of,
+    shown,
+    text_of,
+)
 from privatree.toml_files import read_toml, write_toml
 
-Label: TypeAlias = str | bool | int | float
-"""A category or class label: what TOML and JSON can both write down."""
+__all__ = ["Categorical", "Feature", "Label", "Numeric", "Schema"]
 
-_LONGEST_SHOWN = 80
-_LARGEST_LABEL = 10**4000
-"""Python neither prints nor reads much larger ones."""
+_OF_NUMERIC = ("kind", "low", "high", "integer", "cuts", "missing")
+_OF_CATEGORICAL = ("kind", "categories", "missing")
+"""What can be unconfirmed, as the keys of the written form."""
+_READ_OF_NUMERIC = ("kind", "low", "high", "integer")
+_READ_OF_CATEGORICAL = ("kind", "categories")
+"""What records show of a feature."""
+_MOST_NAMED = 30
+_LONGEST_NAME = 60
+"""Of columns in a message."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +69,9 @@ class Numeric:
         to a cut belongs to its left. Without them the learner chooses its own.
     missing : float, optional
         Where a missing value counts; ``low`` if not given.
+    unconfirmed : sequence of str, optional
+        Which of these (and ``"kind"``: that it is numeric) were read from the records, and nobody
+        has confirmed that they are public.
     """
 
     low: float
@@ -58,11 +79,12 @@ class Numeric:
     integer: bool = False
     cuts: Sequence[float] | None = None
     missing: float | None = None
+    unconfirmed: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         """Refuse a range that contradicts itself."""
         for name in ("low", "high"):
-            object.__setattr__(self, name, _finite_number(name, getattr(self, name)))
+            object.__setattr__(self, name, finite_number(name, getattr(self, name)))
         if self.low > self.high:
             raise SchemaError(
                 f"low must be <= high, got low={self.low} and high={self.high}. Swap them."
@@ -70,15 +92,16 @@ class Numeric:
         if not math.isfinite(float(self.high) - float(self.low)):
             raise SchemaError("high - low must be a finite number. Choose a narrower range.")
         if not isinstance(self.integer, bool):
-            raise SchemaError(f"integer must be True or False, got {_shown(self.integer)}.")
-        if self.integer and not (_is_whole(self.low) and _is_whole(self.high)):
+            raise SchemaError(f"integer must be True or False, got {shown(self.integer)}.")
+        if self.integer and not (is_whole(self.low) and is_whole(self.high)):
             raise SchemaError(
                 f"low and high of an integer feature must be whole numbers, "
                 f"got {self.low} and {self.high}."
             )
         self._check_cuts()
+        object.__setattr__(self, "unconfirmed", marks_of(self.unconfirmed, _OF_NUMERIC))
         if self.missing is not None:
-            object.__setattr__(self, "missing", _finite_number("missing", self.missing))
+            object.__setattr__(self, "missing", finite_number("missing", self.missing))
             if not self.low <= self.missing <= self.high:
                 raise SchemaError(
                     f"missing must lie in [{self.low}, {self.high}], got {self.missing}."
@@ -88,8 +111,8 @@ class Numeric:
         if self.cuts is None:
             return
         if isinstance(self.cuts, (str, bytes)) or not isinstance(self.cuts, Iterable):
-            raise SchemaError(f"cuts must be a list of numbers, got {_shown(self.cuts)}.")
-        cuts = tuple(_finite_number("cuts", cut) for cut in self.cuts)
+            raise SchemaError(f"cuts must be a list of numbers, got {shown(self.cuts)}.")
+        cuts = tuple(finite_number("cuts", cut) for cut in self.cuts)
         if any(a >= b for a, b in pairwise(cuts)):
             raise SchemaError("cuts must be strictly increasing.")
         if any(not self.low <= cut < self.high for cut in cuts):
@@ -112,16 +135,21 @@ class Categorical:
         Every value the feature can take. Their order is kept.
     missing : a category, optional
         Where a missing or unknown value counts; the first category if not given.
+    unconfirmed : sequence of str, optional
+        Which of these (and ``"kind"``: that it is categorical) were read from the records, and
+        nobody has confirmed that they are public.
     """
 
     categories: Sequence[Label]
     missing: Label | None = None
+    unconfirmed: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         """Refuse an empty, repeated or mixed list of categories."""
-        object.__setattr__(self, "categories", _labels("categories", self.categories, at_least=1))
+        object.__setattr__(self, "categories", labels_of("categories", self.categories, at_least=1))
+        object.__setattr__(self, "unconfirmed", marks_of(self.unconfirmed, _OF_CATEGORICAL))
         if self.missing is not None:
-            object.__setattr__(self, "missing", _label("missing", self.missing))
+            object.__setattr__(self, "missing", label_of("missing", self.missing))
             if self.missing not in self.categories:
                 raise SchemaError(f"missing must be one of the categories, got {self.missing!r}.")
 
@@ -144,6 +172,9 @@ class Schema:
         The columns, in order.
     classes : sequence of str, or of numbers, or of bool
         The labels that can be predicted, at least two.
+    classes_confirmed : bool, default=True
+        False if the classes were read from the records, and nobody has confirmed that they are
+        public. Features carry such marks themselves.
 
     Examples
     --------
@@ -157,6 +188,7 @@ class Schema:
 
     features: Mapping[str, Feature]
     classes: Sequence[Label]
+    classes_confirmed: bool = True
 
     def __post_init__(self) -> None:
         """Refuse a schema that contradicts itself."""
@@ -167,12 +199,16 @@ class Schema:
                 raise SchemaError(f"feature names must be strings, got {name!r}.")
             if not isinstance(feature, (Numeric, Categorical)):
                 raise SchemaError(f"feature {name!r} must be Numeric or Categorical.")
-        features = {_text("feature names", name): f for name, f in self.features.items()}
+        features = {text_of("feature names", name): f for name, f in self.features.items()}
         object.__setattr__(self, "features", MappingProxyType(features))
-        object.__setattr__(self, "classes", _labels("classes", self.classes, at_least=2))
+        object.__setattr__(self, "classes", labels_of("classes", self.classes, at_least=2))
+        if not isinstance(self.classes_confirmed, bool):
+            raise SchemaError(
+                f"classes_confirmed must be True or False, got {shown(self.classes_confirmed)}."
+            )
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether features, their order and classes are the same."""
+        """Tell whether features, their order, classes and what is unconfirmed are the same."""
         return isinstance(other, Schema) and self._identity == other._identity
 
     def __hash__(self) -> int:
@@ -181,16 +217,64 @@ class Schema:
 
     @property
     def _identity(self) -> tuple[Any, ...]:
-        return tuple(self.features.items()), self.classes
+        return tuple(self.features.items()), self.classes, self.classes_confirmed
 
-    def __reduce__(self) -> tuple[type[Schema], tuple[dict[str, Feature], Sequence[Label]]]:
+    def __reduce__(self) -> tuple[type[Schema], tuple[dict[str, Feature], Sequence[Label], bool]]:
         """Pickle by the constructor: a mapping proxy cannot be pickled."""
-        return Schema, (dict(self.features), self.classes)
+        return Schema, (dict(self.features), self.classes, self.classes_confirmed)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The column names in order."""
         return tuple(self.features)
+
+    # --- what was read from the records -------------------------------------------------------
+
+    @property
+    def unconfirmed(self) -> tuple[tuple[str, ...], ...]:
+        """The entries that were read from the records, and that nobody has confirmed.
+
+        Each is the keys that lead to it in the written form: ``("classes",)`` or
+        ``("features", "age", "low")``. While there is one, no model has a finite epsilon.
+        """
+        of_classes = () if self.classes_confirmed else (("classes",),)
+        return of_classes + tuple(
+            ("features", name, mark)
+            for name, feature in self.features.items()
+            for mark in feature.unconfirmed
+        )
+
+    def shown_unconfirmed(self) -> str:
+        """The unconfirmed entries in words, without any value; a long list is cut.
+
+        A column that has nothing else is named alone: ``classes; 'age'; 'income': high``.
+        """
+        marked = {name: f for name, f in self.features.items() if f.unconfirmed}
+        entries = [] if self.classes_confirmed else ["classes"]
+        for name, feature in list(marked.items())[:_MOST_NAMED]:
+            named = repr(name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…")
+            some = set(_marks_read(feature)) - set(feature.unconfirmed)
+            entries.append(f"{named}: {', '.join(feature.unconfirmed)}" if some else named)
+        if len(marked) > _MOST_NAMED:
+            entries.append(f"and {len(marked) - _MOST_NAMED} more columns")
+        return "; ".join(entries)
+
+    def confirmed(self) -> Schema:
+        """The same schema without marks.
+
+        Whoever calls this vouches that every value in the schema is public knowledge: that it
+        would be the same whatever the records are.
+        """
+        features = {name: replace(f, unconfirmed=()) for name, f in self.features.items()}
+        return Schema(features, self.classes)
+
+    def all_unconfirmed(self) -> Schema:
+        """The same schema, everything in it marked as read from the records."""
+        features = {
+            name: replace(f, unconfirmed=(*f.unconfirmed, *_marks_read(f)))
+            for name, f in self.features.items()
+        }
+        return Schema(features, self.classes, classes_confirmed=False)
 
     # --- written form -------------------------------------------------------------------------
 
@@ -198,6 +282,7 @@ class Schema:
         """Plain dictionaries and lists, as in the TOML file and in a model's JSON."""
         return {
             "classes": list(self.classes),
+            **({} if self.classes_confirmed else {"unconfirmed": ["classes"]}),
             "features": {name: _feature_to_dict(f) for name, f in self.features.items()},
         }
 
@@ -206,7 +291,8 @@ class Schema:
         """Read what :meth:`to_dict` wrote; every mistake is a :class:`SchemaError`."""
         if not isinstance(written, dict):
             raise SchemaError("a schema must be a table with 'classes' and 'features'.")
-        _only_keys("the schema", written, {"classes", "features"}, needed={"classes", "features"})
+        needed = {"classes", "features"}
+        _only_keys("the schema", written, {*needed, "unconfirmed"}, needed=needed)
         features = written["features"]
         if not isinstance(features, dict):
             raise SchemaError("'features' must be a table of columns.")
@@ -215,6 +301,7 @@ class Schema:
         return cls(
             {name: _feature_from_dict(name, entry) for name, entry in features.items()},
             tuple(written["classes"]),
+            classes_confirmed=not marks_of(written.get("unconfirmed", ()), ("classes",)),
         )
 
     def to_toml(self, path: str | Path) -> None:
@@ -234,8 +321,8 @@ class Schema:
         """Read a schema from the records themselves. **This leaks**, and warns that it does.
 
         Ranges are the smallest and largest finite values, categories and classes the values that
-        occur. A model trained with such a schema has no finite epsilon. Use it to draft a schema
-        that a person then checks against public knowledge.
+        occur. All of it is marked unconfirmed: a model trained with such a schema has no finite
+        epsilon. Use it to draft a schema that a person then checks against public knowledge.
 
         Warns
         -----
@@ -247,84 +334,7 @@ class Schema:
         return infer_schema(X, y)
 
 
-# --- small checks -------------------------------------------------------------------------------
-
-
-def _is_whole(value: float) -> bool:
-    return float(value).is_integer()
-
-
-def _plain(value: Any) -> Any:
-    """A numpy scalar as the Python value it stands for."""
-    item = getattr(value, "item", None)
-    return item() if callable(item) and getattr(value, "shape", None) == () else value
-
-
-def _is_finite(value: Any) -> bool:
-    try:
-        return math.isfinite(value)
-    except OverflowError:  # beyond the floats
-        return False
-
-
-def _shown(value: Any) -> str:
-    """A wrong value for a message, cut if it is long."""
-    try:
-        text = repr(value)
-    except ValueError:  # of more digits than Python prints
-        return "a number of thousands of digits"
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"
-
-
-def _finite_number(name: str, value: Any) -> float:
-    value = _plain(value)
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise SchemaError(f"{name} must be a number, got {_shown(value)}.")
-    if not _is_finite(value):
-        raise SchemaError(f"{name} must be a finite number, got {_shown(value)}.")
-    return int(value) if isinstance(value, int) else float(value)
-
-
-def _text(name: str, value: str) -> str:
-    text = str.__str__(value)  # not str(): an enumeration prints its name there
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        raise SchemaError(f"{name} must be valid Unicode, got {text!r}.") from None
-    return text
-
-
-def _label(name: str, value: Any) -> Label:
-    value = _plain(value)
-    if isinstance(value, str):
-        return _text(name, value)
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, int):
-        if abs(value) > _LARGEST_LABEL:
-            raise SchemaError(f"{name} must not be numbers of thousands of digits.")
-        return int(value)
-    if isinstance(value, numbers.Real) and _is_finite(value):
-        return float(value)
-    raise SchemaError(f"{name} must be strings, whole or finite numbers, or booleans.")
-
-
-def _labels(name: str, values: Any, at_least: int) -> tuple[Label, ...]:
-    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
-        raise SchemaError(f"{name} must be a list, got {_shown(values)}.")
-    labels = tuple(_label(name, value) for value in values)
-    if len(labels) < at_least:
-        raise SchemaError(f"{name} must list at least {at_least}, got {len(labels)}.")
-    kinds = {"string" if isinstance(v, str) else "bool" if isinstance(v, bool) else "number"
-             for v in labels}  # fmt: skip
-    if len(kinds) > 1:
-        raise SchemaError(f"{name} must be all of one kind, got {' and '.join(sorted(kinds))}.")
-    seen: set[Label] = set()
-    for label in labels:
-        if label in seen:
-            raise SchemaError(f"{name} must be distinct, got {label!r} twice.")
-        seen.add(label)
-    return labels
+# --- written form --------------------------------------------------------------------------------
 
 
 def _only_keys(where: str, table: dict[Any, Any], allowed: set[str], needed: set[str]) -> None:
@@ -334,18 +344,24 @@ def _only_keys(where: str, table: dict[Any, Any], allowed: set[str], needed: set
         raise SchemaError(f"{where}: key {absent[0]!r} is needed.")
 
 
+def _marks_read(feature: Feature) -> tuple[str, ...]:
+    return _READ_OF_NUMERIC if isinstance(feature, Numeric) else _READ_OF_CATEGORICAL
+
+
 def _feature_to_dict(feature: Feature) -> dict[str, Any]:
     entry: dict[str, Any]
     if isinstance(feature, Categorical):
         entry = {"kind": "categorical", "categories": list(feature.categories)}
     else:
         entry = {"kind": "numeric", "low": feature.low, "high": feature.high}
-        if feature.integer:
-            entry["integer"] = True
+        if feature.integer or "integer" in feature.unconfirmed:
+            entry["integer"] = feature.integer
         if feature.cuts is not None:
             entry["cuts"] = list(feature.cuts)
     if feature.missing is not None:
         entry["missing"] = feature.missing
+    if feature.unconfirmed:
+        entry["unconfirmed"] = list(feature.unconfirmed)
     return entry
 
 
@@ -359,10 +375,11 @@ def _feature_from_dict(name: str, entry: Any) -> Feature:
             raise SchemaError(f"{where}: {key} must be a list, not a table.")
     try:
         if entry["kind"] == "numeric":
-            _only_keys(where, arguments, {"low", "high", "integer", "cuts", "missing"},
-                       needed={"low", "high"})  # fmt: skip
+            known = {*_OF_NUMERIC, "unconfirmed"} - {"kind"}
+            _only_keys(where, arguments, known, needed={"low", "high"})
             return Numeric(**arguments)
-        _only_keys(where, arguments, {"categories", "missing"}, needed={"categories"})
+        known = {*_OF_CATEGORICAL, "unconfirmed"} - {"kind"}
+        _only_keys(where, arguments, known, needed={"categories"})
         return Categorical(**arguments)
     except SchemaError as error:
         message = str(error)

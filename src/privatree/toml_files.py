@@ -9,7 +9,7 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from privatree.atomic_files import replace_file
@@ -73,12 +73,35 @@ def write_toml(path: str | os.PathLike[str], table: dict[str, Any]) -> None:
     table : dict
         What to write; keys are strings.
     """
-    encoded = "\n".join(_lines(table, ())).lstrip("\n").encode("utf-8") + b"\n"
     try:
-        _check_size(encoded)
+        text = toml_text(table)
     except SchemaError as error:
         raise SchemaError(f"{path}: {error}") from None
-    replace_file(path, encoded)
+    replace_file(path, text)
+
+
+def toml_text(
+    table: dict[str, Any], comments: Mapping[tuple[str, ...], Sequence[str]] | None = None
+) -> str:
+    """What :func:`write_toml` writes, with comments for whoever edits it.
+
+    Parameters
+    ----------
+    table : dict
+        What to write; keys are strings.
+    comments : mapping, optional
+        Lines to stand above a value or a table, by the keys that lead there. Those of ``()`` begin
+        the file. Whatever characters a line has, it stays a comment.
+
+    Returns
+    -------
+    str
+        One that would be too large to read back is a :class:`SchemaError`.
+    """
+    lines = list(_lines(table, (), {} if comments is None else comments))
+    text = "\n".join(lines).lstrip("\n") + "\n"
+    _check_size(text.encode("utf-8"))
+    return text
 
 
 # --- reading ------------------------------------------------------------------------------------
@@ -109,16 +132,33 @@ def _check_size(encoded: bytes) -> None:
 # --- writing ------------------------------------------------------------------------------------
 
 
-def _lines(table: dict[str, Any], place: tuple[str, ...]) -> Iterator[str]:
+def _lines(
+    table: dict[str, Any],
+    place: tuple[str, ...],
+    comments: Mapping[tuple[str, ...], Sequence[str]],
+) -> Iterator[str]:
     """First the table's own values, then the tables inside it, each after an empty line."""
     values = {key: value for key, value in table.items() if not isinstance(value, dict)}
+    above = [_comment(line) for line in comments.get(place, ())]
+    if (place and values) or above:
+        yield ""
+    yield from above
     if place and values:
-        yield f"\n[{'.'.join(map(_key, place))}]"
+        yield f"[{'.'.join(map(_key, place))}]"
+    elif above and values:
+        yield ""
     for key, value in values.items():
+        yield from map(_comment, comments.get((*place, key), ()))
         yield f"{_key(key)} = {_value(value)}"
     for key, value in table.items():
         if isinstance(value, dict):
-            yield from _lines(value, (*place, key))
+            yield from _lines(value, (*place, key), comments)
+
+
+def _comment(line: str) -> str:
+    """One line, whatever is in it: what would end it, or is not allowed, is written as escapes."""
+    kept = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in line)
+    return f"# {kept}".rstrip()
 
 
 def _key(key: str) -> str:

@@ -378,7 +378,7 @@ def test_a_view_that_is_not_there_is_refused_before_training(wrong):
 
 
 def test_the_algorithm_of_the_paper_is_refuted_by_purity():
-    report = audit(PaperPrivaTreeClassifier(1.0, random_state=0), PAIRS["purity"], runs=150)
+    report = audit(PaperPrivaTreeClassifier(1.0, random_state=0), PAIRS["purity"], runs=70)
     assert report.refuted
     assert report.lower_bound > 2.5
     assert "both of its children are leaves" in report.event
@@ -391,7 +391,8 @@ def test_a_tree_without_privacy_is_refuted_by_its_first_records():
 
 
 def test_our_learner_is_not_refuted():
-    names = ("purity", "outlier", "three-records", "no-records")
+    """At other pairs too, which ``tests/mutants`` has: without a mutant it is not caught."""
+    names = ("purity", "three-records", "no-records")
     report = audit(
         PrivaTreeClassifier(1.0, random_state=0), [PAIRS[name] for name in names], runs=80
     )

@@ -150,12 +150,20 @@ LEARNERS = {
 }
 
 
-AT_8_ONLY = {"lookahead 1, three classes, declared n"}  # slow
+# At 8 no slack can hide a wrong rate. At 1 rates are another number and nothing else: one learner
+# for each way to plan its stages is enough.
+ALSO_AT_1 = (
+    "lookahead 1, declared n",
+    "lookahead 2, categories",
+    "lookahead 2 below a split",
+    "lookahead 3",
+    "robust, three classes",
+    "probabilities",
+)
 
 
 @pytest.mark.parametrize(
-    ("name", "epsilon"),
-    [(name, epsilon) for name in LEARNERS for epsilon in (1, 8)[name in AT_8_ONLY :]],
+    ("name", "epsilon"), [(name, 8) for name in LEARNERS] + [(name, 1) for name in ALSO_AT_1]
 )
 def test_the_whole_learner_and_each_stage_lose_epsilon_and_no_more(piles, name, epsilon):
     sizes, n_classes, depth, settings, stages = LEARNERS[name]
@@ -173,7 +181,6 @@ def test_the_whole_learner_and_each_stage_lose_epsilon_and_no_more(piles, name, 
         assert min(found.stages.values()) >= 0.99
 
 
-@pytest.mark.parametrize("epsilon", [1, 8])
 @pytest.mark.parametrize("lookahead", [1, 2, 3])
 @pytest.mark.parametrize(
     ("sizes", "most", "pile"),
@@ -182,15 +189,13 @@ def test_the_whole_learner_and_each_stage_lose_epsilon_and_no_more(piles, name, 
         ((4,), 0, [((1,), 0), ((2,), 1), ((3,), 0)]),  # where wrong boxes show best
     ],
 )
-def test_blocks_at_many_tables(sizes, most, pile, lookahead, epsilon):
+def test_blocks_at_many_tables(sizes, most, pile, lookahead):
     u = Universe.of(*sizes)
-    plan = u.plan(epsilon, lookahead, lookahead=lookahead, dataset_size=512, largest_count=512)
+    plan = u.plan(8, lookahead, lookahead=lookahead, dataset_size=512, largest_count=512)
     tables = [*u.tables(most), u.table({pile[0]: 10}), u.table(dict.fromkeys(pile, 10))]
     found = exact_privacy_loss(u, plan, tables, counts=(0, 512))
-    assert found.loss <= epsilon + TOLERANCE
+    assert 0.99 * 8 <= found.loss <= 8 + TOLERANCE
     assert set(found.stages) == {([ONE, TWO, THREE][lookahead - 1], 0)}
-    if epsilon == 8:
-        assert found.loss >= 0.99 * epsilon
 
 
 @pytest.mark.parametrize(

@@ -157,7 +157,7 @@ def expected_times(runs, chance):
 
 @pytest.mark.parametrize("epsilon", [0.01, 8.0])
 def test_splits_follow_the_law(epsilon):
-    runs = 2000
+    runs = 1200
     low, high = expected_times(runs, chance_of_the_first_feature(epsilon))
     found = times_of_the_first_feature(epsilon, 2, runs)
     assert low <= found <= high

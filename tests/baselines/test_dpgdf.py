@@ -161,7 +161,7 @@ def test_labels_follow_the_law():
     chance = 1 / (1 + math.exp(math.exp(2.5) / 4))
     assert math.exp(chance_of_the_minority(5)) == pytest.approx(chance)
     coding, rules, source = Coding.of(NOTHING, {}), DPGDFRules.of(Fraction(1), 4), Randomness(1)
-    runs, found = 2000, 0
+    runs, found = 1200, 0
     for _ in range(runs):
         records = coding.code([np.zeros(5)], np.zeros(5, dtype=np.int32), 2)
         tree = grow(NOTHING, coding, records, rules, Ledger(Fraction(1), source))

@@ -172,7 +172,7 @@ def test_a_mistake_is_one_line(options, message, folder, monkeypatch, capsys):
 def test_an_unknown_method_comes_with_a_hint(monkeypatch, capsys):
     assert audit(monkeypatch, method="privatre-paper") == 2
     shown = capsys.readouterr().err
-    assert "got 'privatre-paper'. Did you mean privatree-paper?" in shown
+    assert "got 'privatre-paper'. Did you mean 'privatree-paper'?" in shown
     assert shown.count("\n") == 1
 
 

@@ -114,8 +114,8 @@ def test_ten_models_of_a_tenth_are_the_whole_budget(folder, monkeypatch, capsys)
          "between.\n"),
         (["--schema", "no.toml"], "no.toml: No such file or directory.\n"),
         (["--max-depth", "99"], "must be an integer from 1 to 16, got 99.\n"),
-        (["--seed", "-1"], "random_state must be >= 0, got -1.\n"),
-        (["--probability-share", "1"], "probability_share must be 0, or from 1e-6 to 1 - 1e-6, "
+        (["--seed", "-1"], "--seed must be >= 0, got -1.\n"),
+        (["--probability-share", "1"], "--probability-share must be 0, or from 1e-6 to 1 - 1e-6, "
          "got 1.0.\n"),
     ],
 )  # fmt: skip
@@ -318,7 +318,7 @@ def test_a_mistake_is_one_line_and_exit_code_2(folder, monkeypatch, capsys, argu
 def test_help_teaches(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "200")
     for command, words in {
-        "create": ("Example: privatree budget create", "e^EPSILON", "add up", "second budget"),
+        "create": ("Example: privatree budget create", "e^E", "add up", "second budget"),
         "show": ("Example: privatree budget show", "left"),
         "charges": ("Example: privatree budget charges", "--json"),
     }.items():

@@ -167,7 +167,7 @@ def test_a_certificate_that_cannot_be_saved_is_printed_still(folder, monkeypatch
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("pathlib.Path.write_bytes", full)
+    monkeypatch.setattr("privatree.atomic_files.os.replace", full)
     assert certify(monkeypatch, "-o", "certificate.json", *form) == 2
     printed = capsys.readouterr()
     assert "certificate.json: No space left on device." in printed.err

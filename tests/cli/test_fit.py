@@ -179,6 +179,7 @@ def test_without_a_schema_it_refuses(folder, monkeypatch, capsys):
     err = capsys.readouterr().err
     assert err.startswith("privatree: fit needs --schema: ")
     assert "--infer-schema" in err
+    assert "privatree schema draft" in err
     assert err.count("\n") == 1
     assert not (folder / "model.json").exists()
 
@@ -193,6 +194,58 @@ def test_infer_schema_warns_in_one_line_and_states_no_finite_epsilon(
     assert printed.err.count("\n") == 1
     assert "infinite: no guarantee" in printed.out
     assert np.isinf(privatree.load("model.json").privacy_.epsilon)
+
+
+# --- a schema with unconfirmed entries ----------------------------------------------------------
+
+
+def test_unconfirmed_entries_are_refused_by_name(folder, monkeypatch, capsys):
+    Schema(
+        {
+            "age": Numeric(0, 97, integer=True, unconfirmed=["high"]),
+            "ward": Categorical(["east", "west"], unconfirmed=["kind", "categories"]),
+        },
+        ["no", "yes"],
+        classes_confirmed=False,
+    ).to_toml("draft.toml")
+    assert fit(monkeypatch, "data.csv", schema="draft.toml") == 2
+    printed = capsys.readouterr()
+    assert printed.err == (
+        "privatree: draft.toml: these entries came from the data and nobody has confirmed them: "
+        "classes; 'age': high; 'ward'. Check each against public knowledge and delete its line "
+        '"unconfirmed", or pass --infer-schema (no finite epsilon then holds).\n'
+    )
+    assert printed.out == ""
+    assert not (folder / "model.json").exists()
+
+
+def test_unconfirmed_entries_pass_with_infer_schema_and_no_epsilon_holds(
+    folder, monkeypatch, capsys
+):
+    draft = Schema({"age": Numeric(0, 97, unconfirmed=["high"])}, ["no", "yes"])
+    draft.to_toml("draft.toml")
+    assert fit(monkeypatch, "data.csv", "--infer-schema", schema="draft.toml") == 0
+    printed = capsys.readouterr()
+    ignored, warning = printed.err.splitlines()
+    assert ignored == "Not in the schema, so ignored: 'ward'."
+    assert warning.startswith("Warning: The schema has entries that were read from the records")
+    assert "'age': high. " in warning
+    assert "infinite: no guarantee" in printed.out
+    model = privatree.load("model.json")
+    assert model.schema_ == draft
+    assert np.isinf(model.privacy_.epsilon)
+
+
+def test_a_budget_is_never_charged_for_unconfirmed_entries(folder, monkeypatch, capsys):
+    Schema({"age": Numeric(0, 97)}, ["no", "yes"], classes_confirmed=False).to_toml("draft.toml")
+    assert run(monkeypatch, "budget", "create", "b.db", "--epsilon", "10") == 0
+    for options, message in (([], "nobody has confirmed"), (["--infer-schema"], "no finite epsil")):
+        assert fit(monkeypatch, "data.csv", "--budget", "b.db", *options, schema="draft.toml") == 2
+        assert message in capsys.readouterr().err
+    assert privatree.privacy.BudgetStore("b.db").charges == []
+
+
+# --- records from which no schema can be read ---------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -229,7 +282,9 @@ def test_records_from_which_no_schema_can_be_read(folder, monkeypatch, capsys, c
          "of there.\n"),
         (["data.csv", "--schema", "no.toml"], "no.toml: No such file or directory.\n"),
         (["data.csv", "--schema", "data.csv"], "(at line 1, column 4).\n"),
-        (["data.csv", "--infer-schema"], "exclude each other. Leave out one.\n"),
+        (["data.csv", "--infer-schema"], "schema.toml: nothing in it is unconfirmed, so "
+         "--infer-schema has nothing to let pass. Leave it out: then epsilon holds.\n"),
+        (["data.csv", "--target", "il"], "lacks 'il'. Did you mean 'ill'?\n"),
         (["data.csv", "-o", "no/model.json"], "there is no folder no. Create it first.\n"),
         (["data.csv", "-o", "parts"], "parts: is a folder. Name a file in it.\n"),
         (["data.csv", "-o", "data.csv"], "data.csv: would be overwritten, but is read. Write "
@@ -241,8 +296,9 @@ def test_records_from_which_no_schema_can_be_read(folder, monkeypatch, capsys, c
         (["data.csv", "--max-depth", "99"], "must be an integer from 1 to 16, got 99.\n"),
         (["data.csv", "--n-bins", "1.5"], "--n-bins must be a whole number or auto, got '1.5'.\n"),
         (["data.csv", "--dataset-size", "auto"], "whole number or private, got 'auto'.\n"),
-        (["data.csv", "--schedule", "best"], "See privatree --help.\n"),
-        ([], "Missing argument 'data'. See privatree --help.\n"),
+        (["data.csv", "--schedule", "best"], "got 'best'. See privatree fit --help.\n"),
+        (["data.csv", "--schedule", "robst"], "Did you mean 'robust'? See privatree fit --help.\n"),
+        ([], "Missing argument DATA. See privatree fit --help.\n"),
     ],
 )  # fmt: skip
 def test_a_mistake_is_one_line_and_exit_code_2(folder, monkeypatch, capsys, arguments, message):
@@ -269,5 +325,5 @@ def test_help_teaches(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "200")
     assert run(monkeypatch, "fit", "--help") == 0
     out = capsys.readouterr().out
-    for words in ("Example: privatree fit", "e^EPSILON", "public", "--infer-schema", "clipped"):
+    for words in ("Example: privatree fit", "e^E", "public", "--infer-schema", "clipped"):
         assert words in out

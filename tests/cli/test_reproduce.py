@@ -158,9 +158,9 @@ def test_all_leaves_out_what_was_not_asked_for(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["poetry"], "'poetry' is not one of"),
-        (["accuracy", "--datasets", "adlut"], "Did you mean adult?"),
-        (["accuracy", "--methods", "privatre"], "Did you mean privatree?"),
+        (["poetry"], "got 'poetry'."),
+        (["accuracy", "--datasets", "adlut"], "Did you mean 'adult'?"),
+        (["accuracy", "--methods", "privatre"], "Did you mean 'privatree'?"),
         (["accuracy", "--datasets", "vote", "--suite", "uci"], "exclude each other"),
         (["accuracy", "--epsilon", "1,zero"], "--epsilon must be numbers > 0"),
         (["accuracy", "--epsilon", "-1"], "--epsilon must be numbers > 0"),

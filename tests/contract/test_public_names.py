@@ -30,7 +30,10 @@ NAMES = {
     "export",
     "export_text",
     "load",
+    "plot_budget",
+    "plot_tree",
     "privacy",
+    "report",
     "robustness",
     "sources",
 }

@@ -39,7 +39,7 @@ ALLOWED = {
     "atomic_files.py": {"secrets"},
     "cli/certify.py": {"sklearn.utils.check_random_state"},
     "cli/demo.py": {"sklearn.model_selection"},
-    "cli/fit.py": {"tempfile"},
+    "cli/output.py": {"tempfile"},
     "experiments/backdoor.py": {"sklearn.model_selection"},
     "experiments/tasks.py": {"sklearn.model_selection"},
     "experiments/datasets/loading/cached.py": {"tempfile"},

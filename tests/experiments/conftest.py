@@ -13,7 +13,7 @@ import os, signal, time
 from dataclasses import dataclass
 from typing import ClassVar
 
-from privatree.experiments.tasks import Score
+from privatree.experiments.task import Score
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Fake:
 
     def prepare(self):
         if self.does == "load slowly":
-            time.sleep(4)
+            time.sleep(2.5)
         if self.does == "lose data":
             raise FileNotFoundError("gone")
 

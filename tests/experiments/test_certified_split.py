@@ -5,7 +5,8 @@ from itertools import pairwise
 import pytest
 
 from privatree.experiments.certified_split import CERTIFIED_SHARES, CertifiedSplit, measure
-from privatree.experiments.tasks import RandomSplit, Score
+from privatree.experiments.task import Score
+from privatree.experiments.tasks import RandomSplit
 
 
 @pytest.fixture(scope="module")

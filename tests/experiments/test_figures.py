@@ -268,5 +268,5 @@ def test_the_users_own_settings_do_not_matter(tmp_path):
 
 def test_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ParameterError, match=r"pip install 'privatree\[bench\]'"):
+    with pytest.raises(ParameterError, match=r"pip install 'privatree\[plot\]'"):
         curves_figure()

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from privatree.errors import ParameterError
 from privatree.experiments.journal import Journal
-from privatree.experiments.tasks import CrossValidated, Score
+from privatree.experiments.task import Score
+from privatree.experiments.tasks import CrossValidated
 
 FIELDS = CrossValidated.fields
 

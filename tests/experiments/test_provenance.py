@@ -128,7 +128,8 @@ def test_what_is_no_note_is_left_alone(output: Path, content: bytes) -> None:
 
 DECIDING = (
     *("paper_tree.py", "baselines/bdpt.py", "privacy/mechanisms/laplace.py", "datasets/reader.py"),
-    *("experiments/tasks.py", "experiments/budget_share.py", "experiments/methods/method.py"),
+    *("experiments/task.py", "experiments/tasks.py", "experiments/budget_share.py"),
+    "experiments/methods/method.py",
     *("experiments/datasets/vote.py", "experiments/datasets/loading/cleaning.py"),
     *("experiments/backdoor.py", "experiments/certified_split.py", "robustness/attacks.py"),
     *("robustness/record_editing.py", "robustness/voter.py", "robustness/record_hash.py"),

@@ -37,10 +37,10 @@ def test_what_fails_hangs_or_dies_is_marked_and_the_rest_goes_on(
     journal = Journal(tmp_path / "cells.csv", FIELDS)
     does = ["score", "fail", "hang", "die", "leave", "load slowly", "score", "lose data"]
     tasks = [fake_tasks.Fake(number, what) for number, what in enumerate(does)]
-    runner.run(tasks, journal, listener, jobs=2, time_limit=3)
+    runner.run(tasks, journal, listener, jobs=2, time_limit=2)
     rows = finished(journal.path)
     assert rows["1"][1:] == ["", "", "failed: ValueError: a line and another"]
-    assert rows["2"][1:] == ["", "", "timeout: more than 3 s"]
+    assert rows["2"][1:] == ["", "", "timeout: more than 2 s"]
     assert rows["3"][1:] == ["", "", "failed: its process ended with exit code -9"]
     assert rows["4"][1:] == ["", "", "failed: its process ended with exit code 3"]
     assert rows["7"][1:] == ["", "", "failed: FileNotFoundError: gone"]

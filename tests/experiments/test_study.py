@@ -15,7 +15,8 @@ from privatree.experiments.datasets.dataset import Records
 from privatree.experiments.journal import Journal
 from privatree.experiments.methods.method import PRIVATE, Method
 from privatree.experiments.study import NothingToRunError, Request, Study
-from privatree.experiments.tasks import CrossValidated, Score
+from privatree.experiments.task import Score
+from privatree.experiments.tasks import CrossValidated
 
 
 @pytest.fixture
@@ -98,9 +99,9 @@ def test_as_published_a_target_keeps_to_the_paper_s_datasets(
 def test_unknown_names_end_the_run(
     stored: dict[str, Any], begin: Callable[..., Study], output: Path
 ) -> None:
-    with pytest.raises(ParameterError, match="Did you mean adult"):
+    with pytest.raises(ParameterError, match="Did you mean 'adult"):
         begin(datasets=("vote", "adlut")).find_datasets([])
-    with pytest.raises(ParameterError, match="Did you mean privatree"):
+    with pytest.raises(ParameterError, match="Did you mean 'privatree"):
         begin(methods=("bdpt", "privatre")).find_methods([])
     assert not output.exists()
 

@@ -22,7 +22,8 @@ from privatree import Categorical, PaperPrivaTreeClassifier, PrivaTreeClassifier
 from privatree.errors import DatasetMissingError, ParameterError
 from privatree.experiments import datasets, methods, tasks
 from privatree.experiments.methods.method import PRIVATE, Method
-from privatree.experiments.tasks import CrossValidated, RandomSplit, Score, shown_epsilon
+from privatree.experiments.task import Score
+from privatree.experiments.tasks import CrossValidated, RandomSplit, shown_epsilon
 
 load = cache(datasets.load)
 OURS = {"privatree-paper": PaperPrivaTreeClassifier, "privatree": PrivaTreeClassifier}
@@ -309,9 +310,9 @@ def test_other_warnings_are_shown() -> None:
 
 
 def test_unknown_names_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="Did you mean privatree"):
+    with pytest.raises(ParameterError, match="Did you mean 'privatree"):
         CrossValidated("vote", "privatre", 1.0, 4, 0, 0).run()
-    with pytest.raises(ParameterError, match="Did you mean vote"):
+    with pytest.raises(ParameterError, match="Did you mean 'vote"):
         RandomSplit("votes", "privatree", 1.0, 4, 0).run()
     with pytest.raises((DatasetMissingError, ParameterError), match="folder"):
         RandomSplit("vote", "privatree", 1.0, 4, 0, data_dir=tmp_path / "none").run()

@@ -160,7 +160,7 @@ unlisted = st.builds(
 known = st.builds(EpsilonDP, st.floats(1e-300, 1e300))
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(schedules | extreme | unlisted | known, values, any_edits)
 def test_no_bound_is_nan_or_exceeds_the_value_or_is_negative(spending, value, edits):
     found = bounds(spending, value, edits)
@@ -170,7 +170,7 @@ def test_no_bound_is_nan_or_exceeds_the_value_or_is_negative(spending, value, ed
             assert number == pytest.approx(value, abs=1e-11), letter
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(schedules | unlisted | known, values, any_edits, any_edits)
 def test_bounds_fall_with_the_number_of_edits(spending, value, one, other):
     fewer, more = sorted((one, other))

@@ -2,7 +2,6 @@ import json
 from dataclasses import replace
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
 from privatree import ModelFormatError, ParameterError, load
@@ -342,34 +341,3 @@ def test_a_full_disk_is_named_with_the_file(accuracy, monkeypatch, tmp_path):
     monkeypatch.setattr("privatree.atomic_files.os.replace", full)
     with pytest.raises(OSError, match=r"No space left on device: '.*here\.json'"):
         accuracy.save(tmp_path / "here.json")
-
-
-# --- plot -----------------------------------------------------------------------------------------
-
-
-def test_the_plot_shows_the_guarantee_and_the_paper_s_bound(accuracy):
-    from matplotlib.figure import Figure
-
-    ax = Figure().subplots()
-    assert accuracy.plot(ax) is ax
-    sure, marks, paper, _ = ax.get_lines()
-    assert sure.get_xdata()[0] == 0
-    assert sure.get_xdata()[-1] >= 10
-    assert np.all(np.diff(sure.get_ydata()) <= 0)
-    assert np.all(sure.get_ydata() >= paper.get_ydata())
-    assert marks.get_ydata().tolist() == [accuracy.guarantee(0), accuracy.guarantee(10)]
-    assert sure.get_label() == "guaranteed with 99% confidence"
-
-
-def test_the_plot_of_a_claim_says_so(claimed):
-    from matplotlib.figure import Figure
-
-    ax = claimed.plot(Figure().subplots())
-    labels = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert "only if the claim by its authors is true" in labels
-
-
-def test_without_matplotlib_the_install_command_is_named(accuracy, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
-    with pytest.raises(ParameterError, match="pip install matplotlib"):
-        accuracy.plot()

@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
@@ -209,6 +209,7 @@ CONTAINERS = {
 
 
 @pytest.mark.parametrize("container", CONTAINERS)
+@settings(max_examples=40)
 @given(rows=ROWS)
 def test_every_container(container, rows):
     check(CONTAINERS[container](rows), MIXED, MIXED_CUTS)

@@ -147,7 +147,7 @@ def check_rows(container, rows):
 
 
 @pytest.mark.parametrize("container", CONTAINERS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(rows=ROWS, used=st.sets(st.integers(0, 3)))
 def test_every_container_gives_the_same_columns(container, rows, used):
     data, found = check_rows(container, rows)

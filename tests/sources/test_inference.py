@@ -32,7 +32,14 @@ def infer_feature(column):
         frame = pd.DataFrame({"a": column})
     else:
         frame = pa.table({"a": column})
-    return infer(frame).features["a"]
+    schema = infer(frame)
+    (marked,) = schema.features.values()
+    assert marked.unconfirmed == (
+        ("kind", "low", "high", "integer")
+        if isinstance(marked, Numeric)
+        else ("kind", "categories")
+    )
+    return schema.confirmed().features["a"]
 
 
 # --- the warning --------------------------------------------------------------------------------
@@ -49,6 +56,24 @@ def test_the_warning_says_what_was_read_and_what_to_do():
         assert said in message
     for value in ("41", "73", "Hidden", "Secret", "private ", "quiet"):
         assert value not in message
+
+
+def test_everything_that_was_read_is_unconfirmed():
+    frame = pd.DataFrame({"age": [41, 73], "town": ["Hidden", "Secret"]})
+    schema = infer(frame)
+    assert schema.unconfirmed == (
+        ("classes",),
+        ("features", "age", "kind"),
+        ("features", "age", "low"),
+        ("features", "age", "high"),
+        ("features", "age", "integer"),
+        ("features", "town", "kind"),
+        ("features", "town", "categories"),
+    )
+    assert schema.confirmed() == Schema(
+        {"age": Numeric(41, 73, integer=True), "town": Categorical(["Hidden", "Secret"])},
+        ["n", "y"],
+    )
 
 
 def test_the_warning_points_where_it_is_told():

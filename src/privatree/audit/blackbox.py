@@ -90,7 +90,7 @@ def audit(
     >>> from privatree import PrivaTreeClassifier
     >>> from privatree.audit import audit, known_pairs
     >>> report = audit(
-    ...     PrivaTreeClassifier(1.0, random_state=0), known_pairs()["purity"], runs=100
+    ...     PrivaTreeClassifier(1.0, random_state=0), known_pairs()["purity"], runs=40
     ... )
     >>> report.lower_bound <= 1.0
     True

@@ -16,6 +16,7 @@ import numpy as np
 
 from privatree.audit.events import Event
 from privatree.errors import ParameterError
+from privatree.near_names import did_you_mean
 from privatree.record_plan import DrawBlock, RecordPlan
 from privatree.schema import Categorical, Feature, Numeric, Schema
 
@@ -121,7 +122,10 @@ def chosen_pairs(names: Sequence[str] | None, epsilon: float = 1.0) -> list[Neig
     pairs = known_pairs(epsilon)
     unknown = [name for name in names or () if name not in pairs]
     if unknown:
-        raise ParameterError(f"pairs must be among {', '.join(pairs)}, got {unknown[0]!r}.")
+        raise ParameterError(
+            f"pairs must be among {', '.join(pairs)}, got {unknown[0]!r}."
+            f"{did_you_mean(unknown[0], tuple(pairs))}"
+        )
     return [pairs[name] for name in dict.fromkeys(names)] if names else list(pairs.values())
 
 

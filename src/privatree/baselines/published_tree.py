@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from privatree.baselines.one_against_rest import Coding, Rules, grow
 from privatree.errors import PaperClaimWarning
 from privatree.estimator_base import (
-    INFERRED_SCHEMA,
     TreeClassifier,
     check_epsilon,
     check_integer,
+    schema_leaks,
 )
 from privatree.model import Model
 from privatree.privacy.amounts import positive_fraction
@@ -80,7 +80,7 @@ class PublishedTreeClassifier(TreeClassifier):
         PaperClaimWarning
             Always: the claimed epsilon does not hold.
         PrivacyLeakWarning
-            If no schema was given.
+            If no schema was given, or one with unconfirmed entries.
         """
         check_epsilon(self.epsilon)
         check_integer("max_depth", self.max_depth, 1, LARGEST_DEPTH)
@@ -101,7 +101,6 @@ class PublishedTreeClassifier(TreeClassifier):
         return self._release(Model(schema_=schema, tree_=tree, privacy_=privacy))
 
     def _statement(self, schema: Schema, ledger: Ledger, seeded: bool) -> PrivacyStatement:
-        inferred = [INFERRED_SCHEMA] if self.schema is None else []
         return PrivacyStatement(
             learner=type(self).__name__,
             epsilon=math.inf,
@@ -109,7 +108,7 @@ class PublishedTreeClassifier(TreeClassifier):
                 "the schema: column names, ranges, categories and classes",
                 "the parameters of the learner",
             ),
-            leaks=(*inferred, *self._leaks(schema)),
+            leaks=(*schema_leaks(schema), *self._leaks(schema)),
             claimed_epsilon=float(self.epsilon),
             notes=(
                 f"The spends are what {self._method} counts. On every path they add up to at most "

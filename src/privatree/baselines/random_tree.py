@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 
 from privatree.counts import CodedRecords
 from privatree.estimator_base import (
-    INFERRED_SCHEMA,
     LARGEST_DEPTH,
     TreeClassifier,
     check_epsilon,
     check_integer,
+    schema_leaks,
 )
 from privatree.model import Model
 from privatree.privacy.amounts import positive_fraction
@@ -120,7 +120,7 @@ class RandomTreeClassifier(TreeClassifier):
         Warns
         -----
         PrivacyLeakWarning
-            If no schema was given.
+            If no schema was given, or one with unconfirmed entries.
         """
         check_epsilon(self.epsilon)
         check_integer("max_depth", self.max_depth, 1, LARGEST_DEPTH)
@@ -132,12 +132,12 @@ class RandomTreeClassifier(TreeClassifier):
         exact_counts = _leaf_counts(splits, table, target)
         ledger = Ledger(epsilon, for_labels)
         tree = _labelled(splits, exact_counts, ledger, epsilon)
-        privacy = self._statement(ledger, for_labels.seeded)
+        privacy = self._statement(schema, ledger, for_labels.seeded)
         return self._release(Model(schema_=schema, tree_=tree, privacy_=privacy))
 
-    def _statement(self, ledger: Ledger, seeded: bool) -> PrivacyStatement:
+    def _statement(self, schema: Schema, ledger: Ledger, seeded: bool) -> PrivacyStatement:
         epsilon = float(self.epsilon)
-        leaks = () if self.schema is not None else (INFERRED_SCHEMA,)
+        leaks = schema_leaks(schema)
         return PrivacyStatement(
             learner="RandomTreeClassifier",
             epsilon=math.inf if leaks else epsilon,

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from privatree.cli.declared_schema import read_confirmed_schema
 from privatree.cli.learner_options import (
     SCHEMA_HELP,
     Data,
@@ -34,7 +35,7 @@ _OF_CERTIFICATE = ("poisoned", "confidence", "refits")
 def certify(
     data: Data,
     target: Target,
-    schema: Annotated[Path, typer.Option(help=SCHEMA_HELP)],
+    schema: Annotated[Path, typer.Option(metavar="FILE", help=SCHEMA_HELP)],
     epsilon: Epsilon,
     poisoned: Annotated[
         str,
@@ -70,7 +71,10 @@ def certify(
     ] = None,
     confidence: Annotated[
         float,
-        typer.Option(help="Probability that the certificate is right, over the noise: at least."),
+        typer.Option(
+            metavar="P",
+            help="Probability that the certificate is right, over the noise: at least.",
+        ),
     ] = 0.99,
     refits: Annotated[
         int,
@@ -85,7 +89,9 @@ def certify(
     robust_levels: RobustLevels = 3,
     seed: Annotated[
         int | None,
-        typer.Option(help="Makes the refits repeatable. Do not choose it by the result."),
+        typer.Option(
+            metavar="N", help="Makes the refits repeatable. Do not choose it by the result."
+        ),
     ] = None,
     jobs: Annotated[
         int,
@@ -93,7 +99,9 @@ def certify(
     ] = max(1, os.cpu_count() or 1),
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Also save the certificate to this JSON file."),
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Also save the certificate to this JSON file."
+        ),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the certificate as JSON, and nothing else.")
@@ -139,14 +147,13 @@ def certify(
 
     from privatree import PrivaTreeClassifier
     from privatree.robustness.estimation import accuracy_certificate
-    from privatree.schema import Schema as PublicSchema
     from privatree.sources.files import read_files
     from privatree.sources.paths import find_files
 
     files, test_files = find_files(data), find_files(test or [])
     if output is not None:
         check_output(output, [*files, *test_files, schema])
-    declared = PublicSchema.from_toml(schema)
+    declared = read_confirmed_schema(schema)
     records = read_training_records(files, target, declared, quiet=as_json)
     check_not_empty(files, records.labels)
     if test_files:

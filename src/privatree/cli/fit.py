@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
+from privatree.cli.declared_schema import read_confirmed_schema
 from privatree.cli.learner_options import (
     SCHEMA_HELP,
     Data,
@@ -17,10 +19,12 @@ from privatree.cli.learner_options import (
     RobustLevels,
     Schedule,
     Target,
+    named_as_options,
     read_training_records,
     whole_number,
 )
 from privatree.cli.output import check_output
+from privatree.cli.waiting import waiting
 from privatree.errors import BudgetStoreError, ParameterError
 
 
@@ -28,13 +32,16 @@ def fit(
     data: Data,
     target: Target,
     epsilon: Epsilon,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write: JSON.")],
-    schema: Annotated[Path | None, typer.Option(help=SCHEMA_HELP)] = None,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="The model file to write: JSON.")
+    ],
+    schema: Annotated[Path | None, typer.Option(metavar="FILE", help=SCHEMA_HELP)] = None,
     infer_schema: Annotated[
         bool,
         typer.Option(
             "--infer-schema",
-            help="Read the schema from the records instead. This leaks: no finite epsilon holds.",
+            help="Read the schema from the records; with --schema, let its unconfirmed entries "
+            "pass. This leaks: no finite epsilon holds.",
         ),
     ] = False,
     max_depth: MaxDepth = "4",
@@ -63,8 +70,9 @@ def fit(
     seed: Annotated[
         int | None,
         typer.Option(
+            metavar="N",
             help="Makes the noise repeatable, for tests. Whoever knows the seed can remove it: "
-            "never publish such a model."
+            "never publish such a model.",
         ),
     ] = None,
     budget: Annotated[
@@ -76,6 +84,12 @@ def fit(
         ),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not print the model.")] = False,
+    as_json: Annotated[
+        bool,
+        typer.Option(
+            "--json", help="Print the name of the model file and its privacy statement as JSON."
+        ),
+    ] = False,
 ) -> None:
     """Train a tree on private records and save it with a statement of what is guaranteed.
 
@@ -86,7 +100,8 @@ def fit(
     The schema decides what a column is. What does not fit it is never an error, which would tell
     of a record: a number is clipped to its range, what is not a number counts as missing, a
     category that is not in the schema too, and a record with an unknown label or a CSV row with
-    too few or too many values is left out. So look at your data before.
+    too few or too many values is left out. So look at your data before: privatree schema draft
+    writes a schema to edit, privatree schema check shows which records do not fit it.
 
     Several models of the same records cost the sum of their epsilons. --budget keeps that sum in a
     file, and refuses a model that it does not cover.
@@ -95,11 +110,10 @@ def fit(
     """
     if schema is None and not infer_schema:
         raise ParameterError(
-            "fit needs --schema: a TOML file of the public ranges, categories and classes. The "
-            "README has one to copy; --infer-schema reads it from the records, which leaks."
+            "fit needs --schema: a TOML file of the public ranges, categories and classes. "
+            "privatree schema draft writes one for you to check; --infer-schema does without, "
+            "which leaks."
         )
-    if schema is not None and infer_schema:
-        raise ParameterError("--schema and --infer-schema exclude each other. Leave out one.")
     if budget is not None and infer_schema:
         raise ParameterError(
             "--budget must be used with --schema: with --infer-schema no finite epsilon covers the "
@@ -118,33 +132,64 @@ def fit(
         "random_state": seed,
     }
 
-    from privatree import export_text
     from privatree.sources.paths import find_files
 
     files = find_files(data)
     check_output(output, [*files, *(path for path in (schema, budget) if path is not None)])
-    if schema is None:
-        model = _trained_without_schema(files, target, parameters)
-    elif budget is None:
-        model = _trained(files, target, schema, parameters, quiet)
-    else:
-        model = _trained_within(budget, output, files, target, schema, parameters, quiet)
+    declared = None if schema is None else _declared(schema, infer_schema)
+    quiet = quiet or as_json
+    replaces = output.is_file()
+    with named_as_options(parameters):
+        if declared is None or declared.unconfirmed:
+            model = _trained_with_leaks(files, target, declared, parameters, quiet)
+        elif budget is None:
+            model = _trained(files, target, declared, parameters, quiet)
+        else:
+            model = _trained_within(budget, output, files, target, declared, parameters, quiet)
     model.save(output)
-    if not quiet:
-        typer.echo(f"Saved {output}. Use it with: privatree predict {output} DATA\n")
-        typer.echo(export_text(model))
-        typer.echo(f"\n{model.privacy_}")
+    if as_json:
+        statement = model.privacy_.to_dict()
+        typer.echo(json.dumps({"model": str(output), "privacy": statement}, indent=1))
+    elif not quiet:
+        _show(model, output, replaces)
 
 
-def _trained(
-    files: list[Path], target: str, schema: Path, parameters: dict[str, Any], quiet: bool
-) -> Any:
-    from privatree import PrivaTreeClassifier
+def _show(model: Any, output: Path, replaces: bool) -> None:
+    from privatree import export_text
+
+    before = ", in the place of the file that was there" if replaces else ""
+    typer.echo(f"Saved {output}{before}. Use it with: privatree predict {output} DATA\n")
+    typer.echo(export_text(model))
+    typer.echo(f"\n{model.privacy_}")
+
+
+def _declared(schema: Path, infer_schema: bool) -> Any:
+    """The schema of the file; with --infer-schema one that has unconfirmed entries."""
+    if not infer_schema:
+        return read_confirmed_schema(
+            schema, ", or pass --infer-schema (no finite epsilon then holds)"
+        )
     from privatree.schema import Schema
 
     declared = Schema.from_toml(schema)
-    records = read_training_records(files, target, declared, quiet=quiet)
-    return PrivaTreeClassifier(**parameters, schema=declared).fit(records.features, records.labels)
+    if not declared.unconfirmed:
+        raise ParameterError(
+            f"{schema}: nothing in it is unconfirmed, so --infer-schema has nothing to let pass. "
+            "Leave it out: then epsilon holds."
+        )
+    return declared
+
+
+def _trained(
+    files: list[Path], target: str, schema: Any, parameters: dict[str, Any], quiet: bool
+) -> Any:
+    from privatree import PrivaTreeClassifier
+
+    records = read_training_records(files, target, schema, quiet=quiet)
+    with waiting("Training", shown=not quiet):
+        return PrivaTreeClassifier(**parameters, schema=schema).fit(
+            records.features, records.labels
+        )
 
 
 def _trained_within(
@@ -152,24 +197,15 @@ def _trained_within(
     output: Path,
     files: list[Path],
     target: str,
-    schema: Path,
+    schema: Any,
     parameters: dict[str, Any],
     quiet: bool,
 ) -> Any:
     """Train, charging the budget; what can go wrong before goes wrong before."""
-    from tempfile import TemporaryFile
-
     from privatree.privacy.budget_store import BudgetStore
 
     store = BudgetStore(budget, note=str(output))
     _refuse_journal(output, store.path)
-    try:
-        with TemporaryFile(dir=output.parent):  # as will be done for the model
-            pass
-    except OSError as error:
-        raise ParameterError(
-            f"{output}: cannot be written: {error.strerror}. Nothing was charged."
-        ) from None
     before = _charges(store)
     try:
         model = _trained(files, target, schema, {**parameters, "budget": store}, quiet)
@@ -211,18 +247,24 @@ def _left(store: Any) -> str:
     return f": {left} of {whole} is left"
 
 
-def _trained_without_schema(files: list[Path], target: str, parameters: dict[str, Any]) -> Any:
+def _trained_with_leaks(
+    files: list[Path], target: str, schema: Any, parameters: dict[str, Any], quiet: bool
+) -> Any:
+    """Train with a schema that was read from records, now or before, and say what that means."""
     from privatree import PrivaTreeClassifier
     from privatree.errors import PrivacyLeakWarning
     from privatree.sources.files import read_files_without_schema
 
-    records = read_files_without_schema(files, target)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", PrivacyLeakWarning)
-        try:
-            model = PrivaTreeClassifier(**parameters).fit(records.features, records.labels)
-        except (TypeError, ValueError) as error:  # about the records, as in scikit-learn
-            raise ParameterError(str(error)) from None
+        if schema is not None:
+            model = _trained(files, target, schema, parameters, quiet)
+        else:
+            records = read_files_without_schema(files, target)
+            try:
+                model = PrivaTreeClassifier(**parameters).fit(records.features, records.labels)
+            except (TypeError, ValueError) as error:  # about the records, as in scikit-learn
+                raise ParameterError(str(error)) from None
     for warning in caught:
         typer.echo(f"Warning: {warning.message}", err=True)
     return model

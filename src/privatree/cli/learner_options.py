@@ -10,13 +10,14 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from privatree.cli.waiting import waiting
 from privatree.errors import CertificateError, ParameterError
 
 Data = Annotated[
     list[str],
     typer.Argument(
         metavar="DATA",
-        help="CSV or Parquet files, folders of them, or patterns in quotes: 'part-*.csv'."
+        help="CSV or Parquet files, folders of them, or patterns in quotes: 'part-*.csv'.",
     ),
 ]
 Target = Annotated[str, typer.Option(metavar="COLUMN", help="The column to predict.")]
@@ -64,7 +65,8 @@ def read_training_records(files: list[Path], target: str, schema: Any, *, quiet:
     """Read them by the schema; the names of columns that it does not have go to stderr."""
     from privatree.sources.files import read_files
 
-    records = read_files(files, schema, target, allow_ragged=True)
+    with waiting("Reading the records", shown=not quiet):
+        records = read_files(files, schema, target, allow_ragged=True)
     if records.ignored and not quiet:
         names = ", ".join(map(repr, records.ignored))
         typer.echo(f"Not in the schema, so ignored: {names}.", err=True)
@@ -93,10 +95,12 @@ def named_as_options(parameters: Collection[str]) -> Iterator[None]:
         found = _PARAMETER.match(str(error))
         if found is None or found[1] not in parameters:
             raise
-        option = f"--{found[1].replace('_', '-')}"
+        option = _OPTIONS.get(found[1], f"--{found[1].replace('_', '-')}")
         raise type(error)(f"{option} must{str(error)[found.end() :]}") from None
 
 
+_OPTIONS = {"random_state": "--seed"}
+"""Those that are not called as the parameter."""
 _PARAMETER = re.compile(r"([a-z_]+)(?: \(if not [^)]*\))? must\b")
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 
 import typer
+
+from privatree.near_names import did_you_mean
 
 _NOT_ONE_OF = re.compile(r"Value error, (?P<got>'.*') is not one of (?P<known>.*)\.")
 _MISSING = re.compile(r"Missing argument '(\w+)'")
@@ -47,7 +48,6 @@ def _usage(error: typer.TyperException) -> str:
     option = prefix.removeprefix("Invalid value for ").strip("'")
     if found := _NOT_ONE_OF.fullmatch(said):
         known = [word.strip("'") for word in found["known"].split(", ")]
-        near = get_close_matches(found["got"].strip("'"), known, 1)
-        meant = f" Did you mean {near[0]}?" if near else ""
+        meant = did_you_mean(found["got"].strip("'"), known)
         return f"{option} must be one of {', '.join(known)}, got {found['got']}.{meant}"
     return f"{option} {_PLAINER[said]}" if said in _PLAINER else message

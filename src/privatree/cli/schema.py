@@ -1,17 +1,159 @@
-"""``privatree schema``: placeholder that the helper who owns this file overwrites."""
+"""``privatree schema``: draft what is public about a table, and see which records do not fit it."""
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
 import typer
 
-app = typer.Typer(help="Placeholder.")
+from privatree.cli.learner_options import Data, Target, check_not_empty
+from privatree.cli.output import check_output, write_output
+from privatree.cli.waiting import waiting
+from privatree.errors import ParameterError
+
+_NOT_PRIVATE = "Not private: this tells of single records. Keep it to yourself."
+
+app = typer.Typer(
+    help="Write down what is public about a table: draft a schema, and check it against the data."
+)
 
 
 @app.command("draft")
-def draft() -> None:
-    """Placeholder."""
+def draft(
+    data: Data,
+    target: Target,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="The TOML file to write, not the screen."
+        ),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace the file if it is there already.")
+    ] = False,
+) -> None:
+    """Draft a schema from the records, for you to check and edit.
+
+    A schema is what everybody may know about the table: the range of each number, the categories,
+    the classes. It must come from public knowledge, because the model gives it away. The draft only
+    saves you typing: its values are those that the records happen to have, and each is marked
+    "unconfirmed". Open it in an editor; it says what to do. fit refuses it until you have checked
+    every entry and deleted its mark.
+
+    The draft is not private: it is for the owner of the data, and nobody else.
+
+    Example: privatree schema draft patients.csv --target outcome -o schema.toml
+    """
+    from privatree.schema_draft import Command, draft_schema
+    from privatree.sources.column_facts import table_facts
+    from privatree.sources.files import read_files_without_schema
+    from privatree.sources.paths import find_files, is_csv
+
+    files = find_files(data)
+    if output is not None:
+        check_output(output, files)
+        if output.exists() and not force:
+            raise ParameterError(
+                f"{output}: is there already, and may have been edited. Name another file, delete "
+                "it first, or pass --force."
+            )
+    from_csv = is_csv(files[0])
+    with waiting("Reading the records"):
+        records = read_files_without_schema(files, target)
+        check_not_empty(files, records.labels)
+        try:
+            facts = table_facts(records.features, records.labels, trim=from_csv)
+        except (TypeError, ValueError) as error:
+            raise ParameterError(f"--target {target}: {error}") from None
+        commands = Command(data, target, "schema.toml" if output is None else str(output))
+        drafted = draft_schema(facts, commands, is_csv=from_csv)
+    write_output(output, drafted.text)
+    if output is not None:
+        left_out = f", {len(drafted.left_out)} left out" if drafted.left_out else ""
+        typer.echo(
+            f"Wrote {output}: {len(drafted.schema.features)} columns{left_out}, "
+            f"{len(drafted.schema.classes)} classes. Every value in it was read from the records. "
+            "Open it in an editor: it says what to check, and what to run then.",
+            err=True,
+        )
 
 
 @app.command("check")
-def check() -> None:
-    """Placeholder."""
+def check(
+    schema: Annotated[Path, typer.Argument(metavar="SCHEMA", help="A TOML file of a schema.")],
+    data: Data,
+    target: Target,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+) -> None:
+    """Show which records do not fit a schema, and what of it is unconfirmed.
+
+    Training takes what does not fit without a word, because an error would tell of a record: a
+    number is clipped to its range, an unknown category counts as the first one, a record with an
+    unknown label is left out. Here you see how many there are, with examples, before you train.
+
+    What is printed is about single records and is not private: look, and keep it to yourself. Do
+    not narrow the schema to what you see here.
+
+    Example: privatree schema check schema.toml patients.csv --target outcome
+    """
+    from privatree.schema import Schema
+    from privatree.sources.misfits import find_misfits
+    from privatree.sources.paths import find_files
+
+    files = find_files(data)
+    declared = Schema.from_toml(schema)
+    with waiting("Reading the records"):
+        misfits = find_misfits(files, declared, target)
+    if as_json:
+        typer.echo(json.dumps(_as_dict(misfits, declared), indent=1, ensure_ascii=False))
+        return
+    typer.echo(_NOT_PRIVATE)
+    for line in _lines(misfits, schema, declared):
+        typer.echo(line)
+
+
+def _as_dict(misfits: Any, schema: Any) -> dict[str, Any]:
+    return {
+        "note": _NOT_PRIVATE,
+        "records": misfits.n_records,
+        "ragged_rows": misfits.n_ragged,
+        "misfits": [
+            {
+                "column": misfit.column,
+                "what": misfit.what,
+                "records": misfit.records,
+                "examples": list(misfit.examples),
+            }
+            for misfit in misfits.found
+        ],
+        "ignored": misfits.ignored,
+        "unconfirmed": [list(place) for place in schema.unconfirmed],
+    }
+
+
+def _lines(misfits: Any, path: Path, schema: Any) -> list[str]:
+    lines = [f"\n{misfits.n_records} records"]
+    rows = [
+        (
+            repr(misfit.column),
+            "all" if misfit.records is None else str(misfit.records),
+            misfit.what + (f", such as {', '.join(misfit.examples)}" if misfit.examples else ""),
+        )
+        for misfit in misfits.found
+    ]
+    if misfits.n_ragged:
+        rows.append(("(rows)", str(misfits.n_ragged), "too few or too many values: left out"))
+    names = max((len(name) for name, _, _ in rows), default=0)
+    counts = max((len(count) for _, count, _ in rows), default=0)
+    lines += [f"  {name:<{names}}  {count:>{counts}}  {what}" for name, count, what in rows]
+    lines.append("Everything else fits." if rows else "Every value fits.")
+    if misfits.ignored:
+        lines.append(f"Not in the schema, so ignored: {', '.join(map(repr, misfits.ignored))}.")
+    if schema.unconfirmed:
+        lines.append(
+            f"Not yet confirmed in {path}: {schema.shown_unconfirmed()}. Check each against public "
+            'knowledge and delete its line "unconfirmed".'
+        )
+    return lines

@@ -15,7 +15,8 @@ from privatree.errors import ParameterError
 from privatree.experiments import methods
 from privatree.experiments.datasets.dataset import Records
 from privatree.experiments.methods.method import Training
-from privatree.experiments.tasks import Score, experimenting, shown_epsilon
+from privatree.experiments.task import Score
+from privatree.experiments.tasks import experimenting, shown_epsilon
 
 if TYPE_CHECKING:
     from privatree.robustness.attacks import BackdoorAttack

@@ -12,7 +12,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from privatree.experiments.tasks import Score, load_once, shown_epsilon, weight_of
+from privatree.experiments.task import Score
+from privatree.experiments.tasks import load_once, shown_epsilon, weight_of
 from privatree.paper_budget import PaperBudget
 from privatree.paper_tree import PaperPlan, grow
 from privatree.privacy.ledger import Ledger

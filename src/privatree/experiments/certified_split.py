@@ -11,7 +11,8 @@ import numpy as np
 
 from privatree.experiments import methods
 from privatree.experiments.methods.method import Training
-from privatree.experiments.tasks import RandomSplit, Score, experimenting, load_once, n_edits
+from privatree.experiments.task import Score
+from privatree.experiments.tasks import RandomSplit, experimenting, load_once, n_edits
 
 CERTIFIED_SHARES = tuple(Fraction(k, 2000) for k in range(21))
 """Shares of the training records: 0 to 1%."""

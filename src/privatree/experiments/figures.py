@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from privatree.atomic_files import replace_file
-from privatree.errors import ParameterError
 from privatree.experiments.summaries import rows_of
 from privatree.experiments.titles import marked_title
+from privatree.plotting import missing_matplotlib
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -272,10 +272,7 @@ def drawing(n_panels: float, height: float) -> Iterator[Figure]:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise ParameterError(
-            "figures need matplotlib, which is not installed. "
-            "Install it: pip install 'privatree[bench]'"
-        ) from error
+        raise missing_matplotlib("figures") from error
     with style.context(["default", _LOOK]):  # whatever the user's own settings are
         figure = Figure(figsize=(_PANEL_WIDTH * n_panels, height), layout="constrained")
         FigureCanvasAgg(figure)

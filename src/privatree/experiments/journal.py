@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from privatree.atomic_files import replace_file
 from privatree.errors import ParameterError
-from privatree.experiments.tasks import Score, Task
+from privatree.experiments.task import Score, Task
 
 if TYPE_CHECKING:
     import pandas as pd

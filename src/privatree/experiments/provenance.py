@@ -39,8 +39,9 @@ _LIBRARIES = (
 # parts of the package that decide on no result
 _AROUND = ("audit", "cli", "export", "repetition", "robustness")
 _DECIDING = (  # files that do, in parts of which others do not
-    *("experiments/tasks.py", "experiments/budget_share.py", "experiments/methods/method.py"),
-    *("experiments/backdoor.py", "experiments/certified_split.py"),
+    *("experiments/task.py", "experiments/tasks.py", "experiments/budget_share.py"),
+    *("experiments/methods/method.py", "experiments/backdoor.py"),
+    "experiments/certified_split.py",
     *("robustness/attacks.py", "robustness/record_editing.py"),
     *("robustness/partition_aggregation.py", "robustness/voter.py", "robustness/record_hash.py"),
     "robustness/poisoned.py",

@@ -18,7 +18,7 @@ from typing import Any, Literal, Protocol
 
 from privatree.errors import PrivatreeError
 from privatree.experiments.journal import Journal
-from privatree.experiments.tasks import Score, Task
+from privatree.experiments.task import Score, Task
 
 _SHOWN_OF_AN_ERROR = 200  # characters
 _LONGEST_WAIT = 3600.0  # seconds; the system refuses weeks

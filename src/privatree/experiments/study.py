@@ -20,7 +20,7 @@ from privatree.experiments.journal import Journal
 from privatree.experiments.methods.method import Method
 from privatree.experiments.provenance import claim
 from privatree.experiments.runner import Progress, run
-from privatree.experiments.tasks import Task
+from privatree.experiments.task import Task
 from privatree.schema import Categorical, Schema
 
 if TYPE_CHECKING:

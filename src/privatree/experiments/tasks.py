@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,41 +24,9 @@ from privatree.errors import PaperClaimWarning, ParameterError
 from privatree.experiments import datasets, methods
 from privatree.experiments.datasets.dataset import Records
 from privatree.experiments.methods.method import Method, Training
+from privatree.experiments.task import Score
 
 N_FOLDS = 5
-
-
-class Score(NamedTuple):
-    """What a task found; ``more`` are the numbers that its ``measures`` name."""
-
-    accuracy: float
-    fit_seconds: float
-    more: tuple[float, ...] = ()
-
-
-class Task(Protocol):
-    """What the runner can run.
-
-    ``fields`` name the parts of ``key``; together they are a row's first columns in the results.
-    ``measures`` name what it finds besides the accuracy.
-    """
-
-    fields: ClassVar[tuple[str, ...]]
-    measures: ClassVar[tuple[str, ...]]
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """What tells this task from all others, as written in the results."""
-
-    @property
-    def weight(self) -> float:
-        """About how long it takes, beside other tasks: for the progress bar."""
-
-    def prepare(self) -> None:
-        """Load the data, so that the time it takes is not counted."""
-
-    def run(self) -> Score:
-        """Do it."""
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,15 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from privatree.schema import Categorical, Label, Numeric
+from privatree.export.reading import goes_left, released_tree, splits_by_feature
+from privatree.schema import Categorical, Feature, Label
 from privatree.tree import Tree
 
 _TOLERANCE = 1e-6  # of a feature's range: how far a threshold may be rounded down
-_LONG = 3  # a set with more categories than this is shown by its complement if that is shorter
+LONG = 3
+"""A set with more categories than this is shown by its complement if that is shorter."""
 _SHOWN_CLASSES = 4
 _UNSAFE = re.compile(r'[,{}"\\]|^\s|\s$|^$')
 
@@ -53,27 +56,35 @@ def export_text(model: Any) -> str:
     ├─ yes: predict no
     └─ no:  predict yes
     """
-    tree = getattr(model, "tree_", model)
-    if not isinstance(tree, Tree):
-        raise TypeError(f"model must be a tree or a trained model, got {type(model).__name__}.")
-    thresholds = threshold_texts(tree)
+    tree = released_tree(model)
+    texts = node_texts(tree)
     lines = []
     waiting = [(0, "", "")]  # node, what stands before its line, and before the lines below it
     while waiting:
         node, before, below = waiting.pop()
-        lines.append(before + _node_text(tree, node, thresholds))
+        lines.append(before + texts[node])
         if tree.feature[node] >= 0:
             waiting.append((int(tree.right[node]), f"{below}└─ no:  ", f"{below}   "))
             waiting.append((int(tree.left[node]), f"{below}├─ yes: ", f"{below}│  "))
     return "\n".join(lines)
 
 
-def _node_text(tree: Tree, node: int, thresholds: dict[int, str]) -> str:
-    if tree.feature[node] < 0:
-        return f"predict {name_text(tree.schema.classes[tree.label[node]])}{_shares(tree, node)}"
-    name, feature = list(tree.schema.features.items())[tree.feature[node]]
+def node_texts(tree: Tree) -> tuple[str, ...]:
+    """For each node its question, or what it predicts."""
+    features = list(tree.schema.features.items())
+    thresholds = threshold_texts(tree)
+    return tuple(
+        _question(tree, node, features[position], thresholds)
+        if position >= 0
+        else f"predict {name_text(tree.schema.classes[tree.label[node]])}{_shares(tree, node)}"
+        for node, position in enumerate(tree.feature.tolist())
+    )
+
+
+def _question(tree: Tree, node: int, asked: tuple[str, Feature], thresholds: dict[int, str]) -> str:
+    name, feature = asked
     if isinstance(feature, Categorical):
-        return f"{name_text(name)} {_membership(feature, tree.left_codes(node))}"
+        return f"{name_text(name)} {_membership(feature, goes_left(tree, node, feature))}"
     return f"{name_text(name)} <= {thresholds[node]}"
 
 
@@ -89,11 +100,10 @@ def name_text(label: Label) -> str:
     return '"' + "".join(c if c.isprintable() else ascii(c)[1:-1] for c in quoted) + '"'
 
 
-def _membership(feature: Categorical, left_codes: tuple[int, ...]) -> str:
-    going_left = set(left_codes)
-    yes = [c for code, c in enumerate(feature.categories) if code in going_left]
-    no = [c for code, c in enumerate(feature.categories) if code not in going_left]
-    relation, names = ("not in", no) if len(yes) > max(_LONG, len(no)) else ("in", yes)
+def _membership(feature: Categorical, is_left: NDArray[np.bool_]) -> str:
+    yes = [feature.categories[code] for code in np.flatnonzero(is_left).tolist()]
+    no = [feature.categories[code] for code in np.flatnonzero(~is_left).tolist()]
+    relation, names = ("not in", no) if len(yes) > max(LONG, len(no)) else ("in", yes)
     return f"{relation} {{{', '.join(map(name_text, names))}}}"
 
 
@@ -115,21 +125,28 @@ def _shares(tree: Tree, node: int) -> str:
 
 def threshold_texts(tree: Tree) -> dict[int, str]:
     """The threshold of each numeric split, short and faithful."""
+    features = list(tree.schema.features.values())
     texts = {}
-    for position, feature in enumerate(tree.schema.features.values()):
-        if isinstance(feature, Numeric):
-            nodes = np.flatnonzero(tree.feature == position)
-            values = np.unique(tree.threshold[nodes]).tolist()
-            gaps = [above - below for below, above in pairwise(values)]
-            width = float(feature.high) - float(feature.low)
-            tolerance = min([_TOLERANCE * width, *(gap / 4 for gap in gaps)])
-            for node in nodes.tolist():
-                threshold = float(tree.threshold[node])
-                if feature.integer:
-                    texts[node] = _plain(_shortest(float(math.floor(threshold)), 0.0))
-                else:
-                    texts[node] = _plain(_shortest(threshold, tolerance))
+    for position, nodes in splits_by_feature(tree).items():
+        feature = features[position]
+        if isinstance(feature, Categorical):
+            continue
+        values = np.unique(tree.threshold[nodes]).tolist()
+        gaps = [above - below for below, above in pairwise(values)]
+        width = float(feature.high) - float(feature.low)
+        tolerance = min([_TOLERANCE * width, *(gap / 4 for gap in gaps)])
+        for node in nodes:
+            threshold = float(tree.threshold[node])
+            if feature.integer:
+                texts[node] = whole_text(math.floor(threshold))
+            else:
+                texts[node] = _plain(_shortest(threshold, tolerance))
     return texts
+
+
+def whole_text(number: int) -> str:
+    """A whole number in digits, unless they would be very many."""
+    return _plain(Decimal(number))
 
 
 def _shortest(threshold: float, tolerance: float) -> Decimal:

@@ -20,6 +20,9 @@ from privatree.privacy.schedule import MOST_SEQUENCES, MOST_STAGES, Schedule, St
 LONGEST_TEXT = 10_000
 """In a file; wrapping the lines of longer ones takes long."""
 
+SCHEMA_LEAK = "schema read from the data"
+"""The name of the leak of a model whose schema nobody has confirmed."""
+
 _NEIGHBOURS = {
     "add-remove": "datasets that differ by one record added or removed",
     "replace": "datasets that differ in one record",

@@ -201,6 +201,13 @@ class DPAClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"schema must be a privatree.Schema or None, got {type(self.schema).__name__}. "
                 "Schema.from_toml(path) reads one from a file."
             )
+        if self.schema is not None and self.schema.unconfirmed:
+            raise ParameterError(
+                "schema must have nothing unconfirmed: what was read from the records is changed "
+                "by an attack on them, and no radius would hold. Marked are: "
+                f"{self.schema.shown_unconfirmed()}. Check each against public knowledge; then "
+                "delete its mark, or pass schema.confirmed()."
+            )
         if self.schema is not None and self.classes is not None:
             raise ParameterError("classes must be None with a schema, which declares them itself.")
         self._nan_is_fine = self._takes_nan()

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from privatree.errors import CertificateError
-from privatree.estimator_base import INFERRED_SCHEMA
-from privatree.privacy.statement import PrivacyStatement
+from privatree.privacy.statement import SCHEMA_LEAK, PrivacyStatement
 from privatree.robustness.certificates import EpsilonDP, Spending
 from privatree.schema import Schema
 from privatree.sources.frames import read_labels
@@ -150,9 +149,10 @@ def _check_total(privacy: PrivacyStatement) -> None:
 
 
 def _refuse_inferred_schema(privacy: PrivacyStatement) -> None:
-    if INFERRED_SCHEMA.name in {leak.name for leak in privacy.leaks}:
+    if SCHEMA_LEAK in {leak.name for leak in privacy.leaks}:
         raise CertificateError(
-            f"{privacy.learner} must be given a schema to be certified: without one, ranges, "
-            "categories and classes come from the records, and an attack changes them. "
-            "Schema.from_toml(path) reads one from a file."
+            f"{privacy.learner} must be given a schema to be certified, with nothing in it "
+            "unconfirmed: ranges, categories and classes that come from the records are changed by "
+            "an attack on them. Schema.from_toml(path) reads one from a file; check each marked "
+            "entry against public knowledge and delete its mark."
         )

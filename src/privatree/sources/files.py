@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from privatree.errors import ParameterError, SchemaError
+from privatree.near_names import did_you_mean
 from privatree.schema import Categorical, Feature, Label, Numeric, Schema
 from privatree.sources.arrow_columns import arrow_column, arrow_type
 from privatree.sources.columns import (
@@ -125,7 +126,7 @@ def _parquet_columns(
     file: Path, wanted: Mapping[str, Feature], target: str | None
 ) -> tuple[dict[str, Column], list[str]]:
     """The wanted columns of a Parquet file, of types that fit, and the names of the others."""
-    with _open_parquet(file) as opened:
+    with open_parquet(file) as opened:
         found = opened.schema_arrow
         positions, unused = _matched(file, found.names, wanted)
         for name, position in positions.items():
@@ -138,7 +139,8 @@ def _parquet_columns(
 
 
 @contextmanager
-def _open_parquet(file: Path) -> Iterator[Any]:
+def open_parquet(file: Path) -> Iterator[Any]:
+    """Open a Parquet file; whatever is wrong with it is a :class:`ParameterError`."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -156,7 +158,10 @@ def _matched(
     """Where the wanted columns are, and the names of the others; blanks around names are fine."""
     called = [name if name in wanted else name.strip() for name in found]
     if absent := [name for name in wanted if name not in called]:
-        hint = " Its first row must name the columns, with commas between." if is_csv(file) else ""
+        others = [name for name in called if name not in wanted]
+        hint = did_you_mean(absent[0], others or called)
+        if not hint and is_csv(file):
+            hint = " Its first row must name the columns, with commas between."
         raise SchemaError(f"{file}: must have every column needed, lacks {_listed(absent)}.{hint}")
     if twice := [name for name in wanted if called.count(name) > 1]:
         raise SchemaError(f"{file}: columns must be distinct, got {_listed(twice)} twice.")
@@ -246,7 +251,7 @@ def read_columns(files: Sequence[Path], names: Sequence[str]) -> Any:
             positions, _ = _matched(file, opened.names, names)
             read = opened.text(list(positions.values()), allow_ragged=False)
         else:
-            with _open_parquet(file) as parquet:
+            with open_parquet(file) as parquet:
                 found = parquet.schema_arrow.names
                 positions, _ = _matched(file, found, names)
                 table = parquet.read(columns=[found[at] for at in positions.values()])
@@ -286,7 +291,7 @@ def read_files_without_schema(files: Sequence[Path], target: str) -> FileRecords
     wanted: list[str] = []
     for file in files:
         names, read = _untyped(file)
-        wanted = wanted or list(dict.fromkeys([*names, target]))
+        wanted = wanted or list(dict.fromkeys([*_trimmed(names), target]))
         positions, unused = _matched(file, names, wanted)
         if unused:
             raise SchemaError(f"{file}: must have the columns of the first file only.")
@@ -294,11 +299,17 @@ def read_files_without_schema(files: Sequence[Path], target: str) -> FileRecords
     return _joined(tables, target, ignored=())
 
 
+def _trimmed(names: list[str]) -> list[str]:
+    """Names without blanks around them, as a schema has them, where that keeps them distinct."""
+    trimmed = [name.strip() for name in names]
+    return trimmed if len(set(trimmed)) == len(set(names)) else names
+
+
 def _untyped(file: Path) -> tuple[list[str], Callable[[list[int]], list[Any]]]:
     """The columns of a file, and how to read some of them."""
     if is_csv(file):
         opened = open_csv(file)
         return opened.names, opened.guessed
-    with _open_parquet(file) as parquet:
+    with open_parquet(file) as parquet:
         table = parquet.read()
     return table.column_names, lambda positions: [table.column(at) for at in positions]

@@ -55,7 +55,8 @@ def infer_schema(
     Schema
         Numbers get the smallest and largest finite value as range. Columns of a category type
         keep their categories; other text gets the sorted values that occur. A column without any
-        value gets the range [0, 0]. Classes are the sorted labels that occur.
+        value gets the range [0, 0]. Classes are the sorted labels that occur. Everything is
+        marked as unconfirmed.
 
     Raises
     ------
@@ -76,8 +77,10 @@ def infer_schema(
     called = table.names
     if called is None:
         called = [f"x{i}" for i in range(len(table.columns))]
-    features = {name: _feature(column) for name, column in zip(called, table.columns, strict=True)}
-    schema = Schema(features, _classes(labels))
+    features = {
+        name: infer_feature(column) for name, column in zip(called, table.columns, strict=True)
+    }
+    schema = Schema(features, infer_classes(labels)).all_unconfirmed()
     warnings.warn(_message(schema), PrivacyLeakWarning, stacklevel=stacklevel)
     return schema
 
@@ -122,7 +125,8 @@ def check_without_schema(X: Any, y: Any) -> None:
 # --- features -----------------------------------------------------------------------------------
 
 
-def _feature(column: LazyColumn) -> Feature:
+def infer_feature(column: LazyColumn) -> Feature:
+    """What the values of a column look like; not yet marked as read from records."""
     if column.type.kind == "other":
         _refuse_kind(f"a column of type {column.type.name}")
     content = column.read()
@@ -195,7 +199,8 @@ def _python(value: Any) -> Any:
 # --- labels -------------------------------------------------------------------------------------
 
 
-def _classes(labels: LazyColumn) -> list[Label]:
+def infer_classes(labels: LazyColumn) -> list[Label]:
+    """The sorted labels that occur."""
     if labels.type.kind == "other":
         raise ValueError(
             f"Unknown label type: {labels.type.name}. Labels must be strings, numbers or booleans."

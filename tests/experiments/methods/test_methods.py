@@ -157,7 +157,7 @@ def test_coding_does_not_depend_on_the_rows() -> None:
 
 
 def test_an_unknown_id_is_refused_with_a_hint() -> None:
-    with pytest.raises(ParameterError, match=r"got 'privatre'\. Did you mean privatree\?"):
+    with pytest.raises(ParameterError, match=r"got 'privatre'\. Did you mean 'privatree'\?"):
         methods.get("privatre")
     with pytest.raises(ParameterError) as refused:
         methods.get("zzzzzz")

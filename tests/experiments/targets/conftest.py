@@ -14,7 +14,7 @@ import pytest
 from privatree.experiments.journal import Journal
 from privatree.experiments.study import Request, Study
 from privatree.experiments.targets import TARGETS
-from privatree.experiments.tasks import Score
+from privatree.experiments.task import Score
 
 
 @dataclass
@@ -121,7 +121,7 @@ def asked_for(monkeypatch: pytest.MonkeyPatch, listener: Any) -> Callable[..., l
     return tasks_of
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def fill() -> Callable[..., None]:
     """Write scores for tasks, as if they had been run; None marks a task as failed."""
 

@@ -14,7 +14,7 @@ from privatree.experiments.backdoor import Backdoor
 from privatree.experiments.datasets.loading import mnist
 from privatree.experiments.study import NothingToRunError, Request
 from privatree.experiments.targets import backdoor
-from privatree.experiments.tasks import Score
+from privatree.experiments.task import Score
 
 FORMS = ("csv", "md", "tex", "png", "svg")
 METHODS = ("decision-tree", "privatree-paper", "privatree")
@@ -129,9 +129,12 @@ def test_methods_that_cannot_take_pixels_are_left_out(
 # --- the table ----------------------------------------------------------------------------------
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def filled(
-    fill: Callable[..., None], reproduce: Callable[..., Any], output: Path, tiny_mnist: Path
+    tmp_path_factory: pytest.TempPathFactory,
+    fill: Callable[..., None],
+    reproduce: Callable[..., Any],
+    tiny_mnist: Path,
 ) -> Any:
     """A run of three methods whose scores are made up: a poisoned tree fails, ours does not."""
     tasks = [
@@ -151,6 +154,7 @@ def filled(
         rate = 1.0 if task.poisoned and task.epsilon is None else 0.02 + 0.02 * task.repeat
         return Score(0.975, 0.5, (rate,))
 
+    output = tmp_path_factory.mktemp("filled") / "out"
     fill(output / "backdoor", tasks, score)
     return reproduce("backdoor", Request(output, None, METHODS, (0.1,), 2, tiny_mnist, jobs=1))
 

@@ -12,7 +12,8 @@ from privatree.experiments.certified_split import CERTIFIED_SHARES, CertifiedSpl
 from privatree.experiments.guarantees import spending_of
 from privatree.experiments.study import Request
 from privatree.experiments.targets import poisoning_curve
-from privatree.experiments.tasks import RandomSplit, Score
+from privatree.experiments.task import Score
+from privatree.experiments.tasks import RandomSplit
 from privatree.robustness.certificates import best
 
 METHODS = ("decision-tree", "privatree-paper", "privatree", "dpa")
@@ -180,8 +181,11 @@ def test_what_failed_is_said_and_not_drawn(faked: Callable[..., Any]) -> None:
 
 
 def test_results_are_kept_and_a_second_run_does_nothing(
-    reproduce: Callable[..., Any], output: Path
+    reproduce: Callable[..., Any], fill: Callable[..., None], output: Path
 ) -> None:
+    """Of the two kinds of tasks, each with a file of its own, one is run and one was before."""
+    tree = RandomSplit("vote", "decision-tree", None, 4, 0)
+    fill(output / "poisoning-curve", [tree], lambda task: 0.9)
     request = Request(output, ("vote",), ("decision-tree", "dpa"), (0.1,), 1, jobs=1)
     made = reproduce("poisoning-curve", request)
     assert [path.name for path in made.written] == NAMES

@@ -10,7 +10,7 @@ from privatree.privacy import Randomness
 from privatree.privacy.samplers import bernoulli as module
 from privatree.privacy.samplers.bernoulli import bernoulli, bernoulli_exp
 
-DRAWS = 20_000
+DRAWS = 10_000
 
 
 @pytest.mark.parametrize("p", [Fraction(1, 2), Fraction(2, 7), Fraction(99, 100), Fraction(1, 65)])

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pkgutil
-from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 
 from privatree.errors import ParameterError
 from privatree.experiments.datasets.dataset import DatasetMissingError, PaperDataset, Records
+from privatree.near_names import did_you_mean
 
 __all__ = ["DatasetMissingError", "PaperDataset", "Records", "describe", "load", "names"]
 
@@ -57,10 +57,8 @@ def describe(name: str) -> PaperDataset:
     """
     known = _catalogue()
     if name not in known:
-        small = {other.lower(): other for other in known}
-        close = [small[match] for match in get_close_matches(name.lower(), small)]
-        hint = f"Did you mean {' or '.join(close)}?" if close else f"Known are {', '.join(known)}."
-        raise ParameterError(f"a dataset must be one of the paper's, got {name!r}. {hint}")
+        hint = did_you_mean(name, tuple(known)) or f" Known are {', '.join(known)}."
+        raise ParameterError(f"a dataset must be one of the paper's, got {name!r}.{hint}")
     return known[name]
 
 

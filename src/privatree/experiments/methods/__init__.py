@@ -6,11 +6,11 @@ the tables' columns.
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from importlib import import_module
 
 from privatree.errors import ParameterError
 from privatree.experiments.methods.method import Method
+from privatree.near_names import did_you_mean
 
 _FILES = (
     "decision_tree",
@@ -40,7 +40,8 @@ def names() -> tuple[str, ...]:
 def get(name: str) -> Method:
     """The method with this id."""
     if name not in _METHODS:
-        close = get_close_matches(name, _METHODS, 1)
-        hint = f" Did you mean {close[0]}?" if close else ""
-        raise ParameterError(f"method must be one of {', '.join(_METHODS)}, got {name!r}.{hint}")
+        raise ParameterError(
+            f"method must be one of {', '.join(_METHODS)}, got {name!r}."
+            f"{did_you_mean(name, tuple(_METHODS))}"
+        )
     return _METHODS[name]

@@ -84,6 +84,8 @@ def clean(
     classes = sorted(set(texts.unique()))
     if len(classes) < 2:
         raise ParameterError(f"{where}: needs at least two classes, got {len(classes)}.")
+    # As in the paper, what these public records show is taken for what everybody knows: the
+    # experiments measure accuracy, and protect nobody. So nothing is marked as unconfirmed.
     schema = Schema({name: _feature(frame[name]) for name in columns}, classes)
     return Records(frame, texts, schema, fingerprint(frame, texts), origin)
 

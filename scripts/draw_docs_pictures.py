@@ -1,0 +1,325 @@
+"""Draw the pictures of the documentation that come from the code: docs/images/*.svg.
+
+All data are bundled and public, or made up here. Exact scores and counts of a private table would
+be secret; of these tables they may be shown. Running it again with the same matplotlib writes the
+same bytes.
+
+Usage: ``python scripts/draw_docs_pictures.py [NAME ...]``
+"""
+
+import io
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from matplotlib import style
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch
+
+from privatree import (
+    Numeric,
+    PaperPrivaTreeClassifier,
+    PrivaTreeClassifier,
+    datasets,
+)
+from privatree.atomic_files import replace_file
+from privatree.candidates import cut_points
+from privatree.export import plot_budget
+from privatree.export.budget_path import PathSpend, dearest_path
+from privatree.export.plot import plot_tree
+from privatree.plotting import BLUE, GREEN, GREY, ORANGE, VERMILION, tint
+from privatree.robustness import accuracy_certificate
+
+FOLDER = Path(__file__).resolve().parents[1] / "docs" / "images"
+LOOK = {
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "svg.fonttype": "none",  # letters stay letters: found by a search, read aloud
+    "svg.hashsalt": "privatree",
+}
+COUNT, CHOICE, LAST = ORANGE, BLUE, GREEN  # the colours of how-it-works.svg
+
+
+def figure(width: float, height: float) -> Figure:
+    drawn = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(drawn)
+    return drawn
+
+
+def trained(name: str, **parameters: object) -> PrivaTreeClassifier:
+    frame, labels, schema = datasets.load(name)
+    return PrivaTreeClassifier(schema=schema, random_state=0, **parameters).fit(frame, labels)
+
+
+# --- the tree, its budget, a certificate --------------------------------------------------------
+
+
+def tree() -> Figure:
+    return plot_tree(trained("adult", epsilon=0.1, max_depth=3)).figure
+
+
+def budget() -> Figure:
+    return plot_budget(trained("adult", epsilon=0.1, max_depth=4)).figure
+
+
+def certificate() -> Figure:
+    frame, labels, schema = datasets.load("mushroom")
+    train, test = frame.index % 5 != 0, frame.index % 5 == 0
+    learner = PrivaTreeClassifier(0.1, schema=schema, schedule="robust", random_state=0)
+    certified = accuracy_certificate(
+        learner, frame[train], labels[train], frame[test], labels[test],
+        poisoned=[10, "0.5%"], refits=100,
+    )  # fmt: skip
+    axes = certified.plot()
+    axes.set_title("Mushroom, epsilon 0.1, schedule='robust'")
+    return axes.figure
+
+
+# --- where a split may cut ----------------------------------------------------------------------
+
+
+def cut_points_picture() -> Figure:
+    values = np.random.default_rng(0).lognormal(2.6, 0.9, 4000)
+    values = values[values <= 100]
+    drawn = figure(8.4, 4.6)
+    whole, histogram, *rows = drawn.subplots(
+        5, 1, gridspec_kw={"height_ratios": [1.1, 2.2, 1, 1, 1]}
+    )
+    cuts, _ = cut_points(Numeric(0, 1000), 256)
+    rug(whole, cuts, CHOICE)
+    whole.axvspan(0, 100, color=tint(ORANGE, 0.35), zorder=0)
+    whole.set_xlim(-5, 1005)
+    whole.set_title(
+        f"A number declared 0 to 1,000, with values up to 100: its {len(cuts)} public cut points",
+        loc="left",
+    )
+    histogram.hist(values, bins=100, range=(0, 100), color=tint(ORANGE, 0.6))
+    histogram.set_yticks([])
+    histogram.spines["left"].set_visible(False)
+    histogram.set_title("Where its values are (made up here; no cut point depends on them)",
+                        loc="left")  # fmt: skip
+    for axes, (low, high) in zip(rows, [(0, 100), (0, 1000), (-1000, 1000)], strict=True):
+        cuts, masses = cut_points(Numeric(low, high), 256)
+        inside = (cuts >= 0) & (cuts <= 100)
+        rug(axes, cuts[inside], CHOICE)
+        share = masses[inside].sum() / masses.sum()
+        axes.text(
+            1.01, 0.5, f"{inside.sum()} cut points\n{share:.0%} of the mass",
+            transform=axes.transAxes, va="center", fontsize=9,
+        )  # fmt: skip
+        axes.text(-0.01, 0.5, f"declared\n{low:,} to {high:,}", transform=axes.transAxes,
+                  ha="right", va="center", fontsize=9)  # fmt: skip
+        axes.set_xlim(-0.5, 100.5)
+        axes.tick_params(labelbottom=axes is rows[-1])
+    histogram.set_xlim(-0.5, 100.5)
+    histogram.tick_params(labelbottom=False)
+    return drawn
+
+
+def rug(axes: Axes, cuts: np.ndarray, colour: str) -> None:
+    places = np.repeat(cuts, 3).round(3)  # one line with gaps: a small file
+    axes.plot(places, np.tile([0, 1, np.nan], len(cuts)), color=colour, linewidth=0.7)
+    axes.set_ylim(-0.1, 1.1)
+    axes.set_yticks([])
+    axes.spines["left"].set_visible(False)
+
+
+# --- one draw -----------------------------------------------------------------------------------
+
+
+def drawing() -> Figure:
+    """Candidates of a block of one level, of one feature: a cut, and a label on each side."""
+    frame, labels, schema = datasets.load("diabetes")
+    cuts, masses = cut_points(schema.features["plas"], 256)
+    glucose, positive = frame["plas"].to_numpy(), (labels == "tested_positive").to_numpy()
+    right = glucose[:, None] > cuts
+    usual = (right == positive[:, None]).sum(axis=0)
+    scores = np.stack([usual, len(glucose) - usual])  # positive above the cut, or below it
+    drawn = figure(8.4, 5.6)
+    top, *rows = drawn.subplots(4, 1, sharex=True, gridspec_kw={"height_ratios": [1.7, 1, 1, 1]})
+    names = ("positive above the cut", "positive below the cut")
+    for score, name, colour in zip(scores, names, (BLUE, ORANGE), strict=True):
+        top.plot(cuts, score, color=colour, linewidth=2, label=name)
+    top.set_ylabel("records right")
+    top.set_title("Score of each candidate: diabetes by glucose, 768 records (public data)",
+                  loc="left")  # fmt: skip
+    top.legend(loc="center right", frameon=False)
+    best = cuts[int(np.argmax(scores[0]))]
+    top.annotate(f"best: {scores.max()} right", (best, scores.max()), xytext=(0, 4),
+                 textcoords="offset points", ha="center", va="bottom")  # fmt: skip
+    top.set_ylim(150, 640)
+    for axes, epsilon in zip(rows, (0.01, 0.1, 1.0), strict=True):
+        weights = masses * np.exp(epsilon * (scores - scores.max()))
+        chances = weights / weights.sum()
+        for chance, colour in zip(chances, (BLUE, ORANGE), strict=True):
+            if chance.max() > 0.01 * chances.max():
+                edges = np.append(cuts - 0.5, cuts[-1] + 0.5)
+                axes.stairs(chance, edges, fill=True, facecolor=tint(colour, 0.45),
+                            edgecolor=colour)  # fmt: skip
+        near = chances[scores >= scores.max() - 0.02 * len(glucose)].sum()
+        axes.text(
+            0.01, 0.93, f"epsilon {epsilon:g}: within 2% of the best with probability {near:.0%}",
+            transform=axes.transAxes, va="top",
+        )  # fmt: skip
+        axes.set_ylim(0, 1.35 * chances.max())
+        axes.set_yticks([0, chances.max()], ["0", f"{chances.max():.2g}"])
+    rows[1].set_ylabel("probability of being drawn")
+    rows[-1].set_xlabel("cut point (glucose, declared 0 to 200)")
+    rows[-1].set_xlim(0, 200)
+    return drawn
+
+
+# --- the budget along a path --------------------------------------------------------------------
+
+
+def spending() -> Figure:
+    models = {
+        "accuracy, 3 levels": trained("adult", epsilon=0.1, max_depth=3),
+        "accuracy, 4 levels": trained("adult", epsilon=0.1, max_depth=4),
+        "robust, 3 levels": trained("adult", epsilon=0.1, schedule="robust"),
+    }
+    drawn = figure(8.4, 3.4)
+    axes = drawn.subplots()
+    for place, model in enumerate(models.values()):
+        stack(axes, place, dearest_path(model.tree_, model.privacy_))
+    axes.set_yticks(range(len(models)), models)
+    axes.set_ylim(len(models) - 0.4, -0.75)
+    axes.set_xlim(0, 0.1)
+    axes.spines["left"].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+    axes.set_xlabel("epsilon, added up along a path of the tree")
+    axes.set_title("What a record of Adult pays, at epsilon 0.1", loc="left", pad=24)
+    names = {"noisy counts": COUNT, "one split": CHOICE, "last levels with their labels": LAST}
+    handles = [axes.barh(0, 0, color=colour) for colour in names.values()]
+    axes.legend(handles, names, loc="lower right", bbox_to_anchor=(1.0, 0.985), ncols=3,
+                frameon=False, borderaxespad=0)  # fmt: skip
+    return drawn
+
+
+def stack(axes: Axes, place: float, spends: tuple[PathSpend, ...]) -> None:
+    begin, total, above = 0.0, sum(spend.epsilon for spend in spends), False
+    for spend in spends:
+        colour = COUNT if spend.mechanism == "geometric" else CHOICE
+        colour = LAST if "last" in spend.purpose else colour
+        axes.barh(place, spend.epsilon, left=begin, height=0.5, color=tint(colour, 0.75),
+                  edgecolor="white", linewidth=1.2)  # fmt: skip
+        share = spend.epsilon / total
+        above = share < 0.05 and not above
+        up = 0 if share >= 0.05 else 1 if above else -1  # beside a small bar, in turns
+        axes.annotate(
+            f"{share:.0%}", (begin + spend.epsilon / 2, place - 0.25 * up),
+            xytext=(0, 2 * up), textcoords="offset points", ha="center",
+            va=("center", "bottom", "top")[up], fontsize=8 if up else 10,
+        )  # fmt: skip
+        begin += spend.epsilon
+
+
+# --- where a record is counted ------------------------------------------------------------------
+
+
+def paper_costs() -> Figure:
+    frame, labels, schema = datasets.load("adult")
+    paper = PaperPrivaTreeClassifier(
+        0.1, max_depth=3, schema=schema, stop_when_pure=False, random_state=0
+    ).fit(frame, labels)
+    ours = trained("adult", epsilon=0.1, max_depth=3)
+    drawn = figure(8.4, 5.6)
+    upper, lower = drawn.subfigures(2, 1, height_ratios=[2.6, 1.6])
+    left, right = upper.subfigures(1, 2, wspace=0.06)
+    n_features = len(schema.features)
+    left.suptitle(f"Algorithm 1 releases a noisy histogram\nof each of {n_features} features, "
+                  "at every node", fontsize=11)  # fmt: skip
+    record, shown = frame.iloc[0], ("age", "education-num", "hours-per-week", "sex")
+    for axes, name in zip(left.subplots(2, 2).flat, shown, strict=True):
+        mini_histogram(axes, frame[name].to_numpy(), record[name], name)
+    left.supxlabel("one record (dark) is in every one of them: costs add up", fontsize=9.5)
+    right.suptitle("Ours releases one choice among\nall cuts of all features", fontsize=11)
+    candidates(right.subplots())
+    right.supxlabel("one draw, one cost, however many features", fontsize=9.5)
+    axes = lower.subplots()
+    totals = []
+    for place, model in enumerate((paper, ours)):
+        spends = dearest_path(model.tree_, model.privacy_)
+        begin = 0.0
+        for spend in spends:
+            each = spend.epsilon / spend.releases
+            for _ in range(spend.releases):
+                axes.barh(place, each, left=begin, height=0.55, color=tint(BLUE, 0.6),
+                          edgecolor="white", linewidth=0.6)  # fmt: skip
+                begin += each
+        totals.append(begin)
+        axes.text(begin + 0.01, place, f"{begin:.3g}", va="center")
+    axes.axvline(0.1, color=VERMILION, linestyle="--", linewidth=1.2)
+    axes.annotate("epsilon that was asked for, and claimed: 0.1", (0.1, -0.6), xytext=(4, 0),
+                  textcoords="offset points", color=VERMILION, va="center")  # fmt: skip
+    axes.set_yticks([0, 1], ["Algorithm 1", "ours"])
+    axes.set_ylim(1.45, -0.85)
+    axes.set_xlim(0, 1.08 * max(totals))
+    axes.spines["left"].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+    axes.set_xlabel("what one record of Adult pays, three levels: each piece is a release")
+    return drawn
+
+
+def mini_histogram(axes: Axes, values: np.ndarray, own: object, name: str) -> None:
+    if np.issubdtype(values.dtype, np.number):
+        counts, edges = np.histogram(values, bins=10)
+        place = int(np.clip(np.searchsorted(edges, float(own), side="right") - 1, 0, 9))
+    else:
+        kinds, counts = np.unique(values.astype(str), return_counts=True)
+        place = int(np.flatnonzero(kinds == str(own))[0])
+    axes.bar(range(len(counts)), counts, color=tint(BLUE, 0.35), width=0.9)
+    height = 0.14 * counts.max()
+    axes.bar(place, height, bottom=counts[place], color=BLUE, width=0.9)
+    axes.set_ylim(0, 1.3 * counts.max())
+    axes.set_title(name, fontsize=9)
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.spines["left"].set_visible(False)
+
+
+def candidates(axes: Axes) -> None:
+    """A sketch: chances of many candidates side by side, one of them drawn."""
+    chances = np.exp(np.random.default_rng(3).uniform(0, 3.2, 60))
+    drawn = 40
+    chances[drawn] = 1.15 * chances.max()
+    colours = [VERMILION if place == drawn else tint(GREY, 0.45) for place in range(len(chances))]
+    axes.bar(range(len(chances)), chances, color=colours, width=0.9)
+    axes.add_patch(FancyArrowPatch(
+        (drawn, 1.28 * chances.max()), (drawn, chances[drawn] + 0.02 * chances.max()),
+        arrowstyle="-|>", mutation_scale=14, color=VERMILION))  # fmt: skip
+    axes.text(drawn, 1.3 * chances.max(), "drawn", ha="center", va="bottom", color=VERMILION)
+    axes.set_ylim(0, 1.45 * chances.max())
+    axes.set_xlabel("all candidates of all features (a sketch)", fontsize=9)
+    axes.set_ylabel("probability", fontsize=9)
+    axes.set_xticks([])
+    axes.set_yticks([])
+
+
+PICTURES: dict[str, tuple[str, Callable[[], Figure]]] = {
+    "tree": ("A tree of three levels on Adult, epsilon 0.1", tree),
+    "budget": ("Where epsilon 0.1 went, along one path", budget),
+    "certificate": ("Certified accuracy against the number of poisoned records", certificate),
+    "cut-points": ("Public cut points for a tight and for loose ranges", cut_points_picture),
+    "drawing": ("Scores of candidates, and how likely each is drawn", drawing),
+    "spending": ("Shares of epsilon along a path, for two schedules", spending),
+    "paper-costs": ("Where a record is counted, and what it pays", paper_costs),
+}
+
+
+def main() -> None:
+    for name in sys.argv[1:] or PICTURES:
+        title, draw = PICTURES[name]
+        content = io.BytesIO()
+        with style.context(["default", LOOK]):
+            metadata = {"Title": title, "Date": None, "Creator": None}
+            draw().savefig(content, format="svg", metadata=metadata)
+        print(replace_file(FOLDER / f"{name}.svg", content.getvalue()), len(content.getvalue()))
+
+
+if __name__ == "__main__":
+    main()

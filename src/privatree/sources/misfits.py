@@ -1,0 +1,277 @@
+"""What in the records does not fit a schema, for their owner's eyes. **This leaks.**
+
+Training never comes here: it takes what does not fit without a word. Here it is counted and shown,
+so that a misspelt label or a unit that was mixed up is found before.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from privatree.errors import SchemaError
+from privatree.near_names import did_you_mean
+from privatree.schema import Categorical, Feature, Numeric, Schema
+from privatree.sources.arrow_columns import arrow_column, arrow_type
+from privatree.sources.columns import (
+    CodedColumn,
+    Column,
+    NumberColumn,
+    check_class_type,
+    check_feature_type,
+    to_codes,
+    to_numbers,
+)
+from privatree.sources.csv_text import open_csv, text_labels, text_numbers
+from privatree.sources.files import open_parquet
+from privatree.sources.paths import is_csv
+from privatree.sources.values import is_missing
+
+MOST_EXAMPLES = 3
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """Something about a column that does not fit.
+
+    Parameters
+    ----------
+    column : str
+        Its name.
+    what : str
+        In words: ``"above the range"``.
+    records : int or None
+        How many records; None if it is about the whole column.
+    examples : tuple of str
+        Some of the values, the most frequent ones first. They are private.
+    """
+
+    column: str
+    what: str
+    records: int | None = None
+    examples: tuple[str, ...] = ()
+
+
+@dataclass
+class Misfits:
+    """What was found in files.
+
+    Parameters
+    ----------
+    found : list of Misfit
+        In the order of the schema, the target last.
+    n_records : int
+        How many records there are, the ragged ones included.
+    n_ragged : int
+        How many rows of CSV files have not as many values as the first row has names.
+    ignored : list of str
+        Columns that are neither in the schema nor the target.
+    """
+
+    found: list[Misfit] = field(default_factory=list)
+    n_records: int = 0
+    n_ragged: int = 0
+    ignored: list[str] = field(default_factory=list)
+
+
+def find_misfits(files: Sequence[Path], schema: Schema, target: str) -> Misfits:
+    """Look at all records. **This leaks.**
+
+    Parameters
+    ----------
+    files : sequence of Path
+        As :func:`~privatree.sources.paths.find_files` lists them.
+    schema : Schema
+        What they should fit.
+    target : str
+        The column of labels.
+
+    Returns
+    -------
+    Misfits
+        With values of records.
+
+    Raises
+    ------
+    SchemaError, ParameterError, OSError
+        If a file cannot be read or has no column of the schema, or the target is a feature.
+    """
+    if target in schema.features:
+        raise SchemaError(
+            f"the target {target!r} must not be a feature of the schema. Take it out of there."
+        )
+    wanted: dict[str, Feature] = {**schema.features, target: Categorical(schema.classes)}
+    counted: dict[tuple[str, str], Counter[str]] = {}
+    whole: dict[Misfit, None] = {}
+    result = Misfits()
+    for file in files:
+        read, problems = (_csv if is_csv(file) else _parquet)(file, wanted, target, result)
+        whole |= dict.fromkeys(problems)
+        for name, column in read.items():
+            for what, examples in _misfits(column, wanted[name], is_target=name == target):
+                counted.setdefault((name, what), Counter()).update(examples)
+    found = [Misfit(name, what, *_summed(examples)) for (name, what), examples in counted.items()]
+    order = {name: place for place, name in enumerate(wanted)}
+    result.found = sorted([*whole, *found], key=lambda misfit: order[misfit.column])
+    result.ignored = list(dict.fromkeys(result.ignored))
+    return result
+
+
+def _summed(examples: Counter[str]) -> tuple[int, tuple[str, ...]]:
+    shown = [value for value, _ in examples.most_common(MOST_EXAMPLES) if value]
+    return examples.total(), tuple(shown)
+
+
+# --- reading ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A column as training reads it and, of a CSV file, the text that stands there."""
+
+    content: Column
+    text: Any = None
+
+    def texts_at(self, rows: Any) -> list[str]:
+        """What stands in some rows, but for blanks."""
+        texts = self.text.take(np.flatnonzero(rows)).to_pylist()
+        return [repr(text.strip()) for text in texts if text is not None and text.strip()]
+
+
+def _csv(
+    file: Path, wanted: Mapping[str, Feature], target: str, result: Misfits
+) -> tuple[dict[str, _Read], list[Misfit]]:
+    opened = open_csv(file)
+    positions, problems = _positions(file, opened.names, wanted, result)
+    if not positions:  # all that are there are there twice
+        return {}, problems
+    texts = opened.text(list(positions.values()), allow_ragged=True)
+    n_whole = len(opened.guessed([0])[0])
+    result.n_records += len(texts[0])
+    result.n_ragged += len(texts[0]) - n_whole
+    columns = {}
+    for name, text in zip(positions, texts, strict=True):
+        feature, rows = wanted[name], text.slice(0, n_whole)
+        if isinstance(feature, Numeric):
+            columns[name] = _Read(text_numbers(rows), rows)
+        else:
+            columns[name] = _Read(text_labels(rows, feature.categories), rows)
+    return columns, problems
+
+
+def _parquet(
+    file: Path, wanted: Mapping[str, Feature], target: str, result: Misfits
+) -> tuple[dict[str, _Read], list[Misfit]]:
+    columns = {}
+    with open_parquet(file) as opened:
+        found = opened.schema_arrow
+        positions, problems = _positions(file, found.names, wanted, result)
+        result.n_records += opened.metadata.num_rows
+        for name, position in positions.items():
+            try:
+                _check_type(name, arrow_type(found.types[position]), wanted[name], name == target)
+            except SchemaError as error:
+                problems.append(Misfit(name, f"{file}: {error}"))
+                continue
+            table = opened.read(columns=[found.names[position]])
+            columns[name] = _Read(arrow_column(table.column(0)))
+    return columns, problems
+
+
+def _check_type(name: str, found: Any, feature: Feature, is_target: bool) -> None:
+    if is_target and isinstance(feature, Categorical):
+        check_class_type(f"column {name!r}", found, feature.categories)
+    else:
+        check_feature_type(name, found, feature, of_a_frame=True)
+
+
+def _positions(
+    file: Path, found: Sequence[str], wanted: Mapping[str, Feature], result: Misfits
+) -> tuple[dict[str, int], list[Misfit]]:
+    """Where the wanted columns are; blanks around names are fine, as in training."""
+    called = [name if name in wanted else name.strip() for name in found]
+    if wanted.keys().isdisjoint(called):  # not this table at all
+        hint = " Its first row must name them, with commas between." if is_csv(file) else ""
+        raise SchemaError(f"{file}: must have the columns of the schema, and has none.{hint}")
+    others = [name for name in called if name not in wanted]
+    result.ignored += [" ".join(name.splitlines()[:1]) for name in others]
+    problems = [
+        Misfit(name, f"not in {file}: fit will refuse.{did_you_mean(name, others)}")
+        for name in wanted
+        if name not in called
+    ]
+    problems += [
+        Misfit(name, f"twice in {file}: fit will refuse.")
+        for name in wanted
+        if called.count(name) > 1
+    ]
+    return {name: called.index(name) for name in wanted if called.count(name) == 1}, problems
+
+
+# --- counting -----------------------------------------------------------------------------------
+
+
+def _misfits(
+    read: _Read, feature: Feature, *, is_target: bool
+) -> Iterable[tuple[str, Mapping[str, int]]]:
+    """What does not fit in a column, with how often each value of it occurs."""
+    if isinstance(feature, Numeric):
+        yield from _of_numbers(read, feature)
+        return
+    codes = to_codes(read.content, feature.categories, -1, np.int64)
+    unplaced = codes < 0
+    unknown = _unknown_values(read, unplaced)
+    if n_missing := int(np.sum(unplaced)) - unknown.total():
+        yield "missing: left out" if is_target else "missing", {"": n_missing}
+    if unknown:
+        yield "not a class: left out" if is_target else "not a category", unknown
+
+
+def _of_numbers(read: _Read, feature: Numeric) -> Iterable[tuple[str, Mapping[str, int]]]:
+    numbers = to_numbers(read.content)
+    gone = np.isnan(numbers)
+    below, above = numbers < float(feature.low), numbers > float(feature.high)
+    if gone.any():
+        words = _words(read, gone)
+        if n_missing := int(gone.sum()) - words.total():
+            yield "missing", {"": n_missing}
+        if words:
+            yield "not a number: counts as missing", words
+    for what, misplaced in (("below the range", below), ("above the range", above)):
+        if misplaced.any():
+            yield what, _counted(numbers[misplaced])
+    if feature.integer:
+        broken = np.isfinite(numbers) & ~(below | above) & (numbers != np.floor(numbers))
+        if broken.any():
+            yield "not whole", _counted(numbers[broken])
+
+
+def _words(read: _Read, gone: Any) -> Counter[str]:
+    """What stands where a number should."""
+    return Counter() if read.text is None else Counter(read.texts_at(gone))
+
+
+def _counted(numbers: Any) -> dict[str, int]:
+    values, counts = np.unique(numbers, return_counts=True)
+    return {f"{value:.15g}": int(n) for value, n in zip(values, counts, strict=True)}
+
+
+def _unknown_values(read: _Read, unplaced: Any) -> Counter[str]:
+    """The values that are none of the categories or classes."""
+    content = read.content
+    if read.text is not None:
+        return Counter(read.texts_at(unplaced))
+    if isinstance(content, NumberColumn):
+        numbers = to_numbers(content)
+        return Counter(_counted(numbers[unplaced & ~np.isnan(numbers)]))
+    unknown: Counter[str] = Counter()
+    if isinstance(content, CodedColumn):
+        for code in content.codes[unplaced & (np.asarray(content.codes) >= 0)].tolist():
+            if not is_missing(content.values[code]):
+                unknown[repr(content.values[code])] += 1
+    return unknown

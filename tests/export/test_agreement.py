@@ -1,0 +1,150 @@
+"""SQL, ONNX, JSON and scikit-learn's view predict what ``predict`` does: bundled data, all rows.
+
+Beside the rows of each dataset there are some with missing, unknown, infinite and outlying values.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+import numpy as np
+import onnxruntime
+import pandas as pd
+import pyarrow as pa
+import pytest
+from sklearn.base import clone
+
+import privatree
+from privatree import PaperPrivaTreeClassifier, PrivaTreeClassifier, Schema, datasets
+from privatree.export import as_sklearn, export_json, export_onnx, export_sql
+from privatree.schema import Categorical
+
+LEARNERS = {  # lookahead=1: they should be quick to train, not good
+    "two classes": PrivaTreeClassifier(8, lookahead=1, random_state=0),
+    "more classes": PrivaTreeClassifier(8, lookahead=1, probability_share=0.2, random_state=1),
+    "paper, two classes": PaperPrivaTreeClassifier(8, random_state=2),
+    "paper, more classes": PaperPrivaTreeClassifier(8, max_depth=6, random_state=3),
+}
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The records of a dataset, strange ones included, and models by the name of their learner."""
+
+    records: pd.DataFrame
+    models: dict[str, Any]
+    predicted: dict[str, Any]
+
+
+@pytest.fixture(scope="module", params=datasets.names())
+def trained(request: pytest.FixtureRequest) -> Trained:
+    frame, labels, schema = datasets.load(request.param)
+    half = len(frame) // 2  # of the rows the second class becomes two: 3 classes in all
+    many = labels.where((labels != schema.classes[1]) | (np.arange(len(frame)) < half), "other")
+    schemas = {False: schema, True: Schema(schema.features, [*schema.classes, "other"])}
+    models = {}
+    for name, learner in LEARNERS.items():
+        more = "more" in name
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", privatree.PaperClaimWarning)
+            model = clone(learner).set_params(schema=schemas[more])
+            models[name] = model.fit(frame, many if more else labels)
+    records = _with_strange_records(frame, schema)
+    predicted = {name: model.predict(records) for name, model in models.items()}
+    return Trained(records, models, predicted)
+
+
+def _with_strange_records(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
+    """As text and doubles; for each column 80 rows that are strange there, and 80 all over."""
+    rng = np.random.default_rng(0)
+    plain = pd.DataFrame(
+        {
+            name: frame[name].astype(object if isinstance(feature, Categorical) else float)
+            for name, feature in schema.features.items()
+        }
+    )
+    strange = plain.sample(80 * (len(schema.features) + 1), replace=True, random_state=0)
+    for place, feature in enumerate(schema.features.values()):
+        rows = np.r_[80 * place : 80 * place + 80, 80 * len(schema.features) : len(strange)]
+        if isinstance(feature, Categorical):
+            pool = np.array([None, "unknown", "", *feature.categories], dtype=object)
+        else:
+            low, high = float(feature.low), float(feature.high)
+            around = np.arange(low, high) + 0.5 if high - low < 50 else np.linspace(low, high, 50)
+            pool = np.r_[np.nan, np.inf, -np.inf, low - 1, high + 1, around]
+        strange.iloc[rows, place] = rng.choice(pool, len(rows))
+    return pd.concat([plain, strange], ignore_index=True)
+
+
+def test_the_trees_are_worth_comparing(trained: Trained) -> None:
+    assert max(model.tree_.n_leaves for model in trained.models.values()) >= 4
+    classes = {len(set(model.tree_.label.tolist()) - {-1}) for model in trained.models.values()}
+    assert max(classes) >= 2
+
+
+def _check(trained: Trained, got: dict[str, Any]) -> None:
+    assert len(got) == len(LEARNERS)
+    for name, wanted in trained.predicted.items():
+        assert len(got[name]) == len(trained.records)
+        assert (np.asarray(got[name]) == wanted).all(), name
+
+
+def _query(trained: Trained) -> str:
+    columns = [f'{export_sql(model)} AS "{name}"' for name, model in trained.models.items()]
+    return f"SELECT {', '.join(columns)} FROM t"
+
+
+def test_duckdb(trained: Trained) -> None:
+    with duckdb.connect(config={"threads": 1}) as connection:
+        connection.register("t", pa.Table.from_pandas(trained.records, preserve_index=False))
+        _check(trained, connection.execute(_query(trained)).fetchnumpy())
+
+
+def test_sqlite(trained: Trained) -> None:
+    connection = sqlite3.connect(":memory:")
+    names = ", ".join(f'"{name}"' for name in trained.records.columns)
+    connection.execute(f"CREATE TABLE t ({names})")
+    rows = zip(*(column.tolist() for _, column in trained.records.items()), strict=True)
+    gaps = ", ".join("?" * trained.records.shape[1])
+    connection.executemany(f"INSERT INTO t VALUES ({gaps})", rows)
+    found = zip(*connection.execute(_query(trained)), strict=True)
+    _check(trained, dict(zip(trained.models, found, strict=True)))
+    connection.close()
+
+
+def test_onnx(trained: Trained) -> None:
+    got, options = {}, onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    features = next(iter(trained.models.values())).schema_.features
+    feeds = {
+        name: trained.records[[name]].fillna("").to_numpy(dtype=object)
+        if isinstance(feature, Categorical)
+        else trained.records[[name]].to_numpy(dtype=float)
+        for name, feature in features.items()
+    }
+    for name, model in trained.models.items():
+        session = onnxruntime.InferenceSession(export_onnx(model), options)
+        got[name], probabilities = session.run(None, feeds)
+        assert (probabilities == model.predict_proba(trained.records)).all()
+    _check(trained, got)
+
+
+def test_json(trained: Trained, tmp_path) -> None:
+    got = {}
+    for place, (name, model) in enumerate(trained.models.items()):
+        path = tmp_path / f"{place}.json"
+        path.write_text(export_json(model), encoding="utf-8")
+        got[name] = privatree.load(path).predict(trained.records)
+    _check(trained, got)
+
+
+def test_scikit_learn(trained: Trained) -> None:
+    got = {}
+    for name, model in trained.models.items():
+        view = as_sklearn(model)
+        got[name] = view.predict(view.transform(trained.records))
+    _check(trained, got)

@@ -1,0 +1,93 @@
+"""Models that the tests of the report share, trained once."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import pytest
+
+from privatree import Model, PaperPrivaTreeClassifier, PrivaTreeClassifier, datasets
+from privatree.errors import PaperClaimWarning
+from privatree.privacy.statement import PrivacyStatement
+from privatree.schema import Categorical, Numeric, Schema
+from privatree.tree_building import TreeBuilder
+
+HOSTILE = [
+    "</script><script>window.hacked=1</script>",
+    '"><img src=x onerror="window.hacked=1">',
+    "{{ 7*7 }}{% raw %}",
+    "' onfocus=window.hacked=1 autofocus x='",
+    "\u202edesrever \u2028 line",
+    "مرحبا",
+    "&lt;b&gt;",
+    "\\u003c/script\\u003e ]]> <!--",
+    "__proto__",
+]
+
+
+@pytest.fixture(scope="session")
+def adult_model() -> Model:
+    frame, labels, schema = datasets.load("adult")
+    learner = PrivaTreeClassifier(0.1, schema=schema, random_state=3, probability_share=0.2)
+    return learner.fit(frame, labels).model_
+
+
+@pytest.fixture(scope="session")
+def paper_model() -> Model:
+    frame, labels, schema = datasets.load("diabetes")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PaperClaimWarning)
+        learner = PaperPrivaTreeClassifier(1.0, max_depth=3, schema=schema, random_state=0)
+        return learner.fit(frame, labels).model_
+
+
+@pytest.fixture(scope="session")
+def hand_made() -> Callable[..., Model]:
+    """A tree of three classes by numbers and categories, with whatever statement is wanted."""
+
+    def make(**statement: object) -> Model:
+        schema = Schema(
+            {
+                "size": Numeric(-2.5, 7.25, missing=1.0),
+                "age": Numeric(0, 120, integer=True),
+                "ward": Categorical(["surgery", "maternity", "other"], missing="other"),
+                "unused": Categorical([True, False]),
+            },
+            ["low", "middle", "high"],
+        )
+        builder = TreeBuilder(schema)
+        small, large = builder.split_numeric(builder.root, 0, 0.1 + 0.2)
+        young, old = builder.split_numeric(small, 1, 64.0)
+        here, there = builder.split_categories(large, 2, [0, 2])
+        far, near = builder.split_numeric(there, 0, 3.3)
+        for leaf, label in ((young, 0), (old, 1), (here, 2), (far, 0), (near, 2)):
+            shares = [0.125, 0.125, 0.125]
+            shares[label] = 0.75
+            builder.leaf(leaf, label, shares)
+        tree = builder.build()
+        given = {"learner": "by hand", "epsilon": 0.5, "public": ("the schema",)} | statement
+        return Model(schema, tree, PrivacyStatement(**given))  # type: ignore[arg-type]
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def hostile_model() -> Model:
+    """Every name and text tries to get out of the place where it is shown."""
+    schema = Schema(
+        {name: Numeric(0, 1) for name in HOSTILE} | {"kind": Categorical(HOSTILE)}, HOSTILE
+    )
+    builder = TreeBuilder(schema)
+    node = builder.root
+    for place in range(len(HOSTILE)):
+        leaf, node = builder.split_numeric(node, place, 0.5)
+        builder.leaf(leaf, place)
+    left, right = builder.split_categories(node, len(HOSTILE), [0, 1, 2])
+    builder.leaf(left, 0)
+    builder.leaf(right, 1)
+    tree = builder.build()
+    statement = PrivacyStatement(
+        learner=HOSTILE[0], epsilon=1.0, public=tuple(HOSTILE), notes=tuple(HOSTILE)
+    )
+    return Model(schema, tree, statement)

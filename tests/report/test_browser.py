@@ -1,0 +1,444 @@
+"""The page in a real browser: it follows records as predict does, and asks for nothing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from privatree import Model, datasets
+from privatree.privacy.statement import Leak, PrivacyStatement
+from privatree.report import html_report
+from privatree.robustness.certificates import best
+from privatree.robustness.curve import AccuracyCertificate
+from privatree.robustness.preconditions import guaranteed_spending
+from privatree.schema import Numeric, Schema
+from privatree.tree_building import TreeBuilder
+
+ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+
+def executable():
+    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+    if found is None and os.environ.get("CI") == "true":
+        pytest.fail("there is no Chromium: apt-get install chromium, or set CHROMIUM to its path.")
+    if found is None:
+        pytest.skip("there is no Chromium: apt-get install chromium, or set CHROMIUM to its path.")
+    return found
+
+
+@pytest.fixture(scope="module")
+def browser():
+    path = executable()
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def tab(browser):
+    """One for all tests: to start another takes longer than most of them."""
+    return browser.new_context(reduced_motion="reduce").new_page()
+
+
+@pytest.fixture
+def open_page(tab, tmp_path):
+    """Opens the report of a model; in the end there was no error and no request but the file."""
+    opened, mistakes, requests = [], [], []
+    heard = {
+        "console": lambda message: mistakes.append(message.text),
+        "pageerror": lambda error: mistakes.append(str(error)),
+        "request": lambda request: requests.append(request.url),
+    }
+    for event, listener in heard.items():
+        tab.on(event, listener)
+
+    def start(model, certificate=None, width=1280):
+        file = tmp_path / f"report-{len(opened)}.html"
+        file.write_text(html_report(model, certificate), encoding="utf-8")
+        opened.append(file.as_uri())
+        tab.set_viewport_size({"width": width, "height": 900})
+        tab.emulate_media(media="screen", color_scheme="light")
+        tab.goto(file.as_uri())
+        return tab
+
+    yield start
+    tab.evaluate("localStorage.clear()")
+    for event, listener in heard.items():
+        tab.remove_listener(event, listener)
+    assert mistakes == []
+    assert set(requests) == set(opened)
+
+
+def follow(page, rows):
+    """Types each record (None for missing) and reads the leaf, the label and the shares shown."""
+    return page.evaluate(
+        """(rows) => rows.map((row) => {
+            for (const [place, value] of row) {
+                const input = document.getElementById("f" + place);
+                input.value = value === null ? "" : value;
+            }
+            document.getElementById("record").dispatchEvent(new Event("input"));
+            const shown = document.getElementById("prediction");
+            return {
+                leaf: Number(shown.dataset.leaf),
+                label: shown.querySelector(".label").textContent,
+                shares: [...shown.querySelectorAll(".share")].map((share) => share.textContent),
+                on: [...document.querySelectorAll(".box.on")].map((box) => +box.dataset.node),
+                answers: document.querySelectorAll("#steps .answer").length,
+            };
+        })""",
+        rows,
+    )
+
+
+def typed(model, frame):
+    """The records as they are typed in: codes in lists of choices, numbers to the last digit."""
+    features = list(model.schema_.features.items())
+    columns = []
+    for place, position in enumerate(model.tree_.used_features):
+        name, feature = features[position]
+        categories = getattr(feature, "categories", None)
+        columns.append(
+            [
+                (place, None if pd.isna(value)
+                 else repr(value) if categories is None
+                 else str(list(categories).index(value)) if value in categories else "other")
+                for value in frame[name].tolist()
+            ]
+        )  # fmt: skip
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def path_to(tree, leaf):
+    parent = {int(c): n for n in range(tree.n_nodes) for c in (tree.left[n], tree.right[n])}
+    path = [leaf]
+    while path[-1] != 0:
+        path.append(parent[path[-1]])
+    return path
+
+
+def check_agreement(page, model, frame):
+    found = follow(page, typed(model, frame))
+    leaves, labels = model.apply(frame), model.predict(frame)
+    shares = model.predict_proba(frame)
+    for row, shown in enumerate(found):
+        assert shown["leaf"] == leaves[row]
+        assert shown["label"] == str(labels[row])
+        assert sorted(shown["on"]) == sorted(path_to(model.tree_, int(leaves[row])))
+        assert shown["answers"] == len(shown["on"]) - 1
+        if model.tree_.probability is not None:
+            expected = [
+                f"{c}{share:.1%}" for c, share in zip(model.classes_, shares[row], strict=True)
+            ]
+            assert sorted(shown["shares"]) == sorted(expected)
+    assert len(set(leaves.tolist())) > 2  # else little was tried
+
+
+# --- following records ----------------------------------------------------------------------------
+
+
+def test_records_of_a_dataset_go_where_predict_sends_them(open_page, adult_model):
+    frame, _, _ = datasets.load("adult")
+    rows = frame.sample(60, random_state=0).astype(object).reset_index(drop=True)
+    holes = np.random.default_rng(0).random(rows.shape) < 0.2
+    rows = rows.mask(holes, None)
+    features = adult_model.schema_.features
+    rows = rows.astype(
+        {name: "str" if hasattr(f, "categories") else "float64" for name, f in features.items()}
+    ).mask(holes)
+    check_agreement(open_page(adult_model), adult_model, rows)
+
+
+def test_edges_of_thresholds_ranges_and_categories(open_page, hand_made):
+    model = hand_made()
+    sizes = [
+        None,
+        -99.0,
+        -2.5,
+        0.3,
+        0.30000000000000004,
+        0.30000000000000010,
+        3.3,
+        3.4,
+        7.25,
+        1e300,
+    ]
+    ages = [None, 64, 65]
+    wards = [None, "surgery", "maternity", "other", "nowhere"]
+    frame = pd.DataFrame(
+        [(size, age, ward, True) for size in sizes for age in ages for ward in wards],
+        columns=["size", "age", "ward", "unused"],
+    ).astype({"ward": "object"})
+    check_agreement(open_page(model), model, frame)
+
+
+def test_typing_shows_the_way_at_once(open_page, hand_made):
+    page = open_page(hand_made())
+    assert page.locator("#path").is_hidden()
+    page.fill("#f0", "200")
+    assert page.locator("#h0 .said").inner_text() == "counts as 7.25"
+    page.select_option("#f2", label="maternity")
+    assert page.locator("#prediction .label").inner_text() == "high"
+    assert "75.0%" in page.locator("#prediction").inner_text()
+    assert "maternity" in page.locator("#steps").inner_text()
+    assert page.locator(".rules li.on").count() == 1
+    assert page.locator("#prediction").get_attribute("aria-live") == "polite"
+    page.click("#clear")
+    page.wait_for_function("document.getElementById('path').hidden")
+    assert page.locator(".box.on").count() == 0
+    page.click("#made-up")
+    assert page.locator("#prediction .label").count() == 1
+
+
+def test_a_leaf_tells_its_rule(open_page, hand_made):
+    page = open_page(hand_made())
+    page.locator(".box.leaf").nth(1).click()
+    assert page.locator("#sentence").inner_text() == (
+        "If size is at most 0.3 and age is at least 65, predict middle (probability 75.0%)."
+    )
+    assert page.locator(".box.on").count() == 3
+    assert page.locator(".box.leaf").nth(1).get_attribute("aria-pressed") == "true"
+    page.locator(".box.split").first.click()
+    assert page.locator("#sentence").is_hidden()
+
+
+def test_a_tree_of_one_leaf_asks_nothing(open_page):
+    builder = TreeBuilder(Schema({"x": Numeric(0, 1)}, ["no", "yes"]))
+    builder.leaf(builder.root, 1)
+    tree = builder.build()
+    page = open_page(Model(tree.schema, tree, PrivacyStatement("by hand", epsilon=1.0)))
+    assert "every record gets the same answer" in page.locator("#tree").inner_text()
+    for _ in range(2):
+        page.locator(".box.leaf").click()
+        assert page.locator("#sentence").inner_text() == "Always predict yes."
+
+
+def test_the_keyboard_is_enough(open_page, hand_made):
+    page = open_page(hand_made())
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+    page.focus("#f1")
+    page.keyboard.type("70")
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.type("0")
+    assert page.locator("#prediction .label").inner_text() == "middle"
+    page.focus("#drawing")
+    page.keyboard.press("Tab")
+    for key in ("ArrowRight", "ArrowRight", "ArrowDown", "Enter"):
+        page.keyboard.press(key)
+    assert page.locator(".box[tabindex='0']").count() == 1
+    outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    assert outline == "solid"
+    assert "at least 65" in page.locator("#sentence").inner_text()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Space")
+    assert page.locator("#path-title").inner_text() == "The way to this question"
+    before = page.locator("#edits-shown").inner_text()
+    page.focus("#edits")
+    page.keyboard.press("ArrowRight")
+    assert page.locator("#edits-shown").inner_text() != before
+    assert "records" in page.locator("#edits").get_attribute("aria-valuetext")
+
+
+# --- poison ---------------------------------------------------------------------------------------
+
+
+def test_the_slider_shows_bounds_that_hold(open_page, adult_model):
+    page = open_page(adult_model)
+    spending = guaranteed_spending(adult_model.privacy_)
+    shown = page.evaluate(
+        """() => {
+            const start = document.getElementById("start");
+            const edits = document.getElementById("edits"), found = [];
+            for (const value of ["0.9", "85%", "0,777", "0.9999"]) {
+                start.value = value;
+                for (let place = 0; place <= Number(edits.max); place += 9) {
+                    edits.value = String(place);
+                    edits.dispatchEvent(new Event("input"));
+                    found.push([value, document.getElementById("edits-shown").textContent,
+                        Number(document.getElementById("figure").dataset.units),
+                        document.querySelector("#figure .big").textContent]);
+                }
+            }
+            return found;
+        }"""
+    )
+    accuracy = {"0.9": 0.9, "85%": 0.85, "0,777": 0.777, "0.9999": 0.9999}
+    for value, edits, units, text in shown:
+        exact = best(spending, accuracy[value], int(edits.replace(",", ""))).value
+        assert units / 10_000 <= exact + 1e-12
+        assert float(text.rstrip("%")) == pytest.approx(units / 100)
+        if value == "0.9":
+            assert exact - units / 10_000 < 0.01
+    assert len({units for _, _, units, _ in shown}) > 10
+
+
+def test_a_wrong_accuracy_is_asked_for_again(open_page, hand_made):
+    page = open_page(hand_made())
+    for wrong in ("", "abc", "1.5", "-0.2", "1e-3", "%", "."):
+        page.fill("#start", wrong)
+        assert page.locator("#start").get_attribute("aria-invalid") == "true"
+        assert "from 0 to 1, such as 0.85" in page.locator("#start-hint").inner_text()
+        assert page.locator("#figure .big").inner_text() == "–"
+    page.fill("#start", "0.843")
+    assert page.locator("#start").get_attribute("aria-invalid") == "false"
+    assert "Read as 84%" in page.locator("#start-hint").inner_text()
+
+
+def test_a_certificates_accuracy_is_marked_wherever_it_shows(open_page, hand_made):
+    model = hand_made()
+    privacy = PrivacyStatement.from_dict(model.privacy_.to_dict())
+    certificate = AccuracyCertificate(privacy, 0.9, 0.8765, 0.99, 100, 777, 50, (1,))
+    page = open_page(model, certificate)
+    page.fill("#edits", "0")
+    assert page.locator("#figure .big").inner_text() == "87.65%"
+    assert page.locator("#figure .badge").inner_text().lower() == "not private"
+    assert page.locator("#curve-badge").is_visible()
+    assert page.locator("#start").is_disabled()
+    page.check("input[value=typed]")
+    assert page.locator("#figure .big").inner_text() == "90%"
+    assert page.locator("#figure .badge").count() == 0
+    assert page.locator("#curve-badge").is_hidden()
+
+
+# --- looks ----------------------------------------------------------------------------------------
+
+# The contrast of every visible text with what is painted behind it.
+CONTRASTS = """() => {
+    const canvas = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+    const rgba = (colour) => {
+        canvas.clearRect(0, 0, 1, 1);
+        canvas.fillStyle = colour;
+        canvas.fillRect(0, 0, 1, 1);
+        const [r, g, b, a] = canvas.getImageData(0, 0, 1, 1).data;
+        return [r, g, b, a / 255];
+    };
+    const light = ([r, g, b]) => [r, g, b].map((c) => c / 255)
+        .map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+        .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+    const behind = (element) => {
+        for (let at = element; at; at = at.parentElement) {
+            const colour = rgba(getComputedStyle(at).backgroundColor);
+            if (colour[3] > 0.9) return colour;
+        }
+        return [255, 255, 255, 1];
+    };
+    const found = [];
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+        const element = walker.currentNode.parentElement, style = getComputedStyle(element);
+        if (!walker.currentNode.data.trim() || !element.checkVisibility()) continue;
+        if (["SCRIPT", "STYLE", "NOSCRIPT", "OPTION"].includes(element.tagName)) continue;
+        const text = rgba(element.ownerSVGElement ? style.fill : style.color);
+        const [one, other] = [light(text), light(behind(element))].sort((a, b) => b - a);
+        const size = parseFloat(style.fontSize), bold = Number(style.fontWeight) >= 600;
+        const needed = size >= 24 || (bold && size >= 18.66) ? 3 : 4.5;
+        const contrast = (one + 0.05) / (other + 0.05);
+        if (contrast < needed) found.push([element.className, walker.currentNode.data, contrast]);
+    }
+    return found;
+}"""
+
+
+def test_every_text_can_be_read(open_page, hand_made):
+    leaks = (Leak("purity stop", "it tells"),)
+    for model in (hand_made(seeded=True), hand_made(epsilon=float("inf"), leaks=leaks)):
+        page = open_page(model)
+        assert page.evaluate(CONTRASTS) == []
+        page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+        page.click("#made-up")
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            assert page.evaluate(CONTRASTS) == []
+
+
+def test_dark_by_the_system_and_by_hand(open_page, hand_made):
+    def look():
+        colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        return colour, page.locator("#theme").get_attribute("aria-pressed")
+
+    page = open_page(hand_made())
+    bright = look()
+    page.emulate_media(color_scheme="dark")
+    dark = look()
+    assert (bright[1], dark[1]) == ("false", "true")
+    assert bright[0] != dark[0]
+    page.click("#theme")
+    assert look() == bright
+    page.reload()
+    assert look() == bright  # what was chosen is kept
+    page.click("#theme")
+    page.emulate_media(color_scheme="light")
+    assert look() == dark
+
+
+def test_a_phone_does_not_scroll_sideways(open_page, adult_model, hostile_model):
+    for model in (adult_model, hostile_model):
+        page = open_page(model, width=360)
+        page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+        page.click("#made-up")
+        width = page.evaluate("document.documentElement.scrollWidth")
+        assert width <= page.evaluate("window.innerWidth")
+
+
+def test_paper_shows_everything_and_no_controls(open_page, adult_model):
+    page = open_page(adult_model)
+    page.emulate_media(media="print", color_scheme="dark")
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    for control in (".bar", "#record", "#theme"):
+        assert page.locator(control).is_hidden()
+    assert page.locator("#privacy pre").is_visible()
+    assert page.locator("#drawing .box").first.is_visible()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.evaluate(CONTRASTS) == []
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert page.locator("#privacy details[open]").count() == 0
+
+
+def test_without_scripts_the_page_still_tells_all_but_the_curve(browser, hand_made):
+    page = browser.new_context(java_script_enabled=False).new_page()
+    page.set_content(html_report(hand_made()))
+    assert page.locator(".box.leaf").count() == 5
+    assert page.locator(".rules li").count() == 5
+    assert page.locator("noscript").count() == 2
+
+
+# --- strangers ------------------------------------------------------------------------------------
+
+
+def test_names_are_shown_and_not_run(open_page, hostile_model):
+    page = open_page(hostile_model)
+    for _ in range(3):
+        page.click("#made-up")
+    page.locator(".box").last.click()
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("img").count() == 0
+    assert page.locator("script").count() == 2
+    assert "</script><script>window.hacked=1</script>" in page.locator("#public").inner_text()
+
+
+def test_a_model_without_a_guarantee_says_so_first(open_page, hand_made):
+    page = open_page(hand_made(epsilon=float("inf"), leaks=(Leak("purity stop", "it tells"),)))
+    alert = page.locator(".alert").first
+    assert "No privacy guarantee" in alert.inner_text()
+    assert alert.bounding_box()["y"] < 900
+    assert page.locator(".fact.epsilon").inner_text().split()[1] == "∞"
+    assert page.locator("#poison-box").count() == 0
+    assert "There is no certificate" in page.locator("#poison").inner_text()

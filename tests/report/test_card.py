@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from privatree import Model
+from privatree.privacy.ledger import Spend
+from privatree.privacy.statement import Leak, PrivacyStatement
+from privatree.report import model_card
+from privatree.schema import Categorical, Numeric, Schema
+from privatree.tree_building import TreeBuilder
+
+HARMFUL = ["|", "```", "<script>alert(1)</script>", "a\n\n# b", "*x* _y_ [z](http://w) `q`", "&lt;",
+           "$x$ ~~s~~ @user #1", "\\", "--- | ---", "\u202eabc", "![i](j)", "</pre>"]  # fmt: skip
+
+
+def card_of(name: str, privacy: PrivacyStatement | None = None) -> tuple[str, Model]:
+    """Of a model that calls everything by this name."""
+    builder = TreeBuilder(Schema({name: Categorical([name, name + "2"]), "n": Numeric(0, 9)},
+                                 [name, name + "3"]))  # fmt: skip
+    left, right = builder.split_categories(builder.root, 0, [0])
+    builder.leaf(left, 0)
+    builder.leaf(right, 1)
+    tree = builder.build()
+    statement = privacy or PrivacyStatement(
+        learner=name,
+        epsilon=0.5,
+        public=(name,),
+        notes=(name,),
+        spends=(Spend(mechanism=name, epsilon=0.25, purpose=name, node=0),),
+    )
+    model = Model(tree.schema, tree, statement)
+    return model_card(model), model
+
+
+def statement_in(card: str) -> PrivacyStatement:
+    """As a program finds it that knows nothing else of Markdown."""
+    (found,) = re.findall(r"^```json\n(.*?)\n```$", card, re.M | re.S)
+    return PrivacyStatement.from_dict(json.loads(found))
+
+
+def without_code(card: str) -> list[str]:
+    """The lines outside blocks of code, by CommonMark's rules for fences."""
+    lines, fence = [], ""
+    for line in card.split("\n"):
+        ticks = re.match(r"`{3,}", line)
+        if fence:
+            if ticks and set(line.strip()) == {"`"} and len(line.strip()) >= len(fence):
+                fence = ""
+        elif ticks:
+            fence = ticks[0]
+        else:
+            lines.append(line)
+    assert not fence
+    return lines
+
+
+def test_what_a_card_has(small_schema, small_tree) -> None:
+    statement = PrivacyStatement("PrivaTreeClassifier", 0.5, public=("the schema",), seeded=True)
+    card = model_card(Model(small_schema, small_tree(True), statement))
+    assert card.startswith("---\nlibrary_name: privatree\n")
+    headings = re.findall(r"^#+ .*", card, re.M)
+    assert headings == [
+        "# A decision tree with differential privacy",
+        "## Intended use",
+        "## Tree",
+        "## Rules",
+        "## Privacy",
+        "## What was assumed public",
+        "## Limits",
+        "## How to cite",
+        "## Privacy statement for programs",
+    ]
+    assert "- If age is at most 37 and work is private, predict high (probability 75.0%)." in card
+    assert "│  ├─ yes: predict low" in card
+    assert "Epsilon 0.5" in card
+    assert "- the schema" in card
+    assert "The noise was not secret" in card
+    assert "| work | 3 categories | private, state, none | none |" in card
+    assert "4 leaves and 2 levels" in card
+    assert statement_in(card) == statement
+
+
+def test_without_a_guarantee_it_says_so() -> None:
+    leak = Leak("schema <read>", "from the data")
+    card, _ = card_of("x", PrivacyStatement("paper", float("inf"), leaks=(leak,)))
+    assert "# A decision tree with no privacy guarantee" in card
+    assert "- schema &lt;read&gt;: from the data" in card
+    assert statement_in(card).epsilon == float("inf")
+
+
+@pytest.mark.parametrize("name", HARMFUL)
+def test_a_name_cannot_break_the_card(name) -> None:
+    harmless, _ = card_of("x")
+    card, model = card_of(name)
+    assert statement_in(card) == model.privacy_
+    lines = without_code(card)
+    assert len(lines) == len(without_code(harmless))
+    outside = "\n".join(lines)
+    assert "<" not in outside
+    assert len(re.findall(r"^#", outside, re.M)) == len(re.findall(r"^#", harmless, re.M))
+    rows = [line for line in lines if line.startswith("|")]
+    assert [row.count("|") for row in rows] == [5] * 4
+    for character in "*_[]`$~":  # none but our own, which are in every card
+        mine = re.findall(rf"(?<!\\){re.escape(character)}", outside)
+        own = re.findall(rf"(?<!\\){re.escape(character)}", "\n".join(without_code(harmless)))
+        assert len(mine) == len(own), character
+
+
+@settings(max_examples=10)
+@given(st.text(max_size=20))
+def test_any_name(name) -> None:
+    card, model = card_of(name)
+    assert statement_in(card) == model.privacy_
+    assert "<" not in "\n".join(without_code(card))
+
+
+def test_a_large_tree_is_not_listed() -> None:
+    builder = TreeBuilder(Schema({"x": Numeric(0, 1000)}, [0, 1]))
+    node = builder.root
+    for i in range(600):
+        leaf, node = builder.split_numeric(node, 0, i + 0.5)
+        builder.leaf(leaf, i % 2)
+    builder.leaf(node, 0)
+    tree = builder.build()
+    card = model_card(Model(tree.schema, tree, PrivacyStatement("by hand", 1.0)))
+    assert "Too large for this card" in card
+    assert "Too many for this card" in card
+    assert len(card) < 20_000
+
+
+def test_how_to_cite_agrees_with_the_file_for_it() -> None:
+    written = (Path(__file__).parents[2] / "CITATION.cff").read_text(encoding="utf-8")
+    card, _ = card_of("x")
+    cite = card[card.index("## How to cite") :]
+    for family in re.findall(r"family-names: (.*)", written):
+        assert family in cite
+    for text in re.findall(
+        r"^\s*(?:title|version|license|year|value): \"?(.*?)\"?$", written, re.M
+    ):
+        assert text in cite

@@ -1,0 +1,92 @@
+"""The page never shows more than what holds, and hardly less."""
+
+import math
+from fractions import Fraction
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from privatree.privacy.schedule import Schedule, Stage
+from privatree.report.certificate_table import UNITS, certificate_table, in_units
+from privatree.robustness.certificates import EpsilonDP, best, paper_bound
+
+
+def a_schedule(*paths):
+    sequences = tuple(
+        tuple(Stage(kind, Fraction(epsilon)) for kind, epsilon in path) for path in paths
+    )
+
+    def most(kinds):
+        return max(sum(s.epsilon for s in path if s.kind in kinds) for path in sequences)
+
+    return Schedule(most({"count", "choice"}), most({"choice"}), most({"count"}), sequences)
+
+
+SPENDINGS = {
+    "any learner": EpsilonDP(0.2),
+    "one sequence": a_schedule([("count", "1/300"), ("choice", "3/100"), ("choice", "1/30")]),
+    "two sequences": a_schedule(
+        [("count", "1/100"), ("choice", "9/100")],
+        [("count", "1/100"), ("count", "1/50"), ("choice", "7/100")],
+    ),
+    "sums only": Schedule(Fraction(1), Fraction(9, 10), Fraction(1, 10)),
+    "large epsilon": EpsilonDP(14.0),
+    "tiny epsilon": EpsilonDP(1e-9),
+    "tiny epsilon with stages": a_schedule([("choice", "1/10000000"), ("count", "1/10000000")]),
+}
+TABLES = {name: certificate_table(spending) for name, spending in SPENDINGS.items()}
+
+
+@pytest.mark.parametrize("name", SPENDINGS)
+def test_figures_are_bounds_and_almost_the_best(name):
+    spending, table = SPENDINGS[name], TABLES[name]
+    for start in (0.3, 0.5, 0.75, 0.9, 0.99):
+        for edits in table.edits[1 :: max(1, len(table.edits) // 6)]:
+            if edits > 30_000:  # best goes edit by edit up to there
+                break
+            known = best(spending, start, edits).value
+            assert known - 0.02 <= table.at(start, edits) <= known
+
+
+@pytest.mark.parametrize("name", SPENDINGS)
+def test_a_table_is_monotonous_and_reaches_from_all_to_nothing(name):
+    table = TABLES[name]
+    assert table.edits[0] == 0
+    assert len(table.edits) <= 80
+    assert list(table.edits) == sorted(set(table.edits))
+    assert table.starts[0] == 0
+    assert 9000 in table.starts
+    for start, row in zip(table.starts, table.rows, strict=True):
+        assert row[0] == start
+        assert all(later <= earlier for earlier, later in pairwise(row))
+    for lower, higher in pairwise(table.rows):
+        assert all(a <= b for a, b in zip(lower, higher, strict=False))
+    assert table.at(0.99, table.edits[-1]) < 0.02
+
+
+@settings(max_examples=60, deadline=None)
+@given(start=st.floats(0, 1), edits=st.integers(0, 200))
+def test_between_computed_figures_the_worse_one_is_shown(start, edits):
+    for name in ("any learner", "two sequences", "sums only"):
+        assert TABLES[name].at(start, edits) <= best(SPENDINGS[name], start, edits).value
+
+
+def test_the_papers_bound_is_rounded_down_too():
+    table = TABLES["any learner"]
+    for edits, factor in zip(table.edits, table.paper_factors, strict=True):
+        assert 0 <= paper_bound(0.2, 1.0, edits) - factor <= 2e-6
+
+
+def test_a_certificates_own_start_is_in_the_table():
+    table = certificate_table(EpsilonDP(0.5), extra_start=8432)
+    assert 8432 in table.starts
+    assert table.at(0.84325, 0) == 0.8432
+
+
+def test_units_are_rounded_down():
+    assert in_units(0.90001) == 9000
+    assert in_units(0.9) == 8999  # what is exactly on an edge may have been a little less
+    assert in_units(0.0) == 0
+    assert math.isclose(in_units(1.0) / UNITS, 1.0, abs_tol=2e-4)

@@ -1,0 +1,293 @@
+"""One file that asks for nothing, runs nothing of a model, and takes no time to speak of."""
+
+import base64
+import hashlib
+import json
+import re
+import time
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import privatree
+from privatree import Model, PrivaTreeClassifier, load
+from privatree.errors import ParameterError
+from privatree.privacy.ledger import Spend
+from privatree.privacy.statement import Leak, PrivacyStatement
+from privatree.report import citation, fingerprint, html_report
+from privatree.report.html import script_json
+from privatree.robustness.curve import AccuracyCertificate, AttackSuccessCertificate
+from privatree.schema import Categorical, Numeric, Schema
+from privatree.tree_building import TreeBuilder
+
+
+class Page(HTMLParser):
+    """What a browser would see: tags with attributes, scripts, and the text that is shown."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.scripts, self.texts, self._inside = [], [], [], ""
+        self.feed(text)
+        self.close()
+        self.shown = " ".join(" ".join(self.texts).split())
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        self._inside = tag
+        if tag == "script":
+            self.scripts.append((dict(attributes), ""))
+
+    def handle_endtag(self, tag):
+        self._inside = ""
+
+    def handle_data(self, text):
+        if self._inside == "script":
+            attributes, before = self.scripts[-1]
+            self.scripts[-1] = (attributes, before + text)
+        elif self._inside != "style":
+            self.texts.append(text)
+
+
+def certificate_for(privacy, **changes):
+    given = {
+        "privacy": replace(privacy, spends=()), "estimate": 0.86, "clean_bound": 0.84321,
+        "confidence": 0.99, "refits": 100, "n_train": 4321, "n_test": 1000, "poisoned": (1, 10),
+    }  # fmt: skip
+    return AccuracyCertificate(**(given | changes))
+
+
+def test_nothing_is_requested(adult_model, hostile_model):
+    for model in (adult_model, hostile_model):
+        text = html_report(model)
+        page = Page(text)
+        for tag, attributes in page.tags:
+            for name in ("src", "srcset", "data", "poster", "action", "background", "ping"):
+                assert name not in attributes, (tag, name)
+            if tag == "link":
+                assert attributes["href"].startswith("data:")
+            elif tag == "a":
+                link = attributes["href"]
+                assert link.startswith("#") or link == "https://arxiv.org/abs/2305.15394"
+            else:
+                assert "href" not in attributes
+        style = re.search(r"<style>(.*?)</style>", text, re.DOTALL)[1]
+        assert "url(" not in style
+        assert "@import" not in style
+
+
+def test_only_the_pages_own_script_may_run(hostile_model):
+    page = Page(html_report(hostile_model))
+    policy = next(a["content"] for t, a in page.tags if a.get("http-equiv"))
+    runnable = [script for attributes, script in page.scripts if "type" not in attributes]
+    assert len(page.scripts) == 2
+    (script,) = runnable
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert "default-src 'none'" in policy
+    assert f"script-src 'sha256-{digest}'" in policy
+    assert "unsafe-eval" not in policy
+
+
+def test_no_tag_or_handler_comes_from_a_model(hostile_model, hand_made):
+    known = {tag for tag, _ in Page(html_report(hand_made())).tags} | {"details", "summary"}
+    page = Page(html_report(hostile_model))
+    assert {tag for tag, _ in page.tags} - {"div", "ul", "li", "option"} <= known
+    assert not [name for _, attributes in page.tags for name in attributes if name.startswith("on")]
+    assert "\u202e" not in html_report(hostile_model)
+    assert "49" not in [text.strip() for text in page.texts]  # {{ 7*7 }} is not computed
+
+
+def test_the_data_is_json_that_cannot_end_its_script():
+    text = script_json({"</script>": ["<!--", "&", "\u2028", "é"]})
+    assert text.isascii()
+    assert not set("<>&") & set(text)
+    assert json.loads(text) == {"</script>": ["<!--", "&", "\u2028", "é"]}
+
+
+def test_the_model_alone_is_needed(adult_model, tmp_path, monkeypatch):
+    adult_model.save(tmp_path / "model.json")
+    expected = html_report(adult_model)
+    monkeypatch.chdir(tmp_path)
+    assert html_report(load("model.json")) == expected
+
+
+def test_a_fitted_classifier_will_do(hand_made):
+    schema = Schema({"x": Numeric(0, 1)}, ["a", "b"])
+    learner = PrivaTreeClassifier(1.0, max_depth=1, schema=schema, random_state=0)
+    learner.fit(np.array([[0.1], [0.9]]), ["a", "b"])
+    assert html_report(learner) == html_report(learner.model_)
+    with pytest.raises(TypeError, match="model must be"):
+        html_report("model.json")
+
+
+def test_the_same_model_has_the_same_fingerprint(adult_model, hand_made, tmp_path):
+    adult_model.save(tmp_path / "model.json")
+    assert fingerprint(load(tmp_path / "model.json")) == fingerprint(adult_model)
+    assert re.fullmatch("[0-9a-f]{64}", fingerprint(adult_model))
+    assert fingerprint(hand_made()) != fingerprint(hand_made(epsilon=0.6))
+    assert fingerprint(adult_model) in html_report(adult_model)
+
+
+# --- what it says ---------------------------------------------------------------------------------
+
+
+def test_a_sound_model(hand_made):
+    page = Page(html_report(hand_made()))
+    assert "No privacy guarantee" not in page.shown
+    assert "at most 1.65 times as likely" in page.shown
+    assert "If size is at most 0.3 and age is at most 64, predict low" in page.shown
+    assert "by hand" in page.shown
+    assert not [a for t, a in page.tags if a.get("class", "").startswith("alert")]
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        (
+            {"epsilon": float("inf"), "leaks": (Leak("purity stop", "it tells"),)},
+            ["No privacy guarantee", "purity stop", "nothing is promised", "no certificate"],
+        ),
+        (
+            {"epsilon": 14.0, "claimed_epsilon": 1.0},
+            ["The claimed epsilon of 1 is not true", "epsilon 14 holds", "There is no certificate"],
+        ),
+        (
+            {"seeded": True},
+            ["The noise was not secret", "only if the seed stays unknown", "they promise nothing"],
+        ),
+        ({"neighbours": "replace"}, ["There is no certificate", "same size"]),
+        ({"delta": 1e-6}, ["There is no certificate", "delta above 0"]),
+        ({"epsilon": 9.0}, ["Epsilon 9 is large"]),
+    ],
+)  # fmt: skip
+def test_what_is_not_sound_is_said_aloud(hand_made, statement, said):
+    shown = Page(html_report(hand_made(**statement))).shown
+    for text in said:
+        assert text in shown
+
+
+def test_where_epsilon_went(hand_made):
+    spends = tuple(Spend("noise", e, what, node=0) for e, what in ((0.125, "a"), (0.25, "b")))
+    shown = Page(html_report(hand_made(spends=spends))).shown
+    assert "0.375 of 0.5 was spent" in shown
+    assert "not spent 0.125" in shown
+
+
+def test_the_papers_learner_is_cited(paper_model):
+    shown = Page(html_report(paper_model)).shown
+    assert "The learner is the paper's" in shown
+    assert "arXiv:2305.15394" in shown
+
+
+def test_the_citation_is_that_of_the_project():
+    cff = Path(__file__).parents[2] / "CITATION.cff"
+    text = cff.read_text(encoding="utf-8")
+    assert f"version: {privatree.__version__}" in text
+    for part in ("The privatree developers", "BSD-3-Clause"):
+        assert part in text
+        assert part in citation.SOFTWARE
+    names = re.findall(r"family-names: (.+)\n\s+given-names: (.+)", text)
+    assert len(names) == 5
+    for family, given in names:
+        assert f"{given} {family}" in citation.PAPER
+    assert citation.PAPER_ID in text
+    assert citation.PAPER_ID in citation.PAPER_BIBTEX
+    title = re.search(r"type: article\n\s+title: (.+)", text)[1]
+    assert title in citation.PAPER
+    assert title in citation.PAPER_BIBTEX
+
+
+# --- certificates ---------------------------------------------------------------------------------
+
+
+def test_a_certificate_is_marked_as_not_private(adult_model, tmp_path):
+    certificate = certificate_for(load_again(adult_model, tmp_path).privacy_)
+    text = html_report(adult_model, certificate)
+    shown = Page(text).shown
+    assert "This page is not private" in shown
+    assert "do not publish this page" in shown
+    assert "0.8432" in shown
+    assert "4321 records" in shown
+    assert "from a model file alone" not in shown
+    assert "4321" not in Page(html_report(adult_model)).shown
+
+
+def load_again(model, folder):
+    model.save(folder / "again.json")
+    return load(folder / "again.json")
+
+
+def test_a_certificate_must_be_of_the_same_learner(adult_model, hand_made, tmp_path):
+    privacy = load_again(adult_model, tmp_path).privacy_
+    other = PrivacyStatement.from_dict(privacy.to_dict() | {"learner": "Another"})
+    with pytest.raises(ParameterError, match="its learner is another: Another"):
+        html_report(adult_model, certificate_for(other))
+    twice = PrivacyStatement.from_dict(privacy.to_dict() | {"schedule": None})
+    with pytest.raises(ParameterError, match="its schedule is another"):
+        html_report(adult_model, certificate_for(twice))
+    with pytest.raises(ParameterError, match=r"its epsilon is another: 0\.25, not 0\.5"):
+        html_report(hand_made(), certificate_for(hand_made(epsilon=0.25).privacy_))
+    with pytest.raises(ParameterError, match="must be left out for this model"):
+        html_report(hand_made(neighbours="replace"), certificate_for(privacy))
+    success = AttackSuccessCertificate(privacy, 0.1, 0.2, 0.99, 100, 50, 50, (1,))
+    with pytest.raises(ParameterError, match="must be an AccuracyCertificate"):
+        html_report(adult_model, success)
+
+
+# --- files of strangers ---------------------------------------------------------------------------
+
+
+def a_full_tree(depth, schema):
+    builder = TreeBuilder(schema)
+    level = [builder.root]
+    for step in range(depth):
+        level = [
+            child for node in level for child in builder.split_numeric(node, 0, 1 / (step + 2))
+        ]
+    for node in level:
+        builder.leaf(node, 0)
+    return builder.build()
+
+
+def test_a_large_tree_takes_seconds(capsys):
+    schema = Schema({"x": Numeric(0, 1)}, ["a", "b"])
+    tree = a_full_tree(13, schema)
+    before = time.process_time()
+    text = html_report(Model(schema, tree, PrivacyStatement(learner="L", epsilon=1.0)))
+    assert time.process_time() - before < 10
+    assert "8,192 leaves" in text
+    assert text.count('class="box') < 300
+
+
+def test_long_names_are_cut_and_many_categories_are_typed():
+    long = "x" * 100_000
+    schema = Schema(
+        {f"{long}1": Numeric(0, 1), f"{long}2": Categorical([f"{i}{long}" for i in range(40)]),
+         "many": Categorical([f"category {i}" for i in range(1000)])},
+        [f"{long}a", f"{long}b"],
+    )  # fmt: skip
+    builder = TreeBuilder(schema)
+    left, right = builder.split_numeric(builder.root, 0, 0.5)
+    for node, place in ((left, 1), (right, 2)):
+        for child in builder.split_categories(node, place, [0, 1]):
+            builder.leaf(child, place - 1)
+    text = html_report(Model(schema, builder.build(), PrivacyStatement("L", epsilon=1.0)))
+    assert len(text) < 400_000
+    page = Page(text)
+    assert [a["type"] for t, a in page.tags if a.get("id") == "f2"] == ["text"]
+    assert "(no. 1)" in page.shown  # names that look alike when they are cut
+
+
+def test_rules_that_name_too_many_categories_are_left_out():
+    schema = Schema({"many": Categorical(list(range(5000)))}, ["a", "b"])
+    builder = TreeBuilder(schema)
+    node = builder.root
+    for step in range(12):
+        leaf, node = builder.split_categories(node, 0, range(step, 5000, 13))
+        builder.leaf(leaf, 0)
+    builder.leaf(node, 1)
+    model = Model(schema, builder.build(), PrivacyStatement("L", epsilon=1.0))
+    shown = Page(html_report(model)).shown
+    assert "too long, to be listed" in shown

@@ -1,0 +1,85 @@
+"""What is said aloud, and figures rounded to the side that promises less."""
+
+import math
+from decimal import Decimal
+
+import pytest
+
+from privatree.privacy.statement import Leak, PrivacyStatement
+from privatree.report.privacy_words import factor_text, privacy_words
+
+
+def words(**changes):
+    return privacy_words(PrivacyStatement(**({"learner": "L", "epsilon": 0.1} | changes)))
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "text"),
+    [
+        (0.001, "1.0011"),
+        (0.1, "1.11"),
+        (1, "2.72"),
+        (3, "20.1"),
+        (14, "1,210,000"),
+        (1000, "10^435"),
+    ],
+)
+def test_factors(epsilon, text):
+    assert factor_text(epsilon) == text
+
+
+@pytest.mark.parametrize("epsilon", [1e-9, 1e-4, 0.01, 0.5, 0.69, 0.7, 1.5, 4.6, 4.7, 9, 20, 34])
+def test_a_factor_is_never_less_than_it_is(epsilon):
+    shown = float(factor_text(epsilon).replace(",", ""))
+    assert math.exp(epsilon) * (1 - 1e-12) <= shown
+    assert shown - 1 <= 1.2 * math.expm1(epsilon)
+
+
+def test_a_sound_statement_needs_no_alert():
+    said = words()
+    assert (said.tone, said.alerts, said.epsilon) == ("holds", (), "0.1")
+    assert "at most 1.11 times as likely" in said.meaning
+
+
+def test_beliefs_are_bayes_rounded_up():
+    after = [belief.after for belief in words(epsilon=math.log(3)).beliefs]
+    assert after == ["3.0%", "25.0%", "75.0%"]
+    assert [belief.after for belief in words(epsilon=50.0).beliefs] == ["nearly 100%"] * 3
+
+
+@pytest.mark.parametrize(
+    ("changes", "tone", "title"),
+    [
+        ({"epsilon": math.inf, "leaks": (Leak("x", "y"),)}, "bad", "No privacy guarantee"),
+        ({"seeded": True}, "bad", "The noise was not secret"),
+        ({"epsilon": 14.0, "claimed_epsilon": 1.0}, "bad", "The claimed epsilon of 1 is not true"),
+        ({"epsilon": 14.0}, "caution", "Epsilon 14 is large"),
+    ],
+)  # fmt: skip
+def test_what_does_not_hold_is_said_aloud(changes, tone, title):
+    said = words(**changes)
+    assert said.tone == tone
+    assert any(alert.title.startswith(title) for alert in said.alerts)
+
+
+def test_without_a_finite_epsilon_nothing_is_promised():
+    said = words(epsilon=math.inf)
+    assert said.epsilon == "∞"
+    assert said.beliefs == ()
+    assert "nothing is promised" in said.headline
+
+
+def test_delta_voids_the_bets_and_is_named():
+    said = words(delta=1e-5)
+    assert said.beliefs == ()
+    assert "1e-05" in said.meaning
+
+
+def test_neighbours_that_replace_are_told_so():
+    said = words(neighbours="replace")
+    assert "Whatever one person's record says" in said.meaning
+    assert "says one thing and not another" in said.about
+
+
+def test_amounts_are_shown_rounded_up():
+    assert Decimal(words(epsilon=0.10000001).epsilon) > Decimal("0.1")

@@ -1,0 +1,199 @@
+"""What every classifier does with a schema that was read from records: never forget it."""
+
+import math
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+
+import privatree
+from privatree import (
+    Categorical,
+    Numeric,
+    PaperPrivaTreeClassifier,
+    PrivaTreeClassifier,
+    Schema,
+    estimator_base,
+)
+from privatree.baselines import BDPTClassifier, DPGDFClassifier, RandomTreeClassifier
+from privatree.errors import (
+    CertificateError,
+    ModelFormatError,
+    ParameterError,
+    PrivacyLeakWarning,
+)
+from privatree.privacy import Budget, BudgetStore
+from privatree.robustness import DPAClassifier, accuracy_certificate, claimed_accuracy_certificate
+
+LEARNERS = [
+    PrivaTreeClassifier,
+    lambda epsilon, **more: PaperPrivaTreeClassifier(epsilon, stop_when_pure=False, **more),
+    RandomTreeClassifier,
+    BDPTClassifier,
+    DPGDFClassifier,
+]
+IDS = ["privatree", "paper", "random", "bdpt", "dpgdf"]
+FINITE = ["privatree", "paper", "random"]
+"""Those that guarantee something with a schema."""
+
+SCHEMA = Schema(
+    {"age": Numeric(0, 100, integer=True), "job": Categorical(["nurse", "cook"])}, ["no", "yes"]
+)
+EVERY_MARK = [
+    *((name, mark) for name in ("age",) for mark in ("kind", "low", "high", "integer")),
+    *(("age", mark) for mark in ("cuts", "missing")),
+    *(("job", mark) for mark in ("kind", "categories", "missing")),
+    ("classes", "classes"),
+]
+
+
+def marked(place, mark):
+    """The schema with a single mark."""
+    if place == "classes":
+        return Schema(SCHEMA.features, SCHEMA.classes, classes_confirmed=False)
+    feature = SCHEMA.to_dict()["features"][place] | {"unconfirmed": [mark]}
+    content = SCHEMA.to_dict()
+    content["features"][place] = feature
+    return Schema.from_dict(content)
+
+
+def table(n=200):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": rng.integers(0, 100, n), "job": rng.choice(["nurse", "cook"], n)})
+    return frame, np.where(frame["age"] > 50, "yes", "no")
+
+
+def leaks_of(caught):
+    return [w for w in caught if w.category is PrivacyLeakWarning]
+
+
+@pytest.mark.filterwarnings("ignore::privatree.PaperClaimWarning")
+@pytest.mark.parametrize(("place", "mark"), EVERY_MARK)
+@pytest.mark.parametrize("learner", LEARNERS, ids=IDS)
+def test_one_unconfirmed_entry_leaves_no_finite_epsilon_and_warns_once(learner, place, mark):
+    estimator = learner(1.0, schema=marked(place, mark), random_state=0)
+    with pytest.warns(PrivacyLeakWarning) as caught:
+        privacy = estimator.fit(*table()).privacy_
+    (warning,) = leaks_of(caught)
+    assert warning.filename == __file__
+    named = "classes" if place == "classes" else f"'{place}': {mark}"
+    assert f"nobody has confirmed: {named}. " in str(warning.message)
+    assert privacy.epsilon == math.inf
+    assert privacy.leaks[0].name == "schema read from the data"
+    assert f"are public: {named}. " in privacy.leaks[0].explanation
+    assert "infinite: no guarantee" in str(privacy)
+    assert estimator.schema_ == marked(place, mark)
+
+
+@pytest.mark.filterwarnings("ignore::privatree.PaperClaimWarning")
+@pytest.mark.parametrize("learner", LEARNERS[:3], ids=FINITE)
+def test_an_inferred_schema_gives_no_epsilon_unless_somebody_confirms_it(learner):
+    frame, labels = table()
+    with pytest.warns(PrivacyLeakWarning):
+        schema = Schema.infer(frame, labels)
+    with pytest.warns(PrivacyLeakWarning, match="classes; 'age'; 'job'") as caught:
+        leaking = learner(1.0, schema=schema, random_state=0).fit(frame, labels)
+    assert len(leaks_of(caught)) == 1
+    with pytest.warns(PrivacyLeakWarning):
+        without = learner(1.0, random_state=0).fit(frame, labels)
+    assert leaking.privacy_ == without.privacy_
+    assert math.isinf(leaking.privacy_.epsilon)
+    vouched = learner(1.0, schema=schema.confirmed(), random_state=0).fit(frame, labels)
+    assert math.isfinite(vouched.privacy_.epsilon)
+    assert vouched.privacy_.leaks == ()
+
+
+@pytest.mark.filterwarnings("ignore::privatree.PaperClaimWarning")
+@pytest.mark.parametrize("learner", LEARNERS[:3], ids=FINITE)
+def test_a_learner_that_forgets_is_not_released(learner, monkeypatch):
+    """The net below: no model of such a schema can hold a finite epsilon."""
+    for module in (
+        estimator_base,
+        privatree.estimators,
+        privatree.paper_estimator,
+        privatree.baselines.random_tree,
+    ):
+        monkeypatch.setattr(module, "schema_leaks", lambda schema: ())
+    estimator = learner(1.0, schema=marked("age", "high"), random_state=0)
+    with (
+        pytest.warns(PrivacyLeakWarning),
+        pytest.raises(ModelFormatError, match="must be infinite where entries of the schema"),
+    ):
+        estimator.fit(*table())
+
+
+@pytest.mark.filterwarnings("ignore::privatree.PrivacyLeakWarning")
+def test_the_marks_survive_whatever_happens_to_the_estimator(tmp_path):
+    frame, labels = table()
+    estimator = PrivaTreeClassifier(1.0, schema=marked("age", "high"), random_state=0)
+    copies = [clone(estimator), pickle.loads(pickle.dumps(estimator))]
+    search = GridSearchCV(estimator, {"max_depth": [1]}, cv=2).fit(frame, labels)
+    copies.append(search.best_estimator_)
+    for copied in copies:
+        copied.fit(frame, labels)
+        assert math.isinf(copied.privacy_.epsilon)
+        copied.save(tmp_path / "model.json")
+        loaded = privatree.load(tmp_path / "model.json")
+        assert loaded.schema_.unconfirmed == (("features", "age", "high"),)
+        assert math.isinf(loaded.privacy_.epsilon)
+
+
+def test_a_file_cannot_promise_a_finite_epsilon_for_marked_entries(tmp_path):
+    model = PrivaTreeClassifier(1.0, schema=SCHEMA, random_state=0).fit(*table()).model_
+    content = model.to_dict()
+    content["schema"]["features"]["age"]["unconfirmed"] = ["high"]
+    with pytest.raises(ModelFormatError, match="must be infinite where entries of the schema"):
+        privatree.Model.from_dict(content)
+    content["privacy"]["epsilon"] = "infinity"
+    assert privatree.Model.from_dict(content).schema_ == marked("age", "high")
+
+
+@pytest.mark.parametrize("kind", ["memory", "file"])
+def test_a_budget_is_not_charged_for_a_schema_that_came_from_the_records(kind, tmp_path):
+    path = tmp_path / "b.db"
+    budget = Budget(5) if kind == "memory" else BudgetStore.create(path, epsilon=5)
+    estimator = PrivaTreeClassifier(1.0, schema=marked("age", "high"), budget=budget)
+    with pytest.raises(ParameterError, match=r"unconfirmed are: 'age': high. Check each"):
+        estimator.fit(*table())
+    assert float(budget.remaining) == 5
+
+
+@pytest.mark.parametrize("learner", [PrivaTreeClassifier, RandomTreeClassifier], ids=IDS[::2][:2])
+def test_no_certificate_rests_on_it(learner):
+    frame, labels = table()
+    estimator = learner(0.1, schema=marked("classes", "classes"))
+    with pytest.raises(CertificateError, match="nothing in it unconfirmed") as caught:
+        accuracy_certificate(estimator, frame, labels, frame, labels, poisoned=[1], refits=5)
+    assert "delete its mark" in str(caught.value)
+
+
+def test_no_claimed_certificate_rests_on_it():
+    frame, labels = table()
+    estimator = PaperPrivaTreeClassifier(0.1, schema=marked("age", "low"))
+    with pytest.raises(CertificateError, match="nothing in it unconfirmed"):
+        claimed_accuracy_certificate(
+            estimator, frame, labels, frame, labels, poisoned=[1], refits=5, claimed_by="somebody"
+        )
+
+
+def test_no_radius_rests_on_it():
+    with pytest.raises(ParameterError, match=r"schema must have nothing unconfirmed: .*'age': low"):
+        DPAClassifier(n_partitions=5, schema=marked("age", "low")).fit(*table())
+
+
+def test_the_statement_reads_well():
+    names = {f"column {n}": Numeric(0, 9) for n in range(40)}
+    schema = Schema(names, ["no", "yes"]).all_unconfirmed()
+    frame = pd.DataFrame(dict.fromkeys(names, range(10)))
+    model = PrivaTreeClassifier(1.0, schema=schema, max_depth=1, lookahead=1, random_state=0)
+    with pytest.warns(PrivacyLeakWarning):
+        model.fit(frame, ["no", "yes"] * 5)
+    text = " ".join(str(model.privacy_).split())
+    assert (
+        "schema read from the data: these entries were taken from the records, and nobody has "
+        "confirmed that they are public: classes; 'column 0'; 'column 1'"
+    ) in text
+    assert "'column 29'; and 10 more columns. Check each against public knowledge" in text

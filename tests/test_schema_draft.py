@@ -1,0 +1,222 @@
+import csv
+import tomllib
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from privatree import Categorical, Numeric, Schema
+from privatree.errors import ParameterError
+from privatree.schema_draft import Command, draft_schema
+from privatree.sources.column_facts import table_facts
+from privatree.sources.files import read_files_without_schema
+from privatree.sources.misfits import find_misfits
+
+COMMAND = Command(["data.csv"], "ill", "schema.toml")
+N = 40
+
+
+def draft_of(is_csv=True, **columns):
+    """The draft of some columns, each of N values."""
+    labels = ["no", "yes"] * (N // 2)
+    facts = table_facts(pa.table(columns), labels, trim=is_csv)
+    return draft_schema(facts, COMMAND, is_csv=is_csv)
+
+
+def about(draft, name):
+    """What stands above and in the table of a column."""
+    (block,) = [b for b in draft.text.split("\n\n") if f"[features.{name}]" in b]
+    return block
+
+
+def remark(draft, name):
+    lines = [line for line in about(draft, name).splitlines() if line.startswith("#")]
+    return " ".join(line.removeprefix("# ").strip() for line in lines)
+
+
+def test_every_value_is_marked_and_the_file_reads_as_the_schema():
+    draft = draft_of(age=list(range(N)), ward=["a", "b"] * 20, weight=[0.5] * N)
+    assert (
+        draft.schema
+        == Schema(
+            {
+                "age": Numeric(0, N - 1, integer=True),
+                "ward": Categorical(["a", "b"]),
+                "weight": Numeric(0.5, 0.5),
+            },
+            ["no", "yes"],
+        ).all_unconfirmed()
+    )
+    content = tomllib.loads(draft.text)
+    assert Schema.from_dict(content) == draft.schema
+    for name, table in content["features"].items():
+        assert set(table["unconfirmed"]) == table.keys() - {"unconfirmed"}, name
+    assert content["unconfirmed"] == ["classes"]
+    assert draft.left_out == ()
+
+
+def test_without_the_marked_lines_it_is_confirmed():
+    draft = draft_of(age=list(range(N)), ward=["a", "b"] * 20)
+    kept = [line for line in draft.text.splitlines() if not line.startswith("unconfirmed = ")]
+    assert Schema.from_dict(tomllib.loads("\n".join(kept))) == draft.schema.confirmed()
+
+
+def test_the_header_teaches_and_names_the_next_commands():
+    facts = table_facts(pa.table({"a": [1, 2]}), [0, 1], trim=True)
+    text = draft_schema(facts, Command(["my data.csv"], "ill", "s.toml"), is_csv=True).text
+    comments = [line for line in text.splitlines() if line.startswith("#")]
+    assert all(len(line) <= 100 for line in comments)
+    for words in (
+        "DRAFT of a schema",
+        "READ FROM THE RECORDS",
+        'delete its line "unconfirmed"',
+        "ten times too wide costs a point or two",
+        "Do not publish",
+        "#   privatree schema check s.toml 'my data.csv' --target ill\n",
+        "#   privatree fit 'my data.csv' --target ill --schema s.toml --epsilon 1 -o model.json\n",
+    ):
+        assert words in text.replace("\n#    ", " ") or words in text
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([1, 2] * 20, "Whole numbers."),
+        ([0.5, 2] * 20, "Numbers."),
+        ([True, False] * 20, "Yes or no."),
+        (["a", "b"] * 20, "Text: 2 categories."),
+        (["a"] * 40, "Text: 1 category. All have the same value"),
+        ([7] * 40, "Whole numbers. All have the same value"),
+        (list(range(5000, 5040)), "No value occurs twice: if they are numbers of persons, delete"),
+        ([1, None] * 20, "20 records without a value: they count as low, unless"),
+        ([*["a"] * 39, None], "1 record without a value: they count as the first category"),
+        (["1", "2", "3", "x"] * 10, "Most spell numbers: if these are amounts, write a table"),
+    ],
+)
+def test_each_kind_has_its_remark(values, said):
+    assert said in remark(draft_of(x=values), "x")
+
+
+def test_a_plain_column_has_a_short_remark():
+    assert remark(draft_of(x=[0.25, 1.5] * 20), "x") == "Numbers."
+
+
+def test_few_whole_numbers_can_be_codes_and_the_lines_to_write_are_there():
+    draft = draft_of(x=[0, 1, 2, 7] * 10)
+    assert "If these are codes rather than amounts" in remark(draft, "x")
+    lines = [line.removeprefix("#").strip() for line in about(draft, "x").splitlines()]
+    instead = "\n".join(line for line in lines if line.startswith(('kind = "cat', "categories")))
+    assert tomllib.loads(instead) == {"kind": "categorical", "categories": [0, 1, 2, 7]}
+    for others in ([0, 1] * 20, list(range(40)), [0.5, 1, 2, 3] * 10):
+        assert "codes" not in remark(draft_of(x=others), "x")
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([f"Secret {n}" for n in range(40)], "text with 40 different values in 40 records"),
+        (pd.date_range("2020-01-01", periods=40), "dates and times cannot be split on"),
+        ([b"bytes"] * 40, "of type binary, which is neither numbers nor text"),
+        ([None] * 40, "no record has a value"),
+    ],
+)
+def test_what_cannot_or_should_not_be_used_is_left_out_and_named(values, said):
+    draft = draft_of(odd=pa.array(values), fine=[1, 2] * 20)
+    assert draft.left_out == ("odd",)
+    assert draft.schema.names == ("fine",)
+    assert f'# - "odd": {said}' in draft.text
+    assert "Secret" not in draft.text
+
+
+def test_very_many_categories_are_an_identifier_however_often_each_occurs():
+    values = [f"c{n % 1001}" for n in range(4004)]
+    table = pa.table({"a": values, "b": [1] * 4004})
+    draft = draft_schema(table_facts(table, [0, 1] * 2002, trim=True), COMMAND, is_csv=True)
+    assert draft.left_out == ("a",)
+
+
+def test_numbers_with_a_few_words_between_are_numbers_in_a_csv_file_only():
+    values = [*map(str, range(100, 138)), "unknown", "unknown"]
+    draft = draft_of(x=values)
+    assert draft.schema.confirmed().features["x"] == Numeric(100, 137, integer=True)
+    assert "2 records with other text than a number: it counts as missing." in remark(draft, "x")
+    assert "unknown" not in draft.text
+    assert draft_of(is_csv=False, x=values, y=[1] * N).left_out == ("x",)
+
+
+def test_blanks_around_text_do_not_count_in_a_csv_file():
+    draft = draft_of(x=[" a", "a ", "b", "  "] * 10)
+    assert draft.schema.features["x"].categories == ("a", "b")
+    assert "10 records without a value" in remark(draft, "x")
+    exact = draft_of(is_csv=False, x=[" a", "a ", "b", "  "] * 10)
+    assert exact.schema.features["x"].categories == ("  ", " a", "a ", "b")
+
+
+def test_labels_are_talked_about():
+    table = pa.table({"x": range(40)})
+    many = table_facts(table, pa.array([*map(str, range(39)), None]), trim=True)
+    text = draft_schema(many, COMMAND, is_csv=True).text.replace("\n# ", " ")
+    assert "39 different labels: is this the column to predict? 1 record without a label." in text
+
+
+def test_a_table_without_a_feature_is_refused():
+    with pytest.raises(ParameterError, match="a schema must have a feature"):
+        draft_of(name=[f"n{i}" for i in range(40)])
+
+
+# --- nasty names and values ---------------------------------------------------------------------
+
+NASTY = "ab \n\"'#[]=.\\,\t\x7f\x01é\u2028\x85"
+NAMES = st.lists(
+    st.text(NASTY, min_size=1, max_size=8).filter(str.strip),
+    min_size=2, max_size=4, unique_by=str.strip,
+)  # fmt: skip
+VALUES = (
+    st.text(NASTY, max_size=4)
+    | st.integers(-(10**20), 10**20).map(str)
+    | st.floats().map(repr)
+    | st.sampled_from(["", "true", "2020-01-01", "NA"])
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data(), names=NAMES)
+def test_no_name_or_value_breaks_out_and_the_records_fit_their_draft(
+    tmp_path_factory: pytest.TempPathFactory, data, names
+):
+    file = tmp_path_factory.getbasetemp() / "nasty.csv"
+    n_rows = data.draw(st.integers(2, 6))
+    columns = [data.draw(st.lists(VALUES, min_size=n_rows, max_size=n_rows)) for _ in names[1:]]
+    with file.open("w", newline="", encoding="utf-8") as opened:
+        writer = csv.writer(opened, quoting=csv.QUOTE_ALL, lineterminator="\n")
+        writer.writerow(names)
+        for row, values in enumerate(zip(*columns, strict=True)):
+            writer.writerow(["yes" if row else "no", *values])
+    target = names[0].strip()
+    records = read_files_without_schema([file], target)
+    command = Command(["nasty\n.csv"], target, 'sche"ma\n.toml')
+    facts = table_facts(records.features, records.labels, trim=True)
+    try:
+        draft = draft_schema(facts, command, is_csv=True)
+    except ParameterError:  # dates only, or nothing
+        return
+    assert Schema.from_dict(tomllib.loads(draft.text)) == draft.schema
+    assert {*draft.schema.names, *draft.left_out} == {name.strip() for name in names[1:]}
+    assert len(draft.schema.unconfirmed) == 1 + sum(
+        4 if isinstance(f, Numeric) else 2 for f in draft.schema.features.values()
+    )
+    whats = {misfit.what for misfit in find_misfits([file], draft.schema, target).found}
+    assert whats <= {"missing", "not a number: counts as missing", "below the range",
+                     "above the range", "not a category"}  # fmt: skip
+    if not _has_infinities(file):
+        assert not whats & {"below the range", "above the range"}
+    if "na" not in file.read_text(encoding="utf-8").lower():  # a word for missing, as "nan"
+        assert "not a category" not in whats
+
+
+def _has_infinities(file: Path) -> bool:
+    text = file.read_text(encoding="utf-8")
+    return "inf" in text or "e+30" in text
