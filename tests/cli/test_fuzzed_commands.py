@@ -216,7 +216,7 @@ SLOW = {"demo", "audit", "reproduce"}
 
 
 @settings(
-    max_examples=150,
+    max_examples=80,
     derandomize=True,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
@@ -233,7 +233,7 @@ def test_any_words(run, command, words):
 
 
 @settings(
-    max_examples=60,
+    max_examples=40,
     derandomize=True,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],

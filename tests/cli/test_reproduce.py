@@ -19,12 +19,12 @@ from privatree.experiments import datasets, methods
 from privatree.experiments.methods.method import Method
 from privatree.experiments.targets import TARGETS
 
-SMALL = ["--datasets", "vote,breast-w", "--methods", "decision-tree,bdpt,dpgdf,privatree"]
+SMALL = ["--datasets", "vote,breast-w", "--methods", "decision-tree,dpgdf"]
 
 
 def command(output: Path, *more: str) -> list[str]:
     return [sys.executable, "-m", "privatree", "reproduce", "accuracy", *SMALL,
-            "--epsilon", "0.1,1", "--repeats", "3", "-o", str(output), *more]  # fmt: skip
+            "--epsilon", "0.1,1", "--repeats", "2", "-o", str(output), *more]  # fmt: skip
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
@@ -67,9 +67,9 @@ def test_a_killed_run_goes_on_and_ends_with_the_files_of_an_undisturbed_one(
     killed, whole = tmp_path / "killed", tmp_path / "whole"
     undisturbed = subprocess.run(command(whole, "--jobs", "1"), capture_output=True, text=True)
     assert undisturbed.returncode == 0, undisturbed.stderr
-    for at_least in (3, 40):  # killed twice, the second time after having gone on once
+    for at_least in (3, 20):  # killed twice, the second time after having gone on once
         process = subprocess.Popen(
-            command(killed, "--jobs", "2"), stderr=subprocess.DEVNULL, start_new_session=True
+            command(killed, "--jobs", "1"), stderr=subprocess.DEVNULL, start_new_session=True
         )
         while n_cells(killed) < at_least and process.poll() is None:
             time.sleep(0.01)
@@ -117,7 +117,9 @@ def test_missing_data_and_methods_are_named_and_the_rest_goes_on(
     monkeypatch.setattr(datasets, "load", nowhere)
     monkeypatch.setattr(Method, "missing", property(lambda method: nothing_or_reason(method.id)))
     arguments = ["accuracy", "--datasets", "pol,vote", "--methods", "diffprivlib-tree,dpgdf"]
-    code = run(monkeypatch, *arguments, "--repeats", "1", "--epsilon", "1", "-o", tmp_path)
+    code = run(
+        monkeypatch, *arguments, "--repeats", "1", "--epsilon", "1", "-o", tmp_path, "--jobs", "1"
+    )
     told = capsys.readouterr().err
     assert code == 0
     assert "Left out: pol: not found.\n" in told
@@ -129,6 +131,7 @@ def test_pages_and_pictures_are_named_and_what_lies_beside(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], output: Path
 ) -> None:
     arguments = ["--datasets", "vote", "--methods", "decision-tree", "--repeats", "1", "-o", output]
+    arguments += ["--jobs", "1"]
     for target in ("accuracy", "epsilon-curve"):
         assert run(monkeypatch, target, *arguments, "--epsilon", "0.1,1") == 0
     told = capsys.readouterr().err.splitlines()
@@ -145,7 +148,7 @@ def test_all_leaves_out_what_was_not_asked_for(
 ) -> None:
     arguments = ["all", "--datasets", "breast-w", "--methods", "decision-tree,diffprivlib-tree"]
     monkeypatch.setattr(Method, "missing", property(lambda method: nothing_or_reason(method.id)))
-    assert run(monkeypatch, *arguments, "--repeats", "1", "-o", tmp_path) == 0
+    assert run(monkeypatch, *arguments, "--repeats", "1", "-o", tmp_path, "--jobs", "1") == 0
     told = capsys.readouterr().err
     assert told.count("Left out: a method needs a library. They") == 1
     assert "Left out: epsilon-curve: nothing to run" in told
@@ -214,8 +217,9 @@ def test_results_of_other_data_or_versions_are_not_mixed(
 
 
 def slow_run(output: Path) -> subprocess.Popen[bytes]:
-    """A run that has begun and goes on for long."""
-    arguments = ["accuracy", "--datasets", "adult", "--methods", "privatree-paper", "--jobs", "1"]
+    """A run that has begun and goes on for long: thousands of quick fits."""
+    arguments = ["accuracy", "--datasets", "vote", "--methods", "dpgdf", "--jobs", "1"]
+    arguments += ["--repeats", "5000"]
     process = subprocess.Popen(
         [sys.executable, "-m", "privatree", "reproduce", *arguments, "-o", str(output)],
         stderr=subprocess.PIPE,
@@ -233,10 +237,17 @@ def children(process: subprocess.Popen[bytes]) -> set[int]:
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="looks into /proc")
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-def test_no_process_outlives_the_run(how: signal.Signals, output: Path) -> None:
+def test_no_process_outlives_the_run_and_no_other_shares_its_folder(
+    how: signal.Signals,
+    output: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     process = slow_run(output)
     alive = children(process)
     assert alive
+    assert run(monkeypatch, "datasets", "--datasets", "vote", "-o", output) == 2
+    assert "another run uses this folder" in capsys.readouterr().err
     process.send_signal(how)
     _, told = process.communicate(timeout=30)
     patience = time.monotonic() + 30
@@ -246,16 +257,4 @@ def test_no_process_outlives_the_run(how: signal.Signals, output: Path) -> None:
     if how is not signal.SIGKILL:
         assert process.returncode == 130
         assert b"The same command goes on where this one stopped." in told
-
-
-def test_two_runs_do_not_share_a_folder(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], output: Path
-) -> None:
-    process = slow_run(output)
-    try:
-        assert run(monkeypatch, "datasets", "--datasets", "vote", "-o", output) == 2
-        assert "another run uses this folder" in capsys.readouterr().err
-    finally:
-        process.kill()
-        process.communicate()
     assert run(monkeypatch, "datasets", "--datasets", "vote", "-o", output) == 0

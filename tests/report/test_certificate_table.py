@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 
 import pytest
@@ -36,12 +37,16 @@ SPENDINGS = {
     "tiny epsilon": EpsilonDP(1e-9),
     "tiny epsilon with stages": a_schedule([("choice", "1/10000000"), ("count", "1/10000000")]),
 }
-TABLES = {name: certificate_table(spending) for name, spending in SPENDINGS.items()}
+
+
+@cache
+def table_of(name):
+    return certificate_table(SPENDINGS[name])
 
 
 @pytest.mark.parametrize("name", SPENDINGS)
 def test_figures_are_bounds_and_almost_the_best(name):
-    spending, table = SPENDINGS[name], TABLES[name]
+    spending, table = SPENDINGS[name], table_of(name)
     for start in (0.3, 0.5, 0.75, 0.9, 0.99):
         for edits in table.edits[1 :: max(1, len(table.edits) // 6)]:
             if edits > 30_000:  # best goes edit by edit up to there
@@ -52,7 +57,7 @@ def test_figures_are_bounds_and_almost_the_best(name):
 
 @pytest.mark.parametrize("name", SPENDINGS)
 def test_a_table_is_monotonous_and_reaches_from_all_to_nothing(name):
-    table = TABLES[name]
+    table = table_of(name)
     assert table.edits[0] == 0
     assert len(table.edits) <= 80
     assert list(table.edits) == sorted(set(table.edits))
@@ -70,11 +75,11 @@ def test_a_table_is_monotonous_and_reaches_from_all_to_nothing(name):
 @given(start=st.floats(0, 1), edits=st.integers(0, 200))
 def test_between_computed_figures_the_worse_one_is_shown(start, edits):
     for name in ("any learner", "two sequences", "sums only"):
-        assert TABLES[name].at(start, edits) <= best(SPENDINGS[name], start, edits).value
+        assert table_of(name).at(start, edits) <= best(SPENDINGS[name], start, edits).value
 
 
 def test_the_papers_bound_is_rounded_down_too():
-    table = TABLES["any learner"]
+    table = table_of("any learner")
     for edits, factor in zip(table.edits, table.paper_factors, strict=True):
         assert 0 <= paper_bound(0.2, 1.0, edits) - factor <= 2e-6
 
