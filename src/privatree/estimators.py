@@ -153,7 +153,7 @@ class PrivaTreeClassifier(TreeClassifier):
         PrivacyLeakWarning
             If no schema was given, or one with unconfirmed entries.
         """
-        self._check_parameters()
+        self.check_parameters()
         randomness = Randomness.from_random_state(self.random_state)
         table, target, schema = self._open(X, y, stacklevel=4)
         n_bins = automatic_bins(len(schema.features)) if self.n_bins == "auto" else self.n_bins
@@ -209,7 +209,8 @@ class PrivaTreeClassifier(TreeClassifier):
             probability_share=Fraction(float(self.probability_share)),
         )
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
+        """Refuse what :meth:`fit` would refuse whatever the records are."""
         check_epsilon(self.epsilon)
         if self.max_depth is not None:
             check_integer("max_depth (if not None)", self.max_depth, 1, LARGEST_DEPTH)

@@ -136,7 +136,7 @@ class PaperPrivaTreeClassifier(TreeClassifier):
         PrivacyLeakWarning
             If no schema was given, or one with unconfirmed entries.
         """
-        self._check_parameters()
+        self.check_parameters()
         randomness = Randomness.from_random_state(self.random_state)
         training = self._read(X, y)
         plan = self._plan(training.schema, training.n_records)
@@ -164,7 +164,8 @@ class PaperPrivaTreeClassifier(TreeClassifier):
             stop_when_pure=self.stop_when_pure,
         )
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
+        """Refuse what :meth:`fit` would refuse whatever the records are."""
         check_epsilon(self.epsilon)
         check_integer("max_depth", self.max_depth, 1, LARGEST_DEPTH)
         check_integer("n_bins", self.n_bins, 2, 256)

@@ -35,6 +35,7 @@ app = typer.Typer(
     "public; fit trains; show, report and export give you the model to publish.",
     epilog="privatree COMMAND --help explains a command, with an example.",
     rich_markup_mode="markdown",  # else lines of a docstring are not joined
+    context_settings={"help_option_names": ["--help", "-h"]},
     pretty_exceptions_enable=False,
 )
 app.command("demo", rich_help_panel=_TABLE)(demo.demo)

@@ -199,7 +199,7 @@ def _check_before_reading(
     from privatree.robustness.certification import check_wishes
 
     with named_as_options([*parameters, *_OF_CERTIFICATE]):
-        PrivaTreeClassifier(**parameters)._check_parameters()  # what fit would refuse first
+        PrivaTreeClassifier(**parameters).check_parameters()  # what fit would refuse first
         check_wishes(confidence, refits, poisoned)
 
 

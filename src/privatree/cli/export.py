@@ -43,6 +43,7 @@ def export(
         typer.Option(
             "--format",
             "-f",
+            metavar="FORMAT",
             show_default="by the ending of FILE, else text",
             help="text: the tree as lines. dot: a graph for Graphviz. json: the model file. sql: a "
             "CASE expression for SQLite, DuckDB and PostgreSQL. onnx: a model for onnxruntime. "
@@ -66,7 +67,8 @@ def export(
 ) -> None:
     """Write a saved MODEL in a form that people or other programs read.
 
-    SQL and ONNX predict what privatree predict does, for every value, missing ones included. None
+    SQL and ONNX predict what privatree predict does, for every value, missing ones included, if a
+    missing value is NULL and numbers are numbers in the database. None
     of the forms has more in it than the model file, so each may be published like it. The privacy
     statement is in json, onnx and card; text, dot and sql are the tree alone.
 

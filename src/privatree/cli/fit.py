@@ -132,8 +132,11 @@ def fit(
         "random_state": seed,
     }
 
+    from privatree import PrivaTreeClassifier
     from privatree.sources.paths import find_files
 
+    with named_as_options(parameters):
+        PrivaTreeClassifier(**parameters).check_parameters()
     files = find_files(data)
     check_output(output, [*files, *(path for path in (schema, budget) if path is not None)])
     declared = None if schema is None else _declared(schema, infer_schema)
@@ -147,20 +150,17 @@ def fit(
         else:
             model = _trained_within(budget, output, files, target, declared, parameters, quiet)
     model.save(output)
+    if replaces:  # also if quiet: a model costs epsilon
+        typer.echo(f"Replaced {output}, which was there before.", err=True)
     if as_json:
         statement = model.privacy_.to_dict()
         typer.echo(json.dumps({"model": str(output), "privacy": statement}, indent=1))
     elif not quiet:
-        _show(model, output, replaces)
+        from privatree import export_text
 
-
-def _show(model: Any, output: Path, replaces: bool) -> None:
-    from privatree import export_text
-
-    before = ", in the place of the file that was there" if replaces else ""
-    typer.echo(f"Saved {output}{before}. Use it with: privatree predict {output} DATA\n")
-    typer.echo(export_text(model))
-    typer.echo(f"\n{model.privacy_}")
+        typer.echo(f"Saved {output}. Use it with: privatree predict {output} DATA\n")
+        typer.echo(export_text(model))
+        typer.echo(f"\n{model.privacy_}")
 
 
 def _declared(schema: Path, infer_schema: bool) -> Any:

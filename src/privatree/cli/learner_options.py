@@ -26,8 +26,8 @@ Epsilon = Annotated[
     typer.Option(
         metavar="E",
         help="Privacy budget, > 0: with or without any one record, each possible tree is at most "
-        "e^E times as likely. 0.1 is strict (11% more or less), 1 a factor of 2.7, 10 next to "
-        "nothing.",
+        "e^E times as likely. 0.1 is strict (11% more or less), 1 a factor of 2.7, and 10 promises "
+        "next to nothing.",
     ),
 ]
 SCHEMA_HELP = (

@@ -45,7 +45,7 @@ def _usage(error: typer.TyperException) -> str:
         return f"Missing argument {missing[1].upper()}"
     if not prefix.startswith("Invalid value for") or not of_value:
         return message
-    option = prefix.removeprefix("Invalid value for ").strip("'")
+    option = prefix.removeprefix("Invalid value for ").partition(" / ")[0].strip("'")
     if found := _NOT_ONE_OF.fullmatch(said):
         known = [word.strip("'") for word in found["known"].split(", ")]
         meant = did_you_mean(found["got"].strip("'"), known)

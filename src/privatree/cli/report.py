@@ -9,6 +9,7 @@ import typer
 
 from privatree.cli.output import check_output, write_output
 from privatree.cli.show import Model
+from privatree.errors import ParameterError
 
 
 def report(
@@ -39,6 +40,9 @@ def report(
     """
     inputs = [model] if certificate is None else [model, certificate]
     check_output(output, inputs)
+    is_file = output.is_file() or not output.exists()  # not a device or a pipe
+    if is_file and output.suffix.lower() not in (".html", ".htm"):
+        raise ParameterError(f"{output}: the name of a page must end in .html.")
 
     from privatree.model import load
     from privatree.report import html_report

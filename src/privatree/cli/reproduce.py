@@ -32,15 +32,19 @@ def reproduce(
             "all",
         ],
         typer.Argument(
+            metavar="TARGET",
             help="accuracy: the tables of all methods. runtime: seconds a fit. datasets: their "
             "properties. epsilon-curve: accuracy against epsilon. budget-shares: how Algorithm 1 "
             "should divide its budget. poisoning: tables of the accuracy guaranteed if records are "
             "poisoned. poisoning-curve: the same against their number. backdoor: a trigger "
-            "planted in images, and how often it works."
+            "planted in images, and how often it works. all: one after the other.",
         ),
     ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder for results, tables and figures.")
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="FOLDER", help="Folder for results, tables and figures."
+        ),
     ] = Path("reproduction"),
     data_dir: Annotated[
         Path | None,
