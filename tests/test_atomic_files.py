@@ -1,6 +1,9 @@
 """Files that are there in full or not at all."""
 
 import os
+import stat
+import subprocess
+import sys
 
 import pytest
 
@@ -52,3 +55,35 @@ def test_an_error_names_the_file(tmp_path):
     with pytest.raises(FileNotFoundError) as failed:
         atomic_files.replace_file(path, "new")
     assert failed.value.filename == str(path)
+
+
+def test_modes(tmp_path):
+    """A new file is as others are, or its owner's alone; one that is replaced stays as it was."""
+    before = os.umask(0o022)
+    try:
+        for name, private, mode in (("public", False, 0o644), ("private", True, 0o600)):
+            path = tmp_path / name
+            atomic_files.replace_file(path, "new", private=private)
+            assert stat.S_IMODE(path.stat().st_mode) == mode
+            for kept in (0o640, 0o600, 0o664):
+                path.chmod(kept)
+                atomic_files.replace_file(path, "newer", private=private)
+                assert stat.S_IMODE(path.stat().st_mode) == kept
+    finally:
+        os.umask(before)
+
+
+@pytest.mark.parametrize("name", ["/dev/stdout", "/proc/self/fd/1", "/dev/fd/1"])
+def test_a_stream_is_written_on(tmp_path, name):
+    """Also where it is a file, which others write to before and after."""
+    with (tmp_path / "all").open("w") as file:
+        program = f"from privatree.atomic_files import replace_file; replace_file({name!r}, 'b')"
+        for command in (["printf", "a"], [sys.executable, "-c", program], ["printf", "c"]):
+            subprocess.run(command, stdout=file, check=True)
+    assert (tmp_path / "all").read_text() == "abc"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="Linux has it")
+def test_a_device_that_is_full_is_named():
+    with pytest.raises(OSError, match="No space left on device: '/dev/full'"):
+        atomic_files.replace_file("/dev/full", "new")

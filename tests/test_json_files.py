@@ -22,15 +22,17 @@ def test_json_is_read(tmp_path: Path) -> None:
     written = {"a": [1, -0.5, 10**300, None, True, "ü\n\U0001f600"], "": {}}
     assert read(tmp_path / "x", json.dumps(written).encode()) == written
     assert read(tmp_path / "x", json.dumps(written, ensure_ascii=False).encode()) == written
+    assert read(tmp_path / "x", json.dumps(written).encode("utf-8-sig")) == written
 
 
 @pytest.mark.parametrize(
     ("contents", "message"),
     [
         (b"", "a thing must be JSON: Expecting value"),
-        (b"\xff", "a thing must be JSON: it must be UTF-8"),
-        (b'"\xed\xa0\x80"', "it must be UTF-8"),
-        (b"\xef\xbb\xbf{}", "must be JSON"),
+        (b"\xff", "a thing must be UTF-8 text. Save it as UTF-8."),
+        (b'"\xed\xa0\x80"', "must be UTF-8 text"),
+        (b"\xef\xbb\xbf\xef\xbb\xbf{}", "must be JSON"),
+        (b"{}\xef\xbb\xbf", "must be JSON"),
         (b'{"a": 1, "a": 1}', "same key twice"),
         (b"[NaN]", "must be finite"),
         (b"[1e999]", "must be finite"),
@@ -40,7 +42,7 @@ def test_json_is_read(tmp_path: Path) -> None:
         (b'{"a":' * 100_000, "nested so deeply"),
         (b" " * (MAX_BYTES + 1), f"at most {MAX_BYTES} bytes"),
     ],
-    ids=range(12),
+    ids=range(13),
 )
 def test_what_is_no_json_is_refused_in_one_line(
     tmp_path: Path, contents: bytes, message: str

@@ -262,7 +262,7 @@ def test_a_missing_file_is_just_missing(tmp_path: Path) -> None:
     [
         (b"", "must be JSON"),
         (b"\xff\xfe", "must be UTF-8"),
-        (b"\xef\xbb\xbf{}", "must be JSON"),
+        (b"\xef\xbb\xbf{}", "'format': 'privatree-model'"),
         (b"{", "must be JSON"),
         (b"null", "'format': 'privatree-model'"),
         (b'{"format": "other"}', "'format': 'privatree-model'"),
@@ -414,3 +414,24 @@ def test_the_random_changes_reach_both_ends(tmp_path: Path) -> None:
         path.write_text(json.dumps(contents), encoding="utf-8")
         outcomes.add(loads_and_predicts_or_is_refused(path))
     assert outcomes == {True, False}
+
+
+def test_a_file_from_before_there_were_marks_gets_them():
+    """Else its schema, read from records, would give the next model a finite epsilon."""
+    schema = Schema({"age": Numeric(20, 90)}, ["no", "yes"])
+    builder = TreeBuilder(schema)
+    builder.leaf(builder.root, 0)
+    leaky = PrivacyStatement("x", math.inf, leaks=(Leak("schema read from the data", "so"),))
+    written = Model(schema, builder.build(), leaky).to_dict()
+    assert "unconfirmed" not in json.dumps(written["schema"])
+    assert Model.from_dict(written).schema_ == schema.all_unconfirmed()
+
+
+def test_delta_must_cover_the_spends():
+    schema = Schema({"age": Numeric(20, 90)}, ["no", "yes"])
+    builder = TreeBuilder(schema)
+    builder.leaf(builder.root, 0)
+    spends = (Spend("gaussian", Fraction(1, 2), "count", None, 2, Fraction(1, 10)),)
+    Model(schema, builder.build(), PrivacyStatement("x", 1.0, delta=0.2, spends=spends))
+    with pytest.raises(ModelFormatError, match="delta must cover"):
+        Model(schema, builder.build(), PrivacyStatement("x", 1.0, delta=0.1, spends=spends))

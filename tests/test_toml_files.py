@@ -26,7 +26,9 @@ PARTS = ".".join("a" * 9)
 @pytest.mark.parametrize(
     ("contents", "message"),
     [
-        (b"\xff", "not a TOML file"),
+        (b"\xff", "must be UTF-8 text. Save it as UTF-8."),
+        ("a = 1".encode("utf-16"), "must be UTF-8 text. Save it as UTF-8."),
+        (b"\xef\xbb\xbf\xef\xbb\xbfa = 1", "not a TOML file"),
         ("a = ", "not a TOML file"),
         ("a = " + "9" * 5000, "thousands of digits"),
         ("a = " + "[" * 100_000, "nested so deeply"),
@@ -48,7 +50,7 @@ PARTS = ".".join("a" * 9)
         (f"x = '\\'\n{PARTS} = 1", "at most 8 parts"),
         (f"# it's\n{PARTS} = 1", "at most 8 parts"),
     ],
-    ids=range(21),
+    ids=range(23),
 )
 def test_what_is_no_small_toml_is_refused_in_one_line(
     tmp_path: Path, contents: str | bytes, message: str
@@ -58,6 +60,10 @@ def test_what_is_no_small_toml_is_refused_in_one_line(
         read(path, contents)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 400
+
+
+def test_a_mark_that_editors_begin_a_file_with_is_fine(tmp_path: Path) -> None:
+    assert read(tmp_path / "x", b"\xef\xbb\xbfa = 'b'") == {"a": "b"}
 
 
 @pytest.mark.parametrize(
@@ -146,7 +152,20 @@ def test_a_long_list_is_written_in_no_time_and_one_too_long_is_refused(tmp_path:
     assert time.process_time() - begin < 3
     with pytest.raises(SchemaError, match="at most 100000 values"):
         write_toml(path, {"a": list(range(MAX_VALUES + 2))})
-    assert path.read_text().startswith('a = ["c0"')
+    assert path.read_text().startswith('a = [\n    "c0", "c1"')
+
+
+def test_a_long_list_is_wrapped(tmp_path: Path) -> None:
+    table = {"a": [f"caf\u00e9 {n}" for n in range(50)], "b": ["x" * 85], "c": ["x" * 150, "y"],
+             "d": ["x" * 93]}  # fmt: skip
+    text = toml_text(table)
+    assert read(tmp_path / "x", text) == table
+    lines = text.splitlines()
+    assert [line for line in lines if len(line) > 100] == [f'    "{"x" * 150}",']
+    assert max(len(line) for line in lines[:7]) > 85
+    assert f'b = ["{"x" * 85}"]' in lines
+    assert lines[-7:] == ["c = [", f'    "{"x" * 150}",', '    "y",', "]", "d = [",
+                          f'    "{"x" * 93}",', "]"]  # fmt: skip
 
 
 # --- comments -----------------------------------------------------------------------------------

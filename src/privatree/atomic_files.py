@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
+import stat
 from pathlib import Path
 
+_STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
+"""Names of what is open already, which may be a file that others write to as well."""
+_OPENED = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
 
-def replace_file(path: str | os.PathLike[str], content: str | bytes) -> Path:
+
+def replace_file(
+    path: str | os.PathLike[str], content: str | bytes, *, private: bool = False
+) -> Path:
     """Write a file beside its place, then move it there.
 
     Parameters
@@ -16,6 +24,8 @@ def replace_file(path: str | os.PathLike[str], content: str | bytes) -> Path:
         The file to write; one that is there is replaced. Its folder must exist.
     content : str or bytes
         Text is written as UTF-8, its lines as they are.
+    private : bool, default=False
+        Whether a new file may be read by its owner only. One that is replaced keeps its mode.
 
     Returns
     -------
@@ -28,20 +38,41 @@ def replace_file(path: str | os.PathLike[str], content: str | bytes) -> Path:
         If it cannot be written, with the name of the file; what was there before still is.
     """
     encoded = content.encode() if isinstance(content, str) else content
-    place = Path(os.path.realpath(path))  # a link goes on leading to the file
-    if place.exists() and not place.is_file():
-        place.write_bytes(encoded)  # a device or a pipe: there is nothing to keep
-        return Path(path)
+    try:
+        if (stream := _stream(path)) is not None:  # what was written there before stays
+            with os.fdopen(os.dup(stream), "wb") as file:
+                file.write(encoded)
+        elif Path(path).exists() and not Path(path).is_file():
+            Path(path).write_bytes(encoded)  # a device or a pipe: there is nothing to keep
+        else:
+            _replace(Path(os.path.realpath(path)), encoded, private)  # a link goes on leading there
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
+    return Path(path)
+
+
+def _replace(place: Path, encoded: bytes, private: bool) -> None:
+    kept = stat.S_IMODE(place.stat().st_mode) if place.exists() else None
+    mode = 0o600 if private or kept is not None else 0o666
     unfinished = place.parent / f".{secrets.token_hex(8)}.tmp"
     try:
-        with open(unfinished, "xb") as file:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        with os.fdopen(os.open(unfinished, flags, mode), "wb") as file:
             file.write(encoded)
             file.flush()
             os.fsync(file.fileno())
+        if kept is not None:  # nobody may read it who could not before
+            os.chmod(unfinished, kept)
         os.replace(unfinished, place)
-    except BaseException as error:
+    except BaseException:
         unfinished.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.errno is not None:
-            raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
         raise
-    return Path(path)
+
+
+def _stream(path: str | os.PathLike[str]) -> int | None:
+    """The number of the stream that a path stands for, if it does."""
+    name = os.fspath(path)
+    found = _OPENED.fullmatch(name)
+    return int(found[1]) if found else _STREAMS.get(name)

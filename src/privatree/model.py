@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from privatree.atomic_files import replace_file
 from privatree.errors import ModelFormatError, ParameterError, SchemaError
 from privatree.json_files import check_size, read_json
-from privatree.privacy.statement import PrivacyStatement
+from privatree.privacy.statement import SCHEMA_LEAK, PrivacyStatement
 from privatree.schema import Label, Schema
 from privatree.sources.frames import prediction_matrix, read_labels
 from privatree.tree import Tree
@@ -156,8 +156,10 @@ class Model:
             raise ModelFormatError(f"schema: {error}") from None
         if not _same_labels(written["classes"], schema.classes):
             raise ModelFormatError("'classes' must equal the classes of the schema.")
-        tree = tree_from_dict(written["tree"], schema)
-        return cls(schema, tree, PrivacyStatement.from_dict(written["privacy"]))
+        privacy = PrivacyStatement.from_dict(written["privacy"])
+        if SCHEMA_LEAK in {leak.name for leak in privacy.leaks} and not schema.unconfirmed:
+            schema = schema.all_unconfirmed()  # of a file from before there were marks
+        return cls(schema, tree_from_dict(written["tree"], schema), privacy)
 
     def to_json(self) -> str:
         """The text of the model file.
@@ -190,17 +192,22 @@ class Model:
 
 def _check_spends(tree: Tree, privacy: PrivacyStatement) -> None:
     """Refuse a statement that promises more than its own spends allow."""
-    spent = [0.0] * tree.n_nodes  # by the records of a node, there and above
+    epsilons, deltas = np.zeros((2, tree.n_nodes))  # by the records of a node, there and above
     for spend in privacy.spends:
         if spend.node is not None and spend.node >= tree.n_nodes:
             raise ModelFormatError("privacy: a spend must be at a node of the tree.")
-        spent[spend.node or 0] += min(spend.times, _MANY) * float(spend.epsilon)
+        times = min(spend.times, _MANY)
+        epsilons[spend.node or 0] += times * float(spend.epsilon)
+        deltas[spend.node or 0] += times * float(spend.delta)
     for node in np.flatnonzero(tree.feature >= 0).tolist():  # parents come before their children
         for child in (tree.left[node], tree.right[node]):
-            spent[child] += spent[node]
+            epsilons[child] += epsilons[node]
+            deltas[child] += deltas[node]
     times = 2 if privacy.neighbours == "replace" else 1  # spends are for one added or removed
-    if times * max(spent) > privacy.epsilon * (1 + 1e-9):
+    if times * epsilons.max() > privacy.epsilon * (1 + 1e-9):
         raise ModelFormatError("privacy: epsilon must cover the spends on every path.")
+    if times * deltas.max() > privacy.delta * (1 + 1e-9) and not math.isinf(privacy.epsilon):
+        raise ModelFormatError("privacy: delta must cover the spends on every path.")
     if privacy.leaks and not math.isinf(privacy.epsilon):
         raise ModelFormatError("privacy: epsilon must be infinite where there are leaks.")
 

@@ -252,7 +252,8 @@ class Schema:
         marked = {name: f for name, f in self.features.items() if f.unconfirmed}
         entries = [] if self.classes_confirmed else ["classes"]
         for name, feature in list(marked.items())[:_MOST_NAMED]:
-            named = repr(name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…")
+            named = repr(name)
+            named = named if len(named) <= _LONGEST_NAME else f"{named[: _LONGEST_NAME - 1]}…"
             some = set(_marks_read(feature)) - set(feature.unconfirmed)
             entries.append(f"{named}: {', '.join(feature.unconfirmed)}" if some else named)
         if len(marked) > _MOST_NAMED:

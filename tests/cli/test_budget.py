@@ -110,8 +110,7 @@ def test_ten_models_of_a_tenth_are_the_whole_budget(folder, monkeypatch, capsys)
         (["-o", "patients.db-journal"], "patients.db-journal: is the name of the budget's journal. "
          "Name another file.\n"),
         (["-o", "no/model.json"], "there is no folder no. Create it first.\n"),
-        (["--target", "sick"], "lacks 'sick'. Its first row must name the columns, with commas "
-         "between.\n"),
+        (["--target", "sick"], "lacks 'sick'.\n"),
         (["--schema", "no.toml"], "no.toml: No such file or directory.\n"),
         (["--max-depth", "99"], "must be an integer from 1 to 16, got 99.\n"),
         (["--seed", "-1"], "--seed must be >= 0, got -1.\n"),
@@ -165,7 +164,9 @@ def test_a_folder_that_cannot_be_written_costs_nothing(folder, monkeypatch, caps
     assert BudgetStore("patients.db").remaining == 1
 
 
-def test_a_model_that_cannot_be_saved_after_all_stays_charged(folder, monkeypatch, capsys):
+def test_a_model_that_cannot_be_saved_after_all_is_printed_and_stays_charged(
+    folder, monkeypatch, capsys
+):
     """It was drawn: to take the charge back, one would have to believe that nobody saw it."""
 
     def full(self, path):
@@ -173,10 +174,13 @@ def test_a_model_that_cannot_be_saved_after_all_stays_charged(folder, monkeypatc
 
     monkeypatch.setattr(privatree.PrivaTreeClassifier, "save", full)
     assert fit(monkeypatch) == 2
-    assert capsys.readouterr().err == (
+    printed = capsys.readouterr()
+    assert printed.err == (
         "Charged epsilon 0.1 to patients.db: 0.9 of 1 is left.\n"
-        "privatree: model.json: No space left on device.\n"
+        "privatree: model.json: No space left on device. The model cost epsilon, so it was printed "
+        "instead: save what stands on the standard output.\n"
     )
+    assert json.loads(printed.out)["format"] == "privatree-model"
     assert BudgetStore("patients.db").remaining == Fraction(9, 10)
 
 

@@ -276,8 +276,7 @@ def test_records_from_which_no_schema_can_be_read(folder, monkeypatch, capsys, c
         (["schema.toml"], "a data file must end in one of .csv, .csv.gz, .parquet, .pq.\n"),
         (["data.csv", "data.parquet"], "all CSV files or all Parquet files, got both.\n"),
         (["data.csv", "data.csv"], "data.csv: must be named once, or its records count twice.\n"),
-        (["data.csv", "--target", "sick"], "lacks 'sick'. Its first row must name the columns, "
-         "with commas between.\n"),
+        (["data.csv", "--target", "sick"], "must have every column needed, lacks 'sick'.\n"),
         (["data.csv", "--target", "age"], "'age' must not be a feature of the schema. Take it out "
          "of there.\n"),
         (["data.csv", "--schema", "no.toml"], "no.toml: No such file or directory.\n"),

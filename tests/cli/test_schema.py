@@ -95,8 +95,13 @@ def test_an_edited_schema_is_not_overwritten(folder, monkeypatch, capsys):
         (None, ["data.csv", "-o", "data.csv"], "would be overwritten, but is read. Write another "
          "file.\n"),
         (None, ["data.csv", "-o", "no/s.toml"], "there is no folder no. Create it first.\n"),
-        ("", ["odd.csv"], "lacks 'ill'. Its first row must name the columns, with commas "
-         "between.\n"),
+        ("", ["odd.csv"], "lacks 'ill'. The file is empty.\n"),
+        ("age;ill\n1;no\n2;yes\n", ["odd.csv"], "lacks 'ill'. Its columns have semicolons between: "
+         "save it with commas.\n"),
+        ("age,\xe4rzte,ill\n1,2,no\n2,3,yes\n", ["odd.csv"], "odd.csv: must be UTF-8 text, and is "
+         "not. Save it as CSV UTF-8.\n"),
+        ("age,ward,ill\n1,K\xf6ln,no\n2,Bonn,yes\n", ["odd.csv"], "Save it as CSV UTF-8.\n"),
+        ("age,age,ill\n1,2,no\n", ["odd.csv"], "got 'age' twice. Rename or delete one.\n"),
         ("age,il\n1,no\n", ["odd.csv"], "lacks 'ill'. Did you mean 'il'?\n"),
         ("age,ill\n", ["odd.csv"], "odd.csv: has no records.\n"),
         ("age,ill\n1,no\n2,no\n", ["odd.csv"], "--target ill: y must hold at least two classes, "
@@ -108,7 +113,7 @@ def test_an_edited_schema_is_not_overwritten(folder, monkeypatch, capsys):
 )  # fmt: skip
 def test_a_mistake_is_one_line(folder, monkeypatch, capsys, content, arguments, message):
     if content is not None:
-        (folder / "odd.csv").write_text(content)
+        (folder / "odd.csv").write_text(content, encoding="cp1252")
     before = sorted(folder.iterdir())
     assert draft(monkeypatch, *arguments) == 2
     printed = capsys.readouterr()
@@ -214,7 +219,7 @@ def test_check_shows_what_does_not_fit_and_says_that_it_is_not_private(folder, m
 
 def test_check_as_json(folder, monkeypatch, capsys):
     EXPECTED.all_unconfirmed().to_toml("schema.toml")
-    (folder / "odd.csv").write_text("age,ward,ill,id\n99,east,no,1\n20,west\n")
+    (folder / "odd.csv").write_text("age,ward,ill,id\n99, east,no,1\n20,west\n")
     assert run(
         monkeypatch, "schema", "check", "schema.toml", "odd.csv", "--target", "ill", "--json"
     ) == 0  # fmt: skip
@@ -224,6 +229,8 @@ def test_check_as_json(folder, monkeypatch, capsys):
         "ragged_rows": 1,
         "misfits": [{"column": "age", "what": "above the range", "records": 1, "examples": ["99"]}],
         "ignored": ["id"],
+        "not_utf8": [],
+        "trimmed": {"ward": 1},
         "unconfirmed": [list(place) for place in EXPECTED.all_unconfirmed().unconfirmed],
     }
 
@@ -234,6 +241,37 @@ def test_check_names_missing_columns_with_what_may_be_meant(folder, monkeypatch,
     assert run(monkeypatch, "schema", "check", "schema.toml", "odd.csv", "--target", "ill") == 0
     out = capsys.readouterr().out
     assert "not in odd.csv: fit will refuse. Did you mean 'Age'?" in out
+
+
+def test_check_notes_blanks_and_other_encodings(folder, monkeypatch, capsys):
+    EXPECTED.to_toml("schema.toml")
+    content = "age,ward,ill,note\n20, east,no,\xe4\n30,west , no,\n40,west,yes,\n"
+    (folder / "odd.csv").write_text(content, encoding="cp1252")
+    assert run(monkeypatch, "schema", "check", "schema.toml", "odd.csv", "--target", "ill") == 0
+    assert capsys.readouterr().out.splitlines()[2:] == [
+        "3 records",
+        "Every value fits.",
+        "Not in the schema, so ignored: 'note'.",
+        "Blanks around values of 'ward' (2), 'ill' (1): trimmed here, not in Python frames.",
+        "odd.csv: not UTF-8, so letters beyond a to z are damaged. Save it as CSV UTF-8.",
+    ]
+
+
+def test_draft_and_check_count_alike(folder, monkeypatch, capsys):
+    """Words for "no value" and other words: the same numbers in both."""
+    ages = ["NA", " n/a ", "", "unknown", "?", *map(str, range(20, 80))]
+    rows = [f"{age},{'yes' if n % 2 else 'no'}\n" for n, age in enumerate(ages)]
+    (folder / "odd.csv").write_text("age,ill\n" + "".join(rows))
+    assert draft(monkeypatch, "odd.csv", "-o", "schema.toml") == 0
+    written = (folder / "schema.toml").read_text().replace("\n# ", " ")
+    assert "2 records with text that is not a number: it counts as missing. 3 records with a " in (
+        written
+    )
+    capsys.readouterr()
+    run(monkeypatch, "schema", "check", "schema.toml", "odd.csv", "--target", "ill")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[3].split()[1:] == "3 missing, such as 'NA', 'n/a'".split()
+    assert lines[4].startswith("  'age'  2  not a number: counts as missing, such as ")
 
 
 def test_check_needs_files(folder, monkeypatch, capsys):

@@ -27,9 +27,10 @@ SURFACE = (
 # Each part of the package, and the parts of the package it may import besides itself.
 ALLOWED = {
     "errors": set(),
-    "privacy": {"compiling", "errors"},
+    "privacy": {"compiling", "errors", "visible_text"},
     "atomic_files": set(),
     "near_names": set(),
+    "visible_text": set(),
     "plotting": {"errors"},
     "json_files": {"errors"},
     "toml_files": {"atomic_files", "errors", "json_files"},
@@ -137,7 +138,17 @@ ALLOWED = {
         "schema",
         "sources",
     },
-    "export": {"__init__", "errors", "model", "plotting", "privacy", "schema", "sources", "tree"},
+    "export": {
+        "__init__",
+        "errors",
+        "model",
+        "plotting",
+        "privacy",
+        "schema",
+        "sources",
+        "tree",
+        "visible_text",
+    },
     "report": {"__init__", "errors", "export", "model", "privacy", "robustness", "schema", "tree"},
     "datasets": {"errors", "schema"},
     "experiments": {
@@ -172,6 +183,7 @@ ALLOWED = {
         "schema",
         "schema_draft",
         "sources",
+        "visible_text",
         "__init__",
     },
     "__init__": set(SURFACE),

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,10 @@ from hypothesis import strategies as st
 
 from privatree.errors import ParameterError
 from privatree.export import export_onnx
+from privatree.model import Model
 from privatree.privacy.statement import PrivacyStatement
-from privatree.schema import Categorical, Numeric
+from privatree.schema import Categorical, Numeric, Schema
+from privatree.tree_building import TreeBuilder
 
 
 def session(model: Any) -> onnxruntime.InferenceSession:
@@ -176,3 +179,15 @@ def test_without_onnx_the_extra_is_named(by_hand, monkeypatch) -> None:
 def test_a_tree_alone_promises_nothing(small_tree) -> None:
     with pytest.raises(TypeError, match="must have a privacy statement"):
         export_onnx(small_tree())
+
+
+def test_many_classes_take_no_square_of_memory() -> None:
+    schema = Schema({"x": Numeric(0, 1)}, list(range(20_000)))
+    builder = TreeBuilder(schema)
+    builder.leaf(builder.root, 7)
+    tree = builder.build()
+    tracemalloc.start()
+    export_onnx(Model(schema, tree, PrivacyStatement("x", 1.0)))
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 100e6  # the square would be 3.2e9 bytes

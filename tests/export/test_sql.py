@@ -254,3 +254,24 @@ def test_what_sql_cannot_say_is_refused(by_hand, feature, how, name, classes, sa
 def test_a_table_needs_a_name(by_hand) -> None:
     with pytest.raises(ParameterError, match="at least one character"):
         export_sql(by_hand(Numeric(0, 1), 0.5), table="")
+
+
+def test_names_that_differ_in_case_only_are_refused(by_hand) -> None:
+    """DuckDB and SQLite take them for one column."""
+    schema = Schema({"A": Numeric(0, 1), "a": Numeric(0, 1)}, ["no", "yes"])
+    builder = TreeBuilder(schema)
+    for code, child in enumerate(builder.split_numeric(builder.root, 1, 0.5)):
+        builder.leaf(child, code)
+    with pytest.raises(ParameterError, match="differ in more than case, got 'A' and 'a'"):
+        export_sql(builder.build())
+
+
+def test_more_probabilities_than_a_query_takes_are_refused() -> None:
+    schema = Schema({"a": Numeric(0, 1)}, list(range(60_000)))
+    builder = TreeBuilder(schema)
+    for code, child in enumerate(builder.split_numeric(builder.root, 0, 0.5)):
+        builder.leaf(child, code)
+    tree = builder.build()
+    assert export_sql(tree).startswith("CASE")
+    with pytest.raises(ParameterError, match="at most 100,000"):
+        export_sql(tree, proba=True)

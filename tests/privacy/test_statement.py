@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from privatree.errors import ModelFormatError
 from privatree.privacy import Leak, PrivacyStatement, Schedule, Spend, Stage
 from privatree.privacy.statement import LONGEST_TEXT, shown_amount
+from privatree.visible_text import visible_line
 
 FULL = PrivacyStatement(
     learner="a learner",
@@ -415,7 +416,8 @@ def test_any_statement_can_be_printed(statement: PrivacyStatement) -> None:
     said = [statement.learner, *statement.public, *statement.notes]
     said += [part for leak in statement.leaks for part in (leak.name, leak.explanation)]
     said += [part for spend in statement.spends for part in (spend.purpose, spend.mechanism)]
-    assert all(without_spaces(part) in text for part in said)
+    assert all(without_spaces(visible_line(part)) in text for part in said)
+    assert str(statement).replace("\n", "").isprintable()
 
 
 @pytest.mark.parametrize(
@@ -425,3 +427,10 @@ def test_any_statement_can_be_printed(statement: PrivacyStatement) -> None:
 def test_amounts_are_rounded_up(amount: float, shown: str) -> None:
     assert shown_amount(amount) == shown
     assert float(shown_amount(amount)) >= amount * (1 - 1e-15)
+
+
+def test_a_strangers_text_cannot_hide_a_line() -> None:
+    forged = "PrivaTreeClassifier\n  epsilon for a whole record  0.1\x1b[8m"
+    printed = str(PrivacyStatement(forged, math.inf, notes=("a\x1b]0;title\x07b",)))
+    assert printed.replace("\n", "").isprintable()
+    assert printed.splitlines()[1] == "  epsilon for a whole record  infinite: no guarantee"

@@ -215,6 +215,46 @@ def test_a_leaf_tells_its_rule(open_page, hand_made):
     assert page.locator(".box.leaf").nth(1).get_attribute("aria-pressed") == "true"
     page.locator(".box.split").first.click()
     assert page.locator("#sentence").is_hidden()
+    assert "No record is followed" in page.locator("#prediction").inner_text()
+
+
+def test_a_leafs_answer_is_not_taken_for_a_records(open_page, hand_made):
+    page = open_page(hand_made())
+    shown = page.locator("#prediction")
+    of_record, of_leaf = "Prediction for this record:", "This leaf predicts"
+    page.fill("#f1", "70")
+    assert of_record in shown.inner_text()
+    page.locator(".box.leaf").first.click()
+    assert of_leaf in shown.inner_text()
+    assert "the fields above play no part" in shown.inner_text()
+    assert of_record not in shown.inner_text()
+    assert shown.get_attribute("data-leaf") is None
+    page.fill("#f1", "71")
+    assert of_record in shown.inner_text()
+    assert of_leaf not in shown.inner_text()
+    assert "of-leaf" not in shown.get_attribute("class")
+
+
+def test_a_broken_value_of_a_whole_feature_is_compared_as_it_is(open_page):
+    """As predict does; a threshold between whole numbers is then shown to the last digit."""
+    schema = Schema({"age": Numeric(0, 120, integer=True, cuts=[64.5])}, ["low", "high"])
+    builder = TreeBuilder(schema)
+    young, old = builder.split_numeric(builder.root, 0, 64.5)
+    builder.leaf(young, 0)
+    builder.leaf(old, 1)
+    model = Model(schema, builder.build(), PrivacyStatement("by hand", epsilon=1.0))
+    page = open_page(model)
+    for value in ("64.2", "64.5", "64.7"):
+        page.fill("#f0", value)
+        (expected,) = model.predict(pd.DataFrame({"age": [float(value)]}))
+        assert page.locator("#prediction .label").inner_text() == expected
+        assert "not whole: compared as it is, not rounded" in page.locator("#h0").inner_text()
+        assert "≤ 64.5" in page.locator("#steps").inner_text()
+    page.fill("#f0", "64")
+    assert page.locator("#h0 .said").inner_text() == ""
+    assert "64.5" not in page.locator("#steps").inner_text()
+    page.fill("#f0", "200.5")
+    assert page.locator("#h0 .said").inner_text() == "counts as 120"
 
 
 def test_a_tree_of_one_leaf_asks_nothing(open_page):
@@ -239,11 +279,11 @@ def test_the_keyboard_is_enough(open_page, hand_made):
     page.keyboard.press("Shift+Tab")
     page.keyboard.type("0")
     assert page.locator("#prediction .label").inner_text() == "middle"
-    page.focus("#drawing")
+    page.focus("#clear")
     page.keyboard.press("Tab")
     for key in ("ArrowRight", "ArrowRight", "ArrowDown", "Enter"):
         page.keyboard.press(key)
-    assert page.locator(".box[tabindex='0']").count() == 1
+    assert page.locator("#drawing [tabindex='0']").count() == 1
     outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
     assert outline == "solid"
     assert "at least 65" in page.locator("#sentence").inner_text()
@@ -292,7 +332,7 @@ def test_the_slider_shows_bounds_that_hold(open_page, adult_model):
 
 def test_a_wrong_accuracy_is_asked_for_again(open_page, hand_made):
     page = open_page(hand_made())
-    for wrong in ("", "abc", "1.5", "-0.2", "1e-3", "%", "."):
+    for wrong in ("abc", "1.5", "-0.2", "1e-3", "%", "."):
         page.fill("#start", wrong)
         assert page.locator("#start").get_attribute("aria-invalid") == "true"
         assert "from 0 to 1, such as 0.85" in page.locator("#start-hint").inner_text()
@@ -300,6 +340,41 @@ def test_a_wrong_accuracy_is_asked_for_again(open_page, hand_made):
     page.fill("#start", "0.843")
     assert page.locator("#start").get_attribute("aria-invalid") == "false"
     assert "Read as 84%" in page.locator("#start-hint").inner_text()
+
+
+def test_nothing_is_claimed_of_an_accuracy_that_nobody_gave(open_page, adult_model):
+    """On the screen, on paper and in the curve: an example, then an assumption."""
+    page = open_page(adult_model)
+    figure, curve = page.locator("#figure"), page.locator("#curve")
+    for media in ("screen", "print"):
+        page.emulate_media(media=media)
+        big = figure.locator(".big").inner_text()
+        edits = page.locator("#edits-shown").inner_text()
+        assert " ".join(figure.inner_text().split()).startswith(
+            "EXAMPLE If 90% of predictions were right on average without poison "
+            f"(an example, not measured), then at least {big} "
+            f"would be right on average with {edits} records added or removed."
+        )
+        assert curve.locator(".whose").text_content() == "Example: if it were 90% without poison"
+        assert page.locator("#curve-example").is_visible()
+    page.emulate_media(media="screen")
+    assert page.locator("#start").input_value() == ""
+    assert page.locator("#start").get_attribute("aria-invalid") == "false"
+    assert "Nothing is typed in" in page.locator("#start-hint").inner_text()
+    as_example = figure.get_attribute("data-units")
+
+    page.fill("#start", "90%")
+    for media, whose in (("screen", "your"), ("print", "an")):
+        page.emulate_media(media=media)
+        said = " ".join(figure.inner_text().split())
+        assert said.startswith(
+            "If 90% of predictions are right on average without poison "
+            f"({whose} assumption, not measured), then at least"
+        )
+        assert "example" not in page.locator("#poison-box").inner_text().lower()
+        assert "(assumed)" in curve.locator(".whose").text_content()
+        assert curve.get_attribute("aria-label").startswith("If it is 90% without poison")
+    assert figure.get_attribute("data-units") == as_example
 
 
 def test_a_certificates_accuracy_is_marked_wherever_it_shows(open_page, hand_made):
@@ -312,9 +387,11 @@ def test_a_certificates_accuracy_is_marked_wherever_it_shows(open_page, hand_mad
     assert page.locator("#figure .badge").inner_text().lower() == "not private"
     assert page.locator("#curve-badge").is_visible()
     assert page.locator("#start").is_disabled()
+    assert "If" not in page.locator("#figure").inner_text()
+    assert page.locator("#curve .whose").count() == 0
     page.check("input[value=typed]")
     assert page.locator("#figure .big").inner_text() == "90%"
-    assert page.locator("#figure .badge").count() == 0
+    assert page.locator("#figure .badge").all_inner_texts() == ["EXAMPLE"]
     assert page.locator("#curve-badge").is_hidden()
 
 
@@ -372,13 +449,13 @@ def test_every_text_can_be_read(open_page, hand_made):
 def test_dark_by_the_system_and_by_hand(open_page, hand_made):
     def look():
         colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
-        return colour, page.locator("#theme").get_attribute("aria-pressed")
+        return colour, page.locator("#theme").inner_text()
 
     page = open_page(hand_made())
     bright = look()
     page.emulate_media(color_scheme="dark")
     dark = look()
-    assert (bright[1], dark[1]) == ("false", "true")
+    assert (bright[1], dark[1]) == ("Switch to dark", "Switch to light")
     assert bright[0] != dark[0]
     page.click("#theme")
     assert look() == bright
@@ -398,14 +475,33 @@ def test_a_phone_does_not_scroll_sideways(open_page, adult_model, hostile_model)
         assert width <= page.evaluate("window.innerWidth")
 
 
+def test_what_is_wider_than_a_phone_has_a_faded_edge(open_page, adult_model):
+    def faded(part):
+        return page.locator(part).evaluate(
+            """(part) => new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(
+                [getComputedStyle(part).maskImage !== "none", part.scrollWidth > part.clientWidth]
+            ))))"""
+        )
+
+    page = open_page(adult_model, width=360)
+    assert faded("nav") == [False, False]  # all six names fit
+    assert faded("#drawing") == [True, True]
+    page.set_viewport_size({"width": 240, "height": 900})
+    assert faded("nav") == [True, True]
+    page.set_viewport_size({"width": 1280, "height": 900})
+    assert faded("nav") == [False, False]
+
+
 def test_paper_shows_everything_and_no_controls(open_page, adult_model):
     page = open_page(adult_model)
     page.emulate_media(media="print", color_scheme="dark")
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
-    for control in (".bar", "#record", "#theme"):
+    for control in (".bar", "#record", "#theme", "#start", "#edits"):
         assert page.locator(control).is_hidden()
     assert page.locator("#privacy pre").is_visible()
     assert page.locator("#drawing .box").first.is_visible()
+    tops = page.locator(".fact").evaluate_all("(all) => all.map((one) => one.offsetTop)")
+    assert len(set(tops)) == 1
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert page.evaluate(CONTRASTS) == []
     page.evaluate("window.dispatchEvent(new Event('afterprint'))")

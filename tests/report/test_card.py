@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import json
+import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -66,7 +68,7 @@ def test_what_a_card_has(small_schema, small_tree) -> None:
     assert card.startswith("---\nlibrary_name: privatree\n")
     headings = re.findall(r"^#+ .*", card, re.M)
     assert headings == [
-        "# A decision tree with differential privacy",
+        "# A decision tree with differential privacy, its noise not secret",
         "## Intended use",
         "## Tree",
         "## Rules",
@@ -144,3 +146,16 @@ def test_how_to_cite_agrees_with_the_file_for_it() -> None:
         r"^\s*(?:title|version|license|year|value): \"?(.*?)\"?$", written, re.M
     ):
         assert text in cite
+
+
+def test_a_card_says_which_columns_were_read_from_the_records(small_schema, small_tree) -> None:
+    marked = small_schema.all_unconfirmed()
+    leaky = PrivacyStatement("x", math.inf, leaks=(Leak("schema read from the data", "so"),))
+    card = model_card(Model(marked, replace(small_tree(False), schema=marked), leaky))
+    assert "**Read from the records, and confirmed by nobody as public:** classes; 'age'" in card
+    assert "as they were declared" not in card
+    sure = model_card(Model(small_schema, small_tree(False), PrivacyStatement("x", 1.0)))
+    assert "as they were declared" in sure
+    assert "Read from the records" not in sure
+    assert sure.startswith("---\n")
+    assert "# A decision tree with differential privacy\n" in sure

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import math
 import re
 import time
 from dataclasses import replace
@@ -20,6 +21,7 @@ from privatree.privacy.statement import Leak, PrivacyStatement
 from privatree.report import citation, fingerprint, html_report
 from privatree.report.html import script_json
 from privatree.robustness.curve import AccuracyCertificate, AttackSuccessCertificate
+from privatree.robustness.majority import Majority
 from privatree.schema import Categorical, Numeric, Schema
 from privatree.tree_building import TreeBuilder
 
@@ -291,3 +293,34 @@ def test_rules_that_name_too_many_categories_are_left_out():
     model = Model(schema, builder.build(), PrivacyStatement("L", epsilon=1.0))
     shown = Page(html_report(model)).shown
     assert "too long, to be listed" in shown
+
+
+# --- words that must be true ----------------------------------------------------------------------
+
+
+def test_a_bet_is_about_somebody_who_knows_all_other_records(adult_model):
+    """Without that condition it is false: a tree tells much about people like somebody."""
+    shown = Page(html_report(adult_model)).shown
+    assert "Somebody who knows every other record has a belief" in shown
+    assert "What the tree says about people like you is not bounded" in shown
+    assert "a person with several records is promised less" in shown
+    assert "whatever else that person knows" not in shown
+
+
+def test_a_page_says_which_entries_were_read_from_the_records(adult_model):
+    marked = adult_model.schema_.all_unconfirmed()
+    leaky = replace(
+        adult_model.privacy_, epsilon=math.inf, leaks=(Leak("schema read from the data", "so"),)
+    )
+    page = Page(html_report(Model(marked, replace(adult_model.tree_, schema=marked), leaky)))
+    assert "these entries were read from the records, and nobody has confirmed" in page.shown
+    assert "and was not read from the records" not in page.shown
+    assert "and was not read from the records" in Page(html_report(adult_model)).shown
+
+
+def test_a_certificate_of_other_labels_is_refused(adult_model, tmp_path):
+    privacy = load_again(adult_model, tmp_path).privacy_
+    own = certificate_for(privacy, majority=Majority("<=50K", 0.8))
+    assert "as files cannot tell" in Page(html_report(adult_model, own)).shown
+    with pytest.raises(ParameterError, match="most frequent label is none of the model's"):
+        html_report(adult_model, certificate_for(privacy, majority=Majority("other", 0.8)))

@@ -162,7 +162,7 @@ def audit(
     summary = {"method": method, **report.to_dict(), "skipped": left_out}
     written = json.dumps(summary, indent=1)
     if output is not None:
-        write_output(output, written + "\n")
+        write_output(output, written + "\n", private=data is not None)
     typer.echo(written if as_json else str(report))
     if not as_json:
         if left_out:

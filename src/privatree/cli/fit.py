@@ -119,7 +119,7 @@ def fit(
             "--budget must be used with --schema: with --infer-schema no finite epsilon covers the "
             "model."
         )
-    parameters = {
+    parameters: dict[str, Any] = {
         "epsilon": epsilon,
         "max_depth": whole_number("--max-depth", max_depth, none=None),
         "lookahead": whole_number("--lookahead", lookahead, auto="auto"),
@@ -149,7 +149,7 @@ def fit(
             model = _trained(files, target, declared, parameters, quiet)
         else:
             model = _trained_within(budget, output, files, target, declared, parameters, quiet)
-    model.save(output)
+    _save(model, output)
     if replaces:  # also if quiet: a model costs epsilon
         typer.echo(f"Replaced {output}, which was there before.", err=True)
     if as_json:
@@ -161,6 +161,20 @@ def fit(
         typer.echo(f"Saved {output}. Use it with: privatree predict {output} DATA\n")
         typer.echo(export_text(model))
         typer.echo(f"\n{model.privacy_}")
+
+
+def _save(model: Any, output: Path) -> None:
+    """Save the model; what epsilon was spent on must not be lost for a full disk."""
+    try:
+        model.save(output)
+    except OSError as error:
+        from privatree.export import export_json
+
+        typer.echo(export_json(model), nl=False)
+        raise ParameterError(
+            f"{output}: {error.strerror}. The model cost epsilon, so it was printed instead: save "
+            "what stands on the standard output."
+        ) from None
 
 
 def _declared(schema: Path, infer_schema: bool) -> Any:

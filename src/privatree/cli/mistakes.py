@@ -7,6 +7,7 @@ import re
 import typer
 
 from privatree.near_names import did_you_mean
+from privatree.visible_text import visible_line
 
 _NOT_ONE_OF = re.compile(r"Value error, (?P<got>'.*') is not one of (?P<known>.*)\.")
 _MISSING = re.compile(r"Missing argument '(\w+)'")
@@ -31,15 +32,16 @@ def one_line(error: Exception) -> str:
     if isinstance(error, typer.TyperException):
         context = getattr(error, "ctx", None)
         command = "privatree" if context is None else context.command_path
-        message = _usage(error)
+        message = visible_line(_usage(error))
         return f"{message}{'' if message.endswith(('.', '?')) else '.'} See {command} --help."
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}."
-    return " ".join(str(error).split())
+        named = f"{error.filename}: " if error.filename else ""
+        return visible_line(f"{named}{error.strerror}.")
+    return visible_line(str(error))
 
 
 def _usage(error: typer.TyperException) -> str:
-    message = " ".join(error.format_message().split())
+    message = error.format_message()
     prefix, of_value, said = message.partition(": ")
     if missing := _MISSING.match(message):
         return f"Missing argument {missing[1].upper()}"

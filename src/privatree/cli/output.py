@@ -26,6 +26,10 @@ def check_output(output: Path, inputs: Iterable[Path]) -> None:
     ParameterError
         With what to do.
     """
+    try:
+        output.resolve()
+    except (OSError, RuntimeError):  # which of them depends on the version of Python
+        raise ParameterError(f"{output}: is a link that leads to itself.") from None
     if output.is_dir():
         raise ParameterError(f"{output}: is a folder. Name a file in it.")
     if not output.parent.is_dir():
@@ -48,7 +52,7 @@ def _check_folder(output: Path) -> None:
         ) from None
 
 
-def write_output(output: Path | None, content: str | bytes) -> None:
+def write_output(output: Path | None, content: str | bytes, *, private: bool = False) -> None:
     """Write a file, whole or not at all; without one, print.
 
     Parameters
@@ -57,8 +61,11 @@ def write_output(output: Path | None, content: str | bytes) -> None:
         The file, which :func:`check_output` was asked about; None for the screen.
     content : str or bytes
         What to write.
+    private : bool, default=False
+        Whether it tells of records, so that a new file is for its owner only.
     """
     if output is None:
-        typer.echo(content, nl=False)
+        # As bytes: of text, what looks like a colour would be taken out where it is no terminal.
+        typer.echo(content.encode() if isinstance(content, str) else content, nl=False)
     else:
-        replace_file(output, content)
+        replace_file(output, content, private=private)

@@ -105,7 +105,7 @@ def _write(columns: dict[str, Any], output: Path | None) -> None:
         import pyarrow.parquet as pq
 
         pq.write_table(table, written)
-    write_output(output, written.getvalue())
+    write_output(output, written.getvalue(), private=True)
 
 
 def _write_csv(table: Any, file: Any) -> None:

@@ -55,7 +55,7 @@ def report(
         from privatree.robustness.curve import AccuracyCertificate
 
         page = html_report(loaded, AccuracyCertificate.load(certificate))
-    write_output(output, page)
+    write_output(output, page, private=certificate is not None)
     typer.echo(f"Wrote {output}. Open it in a browser.", err=True)
 
 

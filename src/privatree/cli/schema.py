@@ -69,7 +69,7 @@ def draft(
             raise ParameterError(f"--target {target}: {error}") from None
         commands = Command(data, target, "schema.toml" if output is None else str(output))
         drafted = draft_schema(facts, commands, is_csv=from_csv)
-    write_output(output, drafted.text)
+    write_output(output, drafted.text, private=True)
     if output is not None:
         left_out = f", {len(drafted.left_out)} left out" if drafted.left_out else ""
         typer.echo(
@@ -129,6 +129,8 @@ def _as_dict(misfits: Any, schema: Any) -> dict[str, Any]:
             for misfit in misfits.found
         ],
         "ignored": misfits.ignored,
+        "not_utf8": misfits.not_utf8,
+        "trimmed": misfits.trimmed,
         "unconfirmed": [list(place) for place in schema.unconfirmed],
     }
 
@@ -151,6 +153,13 @@ def _lines(misfits: Any, path: Path, schema: Any) -> list[str]:
     lines.append("Everything else fits." if rows else "Every value fits.")
     if misfits.ignored:
         lines.append(f"Not in the schema, so ignored: {', '.join(map(repr, misfits.ignored))}.")
+    if misfits.trimmed:
+        counted = ", ".join(f"{name!r} ({count})" for name, count in misfits.trimmed.items())
+        lines.append(f"Blanks around values of {counted}: trimmed here, not in Python frames.")
+    lines += [
+        f"{file}: not UTF-8, so letters beyond a to z are damaged. Save it as CSV UTF-8."
+        for file in misfits.not_utf8
+    ]
     if schema.unconfirmed:
         lines.append(
             f"Not yet confirmed in {path}: {schema.shown_unconfirmed()}. Check each against public "

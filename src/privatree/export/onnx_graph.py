@@ -118,9 +118,11 @@ class _Graph:
         leaves = np.flatnonzero(self.tree.feature < 0)
         leaf = self._position_of_leaf(leaves)
         labels = _label_array(self.tree.schema.classes)
-        shares = np.eye(len(labels))[self.tree.label[leaves]]
         if self.tree.probability is not None:
             shares = self.tree.probability[leaves]
+        else:
+            shares = np.zeros((len(leaves), len(labels)))
+            shares[np.arange(len(leaves)), self.tree.label[leaves]] = 1.0
         tables = labels[self.tree.label[leaves]], shares
         for output, table in zip(outputs, tables, strict=True):
             self._add("Gather", [self._tensor(table), leaf], [output], axis=0)

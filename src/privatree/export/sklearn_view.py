@@ -138,7 +138,7 @@ class _Columns:
     def __init__(self, tree: Tree) -> None:
         features = list(tree.schema.features.items())
         texts = node_texts(tree)
-        self.names = list[str]()
+        self.names, self._taken = list[str](), set[str]()
         self.of_node = np.full(tree.n_nodes, -2)
         self.threshold = np.full(tree.n_nodes, -2.0)
         self._numbers = list[tuple[int, int, Rounding]]()
@@ -174,8 +174,9 @@ class _Columns:
 
     def _named(self, name: str) -> int:
         """Add a column; primes tell it from others of that name."""
-        while name in self.names:
+        while name in self._taken:
             name += "'"
+        self._taken.add(name)
         self.names.append(name)
         return len(self.names) - 1
 

@@ -30,6 +30,8 @@ from privatree.export.reading import goes_left, missing_goes_left, released_tree
 from privatree.schema import Categorical, Label
 from privatree.tree import Tree
 
+_MOST_FIGURES = 100_000
+"""Probabilities in a query."""
 _EXACT_DIGITS = 15
 """A number that so many digits give exactly is read without an error by every database."""
 _LARGEST_SHIFT = 62
@@ -95,6 +97,7 @@ def export_sql(model: Any, *, table: str | None = None, proba: bool = False) -> 
     END
     """
     tree = released_tree(model)
+    _check_names(tree.schema.names)
     source = None if table is None else _name(table)
     cases = list(_cases(tree, source))
     labels = _label_literals(tree.schema.classes)
@@ -103,6 +106,7 @@ def export_sql(model: Any, *, table: str | None = None, proba: bool = False) -> 
         return prediction
     columns = [f'{prediction} AS "prediction"']
     if proba:
+        _check_size(len(cases) * len(tree.schema.classes))
         for code, label in enumerate(tree.schema.classes):
             shares = ((conditions, _share(tree, leaf, code)) for conditions, leaf in cases)
             columns.append(f"{_case(shares)} AS {_name(_title(label))}")
@@ -208,7 +212,25 @@ def _is_large(column: str, number: int) -> str:
     raise _too_large("categories", number)
 
 
+def _check_size(n_figures: int) -> None:
+    if n_figures > _MOST_FIGURES:
+        raise ParameterError(
+            f"SQL with probabilities must have at most {_MOST_FIGURES:,} of them, one for each leaf "
+            "and class. Leave them out, or export to ONNX."
+        )
+
+
 # --- names and literals -------------------------------------------------------------------------
+
+
+def _check_names(names: Iterable[str]) -> None:
+    """SQLite and DuckDB take names that differ in case for the same column."""
+    seen: dict[str, str] = {}
+    for name in names:
+        if (other := seen.setdefault(name.casefold(), name)) != name:
+            raise ParameterError(
+                f"SQL needs names that differ in more than case, got {other!r} and {name!r}."
+            )
 
 
 def _name(name: str) -> str:

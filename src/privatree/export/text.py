@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from privatree.export.reading import goes_left, released_tree, splits_by_feature
 from privatree.schema import Categorical, Feature, Label
 from privatree.tree import Tree
+from privatree.visible_text import visible
 
 _TOLERANCE = 1e-6  # of a feature's range: how far a threshold may be rounded down
 LONG = 3
@@ -97,7 +98,7 @@ def name_text(label: Label) -> str:
     if text.isprintable() and not _UNSAFE.search(text):
         return text
     quoted = text.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + "".join(c if c.isprintable() else ascii(c)[1:-1] for c in quoted) + '"'
+    return f'"{visible(quoted)}"'
 
 
 def _membership(feature: Categorical, is_left: NDArray[np.bool_]) -> str:

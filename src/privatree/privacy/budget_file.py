@@ -27,6 +27,7 @@ from pathlib import Path
 
 from privatree.errors import BudgetStoreError
 from privatree.privacy.budget import Charge
+from privatree.visible_text import visible
 
 APPLICATION_ID = int.from_bytes(b"ptbs")
 VERSION = 1
@@ -342,9 +343,7 @@ def _read_amount(written: object) -> Fraction:
 
 def one_line(text: object) -> str:
     """What can be kept and shown anywhere: printable, and not too long."""
-    shown = str(text)
-    if not shown.isprintable():
-        shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in shown)
+    shown = visible(str(text))
     return shown if len(shown) <= _LONGEST_TEXT else f"{shown[: _LONGEST_TEXT - 3]}..."
 
 

@@ -16,6 +16,7 @@ from privatree.errors import ModelFormatError, ParameterError
 from privatree.privacy.amounts import rounded_up
 from privatree.privacy.ledger import Spend
 from privatree.privacy.schedule import MOST_SEQUENCES, MOST_STAGES, Schedule, Stage
+from privatree.visible_text import visible_line
 
 LONGEST_TEXT = 10_000
 """In a file; wrapping the lines of longer ones takes long."""
@@ -79,7 +80,7 @@ class PrivacyStatement:
 
     def __str__(self) -> str:
         """The statement in plain words."""
-        lines = [f"Privacy statement of {self.learner}"]
+        lines = [f"Privacy statement of {visible_line(self.learner)}"]
         lines.append(f"  epsilon for a whole record  {shown_amount(self.epsilon)}")
         if self.claimed_epsilon is not None:
             lines.append(f"  epsilon the paper claims    {self.claimed_epsilon:g}")
@@ -160,7 +161,7 @@ def _block(title: str, entries: Sequence[str]) -> list[str]:
     bullet = TextWrapper(
         96, initial_indent="    - ", subsequent_indent="      ", break_on_hyphens=False
     )
-    wrapped = [bullet.fill(entry) for entry in entries]
+    wrapped = [bullet.fill(visible_line(entry)) for entry in entries]
     return [f"  {title}:", *wrapped]
 
 

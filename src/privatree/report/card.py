@@ -38,7 +38,10 @@ _LIMITS = """## Limits
 
 - The guarantee is about the records that the tree was trained on, not about those it is used for: a
   prediction for a person can tell something about that person.
-- It is about this one training. Others on the same records cost epsilon again.
+- It is about this one training. Others on the same records cost epsilon again. It is for one
+  record: a person with several is promised epsilon for each of them.
+- What the tree says about people like somebody is not hidden: it would say that without their
+  record.
 - It says nothing about accuracy, fairness or causes. Noise can make a rule wrong, above all for
   small groups.
 - A value that is missing, unknown or out of range counts as the table of columns says.
@@ -79,7 +82,9 @@ def model_card(model: Any) -> str:
 
 
 def _what_it_is(shown: Summary) -> str:
-    kind = "differential privacy" if shown.words.epsilon != "∞" else "no privacy guarantee"
+    kind = "no privacy guarantee"
+    if shown.words.epsilon != "∞":
+        kind = "differential privacy" + ", its noise not secret" * shown.seeded
     listed = ", ".join(map(_escaped, shown.classes))
     more = f" and {shown.n_classes - len(shown.classes):,} more" * (
         shown.n_classes > len(shown.classes)
@@ -134,10 +139,14 @@ def _public(shown: Summary) -> str:
     if shown.n_rows_left_out:
         lines.append(f"| … and {shown.n_rows_left_out:,} more | | | |")
     assumed = _bullets(shown.public) if shown.public else "The statement names nothing."
+    columns = "The columns as they were declared:"
+    if shown.unconfirmed:
+        columns = (
+            "**Read from the records, and confirmed by nobody as public:** "
+            f"{_escaped(shown.unconfirmed)}. The columns:"
+        )
     table = "\n".join(lines)
-    return (
-        f"## What was assumed public\n\n{assumed}\n\nThe columns as they were declared:\n\n{table}"
-    )
+    return f"## What was assumed public\n\n{assumed}\n\n{columns}\n\n{table}"
 
 
 def _cite() -> str:
@@ -158,7 +167,12 @@ def _escaped(text: str) -> str:
     """A text on one line that Markdown, with or without HTML in it, shows as it is."""
     line = " ".join(text.split())
     line = re.sub(r"[&<>|`]", lambda found: _ENTITIES[found.group()], line)
-    return _BACKSLASHED.sub(r"\\\1", line).replace("://", "&#58;//").replace("@", "&#64;")
+    return (
+        _BACKSLASHED.sub(r"\\\1", line)
+        .replace("://", "&#58;//")
+        .replace("@", "&#64;")
+        .replace("www.", "www&#46;")
+    )
 
 
 def _bullets(texts: Iterable[str]) -> str:

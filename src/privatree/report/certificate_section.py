@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -23,9 +24,10 @@ from privatree.robustness.certificate_text import (
     shown_score,
 )
 from privatree.robustness.preconditions import guaranteed_spending
+from privatree.schema import Label
 
-ASSUMED = 0.9
-"""The accuracy that the page starts from where the reader has not typed one."""
+EXAMPLE = UNITS * 9 // 10
+"""The accuracy that the page calculates an example with until the reader types one, in units."""
 
 
 _SEEDED = (
@@ -64,7 +66,9 @@ class CertificateSection:
     caution: str = ""
 
 
-def certificate_section(privacy: PrivacyStatement, certificate: Any) -> CertificateSection:
+def certificate_section(
+    privacy: PrivacyStatement, certificate: Any, classes: Sequence[Label]
+) -> CertificateSection:
     """Compute what the page shows of poisoned records.
 
     Parameters
@@ -73,6 +77,8 @@ def certificate_section(privacy: PrivacyStatement, certificate: Any) -> Certific
         Of the model.
     certificate : AccuracyCertificate or None
         Of the same learner.
+    classes : sequence of labels
+        Of the model.
 
     Raises
     ------
@@ -84,13 +90,19 @@ def certificate_section(privacy: PrivacyStatement, certificate: Any) -> Certific
         measured = None
     else:
         _check_match(privacy, certificate, why_not)
+        if certificate.majority is not None and certificate.majority.label not in classes:
+            raise ParameterError(
+                "certificate must be of the records that made the model, and its most frequent "
+                "label is none of the model's. Certify with those."
+            )
         lower = shown_score(certificate.lower, up=False)
         measured = Measured(
             start=int(Decimal(lower) * UNITS),
             text=f"at least {lower} expected without poison, "
             f"with {shown_confidence(certificate.confidence)} confidence, from "
             f"{counted(certificate.refits, 'refit')} on {counted(certificate.n_train, 'record')}, "
-            f"tested on {counted(certificate.n_test, 'record')}",
+            f"tested on {counted(certificate.n_test, 'record')}; that these were the model's "
+            "records is for whoever made the page to know, as files cannot tell",
             warning=NOT_PRIVATE,
         )
     if why_not:

@@ -8,9 +8,9 @@ import numpy as np
 
 from privatree.export.reading import goes_left
 from privatree.export.text import name_text, threshold_texts
-from privatree.report.certificate_section import ASSUMED, CertificateSection
+from privatree.report.certificate_section import EXAMPLE, CertificateSection
 from privatree.report.certificate_table import UNITS
-from privatree.schema import Categorical
+from privatree.schema import Categorical, Feature
 from privatree.tree import Tree
 
 
@@ -31,6 +31,7 @@ def page_data(tree: Tree, section: CertificateSection) -> dict[str, Any]:
     """
     place = {position: i for i, position in enumerate(tree.used_features)}
     features = list(tree.schema.features.items())
+    kinds = [feature for _, feature in features]
     thresholds = threshold_texts(tree)
     categories = np.flatnonzero(tree.mask_start >= 0).tolist()
     return {
@@ -39,7 +40,7 @@ def page_data(tree: Tree, section: CertificateSection) -> dict[str, Any]:
         "feature": [place.get(position, -1) for position in tree.feature.tolist()],
         "threshold": [None if np.isnan(t) else t for t in tree.threshold.tolist()],
         "shown": thresholds,
-        "codes": {node: _left_codes(tree, node) for node in categories},
+        "codes": {node: _left_codes(tree, node, kinds) for node in categories},
         "left": tree.left.tolist(),
         "right": tree.right.tolist(),
         "label": tree.label.tolist(),
@@ -64,9 +65,8 @@ def _feature(name: str, feature: Any) -> dict[str, Any]:
     }
 
 
-def _left_codes(tree: Tree, node: int) -> list[int]:
-    feature = list(tree.schema.features.values())[tree.feature[node]]
-    return np.flatnonzero(goes_left(tree, node, feature)).tolist()
+def _left_codes(tree: Tree, node: int, features: list[Feature]) -> list[int]:
+    return np.flatnonzero(goes_left(tree, node, features[tree.feature[node]])).tolist()
 
 
 def _shares(tree: Tree) -> dict[int, list[float]]:
@@ -82,7 +82,7 @@ def _certificate(section: CertificateSection) -> dict[str, Any] | None:
         return None
     return {
         "units": UNITS,
-        "assumed": ASSUMED,
+        "example": EXAMPLE,
         "starts": section.table.starts,
         "edits": section.table.edits,
         "rows": section.table.rows,

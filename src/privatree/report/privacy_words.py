@@ -11,8 +11,8 @@ from privatree.report.shown_names import visible
 
 SMALL = 0.2
 """An epsilon up to this lets one record change odds by less than a quarter."""
-LARGE = 3.0
-"""An epsilon above this lets one record change odds twentyfold: the page says so."""
+LARGE = 2.0
+"""An epsilon above this lets one record change odds more than sevenfold: the page says so."""
 
 _BELIEFS = (0.01, 0.1, 0.5)
 _ASTRONOMICAL = math.log(1e15)

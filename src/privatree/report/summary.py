@@ -116,6 +116,9 @@ class Summary:
     leaks: tuple[tuple[str, str], ...]
     notes: tuple[str, ...]
     public: tuple[str, ...]
+    unconfirmed: str
+    """What of the schema was read from the records, in words; empty if nothing was."""
+    seeded: bool
     neighbours: str
     delta: str
     budget: BudgetBar
@@ -140,7 +143,7 @@ def summary(model: Any, certificate: Any = None) -> Summary:
     """
     released = released_model(model)
     privacy = released.privacy_
-    section = certificate_section(privacy, certificate)
+    section = certificate_section(privacy, certificate, released.schema_.classes)
     tree = with_short_names(released.tree_)
     places = {position: i for i, position in enumerate(tree.used_features)}
     rows = [
@@ -167,6 +170,8 @@ def summary(model: Any, certificate: Any = None) -> Summary:
         leaks=tuple((visible(k.name), visible(k.explanation)) for k in privacy.leaks),
         notes=tuple(map(visible, privacy.notes)),
         public=tuple(map(visible, privacy.public)),
+        unconfirmed=visible(released.schema_.shown_unconfirmed()),
+        seeded=privacy.seeded,
         neighbours=privacy.neighbours,
         delta=shown_amount(privacy.delta),
         budget=_budget(dearest_path(tree, privacy), privacy),

@@ -164,9 +164,9 @@ def read_json(path: str | Path, understand: Callable[[Any], Loaded]) -> Loaded:
 
 
 def write_json(path: str | Path, text: str) -> None:
-    """Write a file, whole or not at all."""
+    """Write a file, whole or not at all; a new one is for its owner only, as it is not private."""
     # A surrogate without its pair has no UTF-8; its backslash form is its JSON escape.
-    replace_file(path, f"{text}\n".encode("utf-8", errors="backslashreplace"))
+    replace_file(path, f"{text}\n".encode("utf-8", errors="backslashreplace"), private=True)
 
 
 def _promise(certificate: Certificate) -> str:

@@ -7,18 +7,20 @@
 
   const theme = byId("theme");
   const system = window.matchMedia("(prefers-color-scheme: dark)");
-  let chosen = null;
+  let chosen = null, other = "dark";
   try { chosen = localStorage.getItem("privatree-theme"); } catch (error) { /* no storage here */ }
 
   function showTheme() {
     const root = document.documentElement;
     if (chosen === "dark" || chosen === "light") root.dataset.theme = chosen;
     const dark = chosen ? chosen === "dark" : system.matches;
-    theme.setAttribute("aria-pressed", String(dark));
+    other = dark ? "light" : "dark";
+    theme.querySelector("span").textContent = "Switch to " + other;
+    theme.title = "Switch to " + other;
   }
   theme.hidden = false;
   theme.addEventListener("click", () => {
-    chosen = theme.getAttribute("aria-pressed") === "true" ? "light" : "dark";
+    chosen = other;
     try { localStorage.setItem("privatree-theme", chosen); } catch (error) { /* not kept */ }
     showTheme();
   });
@@ -33,6 +35,17 @@
     folded.forEach((part) => { part.open = true; });
   });
   window.addEventListener("afterprint", () => folded.forEach((part) => { part.open = false; }));
+
+  /* --- a faded edge where there is more to scroll to ---------------------------------------- */
+
+  [document.querySelector(".bar nav"), byId("drawing")].forEach((part) => {
+    const fade = () => {
+      part.classList.toggle("more-left", part.scrollLeft > 2);
+      part.classList.toggle("more-right", part.scrollLeft + part.clientWidth < part.scrollWidth - 2);
+    };
+    part.addEventListener("scroll", fade, { passive: true });
+    new ResizeObserver(fade).observe(part);
+  });
 
   /* --- where a record goes: as predict does ----------------------------------------------- */
 
@@ -77,9 +90,17 @@
     return names.length > MOST_NAMES ? shown + ", … " + (names.length - MOST_NAMES) + " more" : shown;
   }
 
-  function question(node) {
+  function isBroken(feature, value) {
+    return feature.integer && typeof value === "number" && !Number.isInteger(value);
+  }
+
+  /* A threshold between whole numbers is shown as the lower one, which is the same for whole
+     values; for others only the threshold itself is true. */
+  function question(node, value) {
     const feature = data.features[data.feature[node]];
-    if (!feature.names) return " ≤ " + data.shown[node];
+    if (!feature.names) {
+      return " ≤ " + (isBroken(feature, value) ? String(data.threshold[node]) : data.shown[node]);
+    }
     const yes = new Set(data.codes[node]);
     const no = feature.names.length - yes.size;
     const negated = yes.size > Math.max(3, no);
@@ -155,7 +176,7 @@
     byId("steps").replaceChildren(...path.slice(1).map((node, i) => {
       const from = path[i], place = data.feature[from];
       const answer = data.left[from] === node ? "yes" : "no";
-      const parts = [element("bdi", data.features[place].name, "name"), element("bdi", question(from))];
+      const parts = [element("bdi", data.features[place].name, "name"), element("bdi", question(from, record ? record[place] : null))];
       if (record) parts.push(element("span", valueText(place, record), "value"));
       parts.push(element("strong", answer, "answer"));
       return element("li", parts);
@@ -165,10 +186,10 @@
     highlight(path);
   }
 
-  function outcome(leaf) {
+  function outcome(leaf, words) {
     const label = data.label[leaf];
     const name = element("bdi", data.classes[label]);
-    const parts = [element("span", "predicts", "word"), element("span", name, "label c" + (label % 8))];
+    const parts = [element("span", words, "word"), element("span", name, "label c" + (label % 8))];
     if (data.probability) {
       const shares = data.probability[leaf];
       const order = shares.map((share, code) => code).sort((a, b) => shares[b] - shares[a]);
@@ -196,6 +217,7 @@
       if (input.validity.badInput) note = "not a number: counts as missing";
       else if (value !== null && value < feature.low) note = "counts as " + feature.low;
       else if (value !== null && value > feature.high) note = "counts as " + feature.high;
+      else if (isBroken(feature, value)) note = "not whole: compared as it is, not rounded. The rules are worded for whole numbers.";
     } else if (input.tagName === "SELECT") {
       if (input.value === "other") note = "counts as " + feature.names[feature.missing];
       else if (input.value !== "") value = Number(input.value);
@@ -219,13 +241,15 @@
   function walk() {
     const record = readForm(), path = follow(record), leaf = path[path.length - 1];
     prediction.dataset.leaf = String(leaf);
-    prediction.replaceChildren(...outcome(leaf));
+    prediction.classList.remove("of-leaf");
+    prediction.replaceChildren(...outcome(leaf, "Prediction for this record:"));
     showPath(path, record);
   }
 
   function clear() {
     form.querySelectorAll(".said").forEach((said) => { said.textContent = ""; });
     delete prediction.dataset.leaf;
+    prediction.classList.remove("of-leaf");
     prediction.replaceChildren(element("span", "No record yet: the whole tree is shown.", "result-empty"));
     byId("path").hidden = true;
     document.querySelectorAll(".rules li.on").forEach((item) => item.classList.remove("on"));
@@ -258,8 +282,11 @@
     const again = form && box.getAttribute("aria-pressed") === "true" && !prediction.dataset.leaf;
     if (form) {
       delete prediction.dataset.leaf;
-      prediction.replaceChildren(...(data.feature[node] < 0 ? outcome(node)
-        : [element("span", "A question inside the tree: its way is told below.", "result-empty")]));
+      const isLeaf = data.feature[node] < 0;
+      prediction.classList.toggle("of-leaf", isLeaf);
+      prediction.replaceChildren(...(isLeaf
+        ? [...outcome(node, "This leaf predicts"), element("span", "You chose a leaf: no record is followed, and the fields above play no part.", "result-empty")]
+        : [element("span", "You chose a question inside the tree: its way is told below. No record is followed.", "result-empty")]));
     }
     if (again) clear(); else showPath(pathTo(node), null);
   }));
@@ -306,9 +333,13 @@
     return text.endsWith("%") ? Number(text.slice(0, -1)) / 100 : Number(text);
   }
 
+  /* Until an accuracy is typed in, an example is calculated, and called so wherever it shows. */
+  function isExample() { return !fromFile() && start.value.trim() === ""; }
+
   /* The row of the next smaller accuracy in the table, or -1. */
   function chosenRow() {
     if (fromFile()) return table.starts.indexOf(table.measured);
+    if (isExample()) return table.starts.indexOf(table.example);
     const typed = typedAccuracy();
     if (!(typed >= 0 && typed <= 1)) return -1;
     let row = 0;
@@ -362,14 +393,64 @@
     const at = x(table.edits[column]), height = y(ours[column]);
     parts.push(svg("line", { class: "marker", x1: at, x2: at, y1: PLOT.top, y2: PLOT.bottom }));
     parts.push(svg("circle", { class: "dot", cx: at, cy: height, r: 6 }));
+    const whose = whoseAccuracy(row);
+    if (whose) parts.push(svg("text", { class: "whose", x: PLOT.right, y: PLOT.top + 24, "text-anchor": "end" }, whose));
+    curve.setAttribute("aria-label", (whose ? whose + ": g" : "G")
+      + "uaranteed expected accuracy against the number of poisoned records");
     curve.replaceChildren(...parts);
+  }
+
+  /* What is drawn, if it does not come from a certificate. */
+  function whoseAccuracy(row) {
+    if (fromFile()) return "";
+    return isExample() ? "Example: if it were " + score(table.starts[row]) + " without poison"
+      : "If it is " + score(table.starts[row]) + " without poison (assumed)";
+  }
+
+  function recordsChanged(edits) {
+    return whole.format(edits) + (edits === 1 ? " record" : " records") + " added or removed";
+  }
+
+  /* A promise with its condition before it: neither may be read without the other. */
+  function conditional(row, edits, units) {
+    const share = score(table.starts[row]);
+    const assumption = isExample()
+      ? ["If " + share + " of predictions were right on average without poison (", element("strong", "an example, not measured"), "),"]
+      : ["If " + share + " of predictions are right on average without poison (",
+        element("strong", [element("span", "your", "on-screen"), element("span", "an", "on-paper"), " assumption, not measured"]), "),"];
+    const verb = isExample() ? "would be" : "are";
+    const then = edits === 0 ? [element("span", "then with no record added or removed", "what"),
+      element("span", score(units), "big"), element("span", verb + " right on average, of course.", "what")]
+      : units === 0 ? [element("span", "then with " + recordsChanged(edits), "what"),
+        element("span", "0%", "big"), element("span", "nothing is guaranteed any more.", "what")]
+      : [element("span", "then at least", "what"), element("span", score(units), "big"),
+        element("span", verb + " right on average with " + recordsChanged(edits) + ".", "what")];
+    return [...(isExample() ? [element("span", "example", "badge example")] : []), element("span", assumption, "what if"), ...then];
+  }
+
+  function measured(edits, units) {
+    const what = edits === 0 ? "expected without poison"
+      : units === 0 ? "nothing is guaranteed any more"
+      : "expected accuracy is guaranteed with " + recordsChanged(edits);
+    return [element("span", score(units), "big"), element("span", what, "what")];
+  }
+
+  function startHint(row) {
+    if (row < 0) return "Please type a number from 0 to 1, such as 0.85.";
+    const example = "Nothing is typed in: what is shown is an example with " + score(table.starts[row]) + ". ";
+    const exact = fromFile() || isExample() || Math.abs(typedAccuracy() * table.units - table.starts[row]) < 1e-6;
+    return (isExample() ? example : "") + "Expected accuracy on clean data, from 0 to 1. It is not in the model."
+      + (exact ? "" : " Read as " + score(table.starts[row]) + ", the next smaller that was computed.");
   }
 
   function showPoison() {
     const row = chosenRow(), column = Number(slider.value), edits = table.edits[column];
-    const hint = byId("start-hint");
     sources.length && (start.disabled = fromFile());
     byId("curve-badge").hidden = !fromFile();
+    byId("curve-key").textContent = fromFile() ? "guaranteed here" : "guaranteed then";
+    byId("curve-example").hidden = !isExample();
+    byId("poison-box").classList.toggle("is-example", isExample());
+    byId("start-hint").textContent = startHint(row);
     byId("edits-shown").textContent = whole.format(edits);
     slider.setAttribute("aria-valuetext", whole.format(edits) + " records");
     byId("edits-note").textContent = edits > 1
@@ -377,21 +458,14 @@
       : "A changed record counts as two.";
     start.setAttribute("aria-invalid", String(row < 0));
     if (row < 0) {
-      hint.textContent = "Please type a number from 0 to 1, such as 0.85.";
       figure.replaceChildren(element("span", "–", "big"), element("span", "no accuracy to start from", "what"));
       figure.dataset.units = "";
       curve.replaceChildren();
       return;
     }
-    const exact = fromFile() || Math.abs(typedAccuracy() * table.units - table.starts[row]) < 1e-6;
-    hint.textContent = "Expected accuracy on clean data, from 0 to 1. It is not in the model."
-      + (exact ? "" : " Read as " + score(table.starts[row]) + ", the next smaller that was computed.");
     const units = left(row, column);
     figure.dataset.units = String(units);
-    const what = edits === 0 ? "expected without poison" + (fromFile() ? "" : ", as you assume")
-      : units === 0 ? "nothing is guaranteed any more"
-      : "expected accuracy is guaranteed with " + whole.format(edits) + (edits === 1 ? " record" : " records") + " added or removed";
-    const lines = [element("span", score(units), "big"), element("span", what, "what")];
+    const lines = fromFile() ? measured(edits, units) : conditional(row, edits, units);
     if (edits > 0) lines.push(element("span", "the paper's bound: " + score(paper(row, column)), "paper-figure"));
     if (fromFile()) lines.push(element("span", "not private", "badge"));
     figure.replaceChildren(...lines);
