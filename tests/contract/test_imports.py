@@ -149,7 +149,17 @@ ALLOWED = {
         "tree",
         "visible_text",
     },
-    "report": {"__init__", "errors", "export", "model", "privacy", "robustness", "schema", "tree"},
+    "report": {
+        "__init__",
+        "errors",
+        "export",
+        "model",
+        "privacy",
+        "robustness",
+        "schema",
+        "tree",
+        "visible_text",
+    },
     "datasets": {"errors", "schema"},
     "experiments": {
         "__init__",

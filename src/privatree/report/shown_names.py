@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from privatree import visible_text
 from privatree.schema import Categorical, Feature, Label, Schema
 from privatree.tree import Tree
 
@@ -13,10 +14,8 @@ LONGEST = 100
 
 
 def visible(text: str) -> str:
-    """A text whose control and direction characters are written out, so that it hides nothing."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
+    """A text that hides nothing; its lines stay lines."""
+    return visible_text.visible(text, keep="\n")
 
 
 def with_short_names(tree: Tree) -> Tree:
