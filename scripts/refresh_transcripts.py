@@ -70,7 +70,7 @@ def refreshed(page: Path, folder: Path) -> str:
         elif block["language"] == "python":
             with _captured() as out:
                 exec(compile(body, page.name, "exec"), session)
-            printed = out.getvalue() or printed
+            printed = out.getvalue().decode() or printed
         elif block["language"] == "text" and session:
             body = printed
         opening = block[0].partition("\n")[0]
@@ -124,14 +124,17 @@ def run_privatree(command: str) -> str:
             main()
     finally:
         sys.argv = arguments
-    return out.getvalue()
+    return out.getvalue().decode()
 
 
 @contextlib.contextmanager
-def _captured() -> Iterator[io.StringIO]:
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+def _captured() -> Iterator[io.BytesIO]:
+    """What is printed, as text or as bytes."""
+    out = io.BytesIO()
+    stream = io.TextIOWrapper(out, encoding="utf-8", write_through=True)
+    with contextlib.redirect_stdout(stream), contextlib.redirect_stderr(stream):
         yield out
+    stream.detach()
 
 
 @contextlib.contextmanager

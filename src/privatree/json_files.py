@@ -123,9 +123,9 @@ def _text(path: str | os.PathLike[str], what: str) -> str:
         encoded = file.read(MAX_BYTES + 1)
     check_size(encoded, what)
     try:
-        return encoded.decode("utf-8")
+        return encoded.decode("utf-8-sig")  # some editors begin a file with that mark
     except UnicodeDecodeError:
-        raise ModelFormatError(f"{what} must be JSON: it must be UTF-8 text.") from None
+        raise ModelFormatError(f"{what} must be UTF-8 text. Save it as UTF-8.") from None
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

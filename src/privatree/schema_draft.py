@@ -20,10 +20,21 @@ from privatree.toml_files import toml_text
 
 _WIDTH = 96
 _LONGEST_NAME = 60
+_UNBROKEN = "\x1f"
+"""For a blank in a name until lines are made, which must not end there."""
 _MOST_CATEGORIES = 1000
 _MANY_VALUES = 20
 """From there on it is no accident that all values differ, or nearly all."""
 _MANY_CLASSES = 30
+
+_DATES = (
+    "dates and times cannot be split on. Add a column of numbers to the data, such as the year, "
+    "the age or the days since an event."
+)
+_AMOUNTS = (
+    "like numbers with a decimal comma or marks between the thousands: write them as 1296.5 in the "
+    "data, and draft again."
+)
 
 _HEADER = """\
 DRAFT of a schema: what everybody may know about the table, before any model is trained on it.
@@ -165,6 +176,7 @@ def _about_classes(facts: TableFacts, target: str) -> list[str]:
         said += f" {len(facts.classes)} different labels: is this the column to predict?"
     if facts.n_unlabelled:
         said += f" {_records(facts.n_unlabelled)} without a label."
+    said = " ".join([said, *_nearly_the_same(facts.classes, "labels")])
     return _wrapped(said)
 
 
@@ -183,10 +195,7 @@ def _why_not(column: ColumnFacts, is_csv: bool) -> str | None:
     """Why a column is no feature; None if it is one."""
     if column.feature is None:
         if "date" in column.type_name or "time" in column.type_name:
-            return (
-                "dates and times cannot be split on. Add a column of numbers to the data, such as "
-                "the year or the age."
-            )
+            return _DATES
         return f"of type {column.type_name}, which is neither numbers nor text."
     if column.n_values == 0:
         return "no record has a value."
@@ -195,12 +204,17 @@ def _why_not(column: ColumnFacts, is_csv: bool) -> str | None:
     )
     if not is_text or _is_number_with_marks(column, is_csv):
         return None
+    if 10 * column.n_dates >= 9 * column.n_values:
+        return f"text that looks like dates, and {_DATES}"
     if column.n_distinct > _MOST_CATEGORIES or (
         column.n_distinct >= _MANY_VALUES and 2 * column.n_distinct > column.n_values
     ):
+        different = f"text with {column.n_distinct} different values"
+        if _has_amounts(column):
+            return f"{different} that look {_AMOUNTS}"
         return (
-            f"text with {column.n_distinct} different values in {_records(column.n_values)}, so it "
-            "looks like an identifier or free text."
+            f"{different} in {_records(column.n_values)}, so it looks like an identifier or free "
+            "text."
         )
     return None
 
@@ -210,14 +224,36 @@ def _is_number_with_marks(column: ColumnFacts, is_csv: bool) -> bool:
     return is_csv and column.numbers is not None and 10 * column.n_numbers >= 9 * column.n_values
 
 
+def _has_amounts(column: ColumnFacts) -> bool:
+    """Whether text is numbers for a person, with some that are not read as numbers."""
+    n_amounts = column.n_amounts
+    return n_amounts > 0 and 10 * (n_amounts + column.n_numbers) >= 9 * column.n_values
+
+
+def _nearly_the_same(labels: Sequence[Any], called: str) -> list[str]:
+    """What to say if labels differ as typing mistakes do."""
+    by_key: dict[str, str] = {}
+    for label in labels:
+        if isinstance(label, str):
+            other = by_key.setdefault("".join(label.split()).casefold(), label)
+            if other != label:
+                return [
+                    f"Some {called} differ in case or blanks only, as {_named(other)} and "
+                    f"{_named(label)}: if they mean the same, make them one in the data."
+                ]
+    return []
+
+
 def _remarks(column: ColumnFacts, feature: Feature, is_csv: bool) -> list[str]:
     said = [_kind(column, feature)]
     if feature is not column.feature:
         said.append(
-            f"{_records(column.n_values - column.n_numbers)} with other text than a number: it "
+            f"{_records(column.n_values - column.n_numbers)} with text that is not a number: it "
             "counts as missing."
         )
-    elif 2 * column.n_numbers > column.n_values:
+    if _has_amounts(column):
+        said.append(f"{_records(column.n_amounts)} with text that looks {_AMOUNTS}")
+    elif feature is column.feature and 2 * column.n_numbers > column.n_values:
         instead = "write a table as those of numbers" if is_csv else "convert them in the data"
         said.append(f"Most spell numbers: if these are amounts, {instead}.")
     if column.n_distinct == 1:
@@ -235,8 +271,10 @@ def _remarks(column: ColumnFacts, feature: Feature, is_csv: bool) -> list[str]:
                 "If these are codes rather than amounts, write instead of the lines below:",
                 '  kind = "categorical"',
                 f"  categories = [{', '.join(map(str, column.few_numbers))}]",
+                '  unconfirmed = ["kind", "categories"]',
             ]
         return lines
+    said += _nearly_the_same(feature.categories, "categories")
     said += _about_missing(column, feature, "the first category")
     return _wrapped(" ".join(said))
 
@@ -255,7 +293,7 @@ def _about_missing(column: ColumnFacts, feature: Feature, place: str) -> list[st
     if not column.n_missing:
         return []
     return [
-        f"{_records(column.n_missing)} without a value: they count as {place}, unless a line "
+        f"{_records(column.n_missing)} with a missing value: it counts as {place}, unless a line "
         "missing = ... says otherwise."
     ]
 
@@ -267,7 +305,7 @@ def _records(count: int) -> str:
 def _named(name: str) -> str:
     """A column's name on one line, as it stands in the file."""
     short = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
-    return json.dumps(short, ensure_ascii=False)
+    return json.dumps(short, ensure_ascii=False).replace(" ", _UNBROKEN)
 
 
 def _paragraphs(text: str) -> list[str]:
@@ -278,6 +316,7 @@ def _paragraphs(text: str) -> list[str]:
 
 
 def _wrapped(text: str, indent: str = "") -> list[str]:
-    return wrap(
+    lines = wrap(
         text, _WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )
+    return [line.replace(_UNBROKEN, " ") for line in lines]

@@ -15,8 +15,11 @@ from typing import Any, TypeVar
 from privatree.atomic_files import replace_file
 from privatree.errors import SchemaError
 from privatree.json_files import one_line
+from privatree.visible_text import visible
 
 Loaded = TypeVar("Loaded")
+
+_WIDTH = 100
 
 MAX_BYTES = 2**20
 MAX_VALUES = 100_000
@@ -110,11 +113,13 @@ def toml_text(
 def _parsed(encoded: bytes) -> dict[str, Any]:
     _check_size(encoded)
     try:
-        text = encoded.decode("utf-8")
+        text = encoded.decode("utf-8-sig")  # some editors begin a file with that mark
         if _LONG_KEY.search(_QUOTED_OR_COMMENT.sub("_", text)):
             raise SchemaError(f"a key must have at most {MAX_KEY_PARTS} parts with dots between.")
         return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError:
+        raise SchemaError("must be UTF-8 text. Save it as UTF-8.") from None
+    except tomllib.TOMLDecodeError as error:
         raise SchemaError(f"not a TOML file: {error}.") from None
     except SchemaError:
         raise
@@ -149,16 +154,33 @@ def _lines(
         yield ""
     for key, value in values.items():
         yield from map(_comment, comments.get((*place, key), ()))
-        yield f"{_key(key)} = {_value(value)}"
+        line = f"{_key(key)} = {_value(value)}"
+        if isinstance(value, list) and len(line) > _WIDTH:
+            yield from _long_list(key, value)
+        else:
+            yield line
     for key, value in table.items():
         if isinstance(value, dict):
             yield from _lines(value, (*place, key), comments)
 
 
+def _long_list(key: str, values: list[Any]) -> Iterator[str]:
+    """A list as lines that a person can read; only a value that is long alone makes a long one."""
+    yield f"{_key(key)} = ["
+    line = "   "
+    for value in values:
+        item = f" {_value(value)},"
+        if len(line) + len(item) > _WIDTH and line.strip():
+            yield line
+            line = "   "
+        line += item
+    yield line
+    yield "]"
+
+
 def _comment(line: str) -> str:
     """One line, whatever is in it: what would end it, or is not allowed, is written as escapes."""
-    kept = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in line)
-    return f"# {kept}".rstrip()
+    return f"# {visible(line)}".rstrip()
 
 
 def _key(key: str) -> str:

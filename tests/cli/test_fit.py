@@ -111,6 +111,9 @@ class Recorder:
     def __init__(self, **parameters):
         self.parameters = parameters
 
+    def check_parameters(self):
+        pass
+
     def fit(self, X, y):
         raise privatree.ParameterError(repr(self.parameters))
 

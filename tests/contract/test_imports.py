@@ -33,7 +33,7 @@ ALLOWED = {
     "visible_text": set(),
     "plotting": {"errors"},
     "json_files": {"errors"},
-    "toml_files": {"atomic_files", "errors", "json_files"},
+    "toml_files": {"atomic_files", "errors", "json_files", "visible_text"},
     "schema_values": {"errors"},
     "schema": {"errors", "schema_values", "sources", "toml_files"},  # Schema.infer opens frames
     "schema_draft": {"errors", "schema", "sources", "toml_files"},

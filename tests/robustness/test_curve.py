@@ -302,7 +302,7 @@ def test_a_success_rate_that_promises_more_is_refused(success):
 def test_what_is_no_json_is_refused_with_its_path(tmp_path, content):
     path = tmp_path / "c.json"
     path.write_bytes(content)
-    with pytest.raises(ModelFormatError, match=r"c\.json: a certificate must be JSON"):
+    with pytest.raises(ModelFormatError, match=r"c\.json: a certificate must be (JSON|UTF-8 text)"):
         AccuracyCertificate.load(path)
 
 

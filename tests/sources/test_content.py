@@ -13,6 +13,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from privatree.schema import Categorical, Numeric, Schema
+from privatree.sources.arrow_columns import arrow_column
 from privatree.sources.frames import (
     prediction_matrix,
     read_features,
@@ -250,3 +251,11 @@ def test_a_list_without_rows_fits_every_schema(data):
     assert [column.shape for column in read_features(data, SCHEMA, names=["?"])] == [(0,)] * 4
     assert prediction_matrix(data, SCHEMA, [0, 2])[0].shape == (0, 2)
     assert read_labels(data, SCHEMA).shape == (0,)
+
+
+@pytest.mark.parametrize("kind", [pa.decimal128(9, 2), pa.decimal256(40, 2)])
+def test_a_decimal_is_the_number_that_its_digits_say(kind):
+    """Arrow's own conversion multiplies by 0.01, which makes 0.35 a little more than 0.35."""
+    texts = [f"{sign}{cents / 100:.2f}" for cents in range(0, 20_000, 7) for sign in ("", "-")]
+    content = arrow_column(pa.array([Decimal(text) for text in texts], kind))
+    assert content.values.tolist() == [float(text) for text in texts]

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from privatree.errors import ParameterError, SchemaError
 from privatree.schema import Categorical, Numeric, Schema
 from privatree.sources.csv_text import open_csv, text_labels, text_numbers
-from privatree.sources.files import read_files, read_files_without_schema
+from privatree.sources.files import read_columns, read_files, read_files_without_schema
 from privatree.sources.frames import read_features, read_labels
 from privatree.sources.paths import find_files
 
@@ -286,28 +286,80 @@ def test_columns_are_found_by_name_and_the_others_ignored(path, header):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", "lacks 'size', 'colour', 'grade', 'member', 'answer'. Its first row must name"),
-        ("\n\n", "lacks 'size'"),
-        ("size;colour;grade\n1;red;3\n", "lacks 'size', 'colour', 'grade', 'member', 'answer'"),
-        ("size,colour,grade,member\n1,red,3,true\n", "lacks 'answer'"),
-        ("size,size,colour,grade,member,answer\n", "must be distinct, got 'size' twice"),
-        ('"' + "x" * 200_000, "the first row must name the columns"),
+        ("", "lacks 'size', 'colour', 'grade', 'member', 'answer'. The file is empty."),
+        ("\n\n", "'answer'. The file is empty."),
+        ("size;colour;grade\n1;red;3\n", "'answer'. Its columns have semicolons between: save it "
+         "with commas."),
+        ("size\tcolour\tgrade\n1\tred\t3\n", "'answer'. Its columns have tabs between: save it "
+         "with commas."),
+        ('"size";"colour"\n1;"red"\n', "the first row must name the columns. Its columns have "
+         "semicolons between: save it with commas."),
+        ('"size"\r\n"1"x;"red"\r\n', "'answer'."),
+        ("x,y\n1,red\n", "'answer'. Its first row must name the columns, with commas between."),
+        ("size,colour,grade,member\n1,red;,3,true\n", "lacks 'answer'."),
+        ("size,colour,grade,member,Gr\xf6\xdfe\n1,red,3,true\n".encode("cp1252"), "lacks 'answer'. "
+         "Its first row is not UTF-8: save the file as UTF-8."),
+        ("size,colour,grade,member,answ\xe9r\n1,red,3,true\n".encode("cp1252"), "lacks 'answer'. "
+         "Its first row is not UTF-8: save the file as UTF-8."),
+        ("Gr\xf6\xdfe;colour\n1;red\n".encode("cp1252"), "save the file as UTF-8. Its columns have "
+         "semicolons between: save it with commas."),
+        ("size,size,colour,grade,member,answer\n", "must be distinct, got 'size' twice. Rename or "
+         "delete one."),
+        (b'\xef\xbb\xbf\n"size"x\n', "the first row must name the columns."),
+        ('"size";"colour"\r1;"red"\r', "semicolons between: save it with commas."),
+        ('"size"x\r1;"red"\r', "the first row must name the columns."),
+        ('"' + "x" * 200_000, "the first row must name the columns."),
         ('size,colour,grade,member,answer,"id\n1,red,3,true,yes,7\n', "the first row must name"),
-        (HEADER.encode("utf-16"), "lacks"),
+        ('size;colour;grade,"id\n1,red,3,true,yes,7\n', "the first row must name the columns."),
+        (HEADER.encode("utf-16"), "'answer'. Its first row is not UTF-8: save the file as UTF-8."),
     ],
-)
+)  # fmt: skip
 def test_a_header_that_does_not_do(path, content, message):
     with pytest.raises(SchemaError) as stopped:
         read(path, content)
-    assert message in str(stopped.value)
-    assert str(stopped.value).startswith(f"{path}: ")
-    assert "red" not in str(stopped.value)
+    said = str(stopped.value)
+    assert said.endswith(message) if message.endswith(".") else message in said
+    assert said.startswith(f"{path}: ")
+    assert "red" not in said
+    assert "\ufffd" not in said
     assert "\n" not in str(stopped.value)
 
 
 def test_a_stray_quote_in_the_first_row_shows_no_record(path):
     hidden = 'size,colour,grade,member,answer,"id\n1,red,3,true,yes,7"\n2,red,3,true,no,8\n'
     assert read(path, hidden).ignored == ("id",)
+
+
+@pytest.mark.parametrize("hidden", ["1,yes", "1;\t\xff,yes"])
+def test_what_the_records_hold_is_no_mistake_of_the_first_row(path, hidden):
+    """Not even where a stray quote makes a name of them, or nothing that is needed is found."""
+    for first, message in (
+        ('"x\n', "lacks 'size'"),
+        ("x\n", "lacks 'size'"),
+        ('size,colour,grade,member,"x\n', "lacks 'answer'."),
+    ):
+        content = f"{first}{hidden}{chr(34) if chr(34) in first else ''}\n1,2\n".encode("latin-1")
+        with pytest.raises(SchemaError) as stopped:
+            read(path, content)
+        assert message in str(stopped.value)
+        assert not any(word in str(stopped.value) for word in ("UTF-8", "semicolon", "tabs"))
+
+
+def test_bytes_that_are_not_utf_8_in_records_are_no_error_with_a_schema(path):
+    content = f"{HEADER}1,gr\xfcn,3,true,yes\n1,red,3,true,no\n".encode("cp1252")
+    assert read(path, content).labels.to_pylist() == ["yes", "no"]
+    with pytest.raises(
+        SchemaError, match=r"must be UTF-8 text, and is not. Save it as CSV UTF-8.$"
+    ):
+        read_files_without_schema([path], "answer")
+
+
+def test_a_column_to_keep_that_is_not_there_tells_nothing_of_commas(path):
+    path.write_text("size,colour\n1,red\n")
+    with pytest.raises(SchemaError, match=r"lacks 'name'\.$"):
+        read_columns([path], ["name"])
+    with pytest.raises(SchemaError, match=r"lacks 'sise'\. Did you mean 'size'\?$"):
+        read_columns([path], ["sise"])
 
 
 def test_the_target_is_no_feature(path):

@@ -215,8 +215,8 @@ def _is_large(column: str, number: int) -> str:
 def _check_size(n_figures: int) -> None:
     if n_figures > _MOST_FIGURES:
         raise ParameterError(
-            f"SQL with probabilities must have at most {_MOST_FIGURES:,} of them, one for each leaf "
-            "and class. Leave them out, or export to ONNX."
+            f"SQL with probabilities must have at most {_MOST_FIGURES:,} of them, one for each "
+            "leaf and class. Leave them out, or export to ONNX."
         )
 
 

@@ -58,7 +58,8 @@ def arrow_column(data: Any) -> Column:
     if pa.types.is_dictionary(data.type):
         return _dictionary_column(data)
     if pa.types.is_decimal(data.type):
-        data = data.cast(pa.float64())
+        # Digit by digit: Arrow itself multiplies by 0.01, which is not 1 / 100.
+        data = data.cast(pa.string()).cast(pa.float64())
     if data.null_count == 0:
         return NumberColumn(data.to_numpy())
     nothing = False if pa.types.is_boolean(data.type) else 0

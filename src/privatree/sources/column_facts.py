@@ -20,7 +20,7 @@ from privatree.sources.columns import (
     NumberColumn,
     to_numbers,
 )
-from privatree.sources.csv_text import text_numbers
+from privatree.sources.csv_text import MISSING_WORDS, text_numbers
 from privatree.sources.inference import infer_classes, infer_feature
 from privatree.sources.opening import open_frame, open_labels
 from privatree.sources.values import is_missing
@@ -30,6 +30,23 @@ _FEW = 12
 """Distinct whole numbers that are listed."""
 _LARGEST_EXACT = 2.0**53
 """Beyond, not every whole number is a float."""
+
+_AMOUNT = (
+    r"^[+-]?(?:"
+    r"[0-9]*,[0-9]+"  # 8,9
+    r"|[0-9]{1,3}(?:[. '\x{a0}\x{202f}][0-9]{3})+(?:,[0-9]+)?"  # 1.296,50
+    r"|[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?"  # 1,296.50
+    r")$"
+)
+_TIME = (
+    r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)? ?(?:[AaPp][Mm]|Z|[+-][0-9]{2}:?[0-9]{2})?"
+)
+_DAY = "(?:0?[1-9]|[12][0-9]|3[01])"
+_DATE = (
+    rf"^(?:{_DAY}[./-]{_DAY}[./-](?:[0-9]{{4}}|[0-9]{{2}})"  # 27.08.2023, 08/27/23
+    rf"|[0-9]{{4}}[./-]{_DAY}[./-]{_DAY})"  # 2023-08-27
+    rf"(?:(?:T|,? ){_TIME})?$"
+)
 
 
 @dataclass(frozen=True)
@@ -56,6 +73,11 @@ class ColumnFacts:
         Of text: the range of the values that spell numbers, if any does.
     n_numbers : int
         Of text: how many records have such a value.
+    n_amounts : int
+        Of text: how many have what a person reads as a number, and nothing here does: with a
+        decimal comma, or marks between the thousands.
+    n_dates : int
+        Of text: how many have what looks like a date.
     """
 
     name: str
@@ -67,6 +89,8 @@ class ColumnFacts:
     few_numbers: tuple[int, ...] = ()
     numbers: Numeric | None = None
     n_numbers: int = 0
+    n_amounts: int = 0
+    n_dates: int = 0
 
 
 @dataclass(frozen=True)
@@ -98,7 +122,8 @@ def table_facts(X: Any, y: Any, *, trim: bool) -> TableFacts:
     y : labels
         As many as the frame has rows.
     trim : bool
-        Whether blanks around text do not count, as in CSV files.
+        Whether blanks around text do not count, and ``NA`` and the like stand for no value, as in
+        CSV files.
 
     Returns
     -------
@@ -129,10 +154,14 @@ def _trimmed(column: LazyColumn) -> LazyColumn:
     content = column.read()
     if not isinstance(content, CodedColumn):
         return column
-    values = [v.strip(_BLANKS) or None if isinstance(v, str) else v for v in content.values]
+    values = [_meant(v.strip(_BLANKS)) if isinstance(v, str) else v for v in content.values]
     codes = np.append([-1 if value is None else at for at, value in enumerate(values)], -1)
     trimmed = CodedColumn(np.take(codes, content.codes), values)
     return LazyColumn(column.type, lambda: trimmed)
+
+
+def _meant(text: str) -> str | None:
+    return None if not text or text in MISSING_WORDS else text
 
 
 def _facts(name: str, column: LazyColumn) -> ColumnFacts:
@@ -143,14 +172,14 @@ def _facts(name: str, column: LazyColumn) -> ColumnFacts:
     feature = infer_feature(LazyColumn(column.type, lambda: content))
     values = list(counts)
     is_text = any(isinstance(value, str) for value in values)
-    numbers, n_numbers = _spelled(counts) if is_text else (None, 0)
+    numbers, n_numbers, n_amounts, n_dates = _spelled(counts) if is_text else (None, 0, 0, 0)
     few: tuple[int, ...] = ()
     if isinstance(feature, Numeric) and 0 < len(values) <= _FEW:
         whole = all(float(value).is_integer() for value in values)
         few = tuple(sorted(int(value) for value in values)) if whole else ()
     return ColumnFacts(
         name, column.type.name, feature, sum(counts.values()), n_missing, len(values), few,
-        numbers, n_numbers,
+        numbers, n_numbers, n_amounts, n_dates,
     )  # fmt: skip
 
 
@@ -177,18 +206,28 @@ def _counts(content: Column) -> tuple[dict[Any, int], int]:
     return counted, n_missing
 
 
-def _spelled(counts: dict[Any, int]) -> tuple[Numeric | None, int]:
-    """The range of the numbers that text spells, and how many records have one."""
-    import pyarrow as pa
+def _spelled(counts: dict[Any, int]) -> tuple[Numeric | None, int, int, int]:
+    """The range of the numbers that text spells, and how many records have one.
 
-    numbers = to_numbers(text_numbers(pa.chunked_array([pa.array(list(counts), pa.string())])))
+    Also how many have an amount that is not read as a number, and how many a date.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    text = pa.chunked_array([pa.array(list(counts), pa.string())])
+    times = np.array(list(counts.values()))
+    numbers = to_numbers(text_numbers(text))
     is_number = np.isfinite(numbers)
+    n_amounts, n_dates = (
+        int(times[pc.match_substring_regex(text, pattern).to_numpy() & ~is_number].sum())
+        for pattern in (_AMOUNT, _DATE)
+    )
     found = numbers[is_number]
     if len(found) == 0:
-        return None, 0
+        return None, 0, n_amounts, n_dates
     if np.all(found % 1 == 0) and np.abs(found).max() < _LARGEST_EXACT:
         found = found.astype(np.int64)
     kind = ColumnType("number", "text", is_integer=found.dtype.kind == "i")
     feature = infer_feature(LazyColumn(kind, lambda: NumberColumn(found)))
-    n_numbers = int(np.array(list(counts.values()))[is_number].sum())
-    return (feature if isinstance(feature, Numeric) else None), n_numbers
+    n_numbers = int(times[is_number].sum())
+    return (feature if isinstance(feature, Numeric) else None), n_numbers, n_amounts, n_dates

@@ -34,6 +34,13 @@ _TRUTHS = {"true": True, "false": False}
 _LONE_RETURN = re.compile(rb'((?:(?<=[,\n\r])|\A)"(?:[^"]|"")*")|\r(?!\n)')
 """A carriage return that ends no line, outside quotes. Some writers leave it in a value as it is;
 it must not make two rows of one where the first row shows that lines end otherwise."""
+MISSING_WORDS = frozenset(
+    {"#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "N/A",
+     "NA", "NULL", "NaN", "n/a", "nan", "null"}
+)  # fmt: skip
+"""What programs write where there is no value. To a person these are no misspelt values; training
+takes them as any other text that is no number or category."""
+_SEPARATORS = {";": "semicolons", "\t": "tabs"}
 _LARGEST_BLOCK = 2**31 - 1  # bytes that Arrow parses at once
 _MOST_DIGITS = 100  # more make a float of a whole number
 
@@ -52,12 +59,15 @@ class CsvFile:
         How many lines the first row and blank ones before it take.
     content : bytes
         The whole file, valid UTF-8: bytes that were not are replaced by U+FFFD.
+    is_utf8 : bool
+        Whether none had to be replaced. **This leaks**: the bytes may be in any record.
     """
 
     path: Path
     names: list[str]
     n_lines: int
     content: bytes
+    is_utf8: bool
 
     def text(self, positions: Sequence[int], *, allow_ragged: bool) -> list[Any]:
         """Read columns as text.
@@ -97,7 +107,12 @@ class CsvFile:
 
         A row that has not as many values as the first is left out.
         """
-        table, _ = self._read(positions, allow_ragged=True, strings_can_be_null=True)
+        table, _ = self._read(
+            positions,
+            allow_ragged=True,
+            strings_can_be_null=True,
+            null_values=["", *sorted(MISSING_WORDS)],
+        )
         return [table.column(str(position)) for position in positions]
 
     def _read(self, positions: Sequence[int], allow_ragged: bool, **how: Any) -> tuple[Any, int]:
@@ -165,7 +180,7 @@ def open_csv(path: Path) -> CsvFile:
     OSError
         If the file cannot be read.
     """
-    content = _utf8(_content(path))
+    content, is_utf8 = _utf8(_content(path))
     n_lines, end = 0, ""
 
     def lines() -> Any:
@@ -178,12 +193,46 @@ def open_csv(path: Path) -> CsvFile:
         # Strictly: a quote that is never closed would make a name of the records.
         names = next((row for row in csv.reader(lines(), strict=True) if row), [])
     except csv.Error:
-        raise SchemaError(f"{path}: the first row must name the columns.") from None
+        hint = first_row_mistake(_first_line(content).split(","))
+        raise SchemaError(f"{path}: the first row must name the columns.{hint}") from None
     if end != "\r":
         content = _LONE_RETURN.sub(lambda found: found[1] or b" ", content)
     if not content.endswith((b"\n", b"\r")):
         content += b"\n"  # else a first row without one would be no file to Arrow
-    return CsvFile(path, names, n_lines, content)
+    return CsvFile(path, names, n_lines, content, is_utf8)
+
+
+def _first_line(content: bytes) -> str:
+    """The first line that is not blank, whatever its quotes are."""
+    line = next((line for line in io.BytesIO(content) if line.strip()), b"")
+    return "".join(line.decode("utf-8-sig").strip("\r\n").splitlines()[:1])
+
+
+def first_row_mistake(names: Sequence[str]) -> str:
+    """Why columns are not found, if the first row shows it, to end a message with.
+
+    Parameters
+    ----------
+    names : sequence of str
+        What the first row says. Of a name only the first line is looked at: a stray quote can hide
+        records in the others.
+
+    Returns
+    -------
+    str
+        One or two sentences after a blank, or nothing. They quote nothing.
+    """
+    if not names:
+        return " The file is empty."
+    lines = ["".join(name.splitlines()[:1]) for name in names]
+    said = ""
+    if any("\ufffd" in line for line in lines):
+        said += " Its first row is not UTF-8: save the file as UTF-8."
+    if len(lines) == 1:
+        for mark, called in _SEPARATORS.items():
+            if mark in lines[0]:
+                return f"{said} Its columns have {called} between: save it with commas."
+    return said
 
 
 def _content(path: Path) -> bytes:
@@ -196,8 +245,11 @@ def _content(path: Path) -> bytes:
         raise ParameterError(f"{path}: not a whole gzip file. Compress it again.") from None
 
 
-def _utf8(content: bytes) -> bytes:
-    """The content with bytes that are not UTF-8 replaced; commas, quotes and lines stay."""
+def _utf8(content: bytes) -> tuple[bytes, bool]:
+    """The content with bytes that are not UTF-8 replaced; commas, quotes and lines stay.
+
+    Also whether there were none.
+    """
     import pyarrow as pa
 
     ends = pa.py_buffer(np.array([0, len(content)], dtype=np.int64))
@@ -205,8 +257,8 @@ def _utf8(content: bytes) -> bytes:
     try:
         whole.validate(full=True)
     except pa.ArrowInvalid:
-        return content.decode("utf-8", errors="replace").encode()
-    return content
+        return content.decode("utf-8", errors="replace").encode(), False
+    return content, True
 
 
 # --- what text stands for -----------------------------------------------------------------------
@@ -269,6 +321,30 @@ def text_labels(text: Any, labels: Sequence[Label]) -> CodedColumn:
     else:
         values = [None if v is None else _number(v.strip(_BLANKS)) for v in column.values]
     return CodedColumn(column.codes, values)
+
+
+def count_trimmed(text: Any, labels: Sequence[Label]) -> int:
+    """Count values that are labels only without the blanks around them. **This leaks.**
+
+    Parameters
+    ----------
+    text : pyarrow.ChunkedArray
+        Strings.
+    labels : sequence
+        Categories or classes. Of numbers and booleans nothing is counted: blanks around these
+        count nowhere.
+    """
+    import pyarrow.compute as pc
+
+    if not isinstance(labels[0], str):
+        return 0
+    known = set(labels)
+    found, counts = pc.value_counts(text).flatten()
+    return sum(
+        count
+        for value, count in zip(found.to_pylist(), counts.to_pylist(), strict=True)
+        if value is not None and value not in known and value.strip(_BLANKS) in known
+    )
 
 
 def _number(text: str) -> float | None:

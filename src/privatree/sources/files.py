@@ -26,8 +26,10 @@ from privatree.sources.columns import (
     to_codes,
     to_numbers,
 )
-from privatree.sources.csv_text import open_csv, text_labels, text_numbers
+from privatree.sources.csv_text import first_row_mistake, open_csv, text_labels, text_numbers
 from privatree.sources.paths import is_csv
+
+_NO_NAMES = " Its first row must name the columns, with commas between."
 
 
 @dataclass(frozen=True)
@@ -153,18 +155,22 @@ def open_parquet(file: Path) -> Iterator[Any]:
 
 
 def _matched(
-    file: Path, found: Sequence[str], wanted: Collection[str]
+    file: Path, found: Sequence[str], wanted: Collection[str], if_none: str = _NO_NAMES
 ) -> tuple[dict[str, int], list[str]]:
     """Where the wanted columns are, and the names of the others; blanks around names are fine."""
     called = [name if name in wanted else name.strip() for name in found]
     if absent := [name for name in wanted if name not in called]:
-        others = [name for name in called if name not in wanted]
-        hint = did_you_mean(absent[0], others or called)
-        if not hint and is_csv(file):
-            hint = " Its first row must name the columns, with commas between."
+        hint = first_row_mistake(found) if is_csv(file) else ""
+        if not hint:
+            others = [name for name in called if name not in wanted]
+            hint = did_you_mean(absent[0], others or called)
+        if not hint and is_csv(file) and len(absent) == len(wanted):
+            hint = if_none
         raise SchemaError(f"{file}: must have every column needed, lacks {_listed(absent)}.{hint}")
     if twice := [name for name in wanted if called.count(name) > 1]:
-        raise SchemaError(f"{file}: columns must be distinct, got {_listed(twice)} twice.")
+        raise SchemaError(
+            f"{file}: columns must be distinct, got {_listed(twice)} twice. Rename or delete one."
+        )
     # Of a name no more than its first line: a stray quote in the first row can hide records in it.
     unused = [" ".join(name.splitlines()[:1]) for name in called if name not in wanted]
     return {name: called.index(name) for name in wanted}, unused
@@ -248,7 +254,7 @@ def read_columns(files: Sequence[Path], names: Sequence[str]) -> Any:
     for file in files:
         if is_csv(file):
             opened = open_csv(file)
-            positions, _ = _matched(file, opened.names, names)
+            positions, _ = _matched(file, opened.names, names, if_none="")
             read = opened.text(list(positions.values()), allow_ragged=False)
         else:
             with open_parquet(file) as parquet:
@@ -281,7 +287,8 @@ def read_files_without_schema(files: Sequence[Path], target: str) -> FileRecords
     Raises
     ------
     SchemaError
-        If the files have not all the same columns, each with one type, and the target among them.
+        If the files have not all the same columns, each with one type, and the target among them,
+        or a CSV file is not UTF-8: nobody should meet damaged letters in a schema.
     ParameterError, OSError
         If a file cannot be read.
     """
@@ -290,11 +297,13 @@ def read_files_without_schema(files: Sequence[Path], target: str) -> FileRecords
     tables: list[Any] = []
     wanted: list[str] = []
     for file in files:
-        names, read = _untyped(file)
+        names, read, is_utf8 = _untyped(file)
         wanted = wanted or list(dict.fromkeys([*_trimmed(names), target]))
         positions, unused = _matched(file, names, wanted)
         if unused:
             raise SchemaError(f"{file}: must have the columns of the first file only.")
+        if not is_utf8:
+            raise SchemaError(f"{file}: must be UTF-8 text, and is not. Save it as CSV UTF-8.")
         tables.append(pa.table(dict(zip(positions, read(list(positions.values())), strict=True))))
     return _joined(tables, target, ignored=())
 
@@ -305,11 +314,11 @@ def _trimmed(names: list[str]) -> list[str]:
     return trimmed if len(set(trimmed)) == len(set(names)) else names
 
 
-def _untyped(file: Path) -> tuple[list[str], Callable[[list[int]], list[Any]]]:
-    """The columns of a file, and how to read some of them."""
+def _untyped(file: Path) -> tuple[list[str], Callable[[list[int]], list[Any]], bool]:
+    """The columns of a file, how to read some of them, and whether its text is UTF-8."""
     if is_csv(file):
         opened = open_csv(file)
-        return opened.names, opened.guessed
+        return opened.names, opened.guessed, opened.is_utf8
     with open_parquet(file) as parquet:
         table = parquet.read()
-    return table.column_names, lambda positions: [table.column(at) for at in positions]
+    return table.column_names, lambda positions: [table.column(at) for at in positions], True

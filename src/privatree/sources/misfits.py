@@ -27,7 +27,14 @@ from privatree.sources.columns import (
     to_codes,
     to_numbers,
 )
-from privatree.sources.csv_text import open_csv, text_labels, text_numbers
+from privatree.sources.csv_text import (
+    MISSING_WORDS,
+    count_trimmed,
+    first_row_mistake,
+    open_csv,
+    text_labels,
+    text_numbers,
+)
 from privatree.sources.files import open_parquet
 from privatree.sources.paths import is_csv
 from privatree.sources.values import is_missing
@@ -71,12 +78,19 @@ class Misfits:
         How many rows of CSV files have not as many values as the first row has names.
     ignored : list of str
         Columns that are neither in the schema nor the target.
+    not_utf8 : list of str
+        CSV files with bytes that are not UTF-8.
+    trimmed : dict
+        By column, how many values of CSV files fit only without the blanks around them. Training
+        on a file takes them off; frames in Python are taken as they are.
     """
 
     found: list[Misfit] = field(default_factory=list)
     n_records: int = 0
     n_ragged: int = 0
     ignored: list[str] = field(default_factory=list)
+    not_utf8: list[str] = field(default_factory=list)
+    trimmed: dict[str, int] = field(default_factory=dict)
 
 
 def find_misfits(files: Sequence[Path], schema: Schema, target: str) -> Misfits:
@@ -123,8 +137,8 @@ def find_misfits(files: Sequence[Path], schema: Schema, target: str) -> Misfits:
 
 
 def _summed(examples: Counter[str]) -> tuple[int, tuple[str, ...]]:
-    shown = [value for value, _ in examples.most_common(MOST_EXAMPLES) if value]
-    return examples.total(), tuple(shown)
+    shown = [value for value, _ in examples.most_common(MOST_EXAMPLES + 1) if value]
+    return examples.total(), tuple(shown[:MOST_EXAMPLES])
 
 
 # --- reading ------------------------------------------------------------------------------------
@@ -137,16 +151,18 @@ class _Read:
     content: Column
     text: Any = None
 
-    def texts_at(self, rows: Any) -> list[str]:
+    def texts_at(self, rows: Any) -> Counter[str]:
         """What stands in some rows, but for blanks."""
         texts = self.text.take(np.flatnonzero(rows)).to_pylist()
-        return [repr(text.strip()) for text in texts if text is not None and text.strip()]
+        return Counter(text.strip() for text in texts if text is not None and text.strip())
 
 
 def _csv(
     file: Path, wanted: Mapping[str, Feature], target: str, result: Misfits
 ) -> tuple[dict[str, _Read], list[Misfit]]:
     opened = open_csv(file)
+    if not opened.is_utf8:
+        result.not_utf8.append(str(file))
     positions, problems = _positions(file, opened.names, wanted, result)
     if not positions:  # all that are there are there twice
         return {}, problems
@@ -161,6 +177,8 @@ def _csv(
             columns[name] = _Read(text_numbers(rows), rows)
         else:
             columns[name] = _Read(text_labels(rows, feature.categories), rows)
+            if n_trimmed := count_trimmed(rows, feature.categories):
+                result.trimmed[name] = result.trimmed.get(name, 0) + n_trimmed
     return columns, problems
 
 
@@ -196,17 +214,21 @@ def _positions(
     """Where the wanted columns are; blanks around names are fine, as in training."""
     called = [name if name in wanted else name.strip() for name in found]
     if wanted.keys().isdisjoint(called):  # not this table at all
-        hint = " Its first row must name them, with commas between." if is_csv(file) else ""
+        hint = ""
+        if is_csv(file):
+            usual = " Its first row must name them, with commas between."
+            hint = first_row_mistake(found) or usual
         raise SchemaError(f"{file}: must have the columns of the schema, and has none.{hint}")
     others = [name for name in called if name not in wanted]
     result.ignored += [" ".join(name.splitlines()[:1]) for name in others]
+    readable = [name for name in others if "\ufffd" not in name]
     problems = [
-        Misfit(name, f"not in {file}: fit will refuse.{did_you_mean(name, others)}")
+        Misfit(name, f"not in {file}: fit will refuse.{did_you_mean(name, readable)}")
         for name in wanted
         if name not in called
     ]
     problems += [
-        Misfit(name, f"twice in {file}: fit will refuse.")
+        Misfit(name, f"twice in {file}: fit will refuse. Rename or delete one.")
         for name in wanted
         if called.count(name) > 1
     ]
@@ -224,24 +246,21 @@ def _misfits(
         yield from _of_numbers(read, feature)
         return
     codes = to_codes(read.content, feature.categories, -1, np.int64)
-    unplaced = codes < 0
-    unknown = _unknown_values(read, unplaced)
-    if n_missing := int(np.sum(unplaced)) - unknown.total():
-        yield "missing: left out" if is_target else "missing", {"": n_missing}
+    missing, unknown = _unplaced(read, codes < 0)
+    if missing:
+        yield "missing: left out" if is_target else "missing", missing
     if unknown:
         yield "not a class: left out" if is_target else "not a category", unknown
 
 
 def _of_numbers(read: _Read, feature: Numeric) -> Iterable[tuple[str, Mapping[str, int]]]:
     numbers = to_numbers(read.content)
-    gone = np.isnan(numbers)
+    missing, words = _unplaced(read, np.isnan(numbers))
     below, above = numbers < float(feature.low), numbers > float(feature.high)
-    if gone.any():
-        words = _words(read, gone)
-        if n_missing := int(gone.sum()) - words.total():
-            yield "missing", {"": n_missing}
-        if words:
-            yield "not a number: counts as missing", words
+    if missing:
+        yield "missing", missing
+    if words:
+        yield "not a number: counts as missing", words
     for what, misplaced in (("below the range", below), ("above the range", above)):
         if misplaced.any():
             yield what, _counted(numbers[misplaced])
@@ -251,9 +270,18 @@ def _of_numbers(read: _Read, feature: Numeric) -> Iterable[tuple[str, Mapping[st
             yield "not whole", _counted(numbers[broken])
 
 
-def _words(read: _Read, gone: Any) -> Counter[str]:
-    """What stands where a number should."""
-    return Counter() if read.text is None else Counter(read.texts_at(gone))
+def _unplaced(read: _Read, rows: Any) -> tuple[Counter[str], Counter[str]]:
+    """Of rows with nothing that fits: what stands for no value there, and what else stands."""
+    missing: Counter[str] = Counter()
+    unknown: Counter[str] = Counter()
+    if read.text is None:
+        unknown = _unknown_values(read.content, rows)
+    else:
+        for text, count in read.texts_at(rows).items():
+            (missing if text in MISSING_WORDS else unknown)[repr(text)] = count
+    if n_empty := int(np.sum(rows)) - missing.total() - unknown.total():
+        missing[""] = n_empty
+    return missing, unknown
 
 
 def _counted(numbers: Any) -> dict[str, int]:
@@ -261,11 +289,8 @@ def _counted(numbers: Any) -> dict[str, int]:
     return {f"{value:.15g}": int(n) for value, n in zip(values, counts, strict=True)}
 
 
-def _unknown_values(read: _Read, unplaced: Any) -> Counter[str]:
-    """The values that are none of the categories or classes."""
-    content = read.content
-    if read.text is not None:
-        return Counter(read.texts_at(unplaced))
+def _unknown_values(content: Column, unplaced: Any) -> Counter[str]:
+    """The values of a typed column that do not fit."""
     if isinstance(content, NumberColumn):
         numbers = to_numbers(content)
         return Counter(_counted(numbers[unplaced & ~np.isnan(numbers)]))
