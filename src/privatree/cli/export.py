@@ -11,6 +11,7 @@ import typer
 
 from privatree.cli.output import check_output, write_output
 from privatree.cli.show import Model
+from privatree.cli.waiting import waiting
 from privatree.errors import ParameterError
 
 
@@ -94,7 +95,9 @@ def export(
 
     from privatree.model import load
 
-    write_output(output, _written(load(model), chosen, table, proba))
+    with waiting("Writing"):
+        written = _written(load(model), chosen, table, proba)
+    write_output(output, written)
 
 
 def _guessed(output: Path | None) -> Format:

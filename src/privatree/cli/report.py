@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from privatree.cli.output import check_output, write_output
 from privatree.cli.show import Model
+from privatree.cli.waiting import waiting
 from privatree.errors import ParameterError
 
 
@@ -50,13 +51,16 @@ def report(
     loaded = load(model)
     if certificate is None:
         _mention_certificate_beside(model)
-        page = html_report(loaded)
-    else:
-        from privatree.robustness.curve import AccuracyCertificate
-
-        page = html_report(loaded, AccuracyCertificate.load(certificate))
+    with waiting("Writing the page"):
+        page = html_report(loaded, None if certificate is None else _loaded(certificate))
     write_output(output, page, private=certificate is not None)
     typer.echo(f"Wrote {output}. Open it in a browser.", err=True)
+
+
+def _loaded(certificate: Path) -> Any:
+    from privatree.robustness.curve import AccuracyCertificate
+
+    return AccuracyCertificate.load(certificate)
 
 
 def _mention_certificate_beside(model: Path) -> None:
