@@ -52,6 +52,8 @@ bench: .venv-bench/.installed
 
 .venv/.installed-dev: pyproject.toml | .venv/bin/python
 	@$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@echo "Compiling, once for all processes of the tests."
+	@$(BIN)/privatree demo --report /dev/null >/dev/null
 	@touch $@ .venv/.installed
 
 .venv-bench/.installed: pyproject.toml | .venv-bench/bin/python

@@ -216,7 +216,7 @@ SLOW = {"demo", "audit", "reproduce"}
 
 
 @settings(
-    max_examples=80,
+    max_examples=50,
     derandomize=True,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],

@@ -41,12 +41,11 @@ def _picture(draw: Any, model: Any) -> str:
     return "\n".join(text for pair in texts for text in pair)
 
 
-@pytest.fixture(scope="module", params=["default", "probabilities", "replace"])
+@pytest.fixture(scope="module", params=["default", "probabilities"])
 def model(request: pytest.FixtureRequest, private_records: Any) -> Any:
     how: dict[str, Any] = {
         "default": {},
         "probabilities": {"probability_share": 0.3},
-        "replace": {"neighbours": "replace", "dataset_size": 30_000},
     }[request.param]
     learner = PrivaTreeClassifier(
         2.0, schema=private_records.schema, max_depth=5, random_state=0, **how

@@ -46,12 +46,14 @@ def demo(
     from privatree import PrivaTreeClassifier, datasets, export_text
     from privatree.report import html_report
 
+    with named_as_options(("epsilon", "max_depth")):
+        PrivaTreeClassifier(epsilon, max_depth=max_depth).check_parameters()
     frame, labels, schema = datasets.load("adult")
     train_X, test_X, train_y, test_y = train_test_split(
         frame, labels, test_size=0.2, stratify=labels, random_state=0
     )
     model = PrivaTreeClassifier(epsilon, max_depth=max_depth, schema=schema)
-    with waiting("Training"), named_as_options(("epsilon", "max_depth")):
+    with waiting("Training"):
         model.fit(train_X, train_y)
         page = html_report(model)
 
