@@ -10,7 +10,7 @@ from privatree import paper_tree
 from privatree.errors import BudgetExceededError
 from privatree.gini import best_split
 from privatree.paper_budget import split_budget
-from privatree.paper_tree import PaperPlan, grow
+from privatree.paper_tree import PaperPlan, UnbinnedColumns, grow
 from privatree.privacy.ledger import Ledger
 from privatree.privacy.mechanisms import (
     JointExponentialQuantiles,
@@ -57,7 +57,7 @@ def ledger_for(p, seed=0):
 
 def grown(p, columns, labels, seed=0):
     ledger = ledger_for(p, seed)
-    return grow(columns, labels, p, ledger), ledger
+    return grow(UnbinnedColumns(columns, labels, 2), p, ledger), ledger
 
 
 def test_without_noise_it_is_greedy_gini_on_bins():
@@ -116,7 +116,7 @@ def test_nothing_is_drawn_beyond_the_budget():
     p = plan(2, 2000, stop_when_pure=False)
     short = Ledger(p.budget.for_a_record(1, 2, 3) - Fraction(1, 10**9), Randomness(0))
     with pytest.raises(BudgetExceededError):
-        grow(columns, labels, p, short)
+        grow(UnbinnedColumns(columns, labels, 2), p, short)
 
 
 def test_the_purity_stop_is_the_printed_one_and_can_be_dropped():
@@ -185,7 +185,7 @@ def differ_by_data():
 
 def trees_of_all_datasets(seed, **changes):
     p = plan(1, 300, stop_when_pure=False, **changes)
-    return [grow(columns, labels, p, ScriptedLedger(seed)) for columns, labels in differ_by_data()]
+    return [grow(UnbinnedColumns(columns, labels, 2), p, ScriptedLedger(seed)) for columns, labels in differ_by_data()]
 
 
 def looks_at_exact_values():
@@ -229,10 +229,10 @@ def exact_numeric_histograms(real):
 
 
 def exact_cuts(real):
-    def mutant(columns, p, ledger):
-        cuts = real(columns, p, ledger)
-        if len(columns[0]):
-            cuts[0] = np.unique(np.quantile(columns[0], [0.25, 0.5, 0.75]))
+    def mutant(unbinned, p, ledger):
+        cuts = real(unbinned, p, ledger)
+        if len(unbinned.columns[0]):
+            cuts[0] = np.unique(np.quantile(unbinned.columns[0], [0.25, 0.5, 0.75]))
         return cuts
 
     return mutant
@@ -253,7 +253,7 @@ def test_mutants_that_look_are_caught(monkeypatch, function, mutant):
 
 def asked_for(columns, labels, p):
     ledger = ScriptedLedger(0)
-    tree = grow(columns, labels, p, ledger)
+    tree = grow(UnbinnedColumns(columns, labels, 2), p, ledger)
     return tree, ledger.asked
 
 

@@ -34,7 +34,6 @@ from privatree.block_weights import (
 from privatree.boxes import (
     Box,
     Grid,
-    Groups,
     Shape,
     both_sides,
     codes_inside,
@@ -42,7 +41,7 @@ from privatree.boxes import (
     groups,
     splits_on,
 )
-from privatree.counts import CodedRecords, Rows
+from privatree.counts import ClassCounts, Groups, Rows, Wanted
 from privatree.privacy.mechanisms import Parts, Weights
 from privatree.privacy.samplers.decay import Decay
 from privatree.privacy.samplers.refinement import precision
@@ -86,6 +85,14 @@ class Block:
         return block
 
 
+    def wanted(self, shape: Shape) -> Wanted | None:
+        """The counts that its weights need besides those of single codes."""
+        if self.levels == 1:
+            return None
+        rows, *upper = (groups(grid, self.box, shape) for grid in self.grids[-2::-1])
+        return Wanted(rows, *upper)
+
+
 def _sides(box: Box) -> tuple[Any, ...]:
     return box.low, box.high, box.n_inside
 
@@ -96,7 +103,7 @@ def differences(exact_counts: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def block_weights(
-    records: CodedRecords,
+    records: ClassCounts,
     blocks: dict[int, Block],
     exact_counts: NDArray[np.int64],
     shape: Shape,
@@ -105,7 +112,7 @@ def block_weights(
 
     Parameters
     ----------
-    records : CodedRecords
+    records : ClassCounts
         Where the counts of higher order come from.
     blocks : dict of int to Block
         The node, in the current level, of each block.
@@ -128,7 +135,7 @@ class _Parts:
 
     def __init__(
         self,
-        records: CodedRecords,
+        records: ClassCounts,
         node: int,
         block: Block,
         exact_counts: NDArray[np.int64],
@@ -140,11 +147,10 @@ class _Parts:
         self._differences = differences(exact_counts)
         self._scores = np.zeros(exact_counts.shape[1] + 1, dtype=np.int64)
         self._factors = np.zeros(exact_counts.shape[1] + 1)
-        if block.levels == 3:
-            self._rows = groups(block.grids[1], block.box, shape)
-            self._upper_rows = groups(block.grids[0], block.box, shape)
-        elif block.levels == 2:
-            self._rows = groups(block.grids[0], block.box, shape)
+        if (wanted := block.wanted(shape)) is not None:
+            self._rows = wanted.rows
+        if wanted is not None and wanted.upper is not None:
+            self._upper_rows = wanted.upper
 
     def tasks(self) -> list[Any]:
         """Independent pieces of work for threads."""
@@ -168,16 +174,13 @@ class _Parts:
         ]
 
     def _for_features(self, rows: Groups, work: Any) -> list[Any]:
-        return [partial(work, feature) for feature in np.flatnonzero(np.diff(rows.firsts)).tolist()]
+        return [partial(work, feature) for feature in rows.used()]
 
     def _middle(self) -> list[Rows]:
-        used = np.flatnonzero(np.diff(self._rows.firsts)).tolist()
-        return [self._rows_of(feature, self._rows) for feature in used]
+        return [self._rows_of(feature, self._rows) for feature in self._rows.used()]
 
     def _rows_of(self, feature: int, rows: Groups) -> Rows:
-        start, stop = self._shape.offsets[feature], self._shape.offsets[feature + 1]
-        n_rows = int(rows.firsts[feature + 1] - rows.firsts[feature])
-        return Rows(feature, rows.row_of_code[start:stop], n_rows)
+        return rows.of(feature, self._shape.offsets)
 
     def _room(self) -> Any:
         return scratch(len(self._totals), self._differences.shape[1])

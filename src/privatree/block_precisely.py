@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privatree.block_weights import STOP
-from privatree.boxes import Box, Grid, Groups, Shape, Split, both_sides, codes_inside, splits_on
+from privatree.boxes import Box, Grid, Shape, Split, both_sides, codes_inside, splits_on
+from privatree.counts import Groups
 
 Parts = dict[int, Decimal]
 """The weight of every part that can be drawn."""

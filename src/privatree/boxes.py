@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privatree.candidates import Candidates, coarser
+from privatree.counts import Groups
 
 
 class Shape(NamedTuple):
@@ -45,15 +46,6 @@ class Grid(NamedTuple):
     """Of the cut after each code; whole numbers; 0 where there is no candidate."""
     below: NDArray[np.int64]
     """Sum of the masses before each code."""
-
-
-class Groups(NamedTuple):
-    """Codes in groups between the candidate cuts of a grid: the rows of a table of pair counts."""
-
-    row_of_code: NDArray[np.int32]
-    """Of every code, its row among those of its feature."""
-    firsts: NDArray[np.int64]
-    """First row of each feature, and the number of rows; features without candidates have none."""
 
 
 class Split(NamedTuple):

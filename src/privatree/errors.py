@@ -5,6 +5,7 @@
     PrivatreeError
     ├── ParameterError (ValueError)      a parameter is out of its range
     ├── SchemaError (ValueError)         a schema contradicts itself, or the columns it is given
+    ├── SourceError                      records cannot be read, or change while they are read
     ├── ModelFormatError (ValueError)    a model file is not what ``save`` writes
     ├── CertificateError (ValueError)    a learner or its data cannot be certified
     ├── BudgetExceededError              a draw would spend more than the budget; nothing was drawn
@@ -29,6 +30,10 @@ class ParameterError(PrivatreeError, ValueError):
 
 class SchemaError(PrivatreeError, ValueError):
     """A schema contradicts itself, or the columns of the frame it is used with."""
+
+
+class SourceError(PrivatreeError):
+    """Records cannot be read where they are, or change while they are read."""
 
 
 class ModelFormatError(PrivatreeError, ValueError):

@@ -17,8 +17,10 @@ from privatree.privacy.amounts import positive_fraction
 from privatree.privacy.statement import SCHEMA_LEAK, Leak
 from privatree.schema import Schema
 from privatree.sources.containers import Table
+from privatree.sources.frame_records import FrameRecords
 from privatree.sources.frames import open_frame, open_labels, read_features, read_labels
 from privatree.sources.inference import check_without_schema, infer_schema
+from privatree.sources.source import Records, Source
 
 SMALLEST_EPSILON, LARGEST_EPSILON = 1e-9, 1e9
 LARGEST_DEPTH = 16
@@ -39,15 +41,50 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     schema: Schema | None
 
-    def _open(self, X: Any, y: Any, stacklevel: int) -> tuple[Table, Table, Schema]:
-        """Open the records and their labels, and the schema or, without one, what they show.
+    def _records(self, X: Any, y: Any) -> tuple[Records, Schema]:
+        """The records, opened, wherever they live, and the schema; to be called by ``fit``."""
+        if isinstance(X, Source):
+            return X, self._open_source(X, y)
+        table, target, schema = self._open(X, y, stacklevel=5)
+        return FrameRecords(table, target, schema), schema
 
-        Warns if anything in the schema was read from records and nobody has confirmed it.
-        """
+    def _open_source(self, source: Source, y: Any) -> Schema:
+        """Let a source find the columns of the schema."""
+        self._check_schema()
+        if y is not None:
+            raise ParameterError("y must be left out with a source, which has its own target.")
+        if self.schema is None:
+            raise ParameterError(
+                "schema must be given with a source: reading one from all its records would leak. "
+                "privatree schema draft writes one for you to check."
+            )
+        self._warn_if_unconfirmed(self.schema, stacklevel=5)
+        source.open(self.schema)
+        self.n_features_in_ = len(self.schema.names)
+        self.feature_names_in_ = np.array(self.schema.names, dtype=object)
+        return self.schema
+
+    def _check_schema(self) -> None:
         if self.schema is not None and not isinstance(self.schema, Schema):
             raise ParameterError(
                 f"schema must be a privatree.Schema or None, got {type(self.schema).__name__}. "
                 "Schema.from_toml(path) reads one from a file."
+            )
+
+    def _warn_if_unconfirmed(self, schema: Schema, stacklevel: int) -> None:
+        """Warn if anything was read from records and nobody has confirmed it."""
+        if schema.unconfirmed:
+            warnings.warn(_warning(schema), PrivacyLeakWarning, stacklevel=stacklevel)
+
+    def _open(self, X: Any, y: Any, stacklevel: int) -> tuple[Table, Table, Schema]:
+        """Open a frame and its labels, and the schema or, without one, what they show.
+
+        Warns if anything in the schema was read from records and nobody has confirmed it.
+        """
+        self._check_schema()
+        if isinstance(X, Source):
+            raise ParameterError(
+                f"X must be records in memory for {type(self).__name__}, got a source."
             )
         table = open_frame(X)
         if table.has_shape:
@@ -58,13 +95,12 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.schema is None:
             check_without_schema(table, target)
             return table, target, infer_schema(table, target, stacklevel=stacklevel)
-        if self.schema.unconfirmed:
-            warnings.warn(_warning(self.schema), PrivacyLeakWarning, stacklevel=stacklevel - 1)
+        self._warn_if_unconfirmed(self.schema, stacklevel)
         return table, target, self.schema
 
-    def _read(self, X: Any, y: Any) -> Columns:
-        """Read the records column by column; to be called by ``fit`` itself."""
-        table, target, schema = self._open(X, y, stacklevel=5)
+    def _read(self, X: Any, y: Any, stacklevel: int = 5) -> Columns:
+        """Read the records column by column; called by ``fit`` itself, unless it says otherwise."""
+        table, target, schema = self._open(X, y, stacklevel)
         columns = read_features(table, schema)
         labels = read_labels(target, schema)
         if len(labels) != len(columns[0]):

@@ -9,7 +9,6 @@ from typing import Any, Self
 import numpy as np
 
 from privatree.candidates import Candidates, automatic_bins
-from privatree.counts import CodedRecords
 from privatree.errors import ParameterError
 from privatree.estimator_base import (
     LARGEST_DEPTH,
@@ -27,9 +26,7 @@ from privatree.privacy.statement import PrivacyStatement
 from privatree.record_plan import FREE_DEPTH, LARGEST_COUNT, RecordPlan
 from privatree.record_tree import grow
 from privatree.schema import Categorical, Schema
-from privatree.sources.coding import read_codes
-from privatree.sources.containers import Table
-from privatree.sources.frames import read_labels
+from privatree.sources.coding import Coder
 from privatree.tree import MAX_MASK
 
 _SMALLEST_LEAF_EPSILON = 1e-12
@@ -134,15 +131,17 @@ class PrivaTreeClassifier(TreeClassifier):
         self.budget = budget
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Train on records and their labels.
 
         Parameters
         ----------
-        X : array, pandas, polars or Arrow frame of shape (n_records, n_features)
-            The records.
-        y : array-like of shape (n_records,)
-            Their labels. Records whose label is not among the schema's classes are left out.
+        X : array, pandas, polars or Arrow frame of shape (n_records, n_features), or a source
+            The records; or where they are, with their labels (:mod:`privatree.sources`): files
+            larger than memory, or a Spark data frame.
+        y : array-like of shape (n_records,), optional
+            Their labels, but for a source, which has them. Records whose label is not among the
+            schema's classes are left out.
 
         Returns
         -------
@@ -155,12 +154,14 @@ class PrivaTreeClassifier(TreeClassifier):
         """
         self.check_parameters()
         randomness = Randomness.from_random_state(self.random_state)
-        table, target, schema = self._open(X, y, stacklevel=4)
+        source, schema = self._records(X, y)
         n_bins = automatic_bins(len(schema.features)) if self.n_bins == "auto" else self.n_bins
         candidates = Candidates.of(schema, int(n_bins))
         self._check_categories(schema)
-        records, n_rows = self._records(table, target, schema, candidates)
+        coder = Coder(schema, candidates.cuts, candidates.groups, candidates.n_codes)
+        records, n_rows = source.counts(coder)
         plan = self._plan(schema, candidates, n_rows)
+        records.check_room(plan.largest_table())
         if self.budget is not None:  # no mistake of the caller shows after this, no noise before
             self.budget.charge(
                 self.epsilon, purpose="PrivaTreeClassifier", neighbours=self.neighbours
@@ -169,24 +170,6 @@ class PrivaTreeClassifier(TreeClassifier):
         tree = grow(records, candidates, plan, schema, ledger)
         privacy = self._statement(schema, plan, ledger, randomness.seeded)
         return self._release(Model(schema_=schema, tree_=tree, privacy_=privacy))
-
-    def _records(
-        self, table: Table, target: Table, schema: Schema, candidates: Candidates
-    ) -> tuple[CodedRecords, int]:
-        """The records as codes, and the number of rows, those without a known label included."""
-        labels = read_labels(target, schema)
-        if len(labels) != table.n_rows:
-            raise ValueError("X and y must have the same number of rows.")
-        codes = read_codes(table, schema, candidates.cuts)
-        for place, groups in enumerate(candidates.groups):
-            if groups is not None and groups[-1] + 1 < len(groups):
-                codes[:, place] = groups[codes[:, place]]
-        known = labels >= 0
-        if not known.all():
-            codes, labels = codes[known], labels[known]
-        n_classes = len(schema.classes)
-        labels = labels.astype(np.min_scalar_type(n_classes - 1))
-        return CodedRecords(codes, candidates.n_codes, labels, n_classes), table.n_rows
 
     def _plan(self, schema: Schema, candidates: Candidates, n_rows: int) -> RecordPlan:
         """The learner's public parameters; `n_rows` is used only where it is public."""

@@ -19,12 +19,14 @@ from privatree.estimator_base import (
 )
 from privatree.model import Model
 from privatree.paper_budget import split_budget
-from privatree.paper_tree import PaperPlan, grow
+from privatree.paper_tree import PaperPlan, Unbinned, UnbinnedColumns, grow, needs_quantiles
 from privatree.privacy.amounts import positive_fraction
 from privatree.privacy.ledger import Ledger
 from privatree.privacy.randomness import Randomness
 from privatree.privacy.statement import Leak, PrivacyStatement, shown_amount
 from privatree.schema import Schema
+from privatree.sources.source import Source
+from privatree.sources.tallies import UnbinnedSource
 
 PURITY_STOP = Leak(
     "purity stop",
@@ -115,15 +117,17 @@ class PaperPrivaTreeClassifier(TreeClassifier):
         self.stop_when_pure = stop_when_pure
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Train on records and their labels.
 
         Parameters
         ----------
-        X : array, pandas, polars or Arrow frame of shape (n_records, n_features)
-            The records.
-        y : array-like of shape (n_records,)
-            Their labels. Records whose label is not among the schema's classes are left out.
+        X : array, pandas, polars or Arrow frame of shape (n_records, n_features), or a source
+            The records; or where they are, with their labels (:mod:`privatree.sources`). The
+            quantiles of Algorithm 1 need every distinct value of a number in memory.
+        y : array-like of shape (n_records,), optional
+            Their labels, but for a source, which has them. Records whose label is not among the
+            schema's classes are left out.
 
         Returns
         -------
@@ -138,13 +142,25 @@ class PaperPrivaTreeClassifier(TreeClassifier):
         """
         self.check_parameters()
         randomness = Randomness.from_random_state(self.random_state)
-        training = self._read(X, y)
-        plan = self._plan(training.schema, training.n_records)
+        unbinned, schema, n_records = self._unbinned(X, y)
+        plan = self._plan(schema, n_records)
         ledger = Ledger(plan.budget.for_a_record(*plan.kinds, plan.max_depth), randomness)
-        tree = grow(training.columns, training.labels, plan, ledger)
+        tree = grow(unbinned, plan, ledger)
         privacy = self._statement(plan, ledger, randomness.seeded)
         warnings.warn(_warning(privacy), PaperClaimWarning, stacklevel=2)
-        return self._release(Model(schema_=training.schema, tree_=tree, privacy_=privacy))
+        return self._release(Model(schema_=schema, tree_=tree, privacy_=privacy))
+
+    def _unbinned(self, X: Any, y: Any) -> tuple[Unbinned, Schema, int]:
+        """The records, the schema, and how many rows there are; to be called by ``fit``."""
+        if isinstance(X, Source):
+            schema = self._open_source(X, y)
+            features = enumerate(schema.features.values())
+            asked = [place for place, feature in features if needs_quantiles(feature)]
+            unbinned = UnbinnedSource(X, schema, asked)
+            return unbinned, schema, unbinned.exact_rows
+        training = self._read(X, y, stacklevel=6)
+        columns = UnbinnedColumns(training.columns, training.labels, len(training.schema.classes))
+        return columns, training.schema, training.n_records
 
     def _plan(self, schema: Schema, n_records: int) -> PaperPlan:
         budget = split_budget(

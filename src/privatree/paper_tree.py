@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeGuard
+from typing import Any, Protocol, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privatree.counts import THREADS, CodedRecords, code_numbers
+from privatree.counts import THREADS, ClassCounts, CodedRecords, code_numbers
 from privatree.gini import BestSplit, best_split
 from privatree.paper_budget import PaperBudget
 from privatree.privacy.ledger import Ledger
@@ -23,6 +23,7 @@ from privatree.privacy.mechanisms import (
     JointExponentialQuantiles,
     PermuteAndFlip,
     TruncatedGeometric,
+    ValueCounts,
 )
 from privatree.schema import Categorical, Feature, Numeric, Schema
 from privatree.tree import Tree
@@ -47,6 +48,51 @@ class PaperPlan:
         return with_quantiles, len(self.schema.features) - with_quantiles
 
 
+Cuts = Sequence[NDArray[np.float64] | None]
+"""For each numeric feature the upper ends of all bins but the last; None for categories."""
+
+
+class Unbinned(Protocol):
+    """Records whose numbers have no bins yet."""
+
+    def values(self, features: Sequence[int]) -> Sequence[NDArray[np.float64] | ValueCounts]:
+        """Every value of some numeric features."""
+
+    def binned(self, cuts: Cuts, n_codes: Sequence[int]) -> ClassCounts:
+        """The same records once the bins are known."""
+
+
+@dataclass(frozen=True)
+class UnbinnedColumns:
+    """Records in memory.
+
+    Parameters
+    ----------
+    columns : one array for each feature of the schema
+        Numbers inside their range, or category codes.
+    labels : array of class codes
+        One for each record.
+    n_classes : int
+        How many classes there are.
+    """
+
+    columns: Sequence[NDArray[Any]]
+    labels: NDArray[np.int32]
+    n_classes: int
+
+    def values(self, features: Sequence[int]) -> list[NDArray[np.float64]]:
+        """Every value of some numeric features."""
+        return [self.columns[feature] for feature in features]
+
+    def binned(self, cuts: Cuts, n_codes: Sequence[int]) -> CodedRecords:
+        """The same records once the bins are known."""
+        codes = [
+            column if edges is None else code_numbers(column, edges)
+            for column, edges in zip(self.columns, cuts, strict=True)
+        ]
+        return CodedRecords(np.column_stack(codes), n_codes, self.labels, self.n_classes)
+
+
 @dataclass(frozen=True)
 class _Node:
     """A node still to be made: its number in the tree, and the ledger of its records."""
@@ -55,24 +101,20 @@ class _Node:
     ledger: Ledger
 
 
-def grow(
-    columns: Sequence[NDArray[Any]], labels: NDArray[np.int32], plan: PaperPlan, ledger: Ledger
-) -> Tree:
+def grow(unbinned: Unbinned, plan: PaperPlan, ledger: Ledger) -> Tree:
     """Grow the tree level by level: one pass over the records for each.
 
     Parameters
     ----------
-    columns : one array for each feature of the schema
-        Numbers inside their range, or category codes.
-    labels : array of class codes
-        One for each record.
+    unbinned : Unbinned
+        The records, those without a known label left out.
     plan : PaperPlan
         Budgets and options.
     ledger : Ledger
         Pays for every draw.
     """
-    cuts = _cut_points(columns, plan, ledger)
-    records = _code(columns, cuts, labels, plan.schema)
+    cuts = _cut_points(unbinned, plan, ledger)
+    records = unbinned.binned(cuts, _n_codes(cuts, plan.schema))
     builder = TreeBuilder(plan.schema)
     level = [_Node(0, ledger)]
     for _ in range(plan.max_depth):
@@ -89,14 +131,11 @@ def grow(
 # --- lines 3 to 5: bins -------------------------------------------------------------------------
 
 
-def _cut_points(
-    columns: Sequence[NDArray[Any]], plan: PaperPlan, ledger: Ledger
-) -> list[NDArray[np.float64] | None]:
-    """For each numeric feature the upper ends of all bins but the last; None for categories."""
+def _cut_points(unbinned: Unbinned, plan: PaperPlan, ledger: Ledger) -> Cuts:
     features = list(plan.schema.features.values())
     shares = [Fraction(place, plan.n_bins) for place in range(1, plan.n_bins)]
     asked = {place: f for place, f in enumerate(features) if needs_quantiles(f)}
-    values = [columns[place] for place in asked]
+    values = unbinned.values(list(asked))
     if plan.private_quantiles:
         mechanisms = [
             JointExponentialQuantiles(
@@ -112,7 +151,7 @@ def _cut_points(
             mechanisms, values, purpose="quantile bins of a numeric feature", threads=THREADS
         )
     else:
-        edges = [np.quantile(v, [float(s) for s in shares]) if len(v) else v for v in values]
+        edges = [_exact_quantiles(column, [float(share) for share in shares]) for column in values]
     found = dict(zip(asked, edges, strict=True))
     return [
         None if isinstance(feature, Categorical) else _usable(feature, found.get(place))
@@ -131,28 +170,27 @@ def _usable(feature: Numeric, edges: NDArray[np.float64] | None) -> NDArray[np.f
     return distinct[(distinct >= feature.low) & (distinct < feature.high)]
 
 
-def _code(
-    columns: Sequence[NDArray[Any]],
-    cuts: Sequence[NDArray[np.float64] | None],
-    labels: NDArray[np.int32],
-    schema: Schema,
-) -> CodedRecords:
-    codes, n_codes = [], []
-    for column, edges, feature in zip(columns, cuts, schema.features.values(), strict=True):
-        if isinstance(feature, Categorical):
-            codes.append(column)
-            n_codes.append(len(feature.categories))
-        elif edges is not None:
-            codes.append(code_numbers(column, edges))
-            n_codes.append(len(edges) + 1)
-    return CodedRecords(np.column_stack(codes), n_codes, labels, len(schema.classes))
+def _exact_quantiles(
+    column: NDArray[np.float64] | ValueCounts, shares: list[float]
+) -> NDArray[np.float64]:
+    exact_values = np.repeat(*column) if isinstance(column, ValueCounts) else column
+    return np.quantile(exact_values, shares) if len(exact_values) else exact_values
+
+
+def _n_codes(cuts: Cuts, schema: Schema) -> list[int]:
+    return [
+        len(feature.categories)
+        if isinstance(feature, Categorical)
+        else 1 + (0 if edges is None else len(edges))
+        for feature, edges in zip(schema.features.values(), cuts, strict=True)
+    ]
 
 
 # --- lines 6 to 17: the recursion, a level at a time --------------------------------------------
 
 
 def _choose_splits(
-    level: list[_Node], records: CodedRecords, plan: PaperPlan
+    level: list[_Node], records: ClassCounts, plan: PaperPlan
 ) -> list[BestSplit | NDArray[np.int64]]:
     """For each node its split, or the exact class counts from which its leaf is labelled."""
     exact_counts = records.class_counts()
@@ -203,8 +241,8 @@ def _make_children(
     level: list[_Node],
     outcomes: list[BestSplit | NDArray[np.int64]],
     builder: TreeBuilder,
-    records: CodedRecords,
-    cuts: Sequence[NDArray[np.float64] | None],
+    records: ClassCounts,
+    cuts: Cuts,
     plan: PaperPlan,
 ) -> list[_Node]:
     """Lines 13 to 15: write splits and leaves into the tree, send the records on."""

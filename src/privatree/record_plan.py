@@ -202,12 +202,25 @@ class RecordPlan:
             if self.lookahead is None and at.noisy_size > self._most_records(n_together, at.depth):
                 continue
             for grids in _GRIDS[n_together]:
-                cells = self._codes() * self.n_classes * math.prod(map(self._codes, grids))
-                if cells * 2**at.depth <= _CELLS:
+                if self._cells(grids) * 2**at.depth <= _CELLS:
                     return grids
             if self.lookahead is not None:
                 return _GRIDS[n_together][-1]
         return ()
+
+    def largest_table(self) -> int:
+        """An upper bound on the counts behind the blocks of any one level."""
+        if self.robust_levels is not None or self.lookahead is None:
+            return _CELLS
+        most = _CELLS
+        for n_together in range(2, min(self.lookahead, self.max_depth) + 1):
+            cells = self._cells(_GRIDS[n_together][-1])
+            most = max(most, cells * 2 ** (self.max_depth - n_together))
+        return most
+
+    def _cells(self, grids: tuple[int, ...]) -> int:
+        """Of the table of counts behind one block."""
+        return self._codes() * self.n_classes * math.prod(map(self._codes, grids))
 
     def _most_records(self, n_together: int, depth: int) -> int:
         """How many records a block may have to count."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from privatree.block import Block, block_weights, draw_last_level, first_split
 from privatree.boxes import Box, Shape, coarse_grid, fine_grid, narrowed, whole_box
 from privatree.candidates import Candidates
-from privatree.counts import CodedRecords
+from privatree.counts import ClassCounts
 from privatree.privacy.ledger import Ledger
 from privatree.privacy.mechanisms import ExponentialByParts, Geometric, Parts, Weights
 from privatree.privacy.samplers.decay import decay_table
@@ -64,7 +64,7 @@ class BlockNode(Node):
 
 
 def grow(
-    records: CodedRecords,
+    records: ClassCounts,
     candidates: Candidates,
     plan: RecordPlan,
     schema: Schema,
@@ -74,7 +74,7 @@ def grow(
 
     Parameters
     ----------
-    records : CodedRecords
+    records : ClassCounts
         Answers counts.
     candidates : Candidates
         Public cut points and their masses.
@@ -99,7 +99,7 @@ class Growth:
 
     def __init__(
         self,
-        records: CodedRecords,
+        records: ClassCounts,
         candidates: Candidates,
         plan: RecordPlan,
         builder: TreeBuilder,
@@ -195,13 +195,15 @@ class Growth:
 
     def next_level(self, level: list[Node]) -> list[Node]:
         """Count, draw what every node begins with, and send the records on."""
-        exact_counts = self._records.class_counts()
         blocks = {
             place: node.block for place, node in enumerate(level) if isinstance(node, BlockNode)
         }
+        wanted = {place: block.wanted(self._shape) for place, block in blocks.items()}
+        self._records.prepare({place: asked for place, asked in wanted.items() if asked})
+        exact_counts = self._records.class_counts()
         weights = block_weights(self._records, blocks, exact_counts, self._shape)
         features = np.full(len(level), -1, dtype=np.int32)
-        children = np.zeros((len(level), max(self._records.n_codes)), dtype=np.int32)
+        children = np.full((len(level), max(self._records.n_codes)), -1, dtype=np.int32)
         next_level: list[Node] = []
         for place, node in enumerate(level):
             if isinstance(node, SplittingNode):

@@ -10,10 +10,12 @@ from handing_over import differences, handed_over
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privatree import PrivaTreeClassifier, estimators
+from privatree import PrivaTreeClassifier
 from privatree.candidates import MOST_GROUPS
-from privatree.estimators import PrivaTreeClassifier as Learner
 from privatree.sources import columns
+from privatree.sources.coding import Coder
+from privatree.sources.frame_records import FrameRecords
+from privatree.sources.frames import category_codes
 
 # Inside the range, at its ends, outside, missing, unknown, of another type.
 numbers = st.sampled_from(
@@ -96,53 +98,53 @@ UNKNOWN = [*TABLE, ((1.5, 35, "a", True), "maybe")]
 
 
 def test_a_plan_with_the_number_of_rows_is_seen(monkeypatch):
-    real = Learner._plan
+    real = PrivaTreeClassifier._plan
 
     def mutant(self, schema, candidates, n_rows):
         self.set_params(dataset_size=max(1, n_rows))
         return real(self, schema, candidates, n_rows)
 
-    monkeypatch.setattr(Learner, "_plan", mutant)
+    monkeypatch.setattr(PrivaTreeClassifier, "_plan", mutant)
     assert "plan" in seen_differences(TABLE, [ONE_MORE])
     assert not seen_differences(TABLE, [[TABLE[0], UNKNOWN[-1]]], neighbours="replace")
 
 
 def test_a_public_number_of_known_labels_is_seen(monkeypatch):
     """With one record replaced the number of rows is public; how many have a known label is not."""
-    real = Learner._records
+    real = FrameRecords.counts
 
-    def mutant(self, *arguments):
-        found, _ = real(self, *arguments)
+    def mutant(self, coder):
+        found, _ = real(self, coder)
         return found, len(found._labels)
 
-    monkeypatch.setattr(Learner, "_records", mutant)
+    monkeypatch.setattr(FrameRecords, "counts", mutant)
     replaced = [TABLE[0], UNKNOWN[-1]]
     assert seen_differences(TABLE, [replaced], neighbours="replace") >= {"plan"}
 
 
 def test_missing_numbers_filled_from_other_rows_are_seen(monkeypatch):
-    real = estimators.read_codes
+    real = Coder.code
 
-    def mutant(table, schema, cuts):
-        codes = real(table, schema, cuts)
+    def mutant(self, batch, threads):
+        codes, labels = real(self, batch, threads)
         codes[codes[:, 0] == codes[0, 0], 0] = codes[:, 0].max()
-        return codes
+        return codes, labels
 
-    monkeypatch.setattr(estimators, "read_codes", mutant)
+    monkeypatch.setattr(Coder, "code", mutant)
     missing = [((None, 30, "a", True), "no")] * 2
     assert seen_differences(missing, [[*missing, TABLE[1]]]) == {"records"}
 
 
 def test_an_error_over_one_row_is_seen(monkeypatch):
-    real = estimators.read_labels
+    real = Coder.code
 
-    def mutant(target, schema):
-        found = real(target, schema)
-        if (found < 0).any():
+    def mutant(self, batch, threads):
+        codes, labels = real(self, batch, threads)
+        if len(labels) < batch.n_rows:
             raise ValueError("unknown label")
-        return found
+        return codes, labels
 
-    monkeypatch.setattr(estimators, "read_labels", mutant)
+    monkeypatch.setattr(Coder, "code", mutant)
     assert "error" in seen_differences(TABLE, [UNKNOWN])
     assert not seen_differences(TABLE, [ONE_MORE])
 
@@ -155,19 +157,19 @@ def test_an_error_over_the_type_of_labels_that_are_all_missing_is_seen(monkeypat
 
 
 def test_groups_of_the_categories_that_occur_are_seen(monkeypatch):
-    real = Learner._records
+    real = Coder.code
 
-    def mutant(self, table, target, schema, candidates):
-        codes = estimators.read_codes(table, schema, candidates.cuts)
-        groups = list(candidates.groups)
+    def mutant(self, batch, threads):
+        groups = list(self.groups)
         for place, found in enumerate(groups):
             if found is not None and len(found) > MOST_GROUPS:
-                occurring = np.unique(codes[:, place])
+                kind = list(self.schema.features.values())[place]
+                occurring = np.unique(category_codes(batch.features[place].read(), kind))
                 ranks = np.searchsorted(occurring, np.arange(len(found)))
                 groups[place] = np.minimum(ranks, MOST_GROUPS - 1)
-        return real(self, table, target, schema, replace(candidates, groups=tuple(groups)))
+        return real(replace(self, groups=tuple(groups)), batch, threads)
 
-    monkeypatch.setattr(Learner, "_records", mutant)
+    monkeypatch.setattr(Coder, "code", mutant)
     table = [((size, 30, f"k{100 * size}", True), "no") for size in (1, 2, 3)]
     larger = [*table, ((4, 30, "k0", True), "no")]
     assert "records" in seen_differences(table, [larger], **LEARNERS["many categories"])

@@ -164,10 +164,10 @@ def test_a_depth_by_the_length_of_the_records_is_seen(monkeypatch):
     real = Learner._records
 
     def mutant(self, *arguments):
-        found, n_rows = real(self, *arguments)
-        if len(found._labels) > 1_000_000:
+        found, schema = real(self, *arguments)
+        if found._batch.n_rows > 1_000_000:
             self.set_params(max_depth=8)
-        return found, n_rows
+        return found, schema
 
     monkeypatch.setattr(Learner, "_records", mutant)
     assert sizes_that_differ() == [2**20, 2**21, 2**22]

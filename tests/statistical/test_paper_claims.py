@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import binom
 
 from privatree.paper_budget import split_budget
-from privatree.paper_tree import PaperPlan, grow
+from privatree.paper_tree import PaperPlan, UnbinnedColumns, grow
 from privatree.privacy.ledger import Ledger
 from privatree.privacy.mechanisms import PermuteAndFlip, TruncatedGeometric
 from privatree.privacy.randomness import Randomness
@@ -35,7 +35,7 @@ def plan_for(n_features, n_records, stop_when_pure):
 def count_events(event, columns, labels, plan, runs):
     budget = plan.budget.for_a_record(0, len(columns), 1)
     source = Randomness(7)
-    return sum(event(grow(columns, labels, plan, Ledger(budget, source))) for _ in range(runs))
+    return sum(event(grow(UnbinnedColumns(columns, labels, 2), plan, Ledger(budget, source))) for _ in range(runs))
 
 
 def in_constant_features(m):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from privatree.experiments.task import Score
 from privatree.experiments.tasks import load_once, shown_epsilon, weight_of
 from privatree.paper_budget import PaperBudget
-from privatree.paper_tree import PaperPlan, grow
+from privatree.paper_tree import PaperPlan, UnbinnedColumns, grow
 from privatree.privacy.ledger import Ledger
 from privatree.privacy.randomness import Randomness
 from privatree.schema import Schema
@@ -79,8 +79,9 @@ class BudgetShare:
         plan = PaperPlan(data.schema, self._budget(), self.depth, 10, True, True)
         total = plan.budget.for_a_record(*plan.kinds, self.depth)
         ledger = Ledger(total, Randomness.from_random_state(self.repeat))
+        unbinned = UnbinnedColumns(data.columns, data.labels, len(data.schema.classes))
         start = time.perf_counter()
-        tree = grow(data.columns, data.labels, plan, ledger)
+        tree = grow(unbinned, plan, ledger)
         seconds = time.perf_counter() - start
         predicted = tree.predict(data.matrix, range(len(data.columns)))
         return Score(float(np.mean(predicted == data.labels)), seconds)

@@ -1,196 +1,193 @@
-"""Frames to one matrix of small integer codes, which is what a learner counts.
+"""Batches of records to matrices of small integer codes, which is what a learner counts.
 
-The code of a number is how many public cuts lie below it, that of a category its position.
-Records are read in blocks of rows, so nothing as large as the frame is copied on the way.
+The code of a number is how many public cuts lie below it, that of a category its position. Rows are
+coded in tiles that stay in the cache, so nothing as large as the batch is copied on the way.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
-from privatree.compiling import compiled
-from privatree.schema import Categorical, Feature, Schema
-from privatree.sources.columns import Column, NumberColumn, to_numbers
-from privatree.sources.frames import category_codes, open_matched
+from privatree.schema import Categorical, Label, Schema
+from privatree.sources.batch import Batch
+from privatree.sources.columns import (
+    CodedColumn,
+    Column,
+    NumberColumn,
+    ValueColumn,
+    code_dtype,
+    to_codes,
+    to_numbers,
+)
+from privatree.sources.cut_search import CutSearch
 
-THREADS = 2
-_BLOCK_CELLS = 2**16  # values that are coded together: few enough to stay in the cache
-_STEP = 16  # cuts that a search first passes over at once
+_TILE_CELLS = 2**17  # numbers that are coded together,
+_FEWEST_ROWS, _MOST_ROWS = 1024, 8192  # but no fewer rows than this in a wide table, nor more
+
+_RowCodes: TypeAlias = Callable[[slice], NDArray[Any]]
+"""Gives the codes of some rows of one column."""
 
 
-def read_codes(
-    X: Any,
-    schema: Schema,
-    cuts: Sequence[NDArray[np.float64] | None],
-    names: Sequence[str] | None = None,
-) -> NDArray[Any]:
-    """Read every feature of a schema from a frame as codes.
+@dataclass(frozen=True, eq=False)
+class Coder:
+    """How the records of a schema become codes. It can be pickled.
 
     Parameters
     ----------
-    X : frame
-        Anything :func:`privatree.sources.frames.open_frame` opens.
     schema : Schema
-        What is public. Columns with names are matched by name, others by position.
-    cuts : sequence of ndarray, or None
-        For each numeric feature its increasing cut points, ``low <= cut < high``; None for
-        categories.
-    names : sequence of str, optional
-        Names of the columns of a frame that has none of its own.
-
-    Returns
-    -------
-    ndarray of unsigned integers, shape (n_rows, n_features)
-        C-contiguous; bytes if no feature has more than 256 codes, else the next type that fits.
-        The code of a number is how many cuts lie below it (a value equal to a cut belongs to its
-        left), that of a category its position. Missing and unknown values have the code of the
-        feature's ``missing_place``.
-
-    Raises
-    ------
-    SchemaError
-        If names, number or types of the columns contradict the schema.
-    TypeError, ValueError
-        If X is not a frame.
+        What is public.
+    cuts : tuple of ndarray of float64, or None
+        For each numeric feature its increasing, finite cut points; None for categories.
+    groups : tuple of ndarray of int64, or None
+        For each category feature the code of each category; None for numbers.
+    n_codes : tuple of int
+        How many codes each feature has.
     """
-    table, positions = open_matched(X, schema, names)
-    coders = [_coder(*pair) for pair in zip(schema.features.values(), cuts, strict=True)]
-    codes = np.empty((table.n_rows, len(coders)), dtype=np.min_scalar_type(_largest(coders)))
-    one_by_one = dict(enumerate(coders))
-    together = {p: coder for p, coder in one_by_one.items() if isinstance(coder, _Cut)}
-    if table.array is not None and together:
-        _code_numbers(table.array, [positions[place] for place in together], together, codes)
-        one_by_one = {p: coder for p, coder in one_by_one.items() if p not in together}
-    for place, coder in one_by_one.items():
-        _code_column(table.columns[positions[place]].read(), coder, place, codes)
-    return codes
+
+    schema: Schema
+    cuts: tuple[NDArray[np.float64] | None, ...]
+    groups: tuple[NDArray[np.int64] | None, ...]
+    n_codes: tuple[int, ...]
+
+    def __reduce__(self) -> Any:
+        """Leave out what can be computed again."""
+        return Coder, (self.schema, self.cuts, self.groups, self.n_codes)
+
+    def code(self, batch: Batch, threads: int = 1) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Code the rows that have a known label.
+
+        Parameters
+        ----------
+        batch : Batch
+            Columns of types that fit the schema.
+        threads : int, default=1
+            How many to use: more for a whole table, one where several batches are coded at once.
+
+        Returns
+        -------
+        codes : ndarray of unsigned integers, shape (n_known_rows, n_features)
+            C-contiguous, of the smallest type that holds all codes. The code of a number is how
+            many cuts lie below it (a value equal to a cut belongs to its left), that of a category
+            is given by `groups`. Missing and unknown values have the code of the feature's
+            ``missing_place``.
+        labels : ndarray of unsigned integers, shape (n_known_rows,)
+            Positions in the schema's classes, of the smallest type that holds them.
+        """
+        dtype = np.min_scalar_type(max(self.n_codes) - 1)
+        codes = np.empty((batch.n_rows, len(self.n_codes)), dtype)
+        signed = np.min_scalar_type(-len(self.schema.classes))  # -1 is no class
+        labels = np.empty(batch.n_rows, dtype=signed)
+        read_numbers, row_codes = self._number_reader(batch), self._category_readers(batch)
+        row_labels = _row_codes(batch.labels.read(), self.schema.classes, -1, signed)
+        places, search = self._numeric, self._search
+        size = min(max(_TILE_CELLS // max(1, len(places)), _FEWEST_ROWS), _MOST_ROWS)
+
+        def code_tiles(tiles: Sequence[slice]) -> None:
+            numbers = np.empty((len(places), size))
+            for rows in tiles:
+                part = codes[rows]
+                with np.errstate(all="ignore"):  # wider floats overflow to infinity, as they should
+                    read_numbers(rows, numbers[:, : len(part)])
+                search.code(numbers, part, places)
+                for place, read in row_codes.items():
+                    part[:, place] = read(rows)
+                labels[rows] = row_labels(rows)
+
+        tiles = [slice(start, start + size) for start in range(0, batch.n_rows, size)]
+        if min(threads, len(tiles)) < 2:
+            code_tiles(tiles)
+        else:
+            with ThreadPoolExecutor(max_workers=threads) as pool:
+                list(pool.map(code_tiles, [tiles[i::threads] for i in range(threads)]))
+        known = labels >= 0
+        if not known.all():
+            codes, labels = codes[known], labels[known]
+        return codes, labels.astype(np.min_scalar_type(len(self.schema.classes) - 1))
+
+    @cached_property
+    def _numeric(self) -> NDArray[np.int64]:
+        """Which features are numbers."""
+        return np.flatnonzero([part is not None for part in self.cuts])
+
+    @cached_property
+    def _search(self) -> CutSearch:
+        features = self.schema.features.values()
+        pairs = [pair for pair in zip(self.cuts, features, strict=True) if pair[0] is not None]
+        cuts = [part for part, _ in pairs if part is not None]
+        places = [feature.missing_place for _, feature in pairs]
+        missing = [
+            int(np.searchsorted(*pair)) for pair in zip(cuts, map(float, places), strict=True)
+        ]
+        return CutSearch(cuts, missing)
+
+    def _number_reader(self, batch: Batch) -> Callable[[slice, NDArray[np.float64]], None]:
+        """What copies some rows of all numeric features into a matrix (feature, row).
+
+        Whatever they are, they become floats of 64 bits, NaN where missing; whole numbers beyond
+        2^53 are rounded like anywhere else.
+        """
+        array = batch.array
+        if array is not None:
+            columns = slice(None) if len(self._numeric) == array.shape[1] else self._numeric
+
+            def read_array(rows: slice, numbers: NDArray[np.float64]) -> None:
+                numbers[...] = array[rows].T[columns]
+
+            return read_array
+        contents = [_numbers(batch.features[place].read()) for place in self._numeric]
+
+        def read_columns(rows: slice, numbers: NDArray[np.float64]) -> None:
+            for row, content in zip(numbers, contents, strict=True):
+                row[...] = content.values[rows]
+                if content.missing is not None:
+                    row[content.missing[rows]] = np.nan
+
+        return read_columns
+
+    def _category_readers(self, batch: Batch) -> dict[int, _RowCodes]:
+        """For each category feature what gives the codes of some rows."""
+        readers: dict[int, _RowCodes] = {}
+        for place, feature in enumerate(self.schema.features.values()):
+            groups = self.groups[place]
+            if isinstance(feature, Categorical) and groups is not None:
+                column = batch.features[place].read()
+                dtype = code_dtype(feature)
+                readers[place] = _row_codes(
+                    column, feature.categories, feature.missing_place, dtype
+                )
+                if self.n_codes[place] < len(groups):
+                    readers[place] = _grouped(readers[place], groups)
+        return readers
 
 
-class _Cut(NamedTuple):
-    """A numeric feature: its cuts, and the code of a missing value."""
-
-    cuts: NDArray[np.float64]
-    missing: int
+def _numbers(column: Column) -> NumberColumn:
+    return column if isinstance(column, NumberColumn) else NumberColumn(to_numbers(column))
 
 
-def _coder(feature: Feature, cuts: NDArray[np.float64] | None) -> _Cut | Categorical:
-    if isinstance(feature, Categorical):
-        return feature
-    cuts = np.empty(0) if cuts is None else cuts
-    return _Cut(cuts, int(np.searchsorted(cuts, float(feature.missing_place))))
-
-
-def _largest(coders: Sequence[_Cut | Categorical]) -> int:
-    """The largest code there can be."""
-    return max(len(c.cuts) if isinstance(c, _Cut) else len(c.categories) - 1 for c in coders)
-
-
-def _code_column(column: Column, coder: _Cut | Categorical, place: int, codes: Any) -> None:
-    """Fill one column of the codes."""
-    if isinstance(coder, _Cut):
-        values = column.values if isinstance(column, NumberColumn) else to_numbers(column)
-        _code_numbers(values[:, None], [0], {place: coder}, codes)
-        if isinstance(column, NumberColumn) and column.missing is not None:
-            codes[column.missing, place] = coder.missing
-    elif isinstance(column, NumberColumn):
+def _row_codes(column: Column, labels: Sequence[Label], place: int, dtype: DTypeLike) -> _RowCodes:
+    """What gives positions in a list of labels; unknown and missing values have `place`."""
+    if isinstance(column, NumberColumn):
         values, missing = column.values, column.missing
 
-        def code(rows: slice) -> None:
+        def of_numbers(rows: slice) -> NDArray[Any]:
             part = NumberColumn(values[rows], None if missing is None else missing[rows])
-            codes[rows, place] = category_codes(part, coder)
+            return to_codes(part, labels, place, dtype)
 
-        _for_blocks(code, len(codes), 1)
-    else:
-        codes[:, place] = category_codes(column, coder)
-
-
-def _code_numbers(
-    array: NDArray[Any], columns: Sequence[int], coders: dict[int, _Cut], codes: NDArray[Any]
-) -> None:
-    """Fill some columns of the codes, the keys of `coders`, from those of a 2-D array of numbers.
-
-    Values need not be clipped to their range first: every cut lies inside it, so a value below
-    the range is below all of them, as its lower end is, and one above it is above all of them.
-    """
-    # Every kind of number is turned into one of two floats, block by block; whole numbers beyond
-    # 2^53 are rounded like anywhere else.
-    kind = np.float32 if np.can_cast(array.dtype, np.float32) else np.float64
-    cuts, starts = _search_table([coder.cuts for coder in coders.values()], kind)
-    missing = np.array([coder.missing for coder in coders.values()], dtype=codes.dtype)
-    sources, places = np.array(columns, dtype=np.int64), np.array(list(coders), dtype=np.int64)
-
-    def code(rows: slice) -> None:
-        with np.errstate(all="ignore"):  # wider floats can overflow to infinity, as they should
-            values = array[rows].T.astype(kind, order="C")
-        _code_block(values, sources, cuts, starts, missing, codes[rows], places)
-
-    _for_blocks(code, len(array), array.shape[1])
+        return of_numbers
+    if isinstance(column, ValueColumn):
+        return to_codes(column, labels, place, dtype).__getitem__
+    positions = column.codes
+    found = to_codes(ValueColumn(column.values), labels, place, dtype)
+    table = np.append(found, np.array([place], dtype=dtype))  # last, where -1 finds it: missing
+    return lambda rows: np.take(table, positions[rows])
 
 
-def _search_table(
-    cuts: Sequence[NDArray[np.float64]], kind: type[np.floating[Any]]
-) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """The cuts of all features in one array, and where those of each begin.
-
-    They are rounded *down*: a value of the narrower kind is above a cut if and only if it is above
-    the largest value of its own kind that is not above the cut. Behind the cuts of each feature
-    comes at least one infinity, up to a multiple of `_STEP`: no value is above that.
-    """
-    starts = np.cumsum([0, *(_STEP * (len(part) // _STEP + 1) for part in cuts)], dtype=np.int64)
-    table = np.full(starts[-1], np.inf, dtype=kind)
-    for part, start in zip(cuts, starts, strict=False):
-        with np.errstate(over="ignore"):
-            rounded = part.astype(kind)
-        below = np.nextafter(rounded, kind(-np.inf))
-        table[start : start + len(part)] = np.where(rounded > part, below, rounded)
-    return table, starts
-
-
-def _for_blocks(work: Callable[[slice], None], n_rows: int, n_columns: int) -> None:
-    """Work on all rows, a block at a time, in threads if there is more than one block."""
-    size = max(1, _BLOCK_CELLS // n_columns)
-    blocks = [slice(start, start + size) for start in range(0, n_rows, size)]
-    if len(blocks) < 2:
-        for block in blocks:
-            work(block)
-    else:
-        with ThreadPoolExecutor(max_workers=THREADS) as pool:
-            list(pool.map(work, blocks))
-
-
-_unsigned = np.uint64  # an unsigned index spares the kernel a test for negative ones
-
-
-@compiled
-def _code_block(
-    values: Any, sources: Any, cuts: Any, starts: Any, missing: Any, codes: Any, places: Any
-) -> None:  # pragma: no cover
-    """Search feature by feature: how many steps of 16 cuts, then where in one step.
-
-    Each 16th cut is compared with many values at once, which is faster than halving all the way;
-    no branch depends on a value.
-    """
-    n_rows = _unsigned(values.shape[1])
-    at = np.empty(n_rows, dtype=np.uint32)
-    for feature in range(_unsigned(len(sources))):
-        source, place = _unsigned(sources[feature]), _unsigned(places[feature])
-        first, end = _unsigned(starts[feature]), _unsigned(starts[feature + _unsigned(1)])
-        row_values = values[source]
-        at[:] = first
-        for last in range(first + _unsigned(_STEP - 1), end - _unsigned(1), _unsigned(_STEP)):
-            cut = cuts[last]
-            for row in range(n_rows):
-                at[row] += np.uint32(_STEP) if cut < row_values[row] else np.uint32(0)
-        for row in range(n_rows):
-            value = row_values[row]
-            here = _unsigned(at[row])
-            here += _unsigned(8) if cuts[here + _unsigned(7)] < value else _unsigned(0)
-            here += _unsigned(4) if cuts[here + _unsigned(3)] < value else _unsigned(0)
-            here += _unsigned(2) if cuts[here + _unsigned(1)] < value else _unsigned(0)
-            here += _unsigned(1) if cuts[here] < value else _unsigned(0)
-            codes[row, place] = here - first if value == value else missing[feature]
+def _grouped(row_codes: _RowCodes, groups: NDArray[np.int64]) -> _RowCodes:
+    return lambda rows: groups[row_codes(rows)]

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from privatree.errors import SchemaError
 from privatree.schema import Categorical, Feature, Schema
+from privatree.sources.batch import Batch
 from privatree.sources.columns import (
     Column,
     NumberColumn,
@@ -31,6 +32,7 @@ from privatree.sources.opening import open_frame, open_labels
 
 __all__ = [
     "category_codes",
+    "frame_batch",
     "open_frame",
     "open_labels",
     "open_matched",
@@ -106,6 +108,23 @@ def read_labels(y: Any, schema: Schema) -> NDArray[np.int32]:
     (column,) = table.columns
     check_class_type("y", column.type, schema.classes)
     return to_codes(column.read(), schema.classes, -1, np.int32)
+
+
+def frame_batch(X: Any, y: Any, schema: Schema, names: Sequence[str] | None = None) -> Batch:
+    """Open a frame and its labels as one batch, without reading them.
+
+    Parameters and errors are those of :func:`read_features` and :func:`read_labels`; also a
+    ValueError if X and y have not equally many rows.
+    """
+    table, positions = open_matched(X, schema, names)
+    target = open_labels(y)
+    (labels,) = target.columns
+    check_class_type("y", labels.type, schema.classes)
+    if target.n_rows != table.n_rows:
+        raise ValueError("X and y must have the same number of rows.")
+    in_order = positions == list(range(len(table.columns)))
+    features = [table.columns[position] for position in positions]
+    return Batch(table.n_rows, features, labels, table.array if in_order else None)
 
 
 def prediction_matrix(

@@ -79,7 +79,7 @@ def _compiled_draw() -> float:
 
 
 def test_every_mechanism_is_there() -> None:
-    assert {*RELEASES, "Parts", "Weights"} == set(mechanisms.__all__)
+    assert {*RELEASES, "Parts", "ValueCounts", "Weights"} == set(mechanisms.__all__)
 
 
 @pytest.mark.parametrize("name", sorted(RELEASES))

@@ -13,6 +13,7 @@ from privatree.privacy.mechanisms.geometric import Geometric
 from privatree.privacy.mechanisms.joint_exponential_quantiles import JointExponentialQuantiles
 from privatree.privacy.mechanisms.laplace import Laplace
 from privatree.privacy.mechanisms.permute_and_flip import PermuteAndFlip
+from privatree.privacy.mechanisms.quantile_grid import ValueCounts
 from privatree.privacy.mechanisms.truncated_geometric import TruncatedGeometric
 
 __all__ = [
@@ -26,5 +27,6 @@ __all__ = [
     "Parts",
     "PermuteAndFlip",
     "TruncatedGeometric",
+    "ValueCounts",
     "Weights",
 ]

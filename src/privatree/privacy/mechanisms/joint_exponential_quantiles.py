@@ -18,9 +18,16 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from privatree.errors import ParameterError
 from privatree.privacy.mechanisms.joint_exponential_precisely import PreciseTables
 from privatree.privacy.mechanisms.joint_exponential_tables import FloatTables, Problem
-from privatree.privacy.mechanisms.quantile_grid import QuantileGrid, intervals
+from privatree.privacy.mechanisms.quantile_grid import (
+    LARGEST_COLUMN,
+    TOO_LONG,
+    QuantileGrid,
+    ValueCounts,
+    intervals,
+)
 from privatree.privacy.randomness import Randomness
 from privatree.privacy.samplers.halving import select_by_halving
 from privatree.privacy.samplers.scaled_floats import LARGEST_RATE
@@ -55,7 +62,7 @@ class JointExponentialQuantiles(QuantileGrid):
         return min(self.epsilon / (2 * self.sensitivity), Fraction(LARGEST_RATE))
 
     def release(
-        self, exact_values: NDArray[np.float64], randomness: Randomness
+        self, exact_values: NDArray[np.float64] | ValueCounts, randomness: Randomness
     ) -> NDArray[np.float64]:
         """Draw the quantiles, as edges in non-decreasing order.
 
@@ -81,10 +88,16 @@ class JointExponentialQuantiles(QuantileGrid):
             noisy_cells += [start + randomness.below(width) for _ in range(run)]
         return self.edges(sorted(noisy_cells))
 
-    def _problem(self, exact_values: NDArray[np.float64]) -> Problem:
+    def _problem(self, exact_values: NDArray[np.float64] | ValueCounts) -> Problem:
+        exact_counts = None
+        if isinstance(exact_values, ValueCounts):
+            exact_values, exact_counts = exact_values
         exact_cells = self.sorted_cells(exact_values)
-        exact = intervals(exact_cells, 0, self.cells - 1)
-        return Problem(exact, len(exact_cells), self.rate, self.shares)
+        rows = len(exact_cells) if exact_counts is None else int(exact_counts.sum())
+        if rows > LARGEST_COLUMN:
+            raise ParameterError(TOO_LONG)
+        exact = intervals(exact_cells, 0, self.cells - 1, exact_counts)
+        return Problem(exact, rows, self.rate, self.shares)
 
 
 def _draw_runs(problem: Problem, randomness: Randomness) -> list[tuple[int, int]]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import isfinite, lcm
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,15 @@ Neighbours: TypeAlias = Literal["replace", "add-remove"]
 
 LARGEST_GRID = 2**50
 LARGEST_COLUMN = 2**30
+TOO_LONG = "a column must have at most 2^30 rows. Take a sample of it."
 _LARGEST_DENOMINATOR = 2**30
+
+
+class ValueCounts(NamedTuple):
+    """A column as its distinct values, increasing, and how often each of them occurs."""
+
+    exact_values: NDArray[np.float64]
+    exact_counts: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -79,7 +87,7 @@ class QuantileGrid:
     def sorted_cells(self, exact_values: NDArray[np.float64]) -> NDArray[np.int64]:
         """The cells of the values, in increasing order: cell k holds (k, k + 1] / cells."""
         if len(exact_values) > LARGEST_COLUMN:
-            raise ParameterError("a column must have at most 2^30 rows. Take a sample of it.")
+            raise ParameterError(TOO_LONG)
         shares = np.fmin(exact_values, self.high)
         np.fmax(shares, self.low, out=shares)
         shares -= self.low
@@ -118,8 +126,13 @@ class Intervals:
     positions: NDArray[np.int64]
 
 
-def intervals(exact_cells: NDArray[np.int64], first: int, last: int) -> Intervals:
-    """Cut the cells first, ..., last at sorted data cells among them."""
+def intervals(
+    exact_cells: NDArray[np.int64],
+    first: int,
+    last: int,
+    exact_counts: NDArray[np.int64] | None = None,
+) -> Intervals:
+    """Cut the cells first, ..., last at sorted data cells among them, each there so many times."""
     size = len(exact_cells)
     is_last = np.empty(size, dtype=np.bool_)
     np.not_equal(exact_cells[1:], exact_cells[:-1], out=is_last[:-1])
@@ -129,5 +142,6 @@ def intervals(exact_cells: NDArray[np.int64], first: int, last: int) -> Interval
     starts = np.empty(len(ranks) + leading, dtype=np.int64)
     positions = np.empty(len(ranks) + leading, dtype=np.int64)
     starts[:leading], positions[:leading] = first, 0
-    starts[leading:], positions[leading:] = exact_cells[ranks], ranks + 1
+    below = ranks + 1 if exact_counts is None else np.cumsum(exact_counts)[ranks]
+    starts[leading:], positions[leading:] = exact_cells[ranks], below
     return Intervals(starts, np.diff(starts, append=last + 1), positions)

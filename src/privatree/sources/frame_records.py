@@ -1,0 +1,36 @@
+"""Records in memory: a frame and its labels."""
+
+from __future__ import annotations
+
+from privatree.counts import THREADS, CodedRecords
+from privatree.schema import Schema
+from privatree.sources.coding import Coder
+from privatree.sources.containers import Table
+from privatree.sources.frames import frame_batch
+from privatree.sources.source import Records
+
+
+class FrameRecords(Records):
+    """A frame and its labels, found to have the columns of a schema.
+
+    Parameters
+    ----------
+    table, labels : Table
+        As opened by :func:`~privatree.sources.opening.open_frame` and ``open_labels``.
+    schema : Schema
+        What is public.
+
+    Raises
+    ------
+    SchemaError, ValueError
+        If they have not the columns of the schema, or not the same number of rows.
+    """
+
+    def __init__(self, table: Table, labels: Table, schema: Schema) -> None:
+        self._batch = frame_batch(table, labels, schema)
+
+    def counts(self, coder: Coder) -> tuple[CodedRecords, int]:
+        """See :class:`~privatree.sources.source.Records`."""
+        codes, labels = coder.code(self._batch, threads=THREADS)
+        n_classes = len(coder.schema.classes)
+        return CodedRecords(codes, coder.n_codes, labels, n_classes), self._batch.n_rows

@@ -1,0 +1,27 @@
+"""A source of frames in memory, cut into batches, for tests."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from privatree.schema import Schema
+from privatree.sources.batch import Batch
+from privatree.sources.frames import frame_batch
+from privatree.sources.source import BatchSource
+
+
+class FrameBatches(BatchSource):
+    """A pandas frame with its labels, some rows at a time; changes between passes if told."""
+
+    def __init__(self, frame: Any, labels: Any, size: int, *, in_memory: bool = False) -> None:
+        super().__init__("target", None, in_memory)
+        self.frame, self.labels, self.size = frame, labels, size
+
+    def _open(self, schema: Schema) -> None:
+        self.schema = schema
+
+    def _raw_batches(self) -> Iterator[slice]:
+        for start in range(0, len(self.frame), self.size):
+            yield slice(start, start + self.size)
+
+    def _batch(self, raw: slice) -> Batch:
+        return frame_batch(self.frame.iloc[raw], self.labels.iloc[raw], self.schema)
