@@ -4,9 +4,11 @@ The files at the top of the package are the way the data flows; folders are ever
 
     schema.py         what is public: kinds, ranges, categories, classes (schema_values.py: what
                       may stand there; schema_draft.py: a draft to edit)
-    sources/          where records live, and how they become arrays of codes
+    sources/          where records live (frames, files, Spark), how they become codes, and passes
+                      that count those which are not in memory
     candidates.py     where splits may cut, and how likely each is beforehand
-    counts.py         exact class counts: the only code that touches coded records
+    counts.py         exact class counts: what a learner may ask, and records in memory that answer
+                      (count_kernels.py: compiled, the only code that walks over coded records)
     record_tree.py    our learner, private for whole records; its parts:
       record_plan.py    what comes next at a node, and its budget, from released values
       boxes.py          which candidates a node still has
@@ -57,6 +59,7 @@ from privatree.errors import (
     PrivacyLeakWarning,
     PrivatreeError,
     SchemaError,
+    SourceError,
 )
 
 if TYPE_CHECKING:
@@ -86,6 +89,7 @@ __all__ = [
     "PrivatreeError",
     "Schema",
     "SchemaError",
+    "SourceError",
     "__version__",
     "audit",
     "baselines",

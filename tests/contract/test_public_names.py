@@ -23,6 +23,7 @@ NAMES = {
     "PrivatreeError",
     "Schema",
     "SchemaError",
+    "SourceError",
     "__version__",
     "audit",
     "baselines",

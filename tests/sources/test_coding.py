@@ -1,3 +1,4 @@
+import pickle
 import tracemalloc
 
 import numpy as np
@@ -10,11 +11,10 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from privatree.candidates import Candidates
-from privatree.errors import SchemaError
 from privatree.schema import Categorical, Numeric, Schema
 from privatree.sources import coding
-from privatree.sources.coding import read_codes
-from privatree.sources.frames import open_frame, read_features
+from privatree.sources.coding import Coder
+from privatree.sources.frames import frame_batch, open_frame, read_features, read_labels
 
 NUMBERS = Schema(
     {
@@ -35,6 +35,26 @@ def one_by_one(frame, schema, cuts, names=None):
     columns = read_features(frame, schema, names)
     pairs = zip(columns, cuts, strict=True)
     return np.stack([c if at is None else np.searchsorted(at, c) for c, at in pairs], axis=1)
+
+
+def coder_of(schema, cuts):
+    """A coder with these cuts, whose categories have each their own code."""
+    features = schema.features.values()
+    sizes = [
+        len(feature.categories) if at is None else len(at) + 1
+        for feature, at in zip(features, cuts, strict=True)
+    ]
+    groups = [np.arange(n) if at is None else None for n, at in zip(sizes, cuts, strict=True)]
+    return Coder(schema, tuple(cuts), tuple(groups), tuple(sizes))
+
+
+def read_codes(frame, schema, cuts, names=None, threads=2):
+    """The codes of a frame, each row of which has a known label."""
+    n_rows = len(frame) if isinstance(frame, list) else open_frame(frame).n_rows
+    batch = frame_batch(frame, [schema.classes[0]] * n_rows, schema, names)
+    codes, labels = coder_of(schema, cuts).code(batch, threads)
+    assert_array_equal(labels, np.zeros(n_rows))
+    return codes
 
 
 def check(frame, schema=NUMBERS, cuts=CUTS, names=None):
@@ -237,36 +257,99 @@ def test_columns_are_matched_by_name():
     assert_array_equal(check(pl.DataFrame(values[:, order], schema=names)), expected)
 
 
-def test_what_contradicts_the_schema_is_refused():
-    with pytest.raises(SchemaError, match="6 columns"):
-        read_codes(np.zeros((2, 5)), NUMBERS, CUTS)
-    with pytest.raises(SchemaError, match="numeric"):
-        read_codes(np.array([["x"]]), Schema({"x": Numeric(0, 1)}, [0, 1]), [np.array([0.5])])
-
-
 @pytest.mark.parametrize("frame", [[], np.zeros((0, 6)), np.zeros((0, 6), dtype=int)])
 def test_no_rows(frame):
     assert read_codes(frame, NUMBERS, CUTS).shape == (0, 6)
 
 
-# --- blocks, threads and memory -----------------------------------------------------------------
+# --- labels and groups --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("cells", [1, 6, 7, 100, 2**20])
-def test_blocks_do_not_matter(monkeypatch, cells):
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["no", None, "yes", "maybe", "no"],
+        pd.Series(["no", None, "yes", "maybe", "no"], dtype="category"),
+        pa.array(["no", None, "yes", "maybe", "no"]),
+    ],
+    ids=["list", "categories", "arrow"],
+)
+def test_only_rows_with_a_known_label_are_coded(monkeypatch, labels, threads):
+    monkeypatch.setattr(coding, "_FEWEST_ROWS", 2)
+    monkeypatch.setattr(coding, "_MOST_ROWS", 2)
+    schema = Schema({"x": Numeric(0, 5)}, ["yes", "no"])
+    batch = frame_batch(np.arange(5.0)[:, None], labels, schema)
+    codes, found = coder_of(schema, [np.array([1.5, 2.5, 3.5])]).code(batch, threads)
+    assert_array_equal(codes, [[0], [1], [3]])
+    assert_array_equal(found, [1, 0, 1])
+    assert codes.flags.c_contiguous
+    assert (codes.dtype, found.dtype) == (np.uint8, np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("n_classes", "dtype"),
+    [(2, np.uint8), (128, np.uint8), (129, np.uint8), (256, np.uint8), (257, np.uint16)],
+)
+@pytest.mark.parametrize("kind", ["i8", "f4", "O"])
+def test_labels_have_the_smallest_type(n_classes, dtype, kind):
+    schema = Schema({"x": Numeric(0, 5)}, list(range(n_classes)))
+    y = np.arange(-1, n_classes + 1).astype(kind)
+    batch = frame_batch(np.zeros((len(y), 1)), y, schema)
+    _, labels = coder_of(schema, [np.array([1.5])]).code(batch)
+    assert labels.dtype == dtype
+    assert_array_equal(labels, np.arange(n_classes))
+    assert_array_equal(labels, [label for label in read_labels(y, schema) if label >= 0])
+
+
+@pytest.mark.parametrize("kind", ["i8", "f8", "O", "category"])
+def test_many_categories_share_codes(kind):
+    schema = Schema({"x": Categorical(range(1300), missing=700)}, [0, 1])
+    candidates = Candidates.of(schema, 16)
+    coder = Coder(schema, candidates.cuts, candidates.groups, candidates.n_codes)
+    (groups,) = candidates.groups
+    values = pd.DataFrame({"x": pd.Series(np.arange(1301)).astype(kind)})
+    codes, _ = coder.code(frame_batch(values, [0] * 1301, schema))
+    assert codes.dtype == np.uint16
+    assert_array_equal(codes[:, 0], [*groups, groups[700]])
+
+
+def test_a_coder_can_be_pickled_and_leaves_its_tables_behind():
+    coder = coder_of(NUMBERS, CUTS)
+    before = len(pickle.dumps(coder))
+    batch = frame_batch(np.random.default_rng(0).normal(size=(9, 6)), [0, 1, 2] * 3, NUMBERS)
+    codes, labels = coder.code(batch)
+    content = pickle.dumps(coder)
+    assert len(content) == before
+    again, labels_again = pickle.loads(content).code(batch)
+    assert_array_equal(again, codes)
+    assert_array_equal(labels_again, labels)
+
+
+# --- tiles, threads and memory ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("rows", [1, 7, 100, 2**20])
+def test_tiles_and_threads_do_not_matter(monkeypatch, rows, threads):
     rng = np.random.default_rng(0)
     values = rng.normal(0, 3, (200, 6))
     values[rng.random(values.shape) < 0.1] = np.nan
     expected = check(values)
-    monkeypatch.setattr(coding, "_BLOCK_CELLS", cells)
+    monkeypatch.setattr(coding, "_FEWEST_ROWS", rows)
+    monkeypatch.setattr(coding, "_MOST_ROWS", rows)
     for frame in (values, np.asfortranarray(values), pl.DataFrame(values, schema=NUMBERS.names),
                   pd.DataFrame(values, columns=list(NUMBERS.names)).astype("Float64")):  # fmt: skip
-        assert_array_equal(check(frame), expected)
+        assert_array_equal(read_codes(frame, NUMBERS, CUTS, threads=threads), expected)
 
 
-def test_an_error_in_a_thread_is_not_lost():
+def test_an_error_in_a_thread_is_not_lost(monkeypatch):
+    def broken(*arguments):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(coding.CutSearch, "code", broken)
     with pytest.raises(ZeroDivisionError):
-        coding._for_blocks(lambda rows: rows.start // 0, 10**6, 1)
+        read_codes(np.zeros((100_000, 6)), NUMBERS, CUTS)
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -274,11 +357,12 @@ def test_the_input_is_not_copied(order):
     rng = np.random.default_rng(0)
     array = np.asarray(rng.normal(size=(200_000, 24)), dtype=np.float32, order=order)
     schema = Schema({f"x{i}": Numeric(-4, 4) for i in range(24)}, [0, 1])
-    cuts = Candidates.of(schema, 256).cuts
-    read_codes(array[:10], schema, cuts)  # compiles
+    coder = coder_of(schema, Candidates.of(schema, 256).cuts)
+    labels = np.zeros(len(array), dtype=np.int8)
+    coder.code(frame_batch(array[:10], labels[:10], schema))  # compiles
     tracemalloc.start()
-    codes = read_codes(array, schema, cuts)
+    codes, _ = coder.code(frame_batch(array, labels, schema), threads=2)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert peak < codes.nbytes + 2**21
+    assert peak < codes.nbytes + 2**22
     assert codes.nbytes == array.size

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 from privatree.errors import ParameterError, SchemaError
 from privatree.schema import Categorical, Numeric, Schema
-from privatree.sources.csv_text import open_csv, text_labels, text_numbers
+from privatree.sources.csv_files import open_csv
+from privatree.sources.csv_text import text_labels, text_numbers
 from privatree.sources.files import read_columns, read_files, read_files_without_schema
 from privatree.sources.frames import read_features, read_labels
 from privatree.sources.paths import find_files
@@ -570,7 +571,7 @@ def test_a_carriage_return_in_a_value_does_not_end_its_row(tmp_path, end):
     path = tmp_path / "data.csv"
     path.write_bytes(end.join(["a,b", "1,x\ry", '2,"p\rq"', "3,z"]).encode())
     opened = open_csv(path)
-    assert [column.to_pylist() for column in opened.text([0, 1], allow_ragged=False)] == [
+    assert [column.to_pylist() for column in opened.text([0, 1], allow_ragged=False).columns] == [
         ["1", "2", "3"],
         ["x y", "p\rq", "z"],
     ]
@@ -579,7 +580,7 @@ def test_a_carriage_return_in_a_value_does_not_end_its_row(tmp_path, end):
 def test_where_carriage_returns_end_the_first_row_they_end_all(tmp_path):
     path = tmp_path / "data.csv"
     path.write_bytes(b"a,b\r1,x\r2,y\r")
-    (column, _) = open_csv(path).text([0, 1], allow_ragged=False)
+    (column, _) = open_csv(path).text([0, 1], allow_ragged=False).columns
     assert column.to_pylist() == ["1", "2"]
 
 
@@ -587,4 +588,4 @@ def test_where_carriage_returns_end_the_first_row_they_end_all(tmp_path):
 def test_a_first_row_alone_is_a_file_without_records(tmp_path, content):
     path = tmp_path / "data.csv"
     path.write_bytes(content)
-    assert [len(column) for column in open_csv(path).text([0, 1], allow_ragged=True)] == [0, 0]
+    assert [len(column) for column in open_csv(path).text([0, 1], allow_ragged=True).columns] == [0, 0]

@@ -10,10 +10,10 @@ import pytest
 from batches_in_memory import FrameBatches
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mixed_records import schema_of, some_records
 from numpy.testing import assert_array_equal
 
 from privatree import (
-    Categorical,
     Numeric,
     PaperPrivaTreeClassifier,
     PrivaTreeClassifier,
@@ -25,40 +25,6 @@ from privatree.privacy import Budget
 from privatree.sources import passes
 from privatree.sources.passes import PassCounts
 from privatree.sources.questions import CountAnswer, CountQuestion
-
-CLASSES = {2: ["no", "yes"], 3: ["low", "middle", "high"]}
-
-
-def schema_of(n_classes):
-    return Schema(
-        {
-            "size": Numeric(0, 40, integer=True),
-            "share": Numeric(-1, 1),
-            "colour": Categorical(["red", "green", "blue", "grey"]),
-            "new": Categorical([False, True]),
-            "constant": Numeric(3, 3),
-        },
-        CLASSES[n_classes],
-    )
-
-
-def some_records(n, n_classes, seed):
-    """Rows with missing and unknown values and labels, and something to learn."""
-    rng = np.random.default_rng(seed)
-    frame = pd.DataFrame(
-        {
-            "size": np.where(rng.random(n) < 0.1, np.nan, rng.integers(-3, 45, n)),
-            "share": rng.normal(0, 0.7, n),
-            "colour": rng.choice(["red", "green", "blue", "grey", "mauve", None], n),
-            "new": rng.random(n) < 0.4,
-            "constant": 3.0,
-        }
-    )
-    score = frame["size"].fillna(20) / 40 + frame["share"] + (frame["colour"] == "red")
-    place = np.digitize(score + rng.normal(0, 0.2, n), np.linspace(0, 1.5, n_classes - 1))
-    labels = pd.Series(np.array([*CLASSES[n_classes], "?"], dtype=object)[place])
-    labels[rng.random(n) < 0.05] = "?"
-    return frame, labels
 
 
 def fitted(learner, *records):
@@ -360,7 +326,7 @@ def test_tables_that_would_not_fit_are_refused_before_anything_is_charged(monkey
     learner = PrivaTreeClassifier(schema=schema_of(2), lookahead=3, budget=budget)
     assert learner.fit(FrameBatches(frame, labels, 10)).tree_ is not None
     monkeypatch.setattr(passes, "LARGEST_TABLES", 1000)
-    with pytest.raises(ParameterError, match='lookahead must be smaller .* lookahead="auto"'):
+    with pytest.raises(ParameterError, match="lookahead must be smaller"):
         learner.fit(FrameBatches(frame, labels, 10))
     assert learner.fit(frame, labels).tree_ is not None
     assert len(budget.charges) == 2
@@ -385,8 +351,6 @@ def test_a_source_needs_a_schema_and_no_labels():
 
 
 def test_progress_and_target_are_checked():
-    frame, labels = some_records(5, 2, 0)
-
     class Named(FrameBatches):
         def __init__(self, target, progress, in_memory):
             super(FrameBatches, self).__init__(target, progress, in_memory)

@@ -18,7 +18,6 @@ from numpy.typing import DTypeLike, NDArray
 from privatree.schema import Categorical, Label, Schema
 from privatree.sources.batch import Batch
 from privatree.sources.columns import (
-    CodedColumn,
     Column,
     NumberColumn,
     ValueColumn,

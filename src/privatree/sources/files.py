@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,9 @@ from privatree.sources.columns import (
     to_codes,
     to_numbers,
 )
-from privatree.sources.csv_text import first_row_mistake, open_csv, text_labels, text_numbers
-from privatree.sources.paths import is_csv
+from privatree.sources.csv_files import CsvFile, open_csv
+from privatree.sources.csv_text import repeated_text, text_column
+from privatree.sources.paths import is_csv, partition_values
 
 _NO_NAMES = " Its first row must name the columns, with commas between."
 
@@ -112,31 +114,33 @@ def _csv_columns(
 ) -> tuple[dict[str, Column], list[str]]:
     """The wanted columns of a CSV file, and the names of the others."""
     opened = open_csv(file)
-    positions, unused = _matched(file, opened.names, wanted)
-    texts = opened.text(list(positions.values()), allow_ragged=allow_ragged)
-    columns: dict[str, Column] = {}
-    for name, text in zip(positions, texts, strict=True):
-        feature = wanted[name]
-        if isinstance(feature, Numeric):
-            columns[name] = text_numbers(text)
-        else:
-            columns[name] = text_labels(text, feature.categories)
-    return columns, unused
+    positions, unused = match_csv(opened, wanted)
+    texts = opened.text(list(positions.values()), allow_ragged=allow_ragged).columns
+    return {
+        name: text_column(text, wanted[name]) for name, text in zip(positions, texts, strict=True)
+    }, unused
+
+
+def match_csv(opened: CsvFile, wanted: Collection[str]) -> tuple[dict[str, int], list[str]]:
+    """Find columns of a CSV file, as :func:`matched_columns` does."""
+    return matched_columns(opened.path, opened.names, wanted, opened.mistake, _NO_NAMES)
 
 
 def _parquet_columns(
     file: Path, wanted: Mapping[str, Feature], target: str | None
 ) -> tuple[dict[str, Column], list[str]]:
     """The wanted columns of a Parquet file, of types that fit, and the names of the others."""
+    folders = partition_values(file)
     with open_parquet(file) as opened:
         found = opened.schema_arrow
-        positions, unused = _matched(file, found.names, wanted)
-        for name, position in positions.items():
-            _check_type(file, name, arrow_type(found.types[position]), wanted[name], name == target)
-        table = opened.read(columns=[found.names[position] for position in positions.values()])
+        positions, unused = matched_columns(file, [*found.names, *folders], wanted)
+        in_file = {name: at for name, at in positions.items() if at < len(found.names)}
+        for name, at in in_file.items():
+            check_column_type(file, name, arrow_type(found.types[at]), wanted[name], name == target)
+        read = read_parquet(opened, folders, list(positions.values()))
         return {
-            name: arrow_column(table.column(found.names[position]))
-            for name, position in positions.items()
+            name: arrow_column(data) if name in in_file else text_column(data, wanted[name])
+            for name, data in zip(positions, read, strict=True)
         }, unused
 
 
@@ -154,17 +158,67 @@ def open_parquet(file: Path) -> Iterator[Any]:
             raise ParameterError(f"{file}: not a Parquet file that can be read.") from None
 
 
-def _matched(
-    file: Path, found: Sequence[str], wanted: Collection[str], if_none: str = _NO_NAMES
+def read_parquet(
+    opened: Any, folders: Mapping[str, str | None], positions: Sequence[int]
+) -> list[Any]:
+    """Read columns of a Parquet file, and such that folders give.
+
+    Parameters
+    ----------
+    opened : pyarrow.parquet.ParquetFile
+        The file.
+    folders : mapping
+        Names and values of the columns that the names of folders above it give.
+    positions : sequence of int
+        Which columns; those that folders give come behind those of the file.
+
+    Returns
+    -------
+    list of pyarrow.ChunkedArray
+        What folders say is text.
+    """
+    names, texts = opened.schema_arrow.names, list(folders.values())
+    table = opened.read(columns=[names[at] for at in positions if at < len(names)])
+    return [
+        table.column(names[at])
+        if at < len(names)
+        else repeated_text(texts[at - len(names)], table.num_rows)
+        for at in positions
+    ]
+
+
+def matched_columns(
+    file: Path,
+    found: Sequence[str],
+    wanted: Collection[str],
+    mistake: str = "",
+    if_none: str = "",
 ) -> tuple[dict[str, int], list[str]]:
-    """Where the wanted columns are, and the names of the others; blanks around names are fine."""
+    """Where the wanted columns are, and the names of the others; blanks around names are fine.
+
+    Parameters
+    ----------
+    file : Path
+        For messages.
+    found : sequence of str
+        The names of all columns, in their order, those that folders give included.
+    wanted : collection of str
+        Names that must be among them, once.
+    mistake : str
+        Why one that is not there is not found, if that is known, to end a message with.
+    if_none : str
+        What to say if none of them is there, and nothing better is known.
+
+    Raises
+    ------
+    SchemaError
+        If one is not there, or twice.
+    """
     called = [name if name in wanted else name.strip() for name in found]
     if absent := [name for name in wanted if name not in called]:
-        hint = first_row_mistake(found) if is_csv(file) else ""
-        if not hint:
-            others = [name for name in called if name not in wanted]
-            hint = did_you_mean(absent[0], others or called)
-        if not hint and is_csv(file) and len(absent) == len(wanted):
+        others = [name for name in called if name not in wanted]
+        hint = mistake or did_you_mean(absent[0], others or called)
+        if not hint and len(absent) == len(wanted):
             hint = if_none
         raise SchemaError(f"{file}: must have every column needed, lacks {_listed(absent)}.{hint}")
     if twice := [name for name in wanted if called.count(name) > 1]:
@@ -176,9 +230,16 @@ def _matched(
     return {name: called.index(name) for name in wanted}, unused
 
 
-def _check_type(
+def check_column_type(
     file: Path, name: str, found: ColumnType, feature: Feature, is_target: bool
 ) -> None:
+    """Refuse a column of a file whose type contradicts its feature, or the classes.
+
+    Raises
+    ------
+    SchemaError
+        From the types alone, so it says nothing about the records.
+    """
     try:
         if is_target and isinstance(feature, Categorical):
             check_class_type(f"column {name!r}", found, feature.categories)
@@ -245,8 +306,9 @@ def read_columns(files: Sequence[Path], names: Sequence[str]) -> Any:
     Returns
     -------
     pyarrow.Table
-        Columns of CSV files are text. A CSV row that has not as many values as the first is an
-        error, as it is for :func:`read_files` where each row needs its answer.
+        Columns of CSV files are text, as are those that folders give. A CSV row that has not as
+        many values as the first is an error, as it is for :func:`read_files` where each row needs
+        its answer.
     """
     import pyarrow as pa
 
@@ -254,14 +316,14 @@ def read_columns(files: Sequence[Path], names: Sequence[str]) -> Any:
     for file in files:
         if is_csv(file):
             opened = open_csv(file)
-            positions, _ = _matched(file, opened.names, names, if_none="")
-            read = opened.text(list(positions.values()), allow_ragged=False)
+            positions, _ = matched_columns(file, opened.names, names, opened.mistake)
+            read = opened.text(list(positions.values()), allow_ragged=False).columns
         else:
+            folders = partition_values(file)
             with open_parquet(file) as parquet:
-                found = parquet.schema_arrow.names
-                positions, _ = _matched(file, found, names)
-                table = parquet.read(columns=[found[at] for at in positions.values()])
-            read = [table.column(found[at]) for at in positions.values()]
+                found = [*parquet.schema_arrow.names, *folders]
+                positions, _ = matched_columns(file, found, names)
+                read = read_parquet(parquet, folders, list(positions.values()))
         parts.append(pa.table(dict(zip(names, read, strict=True))))
     return _joined(parts, None, ignored=()).features
 
@@ -297,13 +359,12 @@ def read_files_without_schema(files: Sequence[Path], target: str) -> FileRecords
     tables: list[Any] = []
     wanted: list[str] = []
     for file in files:
-        names, read, is_utf8 = _untyped(file)
+        names, read, mistake = _untyped(file)
         wanted = wanted or list(dict.fromkeys([*_trimmed(names), target]))
-        positions, unused = _matched(file, names, wanted)
+        if_none = _NO_NAMES if is_csv(file) else ""
+        positions, unused = matched_columns(file, names, wanted, mistake, if_none)
         if unused:
             raise SchemaError(f"{file}: must have the columns of the first file only.")
-        if not is_utf8:
-            raise SchemaError(f"{file}: must be UTF-8 text, and is not. Save it as CSV UTF-8.")
         tables.append(pa.table(dict(zip(positions, read(list(positions.values())), strict=True))))
     return _joined(tables, target, ignored=())
 
@@ -314,11 +375,26 @@ def _trimmed(names: list[str]) -> list[str]:
     return trimmed if len(set(trimmed)) == len(set(names)) else names
 
 
-def _untyped(file: Path) -> tuple[list[str], Callable[[list[int]], list[Any]], bool]:
-    """The columns of a file, how to read some of them, and whether its text is UTF-8."""
+def _untyped(file: Path) -> tuple[list[str], Callable[[list[int]], list[Any]], str]:
+    """The columns of a file, how to read some of them, and what its first row has wrong."""
     if is_csv(file):
         opened = open_csv(file)
-        return opened.names, opened.guessed, opened.is_utf8
+        return opened.names, partial(_guessed, opened), opened.mistake
+    folders = partition_values(file)
     with open_parquet(file) as parquet:
-        table = parquet.read()
-    return table.column_names, lambda positions: [table.column(at) for at in positions], True
+        names = [*parquet.schema_arrow.names, *folders]
+    return names, partial(_untyped_parquet, file, folders), ""
+
+
+def _guessed(opened: CsvFile, positions: Sequence[int]) -> list[Any]:
+    read = opened.guessed(positions)
+    if not read.is_utf8:
+        raise SchemaError(f"{opened.path}: must be UTF-8 text, and is not. Save it as CSV UTF-8.")
+    return read.columns
+
+
+def _untyped_parquet(
+    file: Path, folders: Mapping[str, str | None], positions: Sequence[int]
+) -> list[Any]:
+    with open_parquet(file) as parquet:
+        return read_parquet(parquet, folders, positions)

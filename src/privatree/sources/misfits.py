@@ -27,16 +27,10 @@ from privatree.sources.columns import (
     to_codes,
     to_numbers,
 )
-from privatree.sources.csv_text import (
-    MISSING_WORDS,
-    count_trimmed,
-    first_row_mistake,
-    open_csv,
-    text_labels,
-    text_numbers,
-)
-from privatree.sources.files import open_parquet
-from privatree.sources.paths import is_csv
+from privatree.sources.csv_files import open_csv
+from privatree.sources.csv_text import MISSING_WORDS, count_trimmed, text_column
+from privatree.sources.files import open_parquet, read_parquet
+from privatree.sources.paths import is_csv, partition_values
 from privatree.sources.values import is_missing
 
 MOST_EXAMPLES = 3
@@ -161,43 +155,48 @@ def _csv(
     file: Path, wanted: Mapping[str, Feature], target: str, result: Misfits
 ) -> tuple[dict[str, _Read], list[Misfit]]:
     opened = open_csv(file)
-    if not opened.is_utf8:
+    hint = opened.mistake or " Its first row must name them, with commas between."
+    positions, problems = _positions(file, opened.names, wanted, result, hint)
+    read = opened.text(list(positions.values()), allow_ragged=True)
+    if not read.is_utf8:
         result.not_utf8.append(str(file))
-    positions, problems = _positions(file, opened.names, wanted, result)
-    if not positions:  # all that are there are there twice
-        return {}, problems
-    texts = opened.text(list(positions.values()), allow_ragged=True)
-    n_whole = len(opened.guessed([0])[0])
-    result.n_records += len(texts[0])
-    result.n_ragged += len(texts[0]) - n_whole
+    result.n_records += read.n_rows
+    result.n_ragged += read.n_ragged
     columns = {}
-    for name, text in zip(positions, texts, strict=True):
-        feature, rows = wanted[name], text.slice(0, n_whole)
-        if isinstance(feature, Numeric):
-            columns[name] = _Read(text_numbers(rows), rows)
-        else:
-            columns[name] = _Read(text_labels(rows, feature.categories), rows)
-            if n_trimmed := count_trimmed(rows, feature.categories):
-                result.trimmed[name] = result.trimmed.get(name, 0) + n_trimmed
+    for name, text in zip(positions, read.columns, strict=True):
+        columns[name] = _read_text(
+            name, text.slice(0, read.n_rows - read.n_ragged), wanted[name], result
+        )
     return columns, problems
+
+
+def _read_text(name: str, text: Any, feature: Feature, result: Misfits) -> _Read:
+    if isinstance(feature, Categorical) and (n := count_trimmed(text, feature.categories)):
+        result.trimmed[name] = result.trimmed.get(name, 0) + n
+    return _Read(text_column(text, feature), text)
 
 
 def _parquet(
     file: Path, wanted: Mapping[str, Feature], target: str, result: Misfits
 ) -> tuple[dict[str, _Read], list[Misfit]]:
     columns = {}
+    folders = partition_values(file)
     with open_parquet(file) as opened:
         found = opened.schema_arrow
-        positions, problems = _positions(file, found.names, wanted, result)
+        positions, problems = _positions(file, [*found.names, *folders], wanted, result, "")
         result.n_records += opened.metadata.num_rows
         for name, position in positions.items():
+            if position >= len(found.names):
+                (text,) = read_parquet(opened, folders, [position])
+                columns[name] = _read_text(name, text, wanted[name], result)
+                continue
             try:
                 _check_type(name, arrow_type(found.types[position]), wanted[name], name == target)
             except SchemaError as error:
                 problems.append(Misfit(name, f"{file}: {error}"))
                 continue
-            table = opened.read(columns=[found.names[position]])
-            columns[name] = _Read(arrow_column(table.column(0)))
+            (data,) = read_parquet(opened, folders, [position])
+            columns[name] = _Read(arrow_column(data))
     return columns, problems
 
 
@@ -209,16 +208,18 @@ def _check_type(name: str, found: Any, feature: Feature, is_target: bool) -> Non
 
 
 def _positions(
-    file: Path, found: Sequence[str], wanted: Mapping[str, Feature], result: Misfits
+    file: Path,
+    found: Sequence[str],
+    wanted: Mapping[str, Feature],
+    result: Misfits,
+    hint_if_none: str,
 ) -> tuple[dict[str, int], list[Misfit]]:
     """Where the wanted columns are; blanks around names are fine, as in training."""
     called = [name if name in wanted else name.strip() for name in found]
     if wanted.keys().isdisjoint(called):  # not this table at all
-        hint = ""
-        if is_csv(file):
-            usual = " Its first row must name them, with commas between."
-            hint = first_row_mistake(found) or usual
-        raise SchemaError(f"{file}: must have the columns of the schema, and has none.{hint}")
+        raise SchemaError(
+            f"{file}: must have the columns of the schema, and has none.{hint_if_none}"
+        )
     others = [name for name in called if name not in wanted]
     result.ignored += [" ".join(name.splitlines()[:1]) for name in others]
     readable = [name for name in others if "\ufffd" not in name]

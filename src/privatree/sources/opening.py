@@ -40,8 +40,8 @@ def open_frame(X: Any, names: Sequence[str] | None = None) -> Table:
     ----------
     X : frame
         A 2-D numpy array, list of rows, pandas or polars DataFrame, Arrow table or anything that
-        offers an Arrow stream. A table that was opened before is returned as it is, so a stream
-        that can be read only once may be opened once and used often.
+        offers an Arrow stream; a polars LazyFrame is collected. A table that was opened before is
+        returned as it is, so a stream that can be read only once may be opened once and used often.
     names : sequence of str, optional
         Names of the columns of a frame that has none of its own.
 
@@ -136,6 +136,8 @@ def _only_column(y: Any) -> Table:
 
 def _table(X: Any) -> Table:
     _refuse_sparse("X", X)
+    if is_from("polars", "LazyFrame", X):
+        X = _collected(X)
     if is_from("pandas", "DataFrame", X):
         return pandas_table(X)
     if is_from("polars", "DataFrame", X):
@@ -158,6 +160,20 @@ def _table(X: Any) -> Table:
     raise TypeError(
         "X must be a 2-D numpy array, a list of rows, a pandas or polars DataFrame or an Arrow "
         f"table, got {type(X).__name__}. Convert it to one of these."
+    )
+
+
+def _collected(query: Any) -> Any:
+    """What a polars LazyFrame gives."""
+    try:
+        return query.collect()
+    except MemoryError:
+        raise
+    except Exception:  # its text can show a record, so it is not even kept as the context of ours
+        pass
+    raise TypeError(
+        "X must be a table, got a LazyFrame that cannot be collected. Call collect() yourself to "
+        "see why."
     )
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import errno
 import glob
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from urllib.parse import unquote
 
 from privatree.errors import ParameterError
 
 _CSV, _PARQUET = (".csv", ".csv.gz"), (".parquet", ".pq")
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 
 def find_files(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
@@ -20,7 +22,9 @@ def find_files(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
     ----------
     paths : sequence of path
         Files, folders and patterns such as ``"data/part-*.csv"``. Of a folder the CSV and Parquet
-        files right in it are taken, except those whose names start with ``.`` or ``_``.
+        files right in it are taken, except those whose names start with ``.`` or ``_``, and so are
+        those of the folders in it that are called ``NAME=VALUE``, however deep these lie in each
+        other: that is how partitioned tables are written. No other folders in it are looked into.
 
     Returns
     -------
@@ -54,13 +58,7 @@ def find_files(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
 def _files_at(path: str) -> list[Path]:
     place = Path(path)
     if place.is_dir():
-        files = [
-            file
-            for file in sorted(place.iterdir())
-            if file.is_file()
-            and (is_csv(file) or is_parquet(file))
-            and not file.name.startswith((".", "_"))
-        ]
+        files = list(_files_in(place))
         if not files:
             raise ParameterError(f"{path}: no CSV or Parquet file is in this folder.")
         return files
@@ -70,6 +68,59 @@ def _files_at(path: str) -> list[Path]:
     if not matches:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
     return [file for match in matches for file in _files_at(match)]
+
+
+def _files_in(folder: Path) -> Iterator[Path]:
+    for entry in sorted(folder.iterdir()):
+        if entry.name.startswith("."):
+            continue
+        if entry.is_dir():
+            if _partition(entry.name) is not None:
+                yield from _files_in(entry)
+        elif (is_csv(entry) or is_parquet(entry)) and not entry.name.startswith("_"):
+            yield entry
+
+
+def partition_values(file: Path) -> dict[str, str | None]:
+    """Read the columns that a partitioned table has in the names of its folders.
+
+    Parameters
+    ----------
+    file : Path
+        As :func:`find_files` lists it: ``sales/year=2024/city=S%C3%A3o%20Paulo/part-0.csv``.
+
+    Returns
+    -------
+    dict
+        Names and values of the folders called ``NAME=VALUE`` right above the file, without any
+        other between them, from the outermost on: ``{"year": "2024", "city": "São Paulo"}``. Values
+        are text, whatever they look like; None stands for a missing one.
+
+    Raises
+    ------
+    ParameterError
+        If two folders give values of the same name.
+    """
+    values: dict[str, str | None] = {}
+    for folder in file.parents:
+        found = _partition(folder.name)
+        if found is None:
+            break
+        name, value = found
+        if name in values:
+            raise ParameterError(
+                f"{file}: must be in one folder that is called {name}=..., got two."
+            )
+        values[name] = value
+    return dict(reversed(values.items()))
+
+
+def _partition(folder: str) -> tuple[str, str | None] | None:
+    """The name and the value that a folder's name gives, if it is of such a kind."""
+    name, mark, value = folder.partition("=")
+    if not name or not mark:
+        return None
+    return unquote(name), None if value == _NO_VALUE else unquote(value)
 
 
 def is_csv(file: Path) -> bool:

@@ -1,0 +1,232 @@
+"""Training on files larger than memory and on a Spark cluster: rate, memory, growth in rows.
+
+    python benchmarks/scale.py [--rows 1e6,1e7,1e8] [--folder DIR] [--spark ROWS] [--keep]
+
+Rows of 20 features (10 normal, 4 whole, 3 skewed amounts with cents, 3 categories) and a label are
+made on the spot as Parquet files of a million rows each, 94 bytes a row, in DIR or a temporary
+folder, and deleted at the end unless --keep is given; 1e8 rows take 9.4 GB.
+
+Each size is scanned by pyarrow (the same columns, all cores, nothing done with them), trained on
+with one level at a time (lookahead=1, depth 4, epsilon .1: four passes, whatever the size) and
+scanned again, each in a process of its own, all files read once before. The ratio is of the mean
+pass to the mean scan. Memory is the peak of the training process, libraries and all.
+
+--spark trains on ROWS rows on a standalone cluster of a master and two workers with one core each,
+compares the tree with that of the stream, then trains again and kills one worker (SIGKILL, with its
+executor) in the second pass, and reads a folder of which one file is cut short.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from privatree import Categorical, Numeric, PrivaTreeClassifier, Schema
+
+STEP = 1_000_000
+CATEGORIES = [f"category {place}" for place in range(8)]
+SCHEMA = Schema(
+    {
+        **{f"normal{place}": Numeric(-5, 5) for place in range(10)},
+        **{f"whole{place}": Numeric(0, 99, integer=True) for place in range(4)},
+        **{f"amount{place}": Numeric(0, 2000) for place in range(3)},
+        **{f"kind{place}": Categorical(CATEGORIES) for place in range(3)},
+    },
+    [0, 1],
+)
+
+
+def make_file(path: Path, seed: int) -> None:
+    """Write a million rows in which there is something to learn."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rng = np.random.default_rng(seed)
+    columns: dict[str, Any] = {}
+    for name in SCHEMA.features:
+        if name.startswith("normal"):
+            columns[name] = rng.standard_normal(STEP)
+        elif name.startswith("whole"):
+            columns[name] = rng.integers(0, 100, STEP, dtype=np.int32)
+        elif name.startswith("amount"):
+            columns[name] = np.round(rng.exponential(100, STEP), 2)
+        else:
+            codes = rng.integers(0, len(CATEGORIES), STEP, dtype=np.int8)
+            columns[name] = pa.DictionaryArray.from_arrays(pa.array(codes), CATEGORIES)
+    score = columns["normal0"] + columns["whole0"] / 50 + (columns["amount0"] > 150)
+    columns["label"] = (score + rng.standard_normal(STEP) > 1.2).astype(np.int8)
+    pq.write_table(pa.table(columns), path)
+
+
+def make_files(folder: Path, n_rows: int) -> list[Path]:
+    files = [folder / f"part-{place:05}.parquet" for place in range(-(-n_rows // STEP))]
+    for place, file in enumerate(files):
+        if not file.exists():
+            make_file(file, place)
+    return files
+
+
+def learner() -> PrivaTreeClassifier:
+    return PrivaTreeClassifier(0.1, schema=SCHEMA, lookahead=1, random_state=0)
+
+
+# --- what a process of its own measures ---------------------------------------------------------
+
+
+def scan(files: list[str]) -> dict[str, Any]:
+    import pyarrow.dataset as ds
+
+    start = time.perf_counter()
+    scanner = ds.dataset(files).scanner(columns=[*SCHEMA.features, "label"])
+    n_rows = sum(batch.num_rows for batch in scanner.to_batches())
+    return {"seconds": time.perf_counter() - start, "rows": n_rows}
+
+
+def train(files: list[str]) -> dict[str, Any]:
+    from privatree.sources import ParquetSource
+
+    learner().fit(ParquetSource(files[:1], target="label", progress=False))  # compiles
+    source = ParquetSource(files, target="label", progress=False)
+    answer, seconds = source.answer, []
+
+    def timed(question: Any) -> Any:
+        start = time.perf_counter()
+        found = answer(question)
+        seconds.append(time.perf_counter() - start)
+        return found
+
+    source.answer = timed  # type: ignore[method-assign]
+    start = time.perf_counter()
+    model = learner().fit(source)
+    return {
+        "seconds": time.perf_counter() - start,
+        "passes": seconds,
+        "tree": model.model_.to_dict()["tree"],
+        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+    }
+
+
+def in_a_process(what: str, files: list[Path]) -> dict[str, Any]:
+    command = [sys.executable, __file__, "--measure", what, *map(str, files)]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+# --- one machine --------------------------------------------------------------------------------
+
+
+def stream(files: list[Path], n_rows: int) -> float:
+    """Print a row of the table; return the seconds of a training."""
+    chosen = files[: n_rows // STEP]
+    in_a_process("scan", chosen)  # so that both find the files in the same place
+    before, trained, after = (in_a_process(what, chosen) for what in ("scan", "train", "scan"))
+    scanned = (before["seconds"] + after["seconds"]) / 2
+    mean = sum(trained["passes"]) / len(trained["passes"])
+    size = sum(file.stat().st_size for file in chosen)
+    print(
+        f"| {n_rows:,} | {size / 1e9:.2f} GB | {before['seconds']:.2f}, {after['seconds']:.2f} s | "
+        f"{', '.join(f'{second:.2f}' for second in trained['passes'])} s | "
+        f"{mean / scanned:.2f} | {trained['seconds']:.1f} s | {n_rows / mean / 1e6:.1f} million | "
+        f"{trained['peak'] / 2**20:.0f} MiB |",
+        flush=True,
+    )
+    return float(trained["seconds"])
+
+
+# --- a cluster ----------------------------------------------------------------------------------
+
+
+def cluster(files: list[Path], n_rows: int, folder: Path) -> None:
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "sources"))
+    from spark_cluster import running_cluster
+
+    from privatree.errors import PrivatreeError
+    from privatree.sources import SparkSource
+    from privatree.sources.spark_session import read_parquet, spark_session
+
+    chosen = files[: n_rows // STEP]
+    streamed = in_a_process("train", chosen)
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    with running_cluster(folder / "cluster", executor_memory=1024) as found:
+        spark = spark_session(found.url, {"spark.executor.memory": "1g"})
+        source = SparkSource(read_parquet(spark, list(map(str, chosen))), target="label")
+        answer, seconds, killed = source.answer, [], []
+
+        def timed(question: Any) -> Any:
+            if killed and source.n_passes == 1:
+                threading.Timer(killed[0], lambda: found.kill_worker(0)).start()
+            start = time.perf_counter()
+            result = answer(question)
+            seconds.append(time.perf_counter() - start)
+            return result
+
+        source.answer = timed  # type: ignore[method-assign]
+        for what in ("first", "again", "a worker killed in pass 2"):
+            if what.startswith("a worker"):
+                killed.append(seconds[1] / 2)
+            seconds.clear()
+            tree = learner().fit(source).model_.to_dict()["tree"]
+            passes = ", ".join(f"{second:.1f}" for second in seconds)
+            same = "the same tree" if tree == streamed["tree"] else "ANOTHER TREE"
+            print(
+                f"Spark, {n_rows:,} rows, {what}: passes {passes} s; {same} as streamed", flush=True
+            )
+        broken = folder / "broken"
+        broken.mkdir()
+        for file in chosen[:3]:
+            (broken / file.name).hardlink_to(file)
+        content = chosen[3 % len(chosen)].read_bytes()
+        (broken / "part-cut.parquet").write_bytes(content[: len(content) // 2])
+        try:
+            learner().fit(SparkSource(read_parquet(spark, [str(broken)]), target="label"))
+        except PrivatreeError as error:
+            print(f"Spark, a file cut short: {type(error).__name__}: {error}")
+        spark.stop()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--rows", default="1e6,1e7,1e8", metavar="N,N,...")
+    parser.add_argument("--folder", type=Path, metavar="DIR")
+    parser.add_argument("--spark", type=float, metavar="ROWS", help="also on a cluster")
+    parser.add_argument("--keep", action="store_true", help="do not delete the files")
+    parser.add_argument("--measure", choices=["scan", "train"], help=argparse.SUPPRESS)
+    parser.add_argument("files", nargs="*", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.measure:
+        found = {"scan": scan, "train": train}[arguments.measure](arguments.files)
+        print(json.dumps(found))
+        return
+    sizes = [int(float(size)) for size in arguments.rows.split(",") if size]
+    n_spark = int(arguments.spark or 0)
+    with tempfile.TemporaryDirectory(dir=arguments.folder) as temporary:
+        folder = arguments.folder if arguments.keep and arguments.folder else Path(temporary)
+        start = time.perf_counter()
+        files = make_files(folder, max([*sizes, n_spark]))
+        print(f"{len(files)} files made in {time.perf_counter() - start:.0f} s\n")
+        print("| rows | size | scans | passes | pass / scan | training | rows a second | peak |")
+        print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+        seconds = {size: stream(files, size) for size in sizes}
+        for size in sizes:
+            if 10 * size in seconds:
+                ratio = seconds[10 * size] / seconds[size]
+                print(f"\n{10 * size:,} rows took {ratio:.2f} times as long as {size:,}")
+        if n_spark:
+            print()
+            cluster(files, n_spark, Path(temporary))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+"""Where ``fit`` counts: in memory, in passes over the files, or on a Spark cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from privatree.cli.waiting import waiting
+from privatree.errors import ParameterError
+
+Engine = Annotated[
+    Literal["auto", "memory", "stream", "spark"],
+    typer.Option(
+        help="Where the records are counted: memory reads the files once and keeps them, stream "
+        "reads them again for each of the 2 to 5 passes of a training, spark leaves that to a "
+        "cluster. auto is memory, or stream for what would not fit comfortably. The tree is the "
+        "same."
+    ),
+]
+Master = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="With --engine spark: the cluster, such as spark://host:7077. Without it, what "
+        "Spark's own configuration says, or this machine.",
+    ),
+]
+
+
+def check_engine(engine: str, master: str | None, *, has_schema: bool) -> None:
+    """Refuse options that contradict each other."""
+    if master is not None and engine != "spark":
+        raise ParameterError("--master must be used with --engine spark.")
+    if engine in ("stream", "spark") and not has_schema:
+        raise ParameterError(
+            f"--engine {engine} must be used with --schema: reading one from the records needs "
+            "them in memory."
+        )
+
+
+@contextmanager
+def opened_source(
+    data: Sequence[str],
+    files: Sequence[Path],
+    target: str,
+    schema: Any,
+    engine: str,
+    master: str | None,
+    quiet: bool,
+) -> Iterator[Any]:
+    """The records as a source, its columns found, with a sign of life while it is in use.
+
+    Parameters
+    ----------
+    data : sequence of str
+        As the user named it; Spark finds it by itself.
+    files : sequence of Path
+        The same as files of this machine; none for Spark.
+    target : str
+        The column of labels.
+    schema : Schema
+        What is public.
+    engine : {"auto", "memory", "stream", "spark"}
+        Where to count.
+    master : str or None
+        Spark's cluster.
+    quiet : bool
+        Whether nothing is said.
+    """
+    if engine == "spark":
+        with _spark_source(data, target, schema, master, quiet) as source:
+            yield source
+        return
+    from privatree.sources import CsvSource, ParquetSource
+    from privatree.sources.paths import is_csv
+    from privatree.sources.room import fits_in_memory
+
+    in_memory = engine == "memory" or (
+        engine == "auto" and fits_in_memory(files, len(schema.features))
+    )
+    kind = CsvSource if is_csv(files[0]) else ParquetSource
+    progress = False if quiet or in_memory else None
+    source = kind(files, target=target, progress=progress, in_memory=in_memory)
+    source.open(schema)
+    if not quiet:
+        _say(source.ignored)
+        if engine == "auto" and not in_memory:
+            typer.echo(
+                "Streaming: the records would not fit comfortably in memory, so the files are read "
+                "again in each pass of the training (--engine memory keeps them).",
+                err=True,
+            )
+    with waiting("Training", shown=in_memory and not quiet):
+        yield source
+
+
+@contextmanager
+def _spark_source(
+    data: Sequence[str], target: str, schema: Any, master: str | None, quiet: bool
+) -> Iterator[Any]:
+    from privatree.sources.spark_session import read_parquet, spark_session
+    from privatree.sources.spark_source import SparkSource
+
+    with waiting("Starting Spark", shown=not quiet):
+        spark = spark_session(master)
+    try:
+        source = SparkSource.of_files(
+            read_parquet(spark, data), target=target, progress=False if quiet else None
+        )
+        source.open(schema)
+        if not quiet:
+            _say(source.ignored)
+        yield source
+    finally:
+        spark.stop()
+
+
+def _say(ignored: Sequence[str]) -> None:
+    if ignored:
+        names = ", ".join(map(repr, ignored))
+        typer.echo(f"Not in the schema, so ignored: {names}.", err=True)

@@ -1,0 +1,115 @@
+"""CSV files, read some rows at a time, as often as there are passes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from privatree.errors import ParameterError, SourceError
+from privatree.schema import Categorical, Feature, Schema
+from privatree.sources.batch import Batch
+from privatree.sources.columns import ColumnType, LazyColumn
+from privatree.sources.csv_files import CsvFile, open_csv
+from privatree.sources.csv_rows import RowChunk
+from privatree.sources.csv_text import text_column
+from privatree.sources.files import match_csv
+from privatree.sources.paths import find_files, is_csv
+from privatree.sources.source import BatchSource
+
+_TEXT = ColumnType("string", "text")
+
+
+class CsvSource(BatchSource):
+    """Records in CSV files, compressed by gzip if their names end in ``.gz``.
+
+    Parameters
+    ----------
+    paths : path or sequence of path
+        Files, folders and patterns such as ``"data/part-*.csv"``. Folders may be partitioned
+        (``year=2024/part.csv``): what is in their names is text, read as that in the files.
+    target : str
+        The column of labels.
+    progress : bool, optional
+        Whether passes are shown on stderr. By default, if it is a terminal.
+    in_memory : bool, default=False
+        Whether records are read once and kept as codes, a byte for most values, rather than read
+        again in each pass.
+
+    Attributes
+    ----------
+    ignored : tuple of str
+        The columns that are neither features nor the target, once columns were looked for. Their
+        names are public.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ParameterError
+        If a file is of another kind or named twice.
+
+    Notes
+    -----
+    The schema decides what text is read as: what is not a number, or not a category, is missing. A
+    row that has not as many values as the first, or is longer than 64 MiB, is a record of which
+    every value is missing, its label too. Bytes that are not UTF-8 spoil the value that they are
+    in.
+
+    Files may differ in the order of their columns. They must not change between the passes of one
+    training.
+    """
+
+    def __init__(
+        self,
+        paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+        target: str,
+        progress: bool | None = None,
+        in_memory: bool = False,
+    ) -> None:
+        super().__init__(target, progress, in_memory)
+        paths = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+        self._paths = find_files(paths)
+        if not self._paths:
+            raise ParameterError("paths must name a file at least, got none.")
+        if other := next((path for path in self._paths if not is_csv(path)), None):
+            raise ParameterError(f"{other}: must be a CSV file. ParquetSource reads Parquet files.")
+        self.ignored: tuple[str, ...] = ()
+        self._wanted: dict[str, Feature] = {}
+        self._files: list[_File] = []
+
+    def _open(self, schema: Schema) -> None:
+        wanted = {**schema.features, self.target: Categorical(schema.classes)}
+        files: list[_File] = []
+        ignored: dict[str, None] = {}
+        for path in self._paths:
+            opened = open_csv(path)
+            positions, unused = match_csv(opened, wanted)
+            files.append(_File(opened, [positions[name] for name in wanted]))
+            ignored |= dict.fromkeys(unused)
+        self._wanted, self._files, self.ignored = wanted, files, tuple(ignored)
+
+    def _raw_batches(self) -> Iterator[tuple[_File, RowChunk]]:
+        for file in self._files:
+            if open_csv(file.opened.path) != file.opened:
+                raise SourceError(f"{file.opened.path}: must not change while it is read.")
+            for chunk in file.opened.chunks():
+                yield file, chunk
+
+    def _batch(self, raw: tuple[_File, RowChunk]) -> Batch:
+        file, chunk = raw
+        read = file.opened.chunk_text(chunk, file.positions)
+        *features, labels = (
+            LazyColumn(_TEXT, partial(text_column, text, feature))
+            for text, feature in zip(read.columns, self._wanted.values(), strict=True)
+        )
+        return Batch(read.n_rows, features, labels)
+
+
+@dataclass(frozen=True)
+class _File:
+    """A file, and where in it the columns of the schema are and, last, the target."""
+
+    opened: CsvFile
+    positions: list[int]

@@ -1,0 +1,187 @@
+"""Parquet files, read some rows at a time, as often as there are passes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from privatree.errors import ParameterError, SourceError
+from privatree.schema import Categorical, Feature, Schema
+from privatree.sources.arrow_columns import arrow_column, arrow_type
+from privatree.sources.batch import Batch
+from privatree.sources.columns import CodedColumn, Column, ColumnType, LazyColumn, NumberColumn
+from privatree.sources.csv_text import text_column
+from privatree.sources.files import check_column_type, matched_columns, open_parquet
+from privatree.sources.paths import find_files, is_parquet, partition_values
+from privatree.sources.shielded import shielded
+from privatree.sources.source import BatchSource
+
+_BATCH_CELLS, _MOST_ROWS, _FEWEST_ROWS = 2**21, 2**16, 2**10
+_BUFFER = 2**17  # bytes of each column that are read ahead
+
+
+class ParquetSource(BatchSource):
+    """Records in Parquet files.
+
+    Parameters
+    ----------
+    paths : path or sequence of path
+        Files, folders and patterns such as ``"data/part-*.parquet"``. Folders may be partitioned
+        (``year=2024/part.parquet``): what is in their names is text, read as in a CSV file.
+    target : str
+        The column of labels.
+    progress : bool, optional
+        Whether passes are shown on stderr. By default, if it is a terminal.
+    in_memory : bool, default=False
+        Whether records are read once and kept as codes, a byte for most values, rather than read
+        again in each pass.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ParameterError
+        If a file is of another kind or named twice.
+
+    Notes
+    -----
+    Only the columns that are needed are read. What is decoded at any time is a few batches of rows,
+    however large the files and their row groups are. (pyarrow's scanner of datasets decodes whole
+    row groups.)
+
+    Files may differ in the order and the types of their columns, as long as each fits the schema.
+    They must not change between the passes of one training.
+    """
+
+    def __init__(
+        self,
+        paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+        target: str,
+        progress: bool | None = None,
+        in_memory: bool = False,
+    ) -> None:
+        super().__init__(target, progress, in_memory)
+        paths = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+        self._paths = find_files(paths)
+        if not self._paths:
+            raise ParameterError("paths must name a file at least, got none.")
+        if other := next((path for path in self._paths if not is_parquet(path)), None):
+            raise ParameterError(f"{other}: must be a Parquet file. CsvSource reads CSV files.")
+        self._names: tuple[str, ...] = ()
+        self._files: list[_File] = []
+
+    def _open(self, schema: Schema) -> None:
+        wanted = {**schema.features, self.target: Categorical(schema.classes)}
+        self._names = schema.names
+        self._files = [_opened(path, wanted, self.target) for path in self._paths]
+
+    def _raw_batches(self) -> Iterator[tuple[_File, Any]]:
+        import pyarrow as pa
+
+        for file in self._files:
+            errors = (pa.ArrowException, OSError)
+            for rows in shielded(file.batches(), errors, partial(_unreadable, file.path)):
+                yield file, rows
+
+    def _batch(self, raw: tuple[_File, Any]) -> Batch:
+        file, rows = raw
+        columns = file.columns(rows)
+        features = [columns[name] for name in self._names]
+        return Batch(rows.num_rows, features, columns[self.target])
+
+
+def _unreadable(path: Path) -> ParameterError:
+    return ParameterError(f"{path}: not a Parquet file that can be read to its end.")
+
+
+@dataclass(frozen=True)
+class _File:
+    """A file whose columns have been found.
+
+    Parameters
+    ----------
+    path : Path
+        Where it is.
+    all_names : list of str
+        Of all its columns.
+    names : dict
+        For each wanted column that is in the file what it is called there.
+    from_folders : dict
+        For each other wanted column its only value.
+    as_dictionary : list of str
+        Columns of text, by their names in the file, to be read as positions in a list of values.
+    """
+
+    path: Path
+    all_names: list[str]
+    names: dict[str, str]
+    from_folders: dict[str, Column]
+    as_dictionary: list[str]
+
+    def batches(self) -> Iterator[Any]:
+        """Read some rows at a time."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        options = {"read_dictionary": self.as_dictionary, "buffer_size": _BUFFER}
+        with (
+            pa.OSFile(os.fsencode(self.path)) as handle,
+            pq.ParquetFile(handle, pre_buffer=False, **options) as opened,  # buffers are bounded
+        ):
+            if opened.schema_arrow.names != self.all_names:
+                raise SourceError(f"{self.path}: must not change while it is read.")
+            size = max(_BATCH_CELLS // max(1, len(self.names)), _FEWEST_ROWS)
+            yield from opened.iter_batches(min(size, _MOST_ROWS), columns=list(self.names.values()))
+
+    def columns(self, rows: Any) -> dict[str, LazyColumn]:
+        """The wanted columns of some rows."""
+        found = {}
+        for name, called in self.names.items():
+            content = rows.column(called)
+            found[name] = LazyColumn(arrow_type(content.type), partial(arrow_column, content))
+        text = ColumnType("string", "str")
+        for name, value in self.from_folders.items():
+            found[name] = LazyColumn(text, partial(_repeated, value, rows.num_rows))
+        return found
+
+
+def _opened(path: Path, wanted: Mapping[str, Feature], target: str) -> _File:
+    """Find the wanted columns in a file and the names of its folders, and check their types."""
+    folders = partition_values(path)
+    with open_parquet(path) as opened:
+        found = opened.schema_arrow
+    positions, _ = matched_columns(path, [*found.names, *folders], wanted)
+    names, from_folders, as_dictionary = {}, {}, []
+    for name, position in positions.items():
+        if position >= len(found.names):
+            value = list(folders.values())[position - len(found.names)]
+            from_folders[name] = _only_value(value, wanted[name])
+            continue
+        kind = arrow_type(found.types[position])
+        check_column_type(path, name, kind, wanted[name], name == target)
+        names[name] = found.names[position]
+        if kind.kind == "string" and not kind.is_category:
+            as_dictionary.append(names[name])
+    return _File(path, found.names, names, from_folders, as_dictionary)
+
+
+def _only_value(text: str | None, feature: Feature) -> Column:
+    """A column of one row, from text."""
+    import pyarrow as pa
+
+    return text_column(pa.chunked_array([pa.array([text], pa.string())]), feature)
+
+
+def _repeated(column: Column, n_rows: int) -> Column:
+    """A column of one row as one of many."""
+    if isinstance(column, NumberColumn):
+        return NumberColumn(np.broadcast_to(column.values, n_rows))
+    if isinstance(column, CodedColumn):
+        return CodedColumn(np.broadcast_to(column.codes, n_rows), column.values)
+    raise TypeError(f"text must be numbers or codes, got {type(column).__name__}.")

@@ -1,0 +1,143 @@
+"""Jobs on a Spark cluster that can be interrupted, and what to say of those that fail.
+
+Spark's own text can show values of records. So nothing of it is shown but what is known to be
+public: the name of an error condition, a file, a Python module.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, TypeVar
+from urllib.parse import unquote
+from uuid import uuid4
+
+from privatree.errors import PrivatreeError, SourceError
+from privatree.sources.spark_counting import OTHER_VERSION
+
+_SECONDS = 0.2  # between two looks at a job that runs
+_FILE = re.compile(r"\[FAILED_READ_FILE[A-Z_.]*\][^\n]*? reading file (.+?)\.(?:\s|$)")
+_MODULE = re.compile(r"No module named '([A-Za-z_][\w.]*)'")
+_CONDITION = re.compile(r"(?:Exception|Error): \[([A-Z][A-Z0-9_.]*)\]")
+_SHIP = (
+    "Install privatree[spark] on every executor, or ship an environment that has it with "
+    "spark.archives, and set PYSPARK_PYTHON to its Python."
+)
+_KNOWN = {
+    "PYTHON_VERSION_MISMATCH": "executors must run the same Python as the driver. Set "
+    "PYSPARK_PYTHON to the same version everywhere.",
+    OTHER_VERSION: f"{OTHER_VERSION}. {_SHIP}",
+    "spark.driver.maxResultSize": "the counts must fit spark.driver.maxResultSize. Set it higher.",
+    "Python worker exited unexpectedly": "a Python process of an executor ended, most likely for "
+    "want of memory. Set spark.executor.memoryOverhead higher.",
+    "stopped SparkContext": "the Spark session must be running, and was stopped. Start a new one.",
+}
+"""What Spark says, and what is said instead."""
+
+Result = TypeVar("Result")
+
+
+def run_job(spark: Any, job: Callable[[], Result], look: Callable[[], None]) -> Result:
+    """Run a job of a session; if this is interrupted, cancel it.
+
+    Parameters
+    ----------
+    spark : pyspark.sql.SparkSession
+        The session.
+    job : callable
+        Waits for Spark. It runs in a thread of its own: whoever waits for Spark's answer cannot
+        tell Spark to stop.
+    look : callable
+        Is called now and then while the job runs.
+
+    Raises
+    ------
+    SourceError
+        If the job fails.
+    """
+    from pyspark import InheritableThread
+
+    tag = f"privatree-{uuid4().hex}"
+    results: list[Result] = []
+    failures: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            spark.addTag(tag)
+            results.append(job())
+        except BaseException as failure:
+            failures.append(failure)
+
+    thread = InheritableThread(work, session=spark, daemon=True)
+    thread.start()
+    try:
+        while thread.is_alive():
+            thread.join(_SECONDS)
+            look()
+    except BaseException:
+        while thread.is_alive():  # it may not yet have started what is to be cancelled
+            with suppress(Exception):
+                spark.interruptTag(tag)
+            thread.join(_SECONDS)
+        raise
+    if failures:
+        raise public_error(failures[0])
+    return results[0]
+
+
+@contextmanager
+def quiet_spark() -> Iterator[None]:
+    """Leave out its warning of a pandas newer than it knows: what we use of Spark needs none."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support", FutureWarning)
+        yield
+
+
+def public_error(failure: BaseException) -> BaseException:
+    """What may be shown of a failure of Spark.
+
+    Parameters
+    ----------
+    failure : BaseException
+        What Spark raised.
+
+    Returns
+    -------
+    BaseException
+        A :class:`SourceError` that does not refer to the failure, or the failure itself if it is
+        not Spark's.
+    """
+    if isinstance(failure, PrivatreeError | MemoryError) or not isinstance(failure, Exception):
+        return failure
+    said = str(failure)
+    print(said[:3000])
+    if found := _FILE.search(said):
+        return SourceError(f"{_path(found[1])}: Spark cannot read this file.")
+    if found := _MODULE.search(said):
+        return SourceError(f"executors must have the Python module {found[1]!r}. {_SHIP}")
+    for mark, message in _KNOWN.items():
+        if mark in said:
+            return SourceError(message)
+    return SourceError(
+        f"Spark could not do a pass over the records ({_condition(failure, said)}). Its log says "
+        "why; the log can show values of records."
+    )
+
+
+def _path(uri: str) -> str:
+    """A file as a person names it, if it is on a disk."""
+    if found := re.fullmatch(r"file:(?://)?(/.*)", uri):
+        return unquote(found[1])
+    return uri
+
+
+def _condition(failure: Exception, said: str) -> str:
+    """How Spark calls what happened; in its text this comes before anything else."""
+    from pyspark.errors import PySparkException
+
+    named = failure.getCondition() if isinstance(failure, PySparkException) else None
+    if named is None and (found := _CONDITION.search(said)):
+        named = found[1]
+    return named or type(failure).__name__

@@ -1,0 +1,103 @@
+"""Wherever records live, the same seed gives the same tree and the same account of spends.
+
+On a Spark cluster too: ``tests/sources/test_spark_source.py``.
+"""
+
+import warnings
+
+import duckdb
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from mixed_records import schema_of, some_records
+
+from privatree import PaperPrivaTreeClassifier, PrivaTreeClassifier
+from privatree.sources import ArrowSource, CsvSource, ParquetSource
+
+LEARNERS = st.one_of(
+    st.builds(
+        PrivaTreeClassifier,
+        st.sampled_from([0.1, 3.0, 50.0]),
+        max_depth=st.sampled_from([2, 4]),
+        lookahead=st.sampled_from(["auto", 1, 2]),
+        random_state=st.integers(0, 100),
+    ),
+    st.builds(
+        PaperPrivaTreeClassifier,
+        st.sampled_from([0.5, 20.0]),
+        max_depth=st.just(3),
+        quantiles=st.sampled_from(["private", "exact"]),
+        random_state=st.integers(0, 100),
+    ),
+)
+
+
+def places(frame, labels, folder):
+    """The same records in every place, each as what ``fit`` takes."""
+    whole = frame.assign(target=labels, unused=1)
+    table = pa.Table.from_pandas(whole, preserve_index=False)
+    half = len(whole) // 2
+    files = [folder / f"{part}.parquet" for part in "ab"]
+    for file, part in zip(files, (table[:half], table[half:]), strict=True):
+        pq.write_table(part, file, row_group_size=7)
+    whole.to_csv(folder / "all.csv", index=False)
+    whole.to_csv(folder / "all.csv.gz", index=False)
+    by_name = {"target": "target"}
+    yield "numpy", (frame.to_numpy(dtype=object), labels.to_numpy())
+    yield "pandas", (frame, labels)
+    yield "polars", (pl.from_pandas(frame), pl.from_pandas(labels))
+    yield "a frame as a source", (ArrowSource(whole, **by_name),)
+    yield "lazy polars", (ArrowSource(pl.scan_parquet(files), **by_name),)
+    yield "DuckDB", (ArrowSource(duckdb.read_parquet([*map(str, files)]), **by_name),)
+    yield "an Arrow reader", (ArrowSource(table.to_reader(max_chunksize=9), **by_name),)
+    yield "an Arrow dataset", (ArrowSource(ds.dataset(files), **by_name),)
+    yield "a function", (ArrowSource(lambda: table.to_reader(max_chunksize=5), **by_name),)
+    yield "Parquet", (ParquetSource(files, **by_name),)
+    yield "Parquet in memory", (ParquetSource(folder / "?.parquet", in_memory=True, **by_name),)
+    yield "CSV", (CsvSource(folder / "all.csv", **by_name),)
+    yield (
+        "CSV, compressed, in memory",
+        (CsvSource(folder / "all.csv.gz", in_memory=True, **by_name),),
+    )
+
+
+def model_of(learner, records):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the paper's claim
+        return learner.fit(*records).model_.to_dict()
+
+
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(LEARNERS, st.integers(1, 120), st.sampled_from([2, 3]), st.integers(0, 2**32))
+def test_the_same_tree_and_ledger_from_everywhere(tmp_path, learner, n, n_classes, seed):
+    frame, labels = some_records(n, n_classes, seed)
+    learner.set_params(schema=schema_of(n_classes))
+    (first, records), *others = places(frame, labels, tmp_path)
+    expected = model_of(learner, records)
+    assert expected["privacy"]["spends"]
+    for place, records in others:
+        assert model_of(learner, records) == expected, f"{place} differs from {first}"
+
+
+def test_another_record_gives_another_account_of_counts(tmp_path):
+    """What is compared above can differ: at a high epsilon the tree follows the records."""
+    frame, labels = some_records(200, 2, 0)
+    learner = PrivaTreeClassifier(1e6, schema=schema_of(2), random_state=0, probability_share=0.5)
+    expected = model_of(learner, (frame, labels))
+    keep = np.flatnonzero(labels != "?")[1:]
+    for place, records in places(frame.iloc[keep], labels.iloc[keep], tmp_path):
+        assert model_of(learner, records) != expected, place
+
+
+@pytest.mark.parametrize("learner", [PrivaTreeClassifier, PaperPrivaTreeClassifier])
+def test_no_records_train_from_everywhere(tmp_path, learner):
+    frame, labels = some_records(3, 2, 0)
+    model = learner(schema=schema_of(2), random_state=0)
+    expected = model_of(model, (frame[:0], labels[:0]))
+    for place, records in places(frame[:0], labels[:0], tmp_path):
+        assert model_of(model, records) == expected, place

@@ -1,0 +1,40 @@
+"""Records of all kinds of columns, with missing and unknown values, and something to learn."""
+
+import numpy as np
+import pandas as pd
+
+from privatree import Categorical, Numeric, Schema
+
+CLASSES = {2: ["no", "yes"], 3: ["low", "middle", "high"]}
+
+
+def schema_of(n_classes):
+    return Schema(
+        {
+            "size": Numeric(0, 40, integer=True),
+            "share": Numeric(-1, 1),
+            "colour": Categorical(["red", "green", "blue", "grey"]),
+            "new": Categorical([False, True]),
+            "constant": Numeric(3, 3),
+        },
+        CLASSES[n_classes],
+    )
+
+
+def some_records(n, n_classes, seed):
+    """Rows with missing and unknown values and labels, and something to learn."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "size": np.where(rng.random(n) < 0.1, np.nan, rng.integers(-3, 45, n)),
+            "share": rng.normal(0, 0.7, n),
+            "colour": rng.choice(["red", "green", "blue", "grey", "mauve", None], n),
+            "new": rng.random(n) < 0.4,
+            "constant": 3.0,
+        }
+    )
+    score = frame["size"].fillna(20) / 40 + frame["share"] + (frame["colour"] == "red")
+    place = np.digitize(score + rng.normal(0, 0.2, n), np.linspace(0, 1.5, n_classes - 1))
+    labels = pd.Series(np.array([*CLASSES[n_classes], "?"], dtype=object)[place])
+    labels[rng.random(n) < 0.05] = "?"
+    return frame, labels

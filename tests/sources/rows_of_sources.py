@@ -1,0 +1,35 @@
+"""What a source gives: its records as codes, in no order."""
+
+import numpy as np
+
+from privatree.candidates import Candidates
+from privatree.sources.coding import Coder
+from privatree.sources.frames import frame_batch
+from privatree.sources.held_codes import CodesQuestion
+
+
+def coder_of(schema):
+    candidates = Candidates.of(schema, 64)
+    return Coder(schema, candidates.cuts, candidates.groups, candidates.n_codes)
+
+
+def coded_rows(source, schema):
+    """Every record of a source with a known label, sorted, and how many rows there are."""
+    source.open(schema)
+    return rows_of_a_pass(source, schema)
+
+
+def rows_of_a_pass(source, schema):
+    """The same, of a source that is open."""
+    records, n_rows = source.answer(CodesQuestion(coder_of(schema))).records()
+    return _sorted(records._codes, records._labels), n_rows
+
+
+def coded_frame(X, y, schema):
+    """The same of a frame and its labels, as training in memory reads them."""
+    batch = frame_batch(X, y, schema)
+    return _sorted(*coder_of(schema).code(batch)), batch.n_rows
+
+
+def _sorted(codes, labels):
+    return sorted(map(tuple, np.column_stack((codes, labels)).tolist()))
