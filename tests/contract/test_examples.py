@@ -17,6 +17,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 PROMISES = {
     "audit_a_broken_learner": r"the claim of 1 is false(?s:.*)does not contradict the claim of 1",
     "beside_scikit_learn": r"epsilon 1\.0 +0\.8\d\d\nwithout privacy +0\.84\d\n$",
+    "larger_than_memory": r"^\d passes .* depth \d\nthe same as in memory: True\n.* 8\d% of the",
     "make_patients": r"^$",
     "one_budget": r"5 folds: .* left 1\.5\ngrid search: 7 fits, .* left 0\.8\nrefused: .*\n\[0\.1",
     "own_schema": r"earlier_admissions <= \d+\n(?s:.*)\n\['\w+' '\w+' '\w+'\]\n$",
