@@ -20,6 +20,7 @@ from privatree.sources.containers import Table
 from privatree.sources.frame_records import FrameRecords
 from privatree.sources.frames import open_frame, open_labels, read_features, read_labels
 from privatree.sources.inference import check_without_schema, infer_schema
+from privatree.sources.opening import collected
 from privatree.sources.source import Records, Source
 
 SMALLEST_EPSILON, LARGEST_EPSILON = 1e-9, 1e9
@@ -86,6 +87,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ParameterError(
                 f"X must be records in memory for {type(self).__name__}, got a source."
             )
+        X = collected(X)
         table = open_frame(X)
         if table.has_shape:
             validate_data(self, X, y, skip_check_array=True)
@@ -115,26 +117,27 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_ = model.classes_
         return self
 
-    def _names(self, X: Any) -> Any:
-        """Check X against the training columns; their names, for an X that has none."""
+    def _seen(self, X: Any) -> tuple[Any, Any]:
+        """X, checked against the training columns, and their names for an X that has none."""
         check_is_fitted(self, "model_")
+        X = collected(X)
         if open_frame(X).has_shape:  # else: a list without rows
             validate_data(self, X, reset=False, skip_check_array=True)
-        return getattr(self, "feature_names_in_", None)
+        return X, getattr(self, "feature_names_in_", None)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The predicted label of each row."""
-        names = self._names(X)
+        X, names = self._seen(X)
         return self.model_.predict(X, names=names)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of each class (columns in the order of ``classes_``) for each row."""
-        names = self._names(X)
+        X, names = self._seen(X)
         return self.model_.predict_proba(X, names=names)
 
     def apply(self, X: Any) -> NDArray[np.int32]:
         """The number of the leaf that each row falls in."""
-        names = self._names(X)
+        X, names = self._seen(X)
         return self.model_.apply(X, names=names)
 
     def save(self, path: str | Path) -> None:

@@ -86,16 +86,16 @@ def opened_source(
     progress = False if quiet or in_memory else None
     source = kind(files, target=target, progress=progress, in_memory=in_memory)
     source.open(schema)
-    if not quiet:
-        _say(source.ignored)
-        if engine == "auto" and not in_memory:
-            typer.echo(
-                "Streaming: the records would not fit comfortably in memory, so the files are read "
-                "again in each pass of the training (--engine memory keeps them).",
-                err=True,
-            )
+    if engine == "auto" and not in_memory and not quiet:
+        typer.echo(
+            "Streaming: the records would not fit comfortably in memory, so the files are read "
+            "again in each pass of the training (--engine memory keeps them).",
+            err=True,
+        )
     with waiting("Training", shown=in_memory and not quiet):
         yield source
+    if not quiet:
+        _say(source.ignored)
 
 
 @contextmanager
@@ -112,9 +112,9 @@ def _spark_source(
             read_parquet(spark, data), target=target, progress=False if quiet else None
         )
         source.open(schema)
+        yield source
         if not quiet:
             _say(source.ignored)
-        yield source
     finally:
         spark.stop()
 

@@ -18,6 +18,8 @@ from privatree.errors import SchemaError
 from privatree.schema import Categorical, Feature, Label, Numeric
 from privatree.sources.values import plain_numbers, plain_values
 
+_FEW_LABELS = 4
+
 Kind: TypeAlias = Literal["number", "bool", "string", "object", "other"]
 
 
@@ -211,8 +213,11 @@ def _codes_of_numbers(
         for code, label in enumerate(labels)
         if (exact := _exactly(label, values.dtype)) is not None
     )
-    if not known:
-        return np.full(values.shape, place, dtype=dtype)
+    if len(known) <= _FEW_LABELS:  # faster than a search, by far
+        few: NDArray[Any] = np.full(values.shape, place, dtype=dtype)
+        for key, code in known:
+            np.copyto(few, code, where=values == key, casting="unsafe")
+        return few
     keys = np.array([key for key, _ in known], dtype=values.dtype)
     codes = np.array([code for _, code in known], dtype=dtype)
     nearest = np.minimum(np.searchsorted(keys, values), len(keys) - 1)
