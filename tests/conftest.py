@@ -5,10 +5,11 @@ They last for the session because hypothesis asks it of fixtures; what they give
 
 from __future__ import annotations
 
+import gc
 import math
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -44,6 +45,14 @@ from privatree.tree_json import tree_from_dict, tree_to_dict
 # The same examples every time, however slow the machine: a failure can be had again.
 settings.register_profile("privatree", deadline=None, derandomize=True)
 settings.load_profile("privatree")
+
+gc.disable()  # while tests are collected: nearly all that is made then stays, yet is gone through
+
+
+def pytest_collection_finish() -> None:
+    """Let garbage be collected again, before the first test runs."""
+    gc.enable()
+
 
 _SCHEMA = Schema(
     features={
@@ -462,3 +471,29 @@ def random_block() -> Callable[[np.random.Generator, int, int], _SmallBlock]:
 def by_enumeration() -> Callable[[_SmallBlock], dict[int, _Scores]]:
     """Of every part of a block, by the score, the prior mass of all trees that begin with it."""
     return _by_enumeration
+
+
+# --- experiments --------------------------------------------------------------------------------
+
+
+def _run_here(
+    tasks: Sequence[Any], journal: Any, progress: Any, *, jobs: int, time_limit: float
+) -> None:
+    waiting = [task for task in tasks if task not in journal]
+    total = sum(task.weight for task in tasks)
+    progress.start(total, total - sum(task.weight for task in waiting))
+    for task in waiting:
+        task.prepare()
+        journal.scored(task, task.run())
+        progress.advance(task.weight, " ".join(task.key[:2]))
+    journal.sort(tasks)
+
+
+@pytest.fixture(scope="session")
+def run_here() -> Callable[..., None]:
+    """In the place of `experiments.runner.run`: every task in this process, where it must not fail.
+
+    A process that imports everything takes longer than the tasks of a test. What is about
+    processes has them: tests of the runner, of the targets accuracy and runtime, of killed runs.
+    """
+    return _run_here

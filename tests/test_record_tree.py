@@ -50,7 +50,7 @@ class World:
         n_records = int(rng.choice([0, 1, 3, 300]))
         self.codes = np.array(
             [rng.integers(0, size, n_records) for size in self.candidates.n_codes]
-        ).T.astype(np.uint8)
+        ).T.astype(np.uint8, order="C")  # as the learner has them: no kernels for other layouts
         self.labels = (self.codes[:, 0] % n_classes).astype(np.uint8)
         noise = rng.random(n_records) < 0.3
         self.labels[noise] = rng.integers(0, n_classes, noise.sum())
@@ -477,7 +477,8 @@ def test_a_block_has_the_law_of_all_its_trees(
         max_depth=n_levels,
         dataset_size=10**5,
     )
-    codes = np.array([rng.integers(0, size, 9) for size in candidates.n_codes]).T.astype(np.uint8)
+    codes = np.array([rng.integers(0, size, 9) for size in candidates.n_codes]).T
+    codes = codes.astype(np.uint8, order="C")
     labels = rng.integers(0, 2, 9).astype(np.uint8)
     small = replace(
         random_block(rng, 2, 1),

@@ -114,7 +114,7 @@ class Recorder:
     def check_parameters(self):
         pass
 
-    def fit(self, X, y):
+    def fit(self, source):
         raise privatree.ParameterError(repr(self.parameters))
 
 

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import get_args, get_type_hints
 
@@ -15,7 +16,7 @@ import pytest
 
 from privatree.cli import reproduce
 from privatree.cli.app import main
-from privatree.experiments import datasets, methods
+from privatree.experiments import datasets, methods, study
 from privatree.experiments.methods.method import Method
 from privatree.experiments.targets import TARGETS
 
@@ -25,6 +26,12 @@ SMALL = ["--datasets", "vote,breast-w", "--methods", "decision-tree,dpgdf"]
 def command(output: Path, *more: str) -> list[str]:
     return [sys.executable, "-m", "privatree", "reproduce", "accuracy", *SMALL,
             "--epsilon", "0.1,1", "--repeats", "2", "-o", str(output), *more]  # fmt: skip
+
+
+@pytest.fixture
+def tasks_here(monkeypatch: pytest.MonkeyPatch, run_here: Callable[..., None]) -> None:
+    """Where tasks may be run in this process; others are about processes."""
+    monkeypatch.setattr(study, "run", run_here)
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
@@ -62,10 +69,12 @@ def n_cells(output: Path) -> int:
 
 
 def test_a_killed_run_goes_on_and_ends_with_the_files_of_an_undisturbed_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_here: Callable[..., None]
 ) -> None:
     killed, whole = tmp_path / "killed", tmp_path / "whole"
-    assert run(monkeypatch, *command(whole, "--jobs", "1")[4:]) == 0
+    with pytest.MonkeyPatch.context() as patch:  # the other runs have processes
+        patch.setattr(study, "run", run_here)
+        assert run(patch, *command(whole)[4:]) == 0
     for at_least in (3, 20):  # killed twice, the second time after having gone on once
         process = subprocess.Popen(
             command(killed, "--jobs", "1"), stderr=subprocess.DEVNULL, start_new_session=True
@@ -103,6 +112,7 @@ def test_every_method_is_in_the_help() -> None:
     assert listed.rstrip(".").split(", ") == list(methods.names())
 
 
+@pytest.mark.usefixtures("tasks_here")
 def test_missing_data_and_methods_are_named_and_the_rest_goes_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -125,6 +135,7 @@ def test_missing_data_and_methods_are_named_and_the_rest_goes_on(
     assert (tmp_path / "accuracy" / "accuracy-epsilon-1.md").exists()
 
 
+@pytest.mark.usefixtures("tasks_here")
 def test_pages_and_pictures_are_named_and_what_lies_beside(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], output: Path
 ) -> None:
@@ -141,6 +152,7 @@ def test_pages_and_pictures_are_named_and_what_lies_beside(
     ]
 
 
+@pytest.mark.usefixtures("tasks_here")
 def test_all_leaves_out_what_was_not_asked_for(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -191,6 +203,7 @@ def test_mistakes_are_one_line(
     assert "Traceback" not in told
 
 
+@pytest.mark.usefixtures("tasks_here")
 def test_results_of_other_data_or_versions_are_not_mixed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

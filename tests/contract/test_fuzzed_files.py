@@ -128,14 +128,14 @@ NOTICED = [
     "internals 7: the message shows NoneType",
     "does_not_work 8: AttributeError at ",
     "crash 9: the process ended with code -6",
-    "hang 10: no answer for 10 s",
+    "hang 10: no answer for 5 s",
 ]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of memory as Linux has them")
 def test_wrong_loaders_are_noticed(fuzz: Fuzz, tmp_path: Path) -> None:
     (tmp_path / "wrong_loaders.py").write_text(WRONG_LOADERS)
-    options = ("--kinds", "wrong_loaders", "--files", str(len(NOTICED)), "--patience", "10")
+    options = ("--kinds", "wrong_loaders", "--files", str(len(NOTICED)), "--patience", "5")
     code, text = fuzz(*options, modules=tmp_path)
     assert code == 1, text
     failures = [line for line in text.splitlines() if line.startswith("FAILED ")]

@@ -290,8 +290,14 @@ def test_the_results_have_the_columns_that_the_tasks_measure(
 
 @pytest.mark.parametrize("retry", [False, True])
 def test_what_failed_is_run_again_only_if_asked(
-    begin: Callable[..., Study], output: Path, listener: Any, retry: bool
+    begin: Callable[..., Study],
+    output: Path,
+    listener: Any,
+    retry: bool,
+    run_here: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(study, "run", run_here)
     scored, failed, not_asked = (
         CrossValidated("vote", "decision-tree", None, 4, 0, fold) for fold in range(3)
     )

@@ -229,7 +229,7 @@ CONTAINERS = {
 
 
 @pytest.mark.parametrize("container", CONTAINERS)
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(rows=ROWS)
 def test_every_container(container, rows):
     check(CONTAINERS[container](rows), MIXED, MIXED_CUTS)

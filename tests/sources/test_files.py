@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from privatree.errors import ParameterError, SchemaError
 from privatree.schema import Categorical, Numeric, Schema
+from privatree.sources import csv_header
 from privatree.sources.csv_files import open_csv
 from privatree.sources.csv_text import text_labels, text_numbers
 from privatree.sources.files import read_columns, read_files, read_files_without_schema
@@ -588,4 +589,43 @@ def test_where_carriage_returns_end_the_first_row_they_end_all(tmp_path):
 def test_a_first_row_alone_is_a_file_without_records(tmp_path, content):
     path = tmp_path / "data.csv"
     path.write_bytes(content)
-    assert [len(column) for column in open_csv(path).text([0, 1], allow_ragged=True).columns] == [0, 0]
+    assert [len(column) for column in open_csv(path).text([0, 1], allow_ragged=True).columns] == [
+        0,
+        0,
+    ]
+
+
+def test_blank_lines_before_the_first_row_do_not_hide_a_record(tmp_path):
+    path = tmp_path / "data.csv"
+    for blank in (b"\r", b"\r\r\n", b"\n\r", b"\xef\xbb\xbf\r"):
+        path.write_bytes(blank + b"a,b\n1,x\n2,y\n")
+        (column, _) = open_csv(path).text([0, 1], allow_ragged=False).columns
+        assert column.to_pylist() == ["1", "2"]
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
+def test_a_first_row_of_any_length(tmp_path, ending):
+    path = tmp_path / "data.csv"
+    for length in range(2**16 - 3, 2**16 + 3):  # around what is read at first
+        path.write_bytes(f"{'x' * (length - 2)},y{ending}1,2{ending}".encode())
+        opened = open_csv(path)
+        assert [len(name) for name in opened.names] == [length - 2, 1]
+        columns = opened.text([0, 1], allow_ragged=False).columns
+        assert [column.to_pylist() for column in columns] == [["1"], ["2"]]
+
+
+def test_a_first_row_without_end_is_none(tmp_path, monkeypatch):
+    path = tmp_path / "data.csv"
+    monkeypatch.setattr(csv_header, "_MOST_BYTES", 2**17)
+    for content in (b"x," * 2**18, b"\n" * 2**19 + b"a,b\n"):
+        path.write_bytes(content)
+        with pytest.raises(SchemaError, match=r"the first row must name the columns\.$"):
+            open_csv(path)
+
+
+def test_compressed_parts_in_one_file(tmp_path):
+    path = tmp_path / "data.csv.gz"
+    parts = [HEADER + "1,red,3,true,yes\n1,r", "ed,3,true,no\n"]
+    path.write_bytes(b"".join(gzip.compress(part.encode()) for part in parts))
+    records = read_files([path], SCHEMA, "answer", allow_ragged=False)
+    assert records.labels.to_pylist() == ["yes", "no"]

@@ -15,6 +15,7 @@ from numpy.testing import assert_array_equal
 from privatree.errors import SchemaError
 from privatree.schema import Categorical, Numeric, Schema
 from privatree.sources.frames import (
+    frame_batch,
     open_frame,
     prediction_matrix,
     read_features,
@@ -332,3 +333,29 @@ def test_importing_and_reading_arrays_needs_no_frame_library():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+# --- batches ------------------------------------------------------------------------------------
+
+PAIR = Schema({"a": Numeric(0, 9), "b": Numeric(0, 9)}, ["yes", "no"])
+
+
+@pytest.mark.parametrize("names", [["a", "b"], ["b", "a"]])
+def test_a_batch_has_the_columns_in_the_order_of_the_schema(names):
+    array = np.array([[1.0, 2.0], [3.0, 4.0]])
+    batch = frame_batch(array, ["yes", None], PAIR, names)
+    assert batch.n_rows == 2
+    for name, column in zip(PAIR.names, batch.features, strict=True):
+        assert_array_equal(column.read().values, array[:, names.index(name)])
+    assert batch.labels.read().values == ["yes", None]
+    assert (batch.array is not None) == (names == ["a", "b"])  # else its columns are not in order
+
+
+def test_a_batch_refuses_labels_that_do_not_fit():
+    with pytest.raises(ValueError, match="same number of rows") as caught:
+        frame_batch(np.zeros((7, 2)), ["yes"] * 5, PAIR)
+    assert not {"5", "7"} & set(str(caught.value))  # they are private
+    with pytest.raises(SchemaError, match="y has type int64, but the schema declares string"):
+        frame_batch(np.zeros((2, 2)), np.array([0, 1]), PAIR)
+    with pytest.raises(SchemaError, match="2 columns"):
+        frame_batch(np.zeros((2, 3)), ["yes", "no"], PAIR)

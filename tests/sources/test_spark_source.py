@@ -8,26 +8,24 @@ import sys
 import threading
 import time
 from decimal import Decimal
-from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from spark_cluster import java, running_cluster
 
 from privatree.candidates import Candidates
 from privatree.counts import Router
 from privatree.errors import ParameterError, SchemaError, SourceError
 from privatree.schema import Categorical, Numeric, Schema
 from privatree.sources.coding import Coder
-from privatree.sources.frames import frame_batch, open_frame, open_labels
+from privatree.sources.frames import frame_batch
 from privatree.sources.questions import CountQuestion
+from privatree.sources.spark_jobs import quiet_spark
 from privatree.sources.spark_session import folder_columns, read_parquet, spark_session
 from privatree.sources.spark_source import SparkSource
 from privatree.sources.tallies import TallyQuestion
-
-from spark_cluster import java, running_cluster
 
 SCHEMA = Schema(
     features={
@@ -108,7 +106,7 @@ def one_split():
 
 def in_memory(question, table):
     answer = question.start()
-    answer.add(frame_batch(open_frame(table.select(SCHEMA.names)), open_labels(table["label"]), SCHEMA))
+    answer.add(frame_batch(table.select(SCHEMA.names), table["label"], SCHEMA))
     return answer
 
 
@@ -137,3 +135,142 @@ def test_counts_are_those_in_memory(spark):
         assert contents(found) == contents(expected)
         assert found.exact_rows == 3000
     assert source.n_passes == 2
+
+
+def test_nothing_is_counted_where_there_are_no_rows(spark):
+    table = records()
+    source = opened(data_frame(spark, table.slice(0, 0), 1))
+    assert contents(source.answer(one_split())) == contents(one_split().start())
+    few = opened(data_frame(spark, table.slice(0, 2), 3))  # at least one partition is empty
+    assert contents(few.answer(one_split())) == contents(in_memory(one_split(), table.slice(0, 2)))
+
+
+def test_text_in_names_of_folders_is_read_as_in_csv_files(spark, tmp_path):
+    table, ages = records(), ["7", " 33", "old", "1e1"]
+    for number, age in enumerate(ages):
+        folder = tmp_path / f"age={age}"
+        folder.mkdir()
+        part = table.drop_columns(["age", "flag"]).slice(number * 100, 100)
+        pq.write_table(part, folder / "part.parquet")
+    dataframe = read_parquet(spark, [str(tmp_path)])
+    assert folder_columns(dataframe) == {"age"}
+    with pytest.raises(SchemaError, match="has type string"):
+        opened(dataframe)
+    source = SparkSource.of_files(spark, [str(tmp_path)], target="label", progress=False)
+    source.open(SCHEMA)
+    numbers = np.repeat([7, 33, np.nan, 10], 100)
+    expected = table.slice(0, 400).set_column(1, "age", pa.array(numbers))
+    assert contents(source.answer(one_split())) == contents(in_memory(one_split(), expected))
+
+
+# --- what goes wrong ----------------------------------------------------------------------------
+
+
+def test_columns_are_found_by_name_and_type(spark):
+    dataframe = spark.createDataFrame(records(10).drop_columns(["flag"]))
+    with pytest.raises(SchemaError, match=r"lacks 'work'\. Did you mean 'Work'\?"):
+        opened(dataframe.withColumnRenamed("work", "Work"))
+    with pytest.raises(SchemaError, match="got 'work' twice"):
+        opened(dataframe.select("*", "work"))
+    with pytest.raises(SchemaError, match="'age' has type string, but the schema declares"):
+        opened(dataframe.withColumn("age", dataframe["age"].cast("string")))
+    with pytest.raises(SchemaError, match="has type array, but the schema declares boolean"):
+        opened(dataframe.drop("Flag").selectExpr("*", "array(true) Flag"))
+    with pytest.raises(SchemaError, match="must not be a feature"):
+        opened(dataframe, target="work")
+    with pytest.raises(ParameterError, match=r"must be a pyspark\.sql\.DataFrame, got str"):
+        SparkSource("table", target="label")
+
+
+@pytest.mark.parametrize("damage", ["cut", "deleted", "text"])
+def test_a_file_that_cannot_be_read_is_named(spark, tmp_path, damage):
+    table = records(400).drop_columns(["flag"])
+    for part in range(4):
+        pq.write_table(table.slice(part * 100, 100), tmp_path / f"part {part}.parquet")
+    source = opened(read_parquet(spark, [str(tmp_path)]))
+    broken = tmp_path / "part 2.parquet"
+    content = broken.read_bytes()
+    if damage == "deleted":
+        broken.unlink()
+    else:
+        broken.write_bytes(content[: len(content) // 2] if damage == "cut" else b"private, low")
+    with pytest.raises(SourceError) as failed:
+        source.answer(one_split())
+    assert str(failed.value) == f"{broken}: Spark cannot read this file."
+    assert failed.value.__cause__ is None
+    assert failed.value.__context__ is None
+
+
+def test_an_executor_without_privatree_is_said(spark, tmp_path, monkeypatch):
+    package = tmp_path / "privatree"
+    package.mkdir()
+    (package / "__init__.py").write_text(
+        "raise ModuleNotFoundError(\"No module named 'privatree'\", name='privatree')"
+    )
+    python = tmp_path / "python"
+    python.write_text(
+        f'#!/bin/sh\nPYTHONPATH="{tmp_path}:$PYTHONPATH" exec "{sys.executable}" "$@"\n'
+    )
+    python.chmod(0o755)
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", str(python))
+    source = opened(spark.createDataFrame(records(10)))
+    with pytest.raises(SourceError, match=r"must have the Python module 'privatree'\. Install"):
+        source.answer(one_split())
+
+
+def gated(spark, table, folder):
+    """A data frame of four partitions that, once armed, waits in each until the gate is open."""
+    plain = data_frame(spark, table, 4).toDF(*"abcdefg")
+
+    def gate(batches):  # inside a function, so that it is sent as it is, not by name
+        if (folder / "armed").exists():
+            (folder / f"waits-{os.getpid()}").touch()
+            while not (folder / "open").exists():
+                time.sleep(0.02)
+        yield from batches
+
+    with quiet_spark():
+        return plain.mapInArrow(gate, plain.schema).toDF(*table.column_names)
+
+
+def when_two_wait(folder, act):
+    """Arm a gate, and act as soon as a task waits on each of two executors."""
+    (folder / "armed").touch()
+
+    def watch():
+        while len(list(folder.glob("waits-*"))) < 2:
+            time.sleep(0.02)
+        act()
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    return watcher
+
+
+def test_an_interrupted_pass_is_cancelled(spark, tmp_path):
+    table = records()
+    source = opened(gated(spark, table, tmp_path))
+    watcher = when_two_wait(tmp_path, lambda: os.kill(os.getpid(), signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt):
+        source.answer(one_split())
+    watcher.join()
+    assert spark.sparkContext.statusTracker().getActiveJobsIds() == []
+    (tmp_path / "open").touch()
+    assert contents(source.answer(one_split())) == contents(in_memory(one_split(), table))
+
+
+def test_a_worker_killed_during_the_second_pass_changes_nothing(spark, cluster, tmp_path):
+    """The last of the tests on this cluster: one worker is left."""
+    table = records()
+    source = opened(gated(spark, table, tmp_path))
+    expected = contents(in_memory(one_split(), table))
+    assert contents(source.answer(one_split())) == expected
+
+    def kill():
+        cluster.kill_worker(0)
+        (tmp_path / "open").touch()
+
+    watcher = when_two_wait(tmp_path, kill)
+    assert contents(source.answer(one_split())) == expected
+    watcher.join()
+    assert cluster.workers[0].returncode == -signal.SIGKILL

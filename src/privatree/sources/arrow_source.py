@@ -45,9 +45,10 @@ class ArrowSource(BatchSource):
     Notes
     -----
     Queries (LazyFrames, relations, datasets, scanners, functions) run again in each pass, a batch
-    of rows at a time. They must give the same rows each time, in any order. How much memory they
-    need themselves is up to their library: pyarrow's scanner decodes whole row groups of Parquet,
-    which :class:`~privatree.sources.parquet_source.ParquetSource` does not.
+    of rows at a time. They must give the same rows each time, in any order; a Scanner made from
+    batches cannot. How much memory they need themselves is up to their library: pyarrow's scanner
+    decodes whole row groups of Parquet, which
+    :class:`~privatree.sources.parquet_source.ParquetSource` does not.
 
     A stream can be read only once. So the columns needed of a RecordBatchReader, or of an unknown
     object, are held in memory as they come: as many bytes as they have in Arrow's format, 8 for a

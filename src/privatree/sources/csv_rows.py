@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from privatree.compiling import compiled
 
-CHUNK_BYTES = 2**24
-"""How many bytes of rows are handed out together, at least; only the last chunk has fewer."""
+CHUNK_BYTES = 2**23
+"""How many bytes of rows are handed out together, more or less; a longer row comes alone."""
 LONGEST_ROW = 2**26
 """A row of more bytes, its end included, is not kept. This bounds memory where a quote is never
 closed, and is more than any one value that a person, or most programs, will write."""

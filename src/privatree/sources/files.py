@@ -8,49 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from privatree.errors import ParameterError, SchemaError
 from privatree.near_names import did_you_mean
-from privatree.schema import Categorical, Feature, Label, Numeric, Schema
+from privatree.schema import Categorical, Feature, Schema
 from privatree.sources.arrow_columns import arrow_column, arrow_type
 from privatree.sources.columns import (
     Column,
     ColumnType,
     check_class_type,
     check_feature_type,
-    to_codes,
-    to_numbers,
 )
 from privatree.sources.csv_files import CsvFile, open_csv
 from privatree.sources.csv_text import repeated_text, text_column
+from privatree.sources.file_records import FileRecords, joined_records, typed_array
 from privatree.sources.paths import is_csv, partition_values
 
 _NO_NAMES = " Its first row must name the columns, with commas between."
-
-
-@dataclass(frozen=True)
-class FileRecords:
-    """What was read from files.
-
-    Parameters
-    ----------
-    features : pyarrow.Table
-        The columns of the schema, in its order.
-    labels : pyarrow.ChunkedArray or None
-        The label of each row, if a target was named.
-    ignored : tuple of str
-        The columns of the files that were not read. Their names are public.
-    """
-
-    features: Any
-    labels: Any
-    ignored: tuple[str, ...]
 
 
 # --- reading by a schema ------------------------------------------------------------------------
@@ -105,8 +82,8 @@ def read_files(
         else:
             columns, unused = _parquet_columns(file, wanted, target)
         ignored |= dict.fromkeys(unused)
-        parts.append({name: _typed(columns[name], wanted[name]) for name in wanted})
-    return _joined([pa.table(part) for part in parts], target, tuple(ignored))
+        parts.append({name: typed_array(columns[name], wanted[name]) for name in wanted})
+    return joined_records([pa.table(part) for part in parts], target, tuple(ignored))
 
 
 def _csv_columns(
@@ -249,45 +226,6 @@ def check_column_type(
         raise SchemaError(f"{file}: {error}") from None
 
 
-def _typed(column: Column, feature: Feature) -> Any:
-    """An Arrow array of the type that a feature declares."""
-    import pyarrow as pa
-
-    if isinstance(feature, Numeric):
-        return pa.array(to_numbers(column))
-    codes = to_codes(column, feature.categories, -1, np.int32)
-    return pa.DictionaryArray.from_arrays(
-        pa.array(codes, mask=codes < 0), _arrow_labels(feature.categories)
-    )
-
-
-def _arrow_labels(labels: Sequence[Label]) -> Any:
-    import pyarrow as pa
-
-    if isinstance(labels[0], (str, bool)):
-        return pa.array(labels)
-    is_whole = all(isinstance(label, int) for label in labels)
-    try:
-        values = pa.array(labels, pa.int64() if is_whole else pa.float64())
-    except (OverflowError, pa.ArrowInvalid):
-        values = None
-    if values is None or values.to_pylist() != list(labels):
-        raise SchemaError("categories and classes in files must be numbers of 64 bits or text.")
-    return values
-
-
-def _joined(tables: Sequence[Any], target: str | None, ignored: tuple[str, ...]) -> FileRecords:
-    import pyarrow as pa
-
-    try:
-        table = pa.concat_tables(tables, promote_options="permissive")
-    except pa.ArrowException:
-        raise SchemaError("a column must have one type in all files.") from None
-    if target is None:
-        return FileRecords(table, None, ignored)
-    return FileRecords(table.drop_columns([target]), table.column(target), ignored)
-
-
 def _listed(names: Sequence[str]) -> str:
     shown = ", ".join(repr(name) for name in names[:10])
     return shown if len(names) <= 10 else f"{shown} and {len(names) - 10} more"
@@ -325,7 +263,7 @@ def read_columns(files: Sequence[Path], names: Sequence[str]) -> Any:
                 positions, _ = matched_columns(file, found, names)
                 read = read_parquet(parquet, folders, list(positions.values()))
         parts.append(pa.table(dict(zip(names, read, strict=True))))
-    return _joined(parts, None, ignored=()).features
+    return joined_records(parts, None, ignored=()).features
 
 
 # --- reading without a schema -------------------------------------------------------------------
@@ -366,7 +304,7 @@ def read_files_without_schema(files: Sequence[Path], target: str) -> FileRecords
         if unused:
             raise SchemaError(f"{file}: must have the columns of the first file only.")
         tables.append(pa.table(dict(zip(positions, read(list(positions.values())), strict=True))))
-    return _joined(tables, target, ignored=())
+    return joined_records(tables, target, ignored=())
 
 
 def _trimmed(names: list[str]) -> list[str]:

@@ -72,6 +72,28 @@ def open_frame(X: Any, names: Sequence[str] | None = None) -> Table:
     return replace(table, names=own if own is None else [str(name) for name in own])
 
 
+def collected(X: Any) -> Any:
+    """Run a polars LazyFrame; whatever else X is, return it as it is.
+
+    Raises
+    ------
+    TypeError
+        If the LazyFrame cannot be run.
+    """
+    if not is_from("polars", "LazyFrame", X):
+        return X
+    try:
+        return X.collect()
+    except MemoryError:
+        raise
+    except Exception:  # its text can show a record, so it is not even kept as the context of ours
+        pass
+    raise TypeError(
+        "X must be a table, got a LazyFrame that cannot be collected. Call collect() yourself to "
+        "see why."
+    )
+
+
 def open_labels(y: Any) -> Table:
     """Open labels without reading them.
 
@@ -136,8 +158,7 @@ def _only_column(y: Any) -> Table:
 
 def _table(X: Any) -> Table:
     _refuse_sparse("X", X)
-    if is_from("polars", "LazyFrame", X):
-        X = _collected(X)
+    X = collected(X)
     if is_from("pandas", "DataFrame", X):
         return pandas_table(X)
     if is_from("polars", "DataFrame", X):
@@ -160,20 +181,6 @@ def _table(X: Any) -> Table:
     raise TypeError(
         "X must be a 2-D numpy array, a list of rows, a pandas or polars DataFrame or an Arrow "
         f"table, got {type(X).__name__}. Convert it to one of these."
-    )
-
-
-def _collected(query: Any) -> Any:
-    """What a polars LazyFrame gives."""
-    try:
-        return query.collect()
-    except MemoryError:
-        raise
-    except Exception:  # its text can show a record, so it is not even kept as the context of ours
-        pass
-    raise TypeError(
-        "X must be a table, got a LazyFrame that cannot be collected. Call collect() yourself to "
-        "see why."
     )
 
 

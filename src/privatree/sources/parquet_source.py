@@ -16,7 +16,7 @@ from privatree.schema import Categorical, Feature, Schema
 from privatree.sources.arrow_columns import arrow_column, arrow_type
 from privatree.sources.batch import Batch
 from privatree.sources.columns import CodedColumn, Column, ColumnType, LazyColumn, NumberColumn
-from privatree.sources.csv_text import text_column
+from privatree.sources.csv_text import repeated_text, text_column
 from privatree.sources.files import check_column_type, matched_columns, open_parquet
 from privatree.sources.paths import find_files, is_parquet, partition_values
 from privatree.sources.shielded import shielded
@@ -41,6 +41,12 @@ class ParquetSource(BatchSource):
     in_memory : bool, default=False
         Whether records are read once and kept as codes, a byte for most values, rather than read
         again in each pass.
+
+    Attributes
+    ----------
+    ignored : tuple of str
+        The columns that are neither features nor the target, once columns were looked for. Their
+        names are public.
 
     Raises
     ------
@@ -73,6 +79,7 @@ class ParquetSource(BatchSource):
             raise ParameterError("paths must name a file at least, got none.")
         if other := next((path for path in self._paths if not is_parquet(path)), None):
             raise ParameterError(f"{other}: must be a Parquet file. CsvSource reads CSV files.")
+        self.ignored: tuple[str, ...] = ()
         self._names: tuple[str, ...] = ()
         self._files: list[_File] = []
 
@@ -80,6 +87,7 @@ class ParquetSource(BatchSource):
         wanted = {**schema.features, self.target: Categorical(schema.classes)}
         self._names = schema.names
         self._files = [_opened(path, wanted, self.target) for path in self._paths]
+        self.ignored = tuple(dict.fromkeys(name for file in self._files for name in file.ignored))
 
     def _raw_batches(self) -> Iterator[tuple[_File, Any]]:
         import pyarrow as pa
@@ -116,6 +124,8 @@ class _File:
         For each other wanted column its only value.
     as_dictionary : list of str
         Columns of text, by their names in the file, to be read as positions in a list of values.
+    ignored : list of str
+        Columns that are not wanted.
     """
 
     path: Path
@@ -123,6 +133,7 @@ class _File:
     names: dict[str, str]
     from_folders: dict[str, Column]
     as_dictionary: list[str]
+    ignored: list[str]
 
     def batches(self) -> Iterator[Any]:
         """Read some rows at a time."""
@@ -156,26 +167,19 @@ def _opened(path: Path, wanted: Mapping[str, Feature], target: str) -> _File:
     folders = partition_values(path)
     with open_parquet(path) as opened:
         found = opened.schema_arrow
-    positions, _ = matched_columns(path, [*found.names, *folders], wanted)
+    positions, ignored = matched_columns(path, [*found.names, *folders], wanted)
     names, from_folders, as_dictionary = {}, {}, []
     for name, position in positions.items():
         if position >= len(found.names):
             value = list(folders.values())[position - len(found.names)]
-            from_folders[name] = _only_value(value, wanted[name])
+            from_folders[name] = text_column(repeated_text(value, 1), wanted[name])
             continue
         kind = arrow_type(found.types[position])
         check_column_type(path, name, kind, wanted[name], name == target)
         names[name] = found.names[position]
         if kind.kind == "string" and not kind.is_category:
             as_dictionary.append(names[name])
-    return _File(path, found.names, names, from_folders, as_dictionary)
-
-
-def _only_value(text: str | None, feature: Feature) -> Column:
-    """A column of one row, from text."""
-    import pyarrow as pa
-
-    return text_column(pa.chunked_array([pa.array([text], pa.string())]), feature)
+    return _File(path, found.names, names, from_folders, as_dictionary, ignored)
 
 
 def _repeated(column: Column, n_rows: int) -> Column:

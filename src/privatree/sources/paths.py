@@ -108,9 +108,7 @@ def partition_values(file: Path) -> dict[str, str | None]:
             break
         name, value = found
         if name in values:
-            raise ParameterError(
-                f"{file}: must be in one folder that is called {name}=..., got two."
-            )
+            raise ParameterError(f"{file}: must be in one folder called {name}=..., got two.")
         values[name] = value
     return dict(reversed(values.items()))
 

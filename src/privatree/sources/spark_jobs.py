@@ -19,8 +19,10 @@ from privatree.sources.spark_counting import OTHER_VERSION
 
 _SECONDS = 0.2  # between two looks at a job that runs
 _FILE = re.compile(r"\[FAILED_READ_FILE[A-Z_.]*\][^\n]*? reading file (.+?)\.(?:\s|$)")
+_NO_PATH = re.compile(r"\[PATH_NOT_FOUND\] Path does not exist: (.+?)\.(?:\s|$)")
 _MODULE = re.compile(r"No module named '([A-Za-z_][\w.]*)'")
 _CONDITION = re.compile(r"(?:Exception|Error): \[([A-Z][A-Z0-9_.]*)\]")
+_LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 _SHIP = (
     "Install privatree[spark] on every executor, or ship an environment that has it with "
     "spark.archives, and set PYSPARK_PYTHON to its Python."
@@ -59,14 +61,22 @@ def run_job(spark: Any, job: Callable[[], Result], look: Callable[[], None]) -> 
     """
     from pyspark import InheritableThread
 
+    context = context_of(spark)
+    # A session's own tags cannot be cancelled from another thread, unless it is far away.
+    add, cancel = (
+        (spark.addTag, spark.interruptTag)
+        if context is None
+        else (context.addJobTag, context.cancelJobsWithTag)
+    )
     tag = f"privatree-{uuid4().hex}"
     results: list[Result] = []
     failures: list[BaseException] = []
 
     def work() -> None:
         try:
-            spark.addTag(tag)
-            results.append(job())
+            add(tag)
+            with _without_logs():
+                results.append(job())
         except BaseException as failure:
             failures.append(failure)
 
@@ -79,12 +89,22 @@ def run_job(spark: Any, job: Callable[[], Result], look: Callable[[], None]) -> 
     except BaseException:
         while thread.is_alive():  # it may not yet have started what is to be cancelled
             with suppress(Exception):
-                spark.interruptTag(tag)
+                cancel(tag)
             thread.join(_SECONDS)
         raise
     if failures:
         raise public_error(failures[0])
     return results[0]
+
+
+def context_of(spark: Any) -> Any:
+    """The context of a session; None if it is on the other side of Spark Connect."""
+    from pyspark.errors import PySparkException
+
+    try:
+        return spark.sparkContext
+    except PySparkException:
+        return None
 
 
 @contextmanager
@@ -93,6 +113,22 @@ def quiet_spark() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "PySpark does not yet fully support", FutureWarning)
         yield
+
+
+@contextmanager
+def _without_logs() -> Iterator[None]:
+    """Keep what Spark logs here about a failed query, a value of a record perhaps, off stderr."""
+    from pyspark.logger import PySparkLogger
+
+    loggers = [PySparkLogger.getLogger(name) for name in _LOGGERS]
+    before = [logger.disabled for logger in loggers]
+    for logger in loggers:
+        logger.disabled = True
+    try:
+        yield
+    finally:
+        for logger, disabled in zip(loggers, before, strict=True):
+            logger.disabled = disabled
 
 
 def public_error(failure: BaseException) -> BaseException:
@@ -112,17 +148,19 @@ def public_error(failure: BaseException) -> BaseException:
     if isinstance(failure, PrivatreeError | MemoryError) or not isinstance(failure, Exception):
         return failure
     said = str(failure)
-    print(said[:3000])
     if found := _FILE.search(said):
         return SourceError(f"{_path(found[1])}: Spark cannot read this file.")
+    if found := _NO_PATH.search(said):
+        return SourceError(f"{_path(found[1])}: Spark finds no such file or folder.")
     if found := _MODULE.search(said):
-        return SourceError(f"executors must have the Python module {found[1]!r}. {_SHIP}")
+        how = _SHIP if found[1].startswith("privatree") else "Install it on every executor."
+        return SourceError(f"executors must have the Python module {found[1]!r}. {how}")
     for mark, message in _KNOWN.items():
         if mark in said:
             return SourceError(message)
     return SourceError(
-        f"Spark could not do a pass over the records ({_condition(failure, said)}). Its log says "
-        "why; the log can show values of records."
+        f"Spark could not read the records ({_condition(failure, said)}). Its log says more, and "
+        "can show values of records."
     )
 
 

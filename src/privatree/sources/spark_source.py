@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -14,7 +14,8 @@ from privatree.sources.columns import ColumnType, Kind, check_class_type, check_
 from privatree.sources.questions import Answered, Question, SentAnswer
 from privatree.sources.source import Source
 from privatree.sources.spark_counting import PIECES, Counting, Merging, Shipment, this_version
-from privatree.sources.spark_jobs import public_error, quiet_spark, run_job
+from privatree.sources.spark_jobs import context_of, public_error, quiet_spark, run_job
+from privatree.sources.spark_session import folder_columns, read_parquet
 
 _N_GROUPS = (64, 1)
 """Pieces of the same part are merged in two rounds, down to so many, each by a task of its own. So
@@ -58,6 +59,32 @@ class SparkSource(Source):
         self._wanted: dict[str, Feature] = {}
         self._selected: Any = None
 
+    @classmethod
+    def of_files(
+        cls, spark: Any, paths: Sequence[str], *, target: str, progress: bool | None = None
+    ) -> SparkSource:
+        """Take Parquet files, folders and patterns, wherever Spark finds them.
+
+        Parameters
+        ----------
+        spark : pyspark.sql.SparkSession
+            As :func:`~privatree.sources.spark_session.spark_session` starts it.
+        paths : sequence of str
+            Every executor must be able to read them. What the names of folders say
+            (``year=2024``) are columns, read as those of a CSV file are.
+        target, progress
+            See :class:`SparkSource`.
+
+        Raises
+        ------
+        ParameterError, SourceError
+            If a file is CSV, is not there, or cannot be read.
+        """
+        dataframe = read_parquet(spark, paths)
+        source = cls(dataframe, target=target, progress=progress)
+        source._text_columns = folder_columns(dataframe)
+        return source
+
     def _open(self, schema: Schema) -> None:
         wanted = {**schema.features, self.target: Categorical(schema.classes)}
         fields = _fields(self._dataframe)
@@ -80,7 +107,7 @@ class SparkSource(Source):
         if not isinstance(answer, SentAnswer):
             raise TypeError(f"a {type(answer).__name__} cannot be sent to this process.")
         spark = self._selected.sparkSession
-        context = _context(spark)
+        context = context_of(spark)
         shipment = pickle.dumps(Shipment(question, self._wanted, self._text_columns))
         shown = _TasksDone(context, self._exact_rows or 0, advance)
         exact_rows = 0
@@ -200,16 +227,6 @@ def _data_frame_class() -> Any:
             "Spark is not installed. Run: pip install 'privatree[spark]'"
         ) from None
     return DataFrame
-
-
-def _context(spark: Any) -> Any:
-    """The context of a session; None if it is on the other side of Spark Connect."""
-    from pyspark.errors import PySparkException
-
-    try:
-        return spark.sparkContext
-    except PySparkException:
-        return None
 
 
 @contextmanager

@@ -139,13 +139,8 @@ def _read_lazy(query: Any, names: Sequence[str]) -> Iterator[Any]:
     if not hasattr(part, "collect_batches"):
         yield from _read_polars(part.collect(), names)
         return
-    batches = part.collect_batches(chunk_size=ROWS, maintain_order=False, lazy=True)
-    try:
-        for frame in batches:
-            yield from _read_polars(frame, names)
-    finally:
-        if hasattr(batches, "stop"):  # else the query runs on, if not all was read
-            batches.stop()
+    for frame in part.collect_batches(chunk_size=ROWS, maintain_order=False):
+        yield from _read_polars(frame, names)
 
 
 def _relation_header(relation: Any) -> Any:

@@ -1,4 +1,7 @@
-"""Runs a target once, with a listener that also counts processes, for tests to look at."""
+"""Runs a target once, with a listener that also counts processes, for tests to look at.
+
+If one job is asked for, it is done in this process.
+"""
 
 import csv
 import math
@@ -11,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from privatree.experiments import study
 from privatree.experiments.journal import Journal
 from privatree.experiments.study import Request, Study
 from privatree.experiments.targets import TARGETS
@@ -83,7 +87,9 @@ def by_hand() -> Any:
 
 
 @pytest.fixture(scope="session")
-def reproduce(new_listener: Callable[[], Any]) -> Callable[..., Made]:
+def reproduce(
+    new_listener: Callable[[], Any], run_here: Callable[..., None]
+) -> Callable[..., Made]:
     """Run a target; afterwards, what it was and how many processes there were at a time."""
 
     def run(target: str, request: Request) -> Made:
@@ -96,7 +102,10 @@ def reproduce(new_listener: Callable[[], Any]) -> Callable[..., Made]:
             advance(weight, doing)
 
         listener.advance = counted
-        written = TARGETS[target](request, listener)
+        with pytest.MonkeyPatch.context() as patch:
+            if request.jobs == 1:
+                patch.setattr(study, "run", run_here)
+            written = TARGETS[target](request, listener)
         return Made(target, request, written, listener, max(seen))
 
     return run
