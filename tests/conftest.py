@@ -13,11 +13,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from itertools import permutations, product
 from typing import Any
 
 import numpy as np
 import pytest
+import typer.main
 from hypothesis import settings
 from numpy.typing import NDArray
 
@@ -52,6 +54,14 @@ gc.disable()  # while tests are collected: nearly all that is made then stays, y
 def pytest_collection_finish() -> None:
     """Let garbage be collected again, before the first test runs."""
     gc.enable()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _commands_are_built_once() -> Iterator[None]:
+    """In a process that runs many: to read all their options takes longer than most of them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(typer.main, "get_command", cache(typer.main.get_command))
+        yield
 
 
 _SCHEMA = Schema(

@@ -261,7 +261,7 @@ def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     return int(stopped.value.code or 0)
 
 
-@pytest.mark.parametrize("data", ["data.csv", "data.parquet"])
+@pytest.mark.parametrize("data", ["data.csv", "data.parquet", "data.parquet --engine stream"])
 def test_nothing_of_the_records_is_printed_or_saved(
     private_records: Any,
     folder: Path,
@@ -269,7 +269,16 @@ def test_nothing_of_the_records_is_printed_or_saved(
     monkeypatch: pytest.MonkeyPatch,
     data: str,
 ) -> None:
-    call = ["fit", data, "--target", "outcome", "--schema", "schema.toml", "--epsilon", "2"]
+    call = [
+        "fit",
+        *data.split(),
+        "--target",
+        "outcome",
+        "--schema",
+        "schema.toml",
+        "--epsilon",
+        "2",
+    ]
     assert run(monkeypatch, *call, "--seed", "0", "-o", "model.json") == 0
     monkeypatch.chdir(folder)
     with heard(capfd, monkeypatch) as said, pytest.MonkeyPatch.context() as patch:

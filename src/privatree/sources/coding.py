@@ -82,9 +82,8 @@ class Coder:
         dtype = np.min_scalar_type(max(self.n_codes) - 1)
         codes = np.empty((batch.n_rows, len(self.n_codes)), dtype)
         signed = np.min_scalar_type(-len(self.schema.classes))  # -1 is no class
-        labels = np.empty(batch.n_rows, dtype=signed)
+        labels = to_codes(batch.labels.read(), self.schema.classes, -1, signed)
         read_numbers, row_codes = self._number_reader(batch), self._category_readers(batch)
-        row_labels = _row_codes(batch.labels.read(), self.schema.classes, -1, signed)
         places, search = self._numeric, self._search
         size = min(max(_TILE_CELLS // max(1, len(places)), _FEWEST_ROWS), _MOST_ROWS)
 
@@ -97,7 +96,6 @@ class Coder:
                 search.code(numbers, part, places)
                 for place, read in row_codes.items():
                     part[:, place] = read(rows)
-                labels[rows] = row_labels(rows)
 
         tiles = [slice(start, start + size) for start in range(0, batch.n_rows, size)]
         if min(threads, len(tiles)) < 2:

@@ -7,6 +7,7 @@ public: the name of an error condition, a file, a Python module.
 from __future__ import annotations
 
 import re
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -71,6 +72,7 @@ def run_job(spark: Any, job: Callable[[], Result], look: Callable[[], None]) -> 
     tag = f"privatree-{uuid4().hex}"
     results: list[Result] = []
     failures: list[BaseException] = []
+    finished = threading.Event()  # Thread.join, once interrupted, takes any thread for finished
 
     def work() -> None:
         try:
@@ -79,18 +81,18 @@ def run_job(spark: Any, job: Callable[[], Result], look: Callable[[], None]) -> 
                 results.append(job())
         except BaseException as failure:
             failures.append(failure)
+        finally:
+            finished.set()
 
-    thread = InheritableThread(work, session=spark, daemon=True)
-    thread.start()
+    InheritableThread(work, session=spark, daemon=True).start()
     try:
-        while thread.is_alive():
-            thread.join(_SECONDS)
+        while not finished.wait(_SECONDS):
             look()
     except BaseException:
-        while thread.is_alive():  # it may not yet have started what is to be cancelled
+        while not finished.is_set():  # it may not yet have started what is to be cancelled
             with suppress(Exception):
                 cancel(tag)
-            thread.join(_SECONDS)
+            finished.wait(_SECONDS)
         raise
     if failures:
         raise public_error(failures[0])
