@@ -20,6 +20,7 @@ from privatree.count_kernels import (
     children_of,
     code,
     count_codes,
+    count_codes_below,
     count_nodes,
     count_pairs,
     count_rows,
@@ -256,10 +257,9 @@ class CodedRecords:
 
     # --- adding to a table ------------------------------------------------------------------------
 
-    def add_class_counts(self, table: NDArray[np.int64]) -> None:
-        """Add the class counts of all nodes to an array (node, class, code)."""
-        arguments = (self._codes, self._labels, self._starts)
-        count_codes(*arguments, 0, int(self._starts[-1]), self.offsets, table)
+    def add_class_counts(self, router: Router, table: NDArray[np.int64]) -> None:
+        """Add records that are all at the root, where they go, to an array (node, class, code)."""
+        count_codes_below(self._codes, self._labels, *router, self.offsets, table)
 
     def add_wanted(self, node: int, wanted: Wanted, table: NDArray[np.int64]) -> None:
         """Add the counts of higher order of one node to an array (rows, class, code).

@@ -37,7 +37,7 @@ ALLOWED = {
     "schema_values": {"errors"},
     "schema": {"errors", "schema_values", "sources", "toml_files"},  # Schema.infer opens frames
     "schema_draft": {"errors", "schema", "sources", "toml_files"},
-    "sources": {"compiling", "counts", "errors", "near_names", "privacy", "schema"},
+    "sources": {"__init__", "compiling", "counts", "errors", "near_names", "privacy", "schema"},
     "candidates": {"errors", "schema"},
     "compiling": set(),
     "count_kernels": {"compiling"},

@@ -244,6 +244,6 @@ def test_a_row_group_of_any_size_is_read_in_parts(tmp_path):
     source.open(schema)
     before, most = pa.total_allocated_bytes(), 0
     for _, rows in source._raw_batches():
-        assert rows.num_rows <= 2**16
+        assert rows.num_rows <= 2**17
         most = max(most, pa.total_allocated_bytes() - before)
     assert most < size / 2

@@ -90,6 +90,9 @@ def _is_text(found: Any) -> bool:
 
 def _dictionary_column(data: Any) -> CodedColumn:
     """Join the chunks, each of which can have its own dictionary."""
+    if data.num_chunks == 1 and data.null_count == 0:
+        (chunk,) = data.chunks
+        return CodedColumn(chunk.indices.to_numpy(), _python_values(chunk.dictionary))
     codes: list[Any] = [np.empty(0, dtype=np.int64)]
     values: list[Any] = []
     dictionary, offset = None, 0

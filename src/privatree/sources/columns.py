@@ -216,7 +216,8 @@ def _codes_of_numbers(
     if len(known) <= _FEW_LABELS:  # faster than a search, by far
         few: NDArray[Any] = np.full(values.shape, place, dtype=dtype)
         for key, code in known:
-            np.copyto(few, code, where=values == key, casting="unsafe")
+            # A product, as no branch depends on a value; modulo the type's range, if unsigned.
+            few += (values == key) * np.array(code - place).astype(dtype)
         return few
     keys = np.array([key for key, _ in known], dtype=values.dtype)
     codes = np.array([code for _, code in known], dtype=dtype)

@@ -22,7 +22,7 @@ from privatree.sources.paths import find_files, is_parquet, partition_values
 from privatree.sources.shielded import shielded
 from privatree.sources.source import BatchSource
 
-_BATCH_CELLS, _MOST_ROWS, _FEWEST_ROWS = 2**21, 2**16, 2**10
+_BATCH_CELLS, _MOST_ROWS, _FEWEST_ROWS = 2**22, 2**17, 2**10
 _BUFFER = 2**17  # bytes of each column that are read ahead
 
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
-from privatree.errors import ParameterError, SchemaError
-from privatree.near_names import did_you_mean
+from privatree.errors import ParameterError
 from privatree.schema import Categorical, Feature, Schema
-from privatree.sources.columns import ColumnType, Kind, check_class_type, check_feature_type
+from privatree.sources.columns import ColumnType, Kind
+from privatree.sources.files import check_column_type, matched_columns
 from privatree.sources.questions import Answered, Question, SentAnswer
 from privatree.sources.source import Source
 from privatree.sources.spark_counting import PIECES, Counting, Merging, Shipment, this_version
 from privatree.sources.spark_jobs import context_of, public_error, quiet_spark, run_job
-from privatree.sources.spark_session import folder_columns, read_parquet
+from privatree.sources.spark_session import folder_columns
 
+_DATA = Path("dataframe")  # what messages call it
 _N_GROUPS = (64, 1)
 """Pieces of the same part are merged in two rounds, down to so many, each by a task of its own. So
 no task merges more than one piece in 64, or 64, whatever the number of partitions, which nobody
@@ -58,29 +60,20 @@ class SparkSource(Source):
         self._text_columns: frozenset[str] = frozenset()
         self._wanted: dict[str, Feature] = {}
         self._selected: Any = None
+        self.ignored: tuple[str, ...] = ()
+        """The columns that are not read, once a schema is known. Their names are public."""
 
     @classmethod
-    def of_files(
-        cls, spark: Any, paths: Sequence[str], *, target: str, progress: bool | None = None
-    ) -> SparkSource:
-        """Take Parquet files, folders and patterns, wherever Spark finds them.
+    def of_files(cls, dataframe: Any, *, target: str, progress: bool | None = None) -> SparkSource:
+        """Take files as they are taken without Spark: what folders say is read as in CSV files.
 
         Parameters
         ----------
-        spark : pyspark.sql.SparkSession
-            As :func:`~privatree.sources.spark_session.spark_session` starts it.
-        paths : sequence of str
-            Every executor must be able to read them. What the names of folders say
-            (``year=2024``) are columns, read as those of a CSV file are.
+        dataframe : pyspark.sql.DataFrame
+            As :func:`~privatree.sources.spark_session.read_parquet` reads it.
         target, progress
             See :class:`SparkSource`.
-
-        Raises
-        ------
-        ParameterError, SourceError
-            If a file is CSV, is not there, or cannot be read.
         """
-        dataframe = read_parquet(spark, paths)
         source = cls(dataframe, target=target, progress=progress)
         source._text_columns = folder_columns(dataframe)
         return source
@@ -88,19 +81,17 @@ class SparkSource(Source):
     def _open(self, schema: Schema) -> None:
         wanted = {**schema.features, self.target: Categorical(schema.classes)}
         fields = _fields(self._dataframe)
-        places = _places([name for name, _ in fields], list(wanted))
-        for name, place in zip(wanted, places, strict=True):
-            if name in self._text_columns:
-                continue
-            found = spark_type(fields[place][1])
-            if name == self.target:
-                check_class_type(f"column {name!r}", found, schema.classes)
-            else:
-                check_feature_type(name, found, wanted[name], of_a_frame=True)
-        self._wanted = wanted
+        positions, unused = matched_columns(_DATA, [name for name, _ in fields], wanted)
+        for name, position in positions.items():
+            if name not in self._text_columns:
+                found = spark_type(fields[position][1])
+                check_column_type(_DATA, name, found, wanted[name], name == self.target)
         # By position: Spark takes names that differ in case for the same, and dots in them apart.
-        called = [f"column{place}" for place in range(len(fields))]
-        self._selected = self._dataframe.toDF(*called).select(*(called[place] for place in places))
+        called = [f"column{position}" for position in range(len(fields))]
+        self._selected = self._dataframe.toDF(*called).select(
+            *(called[position] for position in positions.values())
+        )
+        self._wanted, self.ignored = wanted, tuple(unused)
 
     def _answer(self, question: Question[Answered], advance: Callable[[int], None]) -> Answered:
         answer = question.start()
@@ -108,25 +99,28 @@ class SparkSource(Source):
             raise TypeError(f"a {type(answer).__name__} cannot be sent to this process.")
         spark = self._selected.sparkSession
         context = context_of(spark)
-        shipment = pickle.dumps(Shipment(question, self._wanted, self._text_columns))
         shown = _TasksDone(context, self._exact_rows or 0, advance)
+
+        def job() -> Any:
+            shipment = Shipment(question, self._wanted, self._text_columns)
+            with _shipped(context, pickle.dumps(shipment)) as shipped:
+                return self._pieces(Counting(this_version(), shipped), type(answer)).toArrow()
+
         exact_rows = 0
-        with _shipped(context, shipment) as shipped:
-            job = self._job(Counting(this_version(), shipped), type(answer))
-            for piece in run_job(spark, job.toArrow, shown.look).to_batches():
-                for part, rows, content in zip(
-                    piece.column("part").to_pylist(),
-                    piece.column("n_rows").to_pylist(),
-                    piece.column("content"),
-                    strict=True,
-                ):
-                    answer.take(part, content.as_py())
-                    exact_rows += rows
+        for pieces in run_job(spark, job, shown.look).to_batches():
+            for part, rows, content in zip(
+                pieces.column("part").to_pylist(),
+                pieces.column("n_rows").to_pylist(),
+                pieces.column("content"),
+                strict=True,
+            ):
+                answer.take(part, content.as_py())
+                exact_rows += rows
         advance(exact_rows - shown.n_rows)
         return answer
 
-    def _job(self, counting: Counting, answer: type[SentAnswer]) -> Any:
-        """A data frame of the pieces of the answer, once each."""
+    def _pieces(self, counting: Counting, answer: type[SentAnswer]) -> Any:
+        """A data frame of the pieces of the answer, each part once."""
         from pyspark.sql.functions import col
 
         with quiet_spark():
@@ -197,26 +191,6 @@ def _fields(dataframe: Any) -> list[tuple[str, Any]]:
     except Exception as failure:  # only now does Spark look at what it was told
         error = public_error(failure)
     raise error
-
-
-def _places(found: list[str], wanted: list[str]) -> list[int]:
-    """Where the wanted columns are."""
-    if absent := [name for name in wanted if name not in found]:
-        others = [name for name in found if name not in wanted]
-        raise SchemaError(
-            f"the data frame must have every column needed, lacks {_listed(absent)}."
-            f"{did_you_mean(absent[0], others)}"
-        )
-    if twice := [name for name in wanted if found.count(name) > 1]:
-        raise SchemaError(
-            f"columns must be distinct, got {_listed(twice)} twice. Rename or drop one."
-        )
-    return [found.index(name) for name in wanted]
-
-
-def _listed(names: list[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:10])
-    return shown if len(names) <= 10 else f"{shown} and {len(names) - 10} more"
 
 
 def _data_frame_class() -> Any:
