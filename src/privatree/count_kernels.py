@@ -27,30 +27,6 @@ def count_codes(
 
 
 @compiled
-def count_codes_below(
-    codes: Any,
-    labels: Any,
-    features: Any,
-    split_of: Any,
-    children: Any,
-    places: Any,
-    offsets: Any,
-    table: Any,
-) -> None:
-    """The same for records at the root, each at the node it reaches, if that is asked about."""
-    n_features = _unsigned(codes.shape[1])
-    for record in range(labels.size):
-        node, record_codes = 0, codes[record]
-        while node >= 0 and features[node] >= 0:
-            node = children[split_of[node], record_codes[features[node]]]
-        if node < 0 or places[node] < 0:
-            continue
-        row = table[places[node], labels[record]]
-        for feature in range(n_features):
-            row[_unsigned(offsets[feature]) + _unsigned(record_codes[feature])] += 1
-
-
-@compiled
 def rows_of(codes: Any, start: Any, stop: Any, feature: Any, row_of_code: Any) -> Any:
     """The row, in a table of counts, of each record of a node."""
     rows = np.empty(stop - start, dtype=np.int32)

@@ -20,7 +20,6 @@ from privatree.count_kernels import (
     children_of,
     code,
     count_codes,
-    count_codes_below,
     count_nodes,
     count_pairs,
     count_rows,
@@ -257,9 +256,10 @@ class CodedRecords:
 
     # --- adding to a table ------------------------------------------------------------------------
 
-    def add_class_counts(self, router: Router, table: NDArray[np.int64]) -> None:
-        """Add records that are all at the root, where they go, to an array (node, class, code)."""
-        count_codes_below(self._codes, self._labels, *router, self.offsets, table)
+    def add_class_counts(self, table: NDArray[np.int64]) -> None:
+        """Add the class counts of all nodes to an array (node, class, code)."""
+        arguments = (self._codes, self._labels, self._starts)
+        count_codes(*arguments, 0, int(self._starts[-1]), self.offsets, table)
 
     def add_wanted(self, node: int, wanted: Wanted, table: NDArray[np.int64]) -> None:
         """Add the counts of higher order of one node to an array (rows, class, code).
@@ -312,6 +312,8 @@ class CodedRecords:
 
     def follow(self, router: Router) -> None:
         """Send records that are all at the root to the nodes that are asked about."""
+        if router.features[0] < 0:
+            return
         found = np.empty(len(self._labels), dtype=np.int32)
         nodes_of(self._codes, *router, found)
         self._send(found, int(router.places.max(initial=-1)) + 1)

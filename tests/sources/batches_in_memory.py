@@ -19,9 +19,9 @@ class FrameBatches(BatchSource):
     def _open(self, schema: Schema) -> None:
         self.schema = schema
 
-    def _raw_batches(self) -> Iterator[slice]:
+    def _parts(self) -> Iterator[slice]:
         for start in range(0, len(self.frame), self.size):
             yield slice(start, start + self.size)
 
-    def _batch(self, raw: slice) -> Batch:
-        return frame_batch(self.frame.iloc[raw], self.labels.iloc[raw], self.schema)
+    def _batches(self, part: slice) -> Iterator[Batch]:
+        yield frame_batch(self.frame.iloc[part], self.labels.iloc[part], self.schema)

@@ -96,7 +96,8 @@ def test_files_may_differ_in_order_types_and_other_columns(tmp_path):
     files = [write(tmp_path / f"{i}.parquet", t) for i, t in enumerate((table, narrow, large))]
     source = ParquetSource(files, "answer")
     assert coded_rows(source, SCHEMA) == expected(pd.concat([frame] * 3, ignore_index=True))
-    read = [set(rows.schema.names) for _, rows in source._raw_batches()]
+    parts = source._parts()
+    read = [set(rows.schema.names) for _, (rows,) in parts]
     assert read[1] == {"size", "colour", "count", "member", "answer"}  # nothing else is read
     assert source.ignored == ("identity",)
 
@@ -243,7 +244,7 @@ def test_a_row_group_of_any_size_is_read_in_parts(tmp_path):
     source = ParquetSource(path, "y")
     source.open(schema)
     before, most = pa.total_allocated_bytes(), 0
-    for _, rows in source._raw_batches():
+    for _, (rows,) in source._parts():
         assert rows.num_rows <= 2**17
         most = max(most, pa.total_allocated_bytes() - before)
     assert most < size / 2

@@ -233,10 +233,10 @@ class Changing(FrameBatches):
         super().__init__(frame, labels, 50)
         self.change = change
 
-    def _raw_batches(self):
+    def _parts(self):
         if self.n_passes == 2:
             self.frame, self.labels = self.change(self.frame.copy(), self.labels.copy())
-        return super()._raw_batches()
+        return super()._parts()
 
 
 def one_row_more(frame, labels):
@@ -277,12 +277,12 @@ class Breaking(FrameBatches):
         super().__init__(frame, labels, 10)
         self.at, self.error, self.closed = at, error, 0
 
-    def _raw_batches(self):
+    def _parts(self):
         try:
-            for place, raw in enumerate(super()._raw_batches()):
+            for place, part in enumerate(super()._parts()):
                 if (self.n_passes, place) == self.at:
                     raise self.error
-                yield raw
+                yield part
         finally:
             self.closed += 1
 
@@ -304,11 +304,11 @@ def test_a_batch_that_cannot_be_read_stops_all_threads():
     class Unreadable(FrameBatches):
         read = 0
 
-        def _batch(self, raw):
+        def _batches(self, part):
             self.read += 1
-            if raw.start == 40:
+            if part.start == 40:
                 raise SourceError("part 4 is gone.")
-            return super()._batch(raw)
+            return super()._batches(part)
 
     frame, labels = some_records(5000, 2, 0)
     source = Unreadable(frame, labels, 10)

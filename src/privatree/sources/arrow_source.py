@@ -71,7 +71,7 @@ class ArrowSource(BatchSource):
         if self._stream is not None:
             self._matched(self._stream)
 
-    def _raw_batches(self) -> Iterator[tuple[dict[str, str], Any]]:
+    def _parts(self) -> Iterator[tuple[dict[str, str], Any]]:
         stream = self._stream
         if self._function is not None:
             stream = stream or table_stream(called(self._function))
@@ -81,13 +81,13 @@ class ArrowSource(BatchSource):
             for frame in stream.frames(list(names.values())):
                 yield names, frame
 
-    def _batch(self, raw: tuple[dict[str, str], Any]) -> Batch:
-        names, frame = raw
+    def _batches(self, part: tuple[dict[str, str], Any]) -> Iterator[Batch]:
+        names, frame = part
         table = open_frame(frame)
         place = {name: position for position, name in enumerate(table.names or ())}
         columns = {name: table.columns[place[found]] for name, found in names.items()}
         labels = columns.pop(self.target)
-        return Batch(table.n_rows, list(columns.values()), labels)
+        yield Batch(table.n_rows, list(columns.values()), labels)
 
     def _matched(self, stream: TableStream) -> dict[str, str]:
         """For each wanted column what it is called in the table, its type checked."""

@@ -90,21 +90,21 @@ class CsvSource(BatchSource):
             ignored |= dict.fromkeys(unused)
         self._wanted, self._files, self.ignored = wanted, files, tuple(ignored)
 
-    def _raw_batches(self) -> Iterator[tuple[_File, RowChunk]]:
+    def _parts(self) -> Iterator[tuple[_File, RowChunk]]:
         for file in self._files:
             if open_csv(file.opened.path) != file.opened:
                 raise SourceError(f"{file.opened.path}: must not change while it is read.")
             for chunk in file.opened.chunks():
                 yield file, chunk
 
-    def _batch(self, raw: tuple[_File, RowChunk]) -> Batch:
-        file, chunk = raw
+    def _batches(self, part: tuple[_File, RowChunk]) -> Iterator[Batch]:
+        file, chunk = part
         read = file.opened.chunk_text(chunk, file.positions)
         *features, labels = (
             LazyColumn(_TEXT, partial(text_column, text, feature))
             for text, feature in zip(read.columns, self._wanted.values(), strict=True)
         )
-        return Batch(read.n_rows, features, labels)
+        yield Batch(read.n_rows, features, labels)
 
 
 @dataclass(frozen=True)

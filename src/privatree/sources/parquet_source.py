@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -23,7 +23,10 @@ from privatree.sources.shielded import shielded
 from privatree.sources.source import BatchSource
 
 _BATCH_CELLS, _MOST_ROWS, _FEWEST_ROWS = 2**22, 2**17, 2**10
+_PART_ROWS, _ENOUGH_PARTS = 2**18, 8
 _BUFFER = 2**17  # bytes of each column that are read ahead
+
+_Item = TypeVar("_Item")
 
 
 class ParquetSource(BatchSource):
@@ -89,19 +92,33 @@ class ParquetSource(BatchSource):
         self._files = [_opened(path, wanted, self.target) for path in self._paths]
         self.ignored = tuple(dict.fromkeys(name for file in self._files for name in file.ignored))
 
-    def _raw_batches(self) -> Iterator[tuple[_File, Any]]:
-        import pyarrow as pa
+    def _parts(self) -> Iterator[tuple[_Part, Iterator[Any]]]:
+        parts = (part for file in self._files for part in _shielded(file, file.parts()))
+        if sum(file.n_parts for file in self._files) >= _ENOUGH_PARTS:
+            for part in parts:  # each thread decodes parts of its own
+                yield part, part.rows(use_threads=False)
+            return
+        for part in parts:  # one at a time is decoded, and its rows are dealt to the threads
+            for rows in _shielded(part.file, part.rows(use_threads=True)):
+                yield part, iter([rows])
 
-        for file in self._files:
-            errors = (pa.ArrowException, OSError)
-            for rows in shielded(file.batches(), errors, partial(_unreadable, file.path)):
-                yield file, rows
+    def _batches(self, part: tuple[_Part, Iterator[Any]]) -> Iterator[Batch]:
+        file = part[0].file
+        for rows in _shielded(file, part[1]):
+            columns = file.columns(rows)
+            features = [columns[name] for name in self._names]
+            yield Batch(rows.num_rows, features, columns[self.target])
 
-    def _batch(self, raw: tuple[_File, Any]) -> Batch:
-        file, rows = raw
-        columns = file.columns(rows)
-        features = [columns[name] for name in self._names]
-        return Batch(rows.num_rows, features, columns[self.target])
+
+def _shielded(file: _File, items: Iterator[_Item]) -> Iterator[_Item]:
+    """The same; what is wrong with the file is told without what Arrow says of it."""
+    return shielded(items, _errors(), partial(_unreadable, file.path))
+
+
+def _errors() -> tuple[type[Exception], ...]:
+    import pyarrow as pa
+
+    return (pa.ArrowException, OSError)
 
 
 def _unreadable(path: Path) -> ParameterError:
@@ -126,6 +143,8 @@ class _File:
         Columns of text, by their names in the file, to be read as positions in a list of values.
     ignored : list of str
         Columns that are not wanted.
+    n_parts : int
+        About how many parts can be decoded apart.
     """
 
     path: Path
@@ -134,21 +153,30 @@ class _File:
     from_folders: dict[str, Column]
     as_dictionary: list[str]
     ignored: list[str]
+    n_parts: int
 
-    def batches(self) -> Iterator[Any]:
-        """Read some rows at a time."""
-        import pyarrow as pa
+    def parts(self) -> Iterator[_Part]:
+        """Row groups, so many together that a part is worth a thread's while."""
         import pyarrow.parquet as pq
 
-        options = {"read_dictionary": self.as_dictionary, "buffer_size": _BUFFER}
-        with (
-            pa.OSFile(os.fsencode(self.path)) as handle,
-            pq.ParquetFile(handle, pre_buffer=False, **options) as opened,  # buffers are bounded
-        ):
-            if opened.schema_arrow.names != self.all_names:
-                raise SourceError(f"{self.path}: must not change while it is read.")
-            size = max(_BATCH_CELLS // max(1, len(self.names)), _FEWEST_ROWS)
-            yield from opened.iter_batches(min(size, _MOST_ROWS), columns=list(self.names.values()))
+        with self.open() as handle:
+            metadata = pq.read_metadata(handle)
+        if metadata.schema.to_arrow_schema().names != self.all_names:
+            raise SourceError(f"{self.path}: must not change while it is read.")
+        groups: list[int] = []
+        n_rows = 0
+        for group in range(metadata.num_row_groups):
+            groups.append(group)
+            n_rows += metadata.row_group(group).num_rows
+            if n_rows >= _PART_ROWS or group == metadata.num_row_groups - 1:
+                yield _Part(self, metadata, groups)
+                groups, n_rows = [], 0
+
+    def open(self) -> Any:
+        """The file's bytes."""
+        import pyarrow as pa
+
+        return pa.OSFile(os.fsencode(self.path))
 
     def columns(self, rows: Any) -> dict[str, LazyColumn]:
         """The wanted columns of some rows."""
@@ -162,11 +190,38 @@ class _File:
         return found
 
 
+@dataclass(frozen=True)
+class _Part:
+    """Some row groups of a file, whose metadata has been read."""
+
+    file: _File
+    metadata: Any
+    groups: list[int]
+
+    def rows(self, use_threads: bool) -> Iterator[Any]:
+        """Some rows at a time, as Arrow batches."""
+        import pyarrow.parquet as pq
+
+        names = list(self.file.names.values())
+        size = max(_BATCH_CELLS // max(1, len(names)), _FEWEST_ROWS)
+        options = {"read_dictionary": self.file.as_dictionary, "buffer_size": _BUFFER}
+        with (
+            self.file.open() as handle,
+            pq.ParquetFile(  # without pre_buffer, which holds a row group
+                handle, metadata=self.metadata, pre_buffer=False, **options
+            ) as opened,
+        ):
+            yield from opened.iter_batches(
+                min(size, _MOST_ROWS), self.groups, names, use_threads=use_threads
+            )
+
+
 def _opened(path: Path, wanted: Mapping[str, Feature], target: str) -> _File:
     """Find the wanted columns in a file and the names of its folders, and check their types."""
     folders = partition_values(path)
     with open_parquet(path) as opened:
-        found = opened.schema_arrow
+        found, metadata = opened.schema_arrow, opened.metadata
+        n_parts = min(metadata.num_row_groups, 1 + metadata.num_rows // _PART_ROWS)
     positions, ignored = matched_columns(path, [*found.names, *folders], wanted)
     names, from_folders, as_dictionary = {}, {}, []
     for name, position in positions.items():
@@ -179,7 +234,7 @@ def _opened(path: Path, wanted: Mapping[str, Feature], target: str) -> _File:
         names[name] = found.names[position]
         if kind.kind == "string" and not kind.is_category:
             as_dictionary.append(names[name])
-    return _File(path, found.names, names, from_folders, as_dictionary, ignored)
+    return _File(path, found.names, names, from_folders, as_dictionary, ignored, n_parts)
 
 
 def _repeated(column: Column, n_rows: int) -> Column:

@@ -141,12 +141,10 @@ class CountAnswer(SentAnswer):
         codes, labels = question.coder.code(batch)
         n_classes = len(question.coder.schema.classes)
         records = CodedRecords(codes, question.coder.n_codes, labels, n_classes, threads=1)
+        records.follow(question.router)
         self._exact[0] += batch.n_rows
         exact_counts, *higher = self.tables
-        records.add_class_counts(question.router, exact_counts)
-        if not higher:
-            return
-        records.follow(question.router)
+        records.add_class_counts(exact_counts)
         asked = [(node, wanted) for node, wanted in enumerate(question.wanted) if wanted]
         for (node, wanted), table in zip(asked, higher, strict=True):
             records.add_wanted(node, wanted, table)

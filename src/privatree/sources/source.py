@@ -130,44 +130,48 @@ class BatchSource(Source):
         return self.answer(CodesQuestion(coder)).records()
 
     @abstractmethod
-    def _raw_batches(self) -> Iterator[Any]:
-        """What is to be read, in parts; called by one thread at a time."""
+    def _parts(self) -> Iterator[Any]:
+        """What is to be read, in parts; called by one thread at a time, so it should be quick."""
 
     @abstractmethod
-    def _batch(self, raw: Any) -> Batch:
-        """Read a part; called by several threads at the same time."""
+    def _batches(self, part: Any) -> Iterator[Batch]:
+        """Read a part; called by several threads at the same time, each with its own."""
 
     def _answer(self, question: Question[Answered], advance: Callable[[int], None]) -> Answered:
-        """Read and count in threads, each with an answer of its own.
+        """Read and count in threads, each with parts and an answer of its own.
 
-        While one waits for the next part, another counts; the parts that are on their way are as
-        many as the threads, so memory is bounded.
+        No more is in memory than a batch for each thread and what reading it needs.
         """
         turn, stopped = threading.Lock(), threading.Event()
         n_threads = 1 if question.size > _LARGE else THREADS
 
-        def work(raws: Iterator[Any]) -> Answered:
+        def batches(parts: Iterator[Any]) -> Iterator[Batch]:
+            while not stopped.is_set():
+                with turn:
+                    part = next(parts, None)
+                if part is None:
+                    return
+                yield from self._batches(part)
+
+        def work(parts: Iterator[Any]) -> Answered:
             answer = question.start()
             try:
-                while not stopped.is_set():
-                    with turn:
-                        raw = next(raws, None)
-                    if raw is None:
-                        break
-                    batch = self._batch(raw)
+                for batch in batches(parts):
                     answer.add(batch)
                     advance(batch.n_rows)
+                    if stopped.is_set():
+                        break
             except BaseException:
                 stopped.set()
                 raise
             return answer
 
         with (
-            closing(_as_generator(self._raw_batches())) as raws,
+            closing(_as_generator(self._parts())) as parts,
             ThreadPoolExecutor(max_workers=n_threads) as pool,
         ):
             try:
-                futures = [pool.submit(work, raws) for _ in range(n_threads)]
+                futures = [pool.submit(work, parts) for _ in range(n_threads)]
                 first, *others = [future.result() for future in futures]
             except BaseException:  # an interrupt too: no thread reads on
                 stopped.set()
@@ -177,6 +181,6 @@ class BatchSource(Source):
         return first
 
 
-def _as_generator(raws: Iterator[Any]) -> Any:
+def _as_generator(parts: Iterator[Any]) -> Any:
     """So that files are closed even if not all is read."""
-    yield from raws
+    yield from parts
