@@ -185,7 +185,10 @@ def differ_by_data():
 
 def trees_of_all_datasets(seed, **changes):
     p = plan(1, 300, stop_when_pure=False, **changes)
-    return [grow(UnbinnedColumns(columns, labels, 2), p, ScriptedLedger(seed)) for columns, labels in differ_by_data()]
+    return [
+        grow(UnbinnedColumns(columns, labels, 2), p, ScriptedLedger(seed))
+        for columns, labels in differ_by_data()
+    ]
 
 
 def looks_at_exact_values():

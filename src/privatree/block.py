@@ -84,7 +84,6 @@ class Block:
             block = block.below_top(block.box)
         return block
 
-
     def wanted(self, shape: Shape) -> Wanted | None:
         """The counts that its weights need besides those of single codes."""
         if self.levels == 1:

@@ -35,7 +35,8 @@ def plan_for(n_features, n_records, stop_when_pure):
 def count_events(event, columns, labels, plan, runs):
     budget = plan.budget.for_a_record(0, len(columns), 1)
     source = Randomness(7)
-    return sum(event(grow(UnbinnedColumns(columns, labels, 2), plan, Ledger(budget, source))) for _ in range(runs))
+    records = UnbinnedColumns(columns, labels, 2)
+    return sum(event(grow(records, plan, Ledger(budget, source))) for _ in range(runs))
 
 
 def in_constant_features(m):
