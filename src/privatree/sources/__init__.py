@@ -7,7 +7,32 @@ seed gives the same tree from each of them.
 - :class:`ArrowSource`: pandas, polars (lazy ones too), DuckDB, Arrow tables and readers
 - :class:`SparkSource`: a data frame of a Spark cluster, counted where its partitions are
 
-Their classes are loaded when they are first used.
+What is here, from the caller's table to counts::
+
+    opening.py           which container is it? (containers.py: numpy, pandas, polars, Arrow;
+                         table_streams.py: what is read some rows at a time)
+    columns.py           one column, whatever it came from (arrow_columns.py, values.py: how it is
+                         read)
+    frames.py            a frame by a schema; batch.py: some of its rows
+    inference.py         a schema from records, which leaks (column_facts.py; misfits.py: what does
+                         not fit one)
+
+    paths.py             which files; room.py: would they fit in memory?
+    files.py             files by a schema, as a table (file_records.py)
+    csv_files.py         CSV, in chunks of whole rows (csv_header.py, csv_rows.py), and what its
+                         text stands for (csv_text.py)
+
+    coding.py            a batch to codes (cut_search.py: compiled)
+    questions.py         what one pass answers: counts (tallies.py: of values; held_codes.py: the
+                         records themselves)
+    source.py            what a source is; passes.py: a learner's counts from passes over it
+                         (pass_progress.py: their bar; shielded.py: errors of other libraries)
+    frame_records.py     records in memory, which need no passes
+    parquet_source.py, csv_source.py, arrow_source.py
+    spark_source.py      counted on executors (spark_counting.py), by jobs (spark_jobs.py) of a
+                         session (spark_session.py)
+
+Sources are loaded when they are first used.
 """
 
 from __future__ import annotations
