@@ -166,14 +166,14 @@ def cluster(files: list[Path], n_rows: int, folder: Path) -> None:
 
     from privatree.errors import PrivatreeError
     from privatree.sources import SparkSource
-    from privatree.sources.spark_session import read_parquet, spark_session
+    from privatree.sources.spark_session import spark_session
 
     chosen = files[: n_rows // STEP]
     streamed = in_a_process("train", chosen)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     with running_cluster(folder / "cluster", executor_memory=1024) as found:
         spark = spark_session(found.url, {"spark.executor.memory": "1g"})
-        source = SparkSource(read_parquet(spark, list(map(str, chosen))), target="label")
+        source = SparkSource(spark.read.parquet(*map(str, chosen)), target="label")
         answer, seconds, killed = source.answer, [], []
 
         def timed(question: Any) -> Any:
@@ -202,7 +202,7 @@ def cluster(files: list[Path], n_rows: int, folder: Path) -> None:
         content = chosen[3 % len(chosen)].read_bytes()
         (broken / "part-cut.parquet").write_bytes(content[: len(content) // 2])
         try:
-            learner().fit(SparkSource(read_parquet(spark, [str(broken)]), target="label"))
+            learner().fit(SparkSource(spark.read.parquet(str(broken)), target="label"))
         except PrivatreeError as error:
             print(f"Spark, a file cut short: {type(error).__name__}: {error}")
         spark.stop()

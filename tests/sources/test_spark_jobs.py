@@ -41,12 +41,18 @@ SECRET = "Erika Mustermann"
             "show values of records.",
         ),
         (
+            "[CAST_INVALID_INPUT] The value '[PATH_NOT_FOUND] Path does not exist: Erika. [FAILED_"
+            "READ_FILE] reading file Erika. No module named 'Erika'' of the type STRING",
+            "Spark could not read the records (CAST_INVALID_INPUT). Its log says more, and can "
+            "show values of records.",
+        ),
+        (
             f"something with {SECRET}",
             "Spark could not read the records (RuntimeError). Its log says more, and can show "
             "values of records.",
         ),
     ],
-    ids=["file", "far file", "no path", "module", "condition", "nothing known"],
+    ids=["file", "far file", "no path", "module", "condition", "spelt", "nothing known"],
 )
 def test_only_what_is_public_is_shown(said, expected):
     error = public_error(RuntimeError(said))
@@ -60,7 +66,7 @@ def test_only_what_is_public_is_shown(said, expected):
     ("said", "what_to_do"),
     [
         (f"privatree.errors.SourceError: {OTHER_VERSION}", "Install privatree[spark] on every"),
-        ("No module named 'privatree.sources'", "Install privatree[spark] on every executor"),
+        ("ModuleNotFoundError: No module named 'privatree.sources'", "Install privatree[spark] on every executor"),
         ("[PYTHON_VERSION_MISMATCH] Python in worker", "Set PYSPARK_PYTHON to the same version"),
         ("Python worker exited unexpectedly (crashed)", "spark.executor.memoryOverhead higher"),
         ("is bigger than spark.driver.maxResultSize", "Set it higher"),

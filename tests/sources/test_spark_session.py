@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from privatree.errors import ParameterError
-from privatree.sources.spark_session import read_parquet, spark_session
+from privatree.sources.spark_session import spark_session
 from privatree.sources.spark_source import SparkSource
 
 
@@ -33,8 +33,3 @@ def test_java_that_is_missing_or_too_old_is_said(monkeypatch, tmp_path, says, ex
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(ParameterError, match=f"Spark needs Java 17 or newer, {expected}"):
         spark_session()
-
-
-def test_csv_files_are_refused():
-    with pytest.raises(ParameterError, match=r"a\.CSV\.gz: Spark reads Parquet files only here"):
-        read_parquet(None, ["b.parquet", "a.CSV.gz"])

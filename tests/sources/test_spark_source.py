@@ -11,6 +11,7 @@ from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 from spark_cluster import java, running_cluster
@@ -20,11 +21,13 @@ from privatree.candidates import Candidates
 from privatree.counts import Router
 from privatree.errors import PaperClaimWarning, ParameterError, SchemaError, SourceError
 from privatree.schema import Categorical, Numeric, Schema
+from privatree.sources import CsvSource, ParquetSource
 from privatree.sources.coding import Coder
 from privatree.sources.frames import frame_batch
 from privatree.sources.questions import CountQuestion
+from privatree.sources.spark_files import SparkFileSource
 from privatree.sources.spark_jobs import quiet_spark
-from privatree.sources.spark_session import folder_columns, read_parquet, spark_session
+from privatree.sources.spark_session import spark_session
 from privatree.sources.spark_source import SparkSource
 from privatree.sources.tallies import TallyQuestion
 
@@ -159,22 +162,34 @@ def test_nothing_is_counted_where_there_are_no_rows(spark):
     assert contents(few.answer(one_split())) == contents(in_memory(one_split(), table.slice(0, 2)))
 
 
-def test_text_in_names_of_folders_is_read_as_in_csv_files(spark, tmp_path):
-    table, ages = records(), ["7", " 33", "old", "1e1"]
-    for number, age in enumerate(ages):
-        folder = tmp_path / f"age={age}"
-        folder.mkdir()
-        part = table.drop_columns(["age", "flag"]).slice(number * 100, 100)
-        pq.write_table(part, folder / "part.parquet")
-    dataframe = read_parquet(spark, [str(tmp_path)])
-    assert folder_columns(dataframe) == {"age"}
-    with pytest.raises(SchemaError, match="has type string"):
-        opened(dataframe)
-    source = SparkSource.of_files(dataframe, target="label", progress=False)
+def files_of(spark, *paths, kind=ParquetSource):
+    source = SparkFileSource(kind(paths, target="label"), spark, progress=False)
     source.open(SCHEMA)
-    numbers = np.repeat([7, 33, np.nan, 10], 100)
-    expected = table.slice(0, 400).set_column(1, "age", pa.array(numbers))
+    return source
+
+
+def test_files_are_read_on_executors_by_our_own_rules(spark, tmp_path):
+    """What Spark's own reader refuses or guesses: folders, missing columns' types, mixed types."""
+    table, ages = records(), ["7", " 33", "old", "", "S%C3%A3o"]
+    for number, age in enumerate(ages):
+        folder = tmp_path / "all" / f"age={age}"
+        folder.mkdir(parents=True)
+        part = table.drop_columns(["age", "flag"]).slice(number * 100, 100)
+        if number == 1:
+            part = part.drop_columns(["label"]).append_column("label", pa.nulls(100))
+        pq.write_table(part, folder / "part.parquet")
+    numbers = np.repeat([7, 33, np.nan, np.nan, np.nan], 100)
+    labels = pa.chunked_array([table["label"].slice(0, 100).combine_chunks(),
+                               pa.nulls(100, pa.string()),
+                               table["label"].slice(200, 300).combine_chunks()])  # fmt: skip
+    expected = table.slice(0, 500).set_column(1, "age", pa.array(numbers))
+    expected = expected.set_column(expected.schema.get_field_index("label"), "label", labels)
+    source = files_of(spark, tmp_path / "all")
     assert contents(source.answer(one_split())) == contents(in_memory(one_split(), expected))
+    whole = table.drop_columns(["flag"])
+    pacsv.write_csv(whole, tmp_path / "all.csv")
+    source = files_of(spark, tmp_path / "all.csv", kind=CsvSource)
+    assert contents(source.answer(one_split())) == contents(in_memory(one_split(), table))
 
 
 # --- what goes wrong ----------------------------------------------------------------------------
@@ -201,17 +216,19 @@ def test_a_file_that_cannot_be_read_is_named(spark, tmp_path, damage):
     table = records(400).drop_columns(["flag"])
     for part in range(4):
         pq.write_table(table.slice(part * 100, 100), tmp_path / f"part {part}.parquet")
-    source = opened(read_parquet(spark, [str(tmp_path)]))
+    sources = [opened(spark.read.parquet(str(tmp_path))), files_of(spark, tmp_path)]
     broken = tmp_path / "part 2.parquet"
     if damage == "deleted":
         broken.unlink()
     else:
         broken.write_bytes(broken.read_bytes()[:1000])
-    with pytest.raises(SourceError) as failed:
-        source.answer(one_split())
-    assert str(failed.value) == f"{broken}: Spark cannot read this file."
-    assert failed.value.__cause__ is None
-    assert failed.value.__context__ is None
+    said = ("Spark cannot read this file.", "not a Parquet file that can be read to its end.")
+    for source, message in zip(sources, said, strict=True):
+        with pytest.raises(SourceError) as failed:
+            source.answer(one_split())
+        assert str(failed.value) == f"{broken}: {message}"
+        assert failed.value.__cause__ is None
+        assert failed.value.__context__ is None
 
 
 def test_an_executor_without_privatree_is_said(spark, tmp_path, monkeypatch):

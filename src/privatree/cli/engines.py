@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -44,7 +44,6 @@ def check_engine(engine: str, master: str | None, *, has_schema: bool) -> None:
 
 @contextmanager
 def opened_source(
-    data: Sequence[str],
     files: Sequence[Path],
     target: str,
     schema: Any,
@@ -56,10 +55,8 @@ def opened_source(
 
     Parameters
     ----------
-    data : sequence of str
-        As the user named it; Spark finds it by itself.
     files : sequence of Path
-        The same as files of this machine; none for Spark.
+        Where the records are; for Spark, also on every executor.
     target : str
         The column of labels.
     schema : Schema
@@ -71,10 +68,6 @@ def opened_source(
     quiet : bool
         Whether nothing is said.
     """
-    if engine == "spark":
-        with _spark_source(data, target, schema, master, quiet) as source:
-            yield source
-        return
     from privatree.sources import CsvSource, ParquetSource
     from privatree.sources.paths import is_csv
     from privatree.sources.room import fits_in_memory
@@ -85,41 +78,32 @@ def opened_source(
     kind = CsvSource if is_csv(files[0]) else ParquetSource
     progress = False if quiet or in_memory else None
     source = kind(files, target=target, progress=progress, in_memory=in_memory)
-    source.open(schema)
-    if engine == "auto" and not in_memory and not quiet:
-        typer.echo(
-            "Streaming: the records would not fit comfortably in memory, so the files are read "
-            "again in each pass of the training (--engine memory keeps them).",
-            err=True,
-        )
-    with waiting("Training", shown=in_memory and not quiet):
-        yield source
-    if not quiet:
-        _say(source.ignored)
+    with (
+        _on_cluster(source, master, progress) if engine == "spark" else nullcontext(source) as found
+    ):
+        found.open(schema)
+        if engine == "auto" and not in_memory and not quiet:
+            typer.echo(
+                "Streaming: the records would not fit comfortably in memory, so the files are read "
+                "again in each pass of the training (--engine memory keeps them).",
+                err=True,
+            )
+        with waiting("Training", shown=in_memory and not quiet):
+            yield found
+    if source.ignored and not quiet:
+        names = ", ".join(map(repr, source.ignored))
+        typer.echo(f"Not in the schema, so ignored: {names}.", err=True)
 
 
 @contextmanager
-def _spark_source(
-    data: Sequence[str], target: str, schema: Any, master: str | None, quiet: bool
-) -> Iterator[Any]:
-    from privatree.sources.spark_session import read_parquet, spark_session
-    from privatree.sources.spark_source import SparkSource
+def _on_cluster(source: Any, master: str | None, progress: bool | None) -> Iterator[Any]:
+    """The same files, counted on a cluster."""
+    from privatree.sources.spark_files import SparkFileSource
+    from privatree.sources.spark_session import spark_session
 
-    with waiting("Starting Spark", shown=not quiet):
+    with waiting("Starting Spark", shown=progress is None):
         spark = spark_session(master)
     try:
-        source = SparkSource.of_files(
-            read_parquet(spark, data), target=target, progress=False if quiet else None
-        )
-        source.open(schema)
-        yield source
-        if not quiet:
-            _say(source.ignored)
+        yield SparkFileSource(source, spark, progress=progress)
     finally:
         spark.stop()
-
-
-def _say(ignored: Sequence[str]) -> None:
-    if ignored:
-        names = ", ".join(map(repr, ignored))
-        typer.echo(f"Not in the schema, so ignored: {names}.", err=True)

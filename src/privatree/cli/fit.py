@@ -106,7 +106,7 @@ def fit(
     writes a schema to edit, privatree schema check shows which records do not fit it.
 
     Files may be larger than memory: then they are read in passes, of which a tree of depth 4 takes
-    2 to 5. With --engine spark they are counted on a cluster, which must see the files too.
+    2 to 5. With --engine spark a cluster counts, whose executors must see the files too.
 
     Several models of the same records cost the sum of their epsilons. --budget keeps that sum in a
     file, and refuses a model that it does not cover.
@@ -143,14 +143,14 @@ def fit(
     check_engine(engine, master, has_schema=schema is not None)
     with named_as_options(parameters):
         PrivaTreeClassifier(**parameters).check_parameters()
-    files = [] if engine == "spark" else find_files(data)
+    files = find_files(data)
     check_output(output, [*files, *(path for path in (schema, budget) if path is not None)])
     declared = None if schema is None else _declared(schema, infer_schema)
     quiet = quiet or as_json
     replaces = output.is_file()
 
     def train(**more: Any) -> Any:
-        where = (data, files, target, declared, engine, master, quiet)
+        where = (files, target, declared, engine, master, quiet)
         with opened_source(*where) as source:
             learner = PrivaTreeClassifier(**parameters, **more, schema=declared)
             return learner.fit(source)

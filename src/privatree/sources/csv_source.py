@@ -92,10 +92,17 @@ class CsvSource(BatchSource):
 
     def _parts(self) -> Iterator[tuple[_File, RowChunk]]:
         for file in self._files:
-            if open_csv(file.opened.path) != file.opened:
-                raise SourceError(f"{file.opened.path}: must not change while it is read.")
-            for chunk in file.opened.chunks():
-                yield file, chunk
+            yield from file.chunks()
+
+    @property
+    def n_files(self) -> int:
+        """How many files there are."""
+        return len(self._paths)
+
+    def file_batches(self, place: int) -> Iterator[Batch]:
+        """The rows of one file, read by this thread alone."""
+        for part in self._files[place].chunks():
+            yield from self._batches(part)
 
     def _batches(self, part: tuple[_File, RowChunk]) -> Iterator[Batch]:
         file, chunk = part
@@ -113,3 +120,10 @@ class _File:
 
     opened: CsvFile
     positions: list[int]
+
+    def chunks(self) -> Iterator[tuple[_File, RowChunk]]:
+        """Some rows at a time."""
+        if open_csv(self.opened.path) != self.opened:
+            raise SourceError(f"{self.opened.path}: must not change while it is read.")
+        for chunk in self.opened.chunks():
+            yield self, chunk

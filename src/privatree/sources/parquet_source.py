@@ -109,6 +109,17 @@ class ParquetSource(BatchSource):
             features = [columns[name] for name in self._names]
             yield Batch(rows.num_rows, features, columns[self.target])
 
+    @property
+    def n_files(self) -> int:
+        """How many files there are."""
+        return len(self._paths)
+
+    def file_batches(self, place: int) -> Iterator[Batch]:
+        """The rows of one file, read by this thread alone."""
+        file = self._files[place]
+        for part in _shielded(file, file.parts()):
+            yield from self._batches((part, part.rows(use_threads=False)))
+
 
 def _shielded(file: _File, items: Iterator[_Item]) -> Iterator[_Item]:
     """The same; what is wrong with the file is told without what Arrow says of it."""

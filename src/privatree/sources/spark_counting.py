@@ -16,16 +16,17 @@ from functools import partial
 from typing import Any
 
 from privatree import __version__
-from privatree.errors import SourceError
-from privatree.schema import Feature, Numeric
+from privatree.errors import PrivatreeError, SourceError
 from privatree.sources.arrow_columns import arrow_column, arrow_type
 from privatree.sources.batch import Batch
-from privatree.sources.columns import Column, ColumnType, LazyColumn
-from privatree.sources.csv_text import text_labels, text_numbers
+from privatree.sources.columns import LazyColumn
 from privatree.sources.questions import Question, SentAnswer
 
 PIECES = "part int, sender int, n_rows long, content binary"
 """What tasks give: the part of the answer, who counted it, how many rows (with part 0), bytes."""
+
+ERROR = -1
+"""The part that is no part of an answer, but why there is none."""
 
 OTHER_VERSION = "executors must run the same privatree as the driver"
 """What an executor says that does not; the driver finds it in Spark's text."""
@@ -46,23 +47,14 @@ class Shipment:
     ----------
     question : Question
         What to count: the schema and the tree so far are in it.
-    wanted : dict of str to Feature
-        What the columns are that come, in their order; the last one is the target.
-    text_columns : frozenset of str
-        Those that hold text which is to be read as that of a CSV file is.
     """
 
     question: Question[Any]
-    wanted: dict[str, Feature]
-    text_columns: frozenset[str]
 
-    def batch(self, table: Any) -> Batch:
-        """The columns of an Arrow table, not yet read."""
-        columns = [
-            _column(data, feature, name in self.text_columns)
-            for data, (name, feature) in zip(table.columns, self.wanted.items(), strict=True)
-        ]
-        return Batch(table.num_rows, columns[:-1], columns[-1])
+    def batches(self, table: Any) -> Iterator[Batch]:
+        """The columns of an Arrow table, not yet read; the last one is the target."""
+        columns = [LazyColumn(arrow_type(c.type), partial(arrow_column, c)) for c in table.columns]
+        yield Batch(table.num_rows, columns[:-1], columns[-1])
 
 
 @dataclass(frozen=True)
@@ -87,16 +79,23 @@ class Counting:
         if self.version != this_version():
             raise SourceError(OTHER_VERSION)
         content = self.shipment if isinstance(self.shipment, bytes) else self.shipment.value
-        shipment: Shipment = pickle.loads(content)
+        shipment = pickle.loads(content)
         answer: SentAnswer = shipment.question.start()
-        n_rows = 0
-        for table in _joined(batches):
-            answer.add(shipment.batch(table))
-            n_rows += table.num_rows
-        if n_rows == 0:  # an empty partition has nothing to add
-            return
         task = TaskContext.get()
         sender = 0 if task is None else task.partitionId()
+        n_rows = 0
+        try:
+            for table in _joined(batches):
+                for batch in shipment.batches(table):
+                    answer.add(batch)
+                    n_rows += batch.n_rows
+        except (
+            PrivatreeError
+        ) as error:  # ours, so that it may be shown; Spark would change its text
+            yield _piece(ERROR, sender, 0, str(error).encode())
+            return
+        if n_rows == 0:  # an empty partition has nothing to add
+            return
         for part, sent in answer.pieces():
             yield _piece(part, sender, n_rows if part == 0 else 0, sent)
 
@@ -126,9 +125,9 @@ class Merging:
             ):
                 key = part, sender % self.n_groups
                 sent = content.as_py()
-                merged[key] = (
-                    self.answer.merged_pieces(merged[key], sent) if key in merged else sent
-                )
+                if key in merged and part != ERROR:  # of several errors one is enough
+                    sent = self.answer.merged_pieces(merged[key], sent)
+                merged[key] = sent
                 n_rows[key] = n_rows.get(key, 0) + rows
         for key in list(merged):
             yield _piece(*key, n_rows[key], merged.pop(key))
@@ -148,23 +147,6 @@ def _joined(batches: Iterable[Any]) -> Iterator[Any]:
             waiting, n_rows = [], 0
     if n_rows:
         yield pa.Table.from_batches(waiting)
-
-
-def _column(data: Any, feature: Feature, is_text: bool) -> LazyColumn:
-    if not is_text:
-        return LazyColumn(arrow_type(data.type), partial(arrow_column, data))
-    return LazyColumn(ColumnType("object", "text"), partial(_read_text, data, feature))
-
-
-def _read_text(data: Any, feature: Feature) -> Column:
-    import pyarrow as pa
-
-    text = data.cast(pa.string())
-    return (
-        text_numbers(text)
-        if isinstance(feature, Numeric)
-        else text_labels(text, feature.categories)
-    )
 
 
 def _piece(part: int, sender: int, n_rows: int, content: bytes) -> Any:

@@ -6,14 +6,15 @@ public: the name of an error condition, a file, a Python module.
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import count
 from typing import Any, TypeVar
 from urllib.parse import unquote
-from uuid import uuid4
 
 from privatree.errors import PrivatreeError, SourceError
 from privatree.sources.spark_counting import OTHER_VERSION
@@ -21,8 +22,8 @@ from privatree.sources.spark_counting import OTHER_VERSION
 _SECONDS = 0.2  # between two looks at a job that runs
 _FILE = re.compile(r"\[FAILED_READ_FILE[A-Z_.]*\][^\n]*? reading file (.+?)\.(?:\s|$)")
 _NO_PATH = re.compile(r"\[PATH_NOT_FOUND\] Path does not exist: (.+?)\.(?:\s|$)")
-_MODULE = re.compile(r"No module named '([A-Za-z_][\w.]*)'")
-_CONDITION = re.compile(r"(?:Exception|Error): \[([A-Z][A-Z0-9_.]*)\]")
+_MODULE = re.compile(r"(?m)^ModuleNotFoundError: No module named '([A-Za-z_][\w.]*)'")
+_CONDITION = re.compile(r"(?:^|(?:Exception|Error): )\[([A-Z][A-Z0-9_.]*)\]")
 _LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 _SHIP = (
     "Install privatree[spark] on every executor, or ship an environment that has it with "
@@ -38,6 +39,8 @@ _KNOWN = {
     "stopped SparkContext": "the Spark session must be running, and was stopped. Start a new one.",
 }
 """What Spark says, and what is said instead."""
+
+_TURNS = count()
 
 Result = TypeVar("Result")
 
@@ -69,7 +72,7 @@ def run_job(spark: Any, job: Callable[[], Result], look: Callable[[], None]) -> 
         if context is None
         else (context.addJobTag, context.cancelJobsWithTag)
     )
-    tag = f"privatree-{uuid4().hex}"
+    tag = f"privatree-{os.getpid()}-{next(_TURNS)}"
     results: list[Result] = []
     failures: list[BaseException] = []
     finished = threading.Event()  # Thread.join, once interrupted, takes any thread for finished
@@ -149,10 +152,12 @@ def public_error(failure: BaseException) -> BaseException:
     """
     if isinstance(failure, PrivatreeError | MemoryError) or not isinstance(failure, Exception):
         return failure
-    said = str(failure)
-    if found := _FILE.search(said):
+    said, condition = str(failure), _condition(failure)
+    # Spark names what happened before it quotes any value: only where the name says that a path
+    # follows is one looked for.
+    if condition.startswith("FAILED_READ_FILE") and (found := _FILE.search(said)):
         return SourceError(f"{_path(found[1])}: Spark cannot read this file.")
-    if found := _NO_PATH.search(said):
+    if condition == "PATH_NOT_FOUND" and (found := _NO_PATH.search(said)):
         return SourceError(f"{_path(found[1])}: Spark finds no such file or folder.")
     if found := _MODULE.search(said):
         how = _SHIP if found[1].startswith("privatree") else "Install it on every executor."
@@ -161,8 +166,8 @@ def public_error(failure: BaseException) -> BaseException:
         if mark in said:
             return SourceError(message)
     return SourceError(
-        f"Spark could not read the records ({_condition(failure, said)}). Its log says more, and "
-        "can show values of records."
+        f"Spark could not read the records ({condition}). Its log says more, and can show values "
+        "of records."
     )
 
 
@@ -173,11 +178,11 @@ def _path(uri: str) -> str:
     return uri
 
 
-def _condition(failure: Exception, said: str) -> str:
+def _condition(failure: Exception) -> str:
     """How Spark calls what happened; in its text this comes before anything else."""
     from pyspark.errors import PySparkException
 
     named = failure.getCondition() if isinstance(failure, PySparkException) else None
-    if named is None and (found := _CONDITION.search(said)):
+    if named is None and (found := _CONDITION.search(str(failure))):
         named = found[1]
     return named or type(failure).__name__

@@ -7,15 +7,12 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 from privatree.errors import ParameterError, SourceError
-from privatree.sources.paths import is_csv
-from privatree.sources.spark_jobs import public_error, quiet_spark
+from privatree.sources.spark_jobs import quiet_spark
 
 _OLDEST_JAVA = 17
 _SETTINGS = {
@@ -23,7 +20,7 @@ _SETTINGS = {
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "FATAL",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
-    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+    "spark.eventLog.enabled": "false",  # it has numbers of rows, and values if a job fails
     "spark.driver.maxResultSize": "0",  # counts, as large as the question makes them
 }
 
@@ -72,60 +69,6 @@ def spark_session(master: str | None = None, settings: Mapping[str, str] | None 
         f"Spark must start with {'its own master' if master is None else f'the master {master}'}, "
         "and does not. Check the address, and that its cluster runs Spark "
         f"{pyspark.__version__} as this machine does."
-    )
-
-
-def read_parquet(spark: Any, paths: Sequence[str]) -> Any:
-    """Read Parquet files, folders and patterns, wherever Spark finds them.
-
-    Parameters
-    ----------
-    spark : pyspark.sql.SparkSession
-        As :func:`spark_session` starts it.
-    paths : sequence of str
-        As Spark has them: every executor must be able to read them. Folders may be partitioned.
-
-    Returns
-    -------
-    pyspark.sql.DataFrame
-        The records. What the names of folders say (``year=2024``) is text.
-
-    Raises
-    ------
-    ParameterError
-        If a file is CSV.
-    SourceError
-        If there is no such file, or it cannot be read.
-    """
-    if csv := [path for path in paths if is_csv(Path(path))]:
-        raise ParameterError(
-            f"{csv[0]}: Spark reads Parquet files only here. Write the records as Parquet, or "
-            "train on CSV files without Spark."
-        )
-    try:
-        return spark.read.parquet(*paths)
-    except Exception as failure:
-        error = public_error(failure)
-    raise error
-
-
-def folder_columns(dataframe: Any) -> frozenset[str]:
-    """Find the columns of a data frame that the names of folders give, as text.
-
-    Parameters
-    ----------
-    dataframe : pyspark.sql.DataFrame
-        As :func:`read_parquet` reads it.
-    """
-    from pyspark.sql.types import StringType
-
-    folders = {part for file in dataframe.inputFiles() for part in file.split("/")[:-1]}
-    named = {unquote(part.partition("=")[0]) for part in folders if "=" in part}
-    fields = dataframe.schema.fields
-    return frozenset(
-        field.name
-        for field in fields
-        if field.name in named and isinstance(field.dataType, StringType)
     )
 
 

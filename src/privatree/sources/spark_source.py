@@ -8,15 +8,21 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from privatree.errors import ParameterError
-from privatree.schema import Categorical, Feature, Schema
+from privatree.errors import ParameterError, SourceError
+from privatree.schema import Categorical, Schema
 from privatree.sources.columns import ColumnType, Kind
 from privatree.sources.files import check_column_type, matched_columns
 from privatree.sources.questions import Answered, Question, SentAnswer
 from privatree.sources.source import Source
-from privatree.sources.spark_counting import PIECES, Counting, Merging, Shipment, this_version
+from privatree.sources.spark_counting import (
+    ERROR,
+    PIECES,
+    Counting,
+    Merging,
+    Shipment,
+    this_version,
+)
 from privatree.sources.spark_jobs import context_of, public_error, quiet_spark, run_job
-from privatree.sources.spark_session import folder_columns
 
 _DATA = Path("dataframe")  # what messages call it
 _N_GROUPS = (64, 1)
@@ -57,41 +63,27 @@ class SparkSource(Source):
                 f"dataframe must be a pyspark.sql.DataFrame, got {type(dataframe).__name__}."
             )
         self._dataframe = dataframe
-        self._text_columns: frozenset[str] = frozenset()
-        self._wanted: dict[str, Feature] = {}
         self._selected: Any = None
         self.ignored: tuple[str, ...] = ()
         """The columns that are not read, once a schema is known. Their names are public."""
-
-    @classmethod
-    def of_files(cls, dataframe: Any, *, target: str, progress: bool | None = None) -> SparkSource:
-        """Take files as they are taken without Spark: what folders say is read as in CSV files.
-
-        Parameters
-        ----------
-        dataframe : pyspark.sql.DataFrame
-            As :func:`~privatree.sources.spark_session.read_parquet` reads it.
-        target, progress
-            See :class:`SparkSource`.
-        """
-        source = cls(dataframe, target=target, progress=progress)
-        source._text_columns = folder_columns(dataframe)
-        return source
 
     def _open(self, schema: Schema) -> None:
         wanted = {**schema.features, self.target: Categorical(schema.classes)}
         fields = _fields(self._dataframe)
         positions, unused = matched_columns(_DATA, [name for name, _ in fields], wanted)
         for name, position in positions.items():
-            if name not in self._text_columns:
-                found = spark_type(fields[position][1])
-                check_column_type(_DATA, name, found, wanted[name], name == self.target)
+            found = spark_type(fields[position][1])
+            check_column_type(_DATA, name, found, wanted[name], name == self.target)
         # By position: Spark takes names that differ in case for the same, and dots in them apart.
         called = [f"column{position}" for position in range(len(fields))]
         self._selected = self._dataframe.toDF(*called).select(
             *(called[position] for position in positions.values())
         )
-        self._wanted, self.ignored = wanted, tuple(unused)
+        self.ignored = tuple(unused)
+
+    def _shipment(self, question: Question[Any]) -> Any:
+        """What executors need to know."""
+        return Shipment(question)
 
     def _answer(self, question: Question[Answered], advance: Callable[[int], None]) -> Answered:
         answer = question.start()
@@ -102,8 +94,7 @@ class SparkSource(Source):
         shown = _TasksDone(context, self._exact_rows or 0, advance)
 
         def job() -> Any:
-            shipment = Shipment(question, self._wanted, self._text_columns)
-            with _shipped(context, pickle.dumps(shipment)) as shipped:
+            with _shipped(context, pickle.dumps(self._shipment(question))) as shipped:
                 return self._pieces(Counting(this_version(), shipped), type(answer)).toArrow()
 
         exact_rows = 0
@@ -114,6 +105,8 @@ class SparkSource(Source):
                 pieces.column("content"),
                 strict=True,
             ):
+                if part == ERROR:
+                    raise SourceError(content.as_py().decode())
                 answer.take(part, content.as_py())
                 exact_rows += rows
         advance(exact_rows - shown.n_rows)
