@@ -171,6 +171,19 @@ def test_threads_count_the_same(monkeypatch, n_classes):
     assert alone[1].shape[0] == 7
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_very_many_records_are_counted_in_64_bits(monkeypatch, n_classes):
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 9, (300, 3)).astype(np.uint8)
+    labels = rng.integers(0, n_classes, 300).astype(np.uint8)
+    small = everything(codes, [9] * 3, labels, n_classes)
+    assert np.iinfo(np.int32).max == counts._MOST_SMALL
+    monkeypatch.setattr(counts, "_MOST_SMALL", 299)
+    for one, two in zip(small, everything(codes, [9] * 3, labels, n_classes), strict=True):
+        assert_array_equal(one, two)
+        assert two.dtype == np.int64
+
+
 def test_threads_are_used_from_some_size_on(monkeypatch):
     used = []
 

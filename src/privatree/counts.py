@@ -29,6 +29,7 @@ from privatree.count_kernels import (
 )
 
 THREADS = 2
+_MOST_SMALL = 2**31 - 1  # records whose counts fit in 32 bits
 _FEW_RECORDS = 20_000  # below this, starting threads costs more than it saves
 
 Item = TypeVar("Item")
@@ -195,6 +196,7 @@ class CodedRecords:
         self.n_classes = n_classes
         self.offsets = np.concatenate([[0], np.cumsum(self.n_codes)]).astype(np.int64)
         self._starts = np.array([0, len(labels)], dtype=np.int64)  # node i: starts[i:i + 2]
+        self._kind = np.int32 if len(labels) <= _MOST_SMALL else np.int64  # small ones are faster
 
     @property
     def n_nodes(self) -> int:
@@ -213,8 +215,8 @@ class CodedRecords:
         """See :class:`ClassCounts`."""
         shape = (self.n_nodes, self.n_classes, int(self.offsets[-1]))
 
-        def count(chunk: tuple[int, int]) -> NDArray[np.int32]:
-            table = np.zeros(shape, dtype=np.int32)
+        def count(chunk: tuple[int, int]) -> NDArray[Any]:
+            table = np.zeros(shape, dtype=self._kind)
             count_codes(self._codes, self._labels, self._starts, *chunk, self.offsets, table)
             return table
 
@@ -234,7 +236,7 @@ class CodedRecords:
             dtype=np.int64,
         ).reshape(self.n_nodes, self.n_classes)
 
-    def pair_counts(self, node: int, upper: Rows) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    def pair_counts(self, node: int, upper: Rows) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """See :class:`ClassCounts`."""
         start, stop = self._starts[node], self._starts[node + 1]
         rows = rows_of(self._codes, start, stop, upper.feature, upper.row_of_code)
@@ -245,7 +247,7 @@ class CodedRecords:
 
     def triple_counts(
         self, node: int, upper: Rows, middle: Sequence[Rows]
-    ) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int64]]]:
+    ) -> Iterator[tuple[NDArray[Any], NDArray[np.int64]]]:
         """See :class:`ClassCounts`."""
         n_rows = sum(group.n_rows for group in middle)
         for records in self._by_row(node, upper):
@@ -351,10 +353,10 @@ class CodedRecords:
         edges = [n_records * part // parts for part in range(parts + 1)]
         return list(pairwise(edges))
 
-    def _empty(self, n_rows: int) -> NDArray[np.int32]:
+    def _empty(self, n_rows: int) -> NDArray[Any]:
         """A table of counts; of two classes only the difference is counted."""
         n_classes = 1 if self.n_classes == 2 else self.n_classes
-        return np.zeros((n_rows, n_classes, int(self.offsets[-1])), dtype=np.int32)
+        return np.zeros((n_rows, n_classes, int(self.offsets[-1])), dtype=self._kind)
 
 
 def code_numbers(values: NDArray[np.float64], cuts: NDArray[np.float64]) -> NDArray[Any]:

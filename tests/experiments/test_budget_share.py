@@ -48,7 +48,7 @@ class _SeenError(Exception):
 def planned(monkeypatch: pytest.MonkeyPatch, task: BudgetShare) -> tuple[Any, Any]:
     """The plan and the ledger with which the tree would be grown."""
 
-    def look(columns: Any, labels: Any, plan: Any, ledger: Any) -> None:
+    def look(unbinned: Any, plan: Any, ledger: Any) -> None:
         raise _SeenError(plan, ledger)
 
     monkeypatch.setattr(budget_share, "grow", look)

@@ -629,3 +629,12 @@ def test_compressed_parts_in_one_file(tmp_path):
     path.write_bytes(b"".join(gzip.compress(part.encode()) for part in parts))
     records = read_files([path], SCHEMA, "answer", allow_ragged=False)
     assert records.labels.to_pylist() == ["yes", "no"]
+
+
+@pytest.mark.parametrize("log", ["_delta_log/0.json", "metadata/v1.metadata.json"])
+def test_a_table_with_a_log_is_refused(tmp_path, log):
+    (tmp_path / log).parent.mkdir()
+    (tmp_path / log).touch()
+    (tmp_path / "part.parquet").touch()
+    with pytest.raises(ParameterError, match="is a table with a log"):
+        find_files([tmp_path])

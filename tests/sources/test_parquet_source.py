@@ -230,6 +230,35 @@ def test_a_file_that_is_another_one_by_now_is_named(tmp_path):
         rows_of_a_pass(source, SCHEMA)
 
 
+def test_types_that_change_are_noticed_before_they_are_read(tmp_path):
+    path = write(tmp_path / "a.parquet", frame_of(3))
+    source = ParquetSource(path, "answer")
+    source.open(SCHEMA)
+    write(path, frame_of(3).assign(size=[CANARY.encode()] * 3))
+    with pytest.raises(SourceError, match=r"a\.parquet: must not change"):
+        rows_of_a_pass(source, SCHEMA)
+
+
+def test_more_text_than_a_dictionary_holds_is_read_without_one(tmp_path, monkeypatch):
+    path = write(tmp_path / "a.parquet", frame_of(3000), row_group_size=500)
+    source = ParquetSource(path, "answer")
+    expected_rows = coded_rows(source, SCHEMA)
+    real = parquet_source._Part._batches
+    monkeypatch.setattr(parquet_source, "_MOST_ROWS", 64)
+    full = []
+
+    def batches(self, most, as_dictionary, use_threads):
+        for place, rows in enumerate(real(self, most, as_dictionary, use_threads)):
+            if as_dictionary and place == 3:
+                full.append(place)
+                raise pa.ArrowCapacityError("array cannot contain more than 2147483646 bytes")
+            yield rows
+
+    monkeypatch.setattr(parquet_source._Part, "_batches", batches)
+    assert coded_rows(source, SCHEMA) == expected_rows
+    assert full
+
+
 # --- memory -------------------------------------------------------------------------------------
 
 

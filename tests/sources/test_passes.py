@@ -350,6 +350,16 @@ def test_a_source_needs_a_schema_and_no_labels():
     assert model.score(frame, labels) > 0
 
 
+def test_a_source_is_for_training():
+    frame, labels = some_records(50, 2, 0)
+    source = FrameBatches(frame, labels, 10)
+    model = PrivaTreeClassifier(schema=schema_of(2)).fit(source)
+    for ask in (model.predict, model.predict_proba, model.apply):
+        with pytest.raises(TypeError, match="a source is for training"):
+            ask(source)
+    assert repr(source) == "FrameBatches(..., target='target')"
+
+
 def test_progress_and_target_are_checked():
     class Named(FrameBatches):
         def __init__(self, target, progress, in_memory):

@@ -66,7 +66,7 @@ def test_only_what_is_public_is_shown(said, expected):
     ("said", "what_to_do"),
     [
         (f"privatree.errors.SourceError: {OTHER_VERSION}", "Install privatree[spark] on every"),
-        ("ModuleNotFoundError: No module named 'privatree.sources'", "Install privatree[spark] on every executor"),
+        ("ModuleNotFoundError: No module named 'privatree.sources'", "Install privatree[spark] on"),
         ("[PYTHON_VERSION_MISMATCH] Python in worker", "Set PYSPARK_PYTHON to the same version"),
         ("Python worker exited unexpectedly (crashed)", "spark.executor.memoryOverhead higher"),
         ("is bigger than spark.driver.maxResultSize", "Set it higher"),

@@ -67,9 +67,9 @@ def cluster(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def spark(cluster):
-    before = signal.getsignal(signal.SIGINT)  # Spark's own would cancel what we have not
+    before = signal.getsignal(signal.SIGINT)
     started = spark_session(cluster.url, CLUSTER)
-    signal.signal(signal.SIGINT, before)
+    assert signal.getsignal(signal.SIGINT) is before, "Spark's own cancels what we have not"
     yield started
     started.stop()
 

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from privatree.errors import SchemaError
+from privatree.errors import ParameterError, SchemaError
 from privatree.schema import Categorical, Feature, Schema
 from privatree.sources.batch import Batch
+from privatree.sources.containers import is_from
 from privatree.sources.files import check_column_type, matched_columns
 from privatree.sources.opening import open_frame
 from privatree.sources.source import BatchSource
@@ -56,9 +57,14 @@ class ArrowSource(BatchSource):
     """
 
     def __init__(
-        self, data: Any, target: str, progress: bool | None = None, in_memory: bool = False
+        self, data: Any, target: str, *, progress: bool | None = None, in_memory: bool = False
     ) -> None:
         super().__init__(target, progress, in_memory)
+        if is_from("pyspark.sql", "DataFrame", data):
+            raise ParameterError(
+                "data must not be a data frame of Spark, which would all come to this machine. "
+                "SparkSource counts it where it is."
+            )
         is_function = callable(data) and not hasattr(type(data), "__arrow_c_stream__")
         self._function: Callable[[], Any] | None = data if is_function else None
         self._stream = None if is_function else table_stream(data)
@@ -94,7 +100,8 @@ class ArrowSource(BatchSource):
         found = stream.header
         if found.names is None:
             raise SchemaError("data must have columns with names, got none. Name them.")
-        positions, _ = matched_columns(_DATA, found.names, self._wanted)
+        positions, unused = matched_columns(_DATA, found.names, self._wanted)
+        self.ignored = tuple(unused)
         for name, position in positions.items():
             kind, feature = found.columns[position].type, self._wanted[name]
             check_column_type(_DATA, name, kind, feature, name == self.target)

@@ -65,6 +65,7 @@ class CsvSource(BatchSource):
         self,
         paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
         target: str,
+        *,
         progress: bool | None = None,
         in_memory: bool = False,
     ) -> None:
@@ -75,7 +76,6 @@ class CsvSource(BatchSource):
             raise ParameterError("paths must name a file at least, got none.")
         if other := next((path for path in self._paths if not is_csv(path)), None):
             raise ParameterError(f"{other}: must be a CSV file. ParquetSource reads Parquet files.")
-        self.ignored: tuple[str, ...] = ()
         self._wanted: dict[str, Feature] = {}
         self._files: list[_File] = []
 

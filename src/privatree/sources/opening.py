@@ -158,6 +158,16 @@ def _only_column(y: Any) -> Table:
 
 def _table(X: Any) -> Table:
     _refuse_sparse("X", X)
+    if is_from("pyspark.sql", "DataFrame", X):
+        raise TypeError(
+            "X must be in memory, got a data frame of Spark. Train on SparkSource(X, target=...), "
+            "and predict some rows at a time or with privatree.export.export_sql."
+        )
+    if is_from("privatree.sources.source", "Source", X):
+        raise TypeError(
+            f"X must be in memory, got a {type(X).__name__}: a source is for training. Predict "
+            "some rows at a time, with privatree predict, or with privatree.export.export_sql."
+        )
     X = collected(X)
     if is_from("pandas", "DataFrame", X):
         return pandas_table(X)

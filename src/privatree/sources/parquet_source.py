@@ -72,6 +72,7 @@ class ParquetSource(BatchSource):
         self,
         paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
         target: str,
+        *,
         progress: bool | None = None,
         in_memory: bool = False,
     ) -> None:
@@ -82,7 +83,6 @@ class ParquetSource(BatchSource):
             raise ParameterError("paths must name a file at least, got none.")
         if other := next((path for path in self._paths if not is_parquet(path)), None):
             raise ParameterError(f"{other}: must be a Parquet file. CsvSource reads CSV files.")
-        self.ignored: tuple[str, ...] = ()
         self._names: tuple[str, ...] = ()
         self._files: list[_File] = []
 
@@ -144,8 +144,8 @@ class _File:
     ----------
     path : Path
         Where it is.
-    all_names : list of str
-        Of all its columns.
+    arrow_schema : pyarrow.Schema
+        Names and types of all its columns.
     names : dict
         For each wanted column that is in the file what it is called there.
     from_folders : dict
@@ -159,7 +159,7 @@ class _File:
     """
 
     path: Path
-    all_names: list[str]
+    arrow_schema: Any
     names: dict[str, str]
     from_folders: dict[str, Column]
     as_dictionary: list[str]
@@ -172,7 +172,7 @@ class _File:
 
         with self.open() as handle:
             metadata = pq.read_metadata(handle)
-        if metadata.schema.to_arrow_schema().names != self.all_names:
+        if not metadata.schema.to_arrow_schema().equals(self.arrow_schema):
             raise SourceError(f"{self.path}: must not change while it is read.")
         groups: list[int] = []
         n_rows = 0
@@ -211,11 +211,25 @@ class _Part:
 
     def rows(self, use_threads: bool) -> Iterator[Any]:
         """Some rows at a time, as Arrow batches."""
+        import pyarrow as pa
+
+        n_done = 0
+        try:
+            for rows in self._batches(_MOST_ROWS, self.file.as_dictionary, use_threads):
+                yield rows
+                n_done += rows.num_rows
+        except pa.ArrowCapacityError:  # more text than a dictionary holds: the rest without one
+            for rows in self._batches(_FEWEST_ROWS, [], use_threads):
+                skipped = min(n_done, rows.num_rows)
+                n_done -= skipped
+                yield rows.slice(skipped)
+
+    def _batches(self, most: int, as_dictionary: list[str], use_threads: bool) -> Iterator[Any]:
         import pyarrow.parquet as pq
 
         names = list(self.file.names.values())
         size = max(_BATCH_CELLS // max(1, len(names)), _FEWEST_ROWS)
-        options = {"read_dictionary": self.file.as_dictionary, "buffer_size": _BUFFER}
+        options = {"read_dictionary": as_dictionary, "buffer_size": _BUFFER}
         with (
             self.file.open() as handle,
             pq.ParquetFile(  # without pre_buffer, which holds a row group
@@ -223,7 +237,7 @@ class _Part:
             ) as opened,
         ):
             yield from opened.iter_batches(
-                min(size, _MOST_ROWS), self.groups, names, use_threads=use_threads
+                min(size, most), self.groups, names, use_threads=use_threads
             )
 
 
@@ -232,6 +246,7 @@ def _opened(path: Path, wanted: Mapping[str, Feature], target: str) -> _File:
     folders = partition_values(path)
     with open_parquet(path) as opened:
         found, metadata = opened.schema_arrow, opened.metadata
+        stored = metadata.schema.to_arrow_schema()
         n_parts = min(metadata.num_row_groups, 1 + metadata.num_rows // _PART_ROWS)
     positions, ignored = matched_columns(path, [*found.names, *folders], wanted)
     names, from_folders, as_dictionary = {}, {}, []
@@ -245,7 +260,7 @@ def _opened(path: Path, wanted: Mapping[str, Feature], target: str) -> _File:
         names[name] = found.names[position]
         if kind.kind == "string" and not kind.is_category:
             as_dictionary.append(names[name])
-    return _File(path, found.names, names, from_folders, as_dictionary, ignored, n_parts)
+    return _File(path, stored, names, from_folders, as_dictionary, ignored, n_parts)
 
 
 def _repeated(column: Column, n_rows: int) -> Column:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -42,7 +43,7 @@ def pass_progress(
         TimeElapsedColumn(),
         console=console,
         transient=True,
-        disable=not (console.is_terminal if shown is None else shown),
+        disable=not (sys.stderr.isatty() if shown is None else shown),
     )
     with bar:
         task = bar.add_task("", total=total, number=number, rows="0", rate="0")
@@ -58,7 +59,10 @@ def pass_progress(
 
 def rounded(number: float) -> str:
     """A number in two digits, for a person: 1,234,567 is 1.2 million."""
-    for size, name in ((1e9, " billion"), (1e6, " million"), (1e3, ",000")):
-        if number >= size:
-            return f"{float(f'{number / size:.2g}'):g}{name}"
-    return f"{float(f'{number:.2g}'):g}"
+    if number < 1000:
+        return "fewer than 1,000"
+    digits = float(f"{number:.2g}")
+    for size, name in ((1e9, "billion"), (1e6, "million")):
+        if digits >= size:
+            return f"{digits / size:g} {name}"
+    return f"{digits:,.0f}"

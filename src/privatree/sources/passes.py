@@ -48,8 +48,19 @@ class _Node:
     wanted: Wanted | None = None
     exact_table: NDArray[np.int64] | None = None
     """Counts of higher order, as wanted."""
+    exact_part: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
+    """Some codes, and their class counts, which the node above has shown."""
     is_derived: bool = False
     """Whether its counts come from a table: then no record needs to reach it."""
+
+    def agrees(self, counts: NDArray[np.int64], totals: NDArray[np.int64]) -> bool:
+        """Whether counts of a pass are those that passes before have shown, as far as they have."""
+        codes, exact_part = self.exact_part or (np.arange(0), counts[:, :0])
+        return (
+            (self.exact_totals is None or np.array_equal(self.exact_totals, totals))
+            and (self.exact_counts is None or np.array_equal(self.exact_counts, counts))
+            and np.array_equal(counts[:, codes], exact_part)
+        )
 
     def exact_pairs(self) -> NDArray[np.int64]:
         """The counts by rows, class and code: any feature's upper rows hold all records."""
@@ -135,7 +146,7 @@ class PassCounts:
         for (place, wanted), counts in zip(asked.items(), exact_counts, strict=True):
             node = self._level[place]
             exact_totals = counts[:, : self.n_codes[0]].sum(axis=1)
-            same &= node.exact_totals is None or np.array_equal(node.exact_totals, exact_totals)
+            same &= node.agrees(counts, exact_totals)
             node.exact_totals, node.exact_counts = exact_totals, counts
             if wanted is not None:
                 node.wanted, node.exact_table = wanted, next(higher)
@@ -228,7 +239,8 @@ class PassCounts:
         start = int(self.offsets[feature])
         codes = start + np.flatnonzero(is_here)
         exact_counts = _known(node.exact_counts)
-        child = _Node(number, exact_counts[:, codes].sum(axis=1))
+        exact_part = codes, exact_counts[:, codes]
+        child = _Node(number, exact_part[1].sum(axis=1), exact_part=exact_part)
         child.is_derived = node.is_derived or node.exact_table is not None
         if not child.is_derived:
             return child

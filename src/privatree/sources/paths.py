@@ -58,6 +58,11 @@ def find_files(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
 def _files_at(path: str) -> list[Path]:
     place = Path(path)
     if place.is_dir():
+        if (place / "_delta_log").exists() or any(place.glob("metadata/*.metadata.json")):
+            raise ParameterError(
+                f"{path}: is a table with a log (Delta, Iceberg), whose files hold old versions of "
+                "records too. Read it with Spark, DuckDB or polars, and train on that."
+            )
         files = list(_files_in(place))
         if not files:
             raise ParameterError(f"{path}: no CSV or Parquet file is in this folder.")

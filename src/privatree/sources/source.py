@@ -6,7 +6,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import contextmanager
 from typing import Any
 
 from privatree.counts import THREADS, ClassCounts
@@ -42,6 +42,13 @@ class Source(Records):
         The column of labels.
     progress : bool or None
         Whether passes are shown on stderr; None: if it is a terminal.
+
+    Attributes
+    ----------
+    n_passes : int
+        How many passes the last training made.
+    ignored : tuple of str
+        Columns that were there and not read. Their names are public.
     """
 
     def __init__(self, target: str, progress: bool | None) -> None:
@@ -53,9 +60,12 @@ class Source(Records):
             raise ParameterError(f"progress must be True, False or None, got {progress!r}.")
         self.target = target
         self.progress = progress
+        self.ignored: tuple[str, ...] = ()
         self.n_passes = 0
-        """How many passes the last training made."""
         self._exact_rows: int | None = None
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(..., target={self.target!r})"
 
     def open(self, schema: Schema) -> None:
         """Find the columns of a schema; to be called before any pass.
@@ -167,7 +177,7 @@ class BatchSource(Source):
             return answer
 
         with (
-            closing(_as_generator(self._parts())) as parts,
+            _closed_at_the_end(self._parts(), turn) as parts,
             ThreadPoolExecutor(max_workers=n_threads) as pool,
         ):
             try:
@@ -181,6 +191,11 @@ class BatchSource(Source):
         return first
 
 
-def _as_generator(parts: Iterator[Any]) -> Any:
-    """So that files are closed even if not all is read."""
-    yield from parts
+@contextmanager
+def _closed_at_the_end(parts: Iterator[Any], turn: threading.Lock) -> Iterator[Iterator[Any]]:
+    """Files are closed even if not all is read; a thread that is at it ends its turn before."""
+    try:
+        yield parts
+    finally:
+        with turn:
+            getattr(parts, "close", lambda: None)()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import re
 import shutil
 import subprocess
@@ -63,7 +64,7 @@ def spark_session(master: str | None = None, settings: Mapping[str, str] | None 
         builder = builder.master(master)
     for name, value in (_SETTINGS | dict(settings or {})).items():
         builder = builder.config(name, value)
-    with _no_stderr(), quiet_spark(), suppress(Exception):
+    with _no_stderr(), quiet_spark(), _own_interrupts(), suppress(Exception):
         return builder.getOrCreate()
     raise SourceError(
         f"Spark must start with {'its own master' if master is None else f'the master {master}'}, "
@@ -103,3 +104,14 @@ def _no_stderr() -> Iterator[None]:
     finally:
         os.dup2(kept, 2)
         os.close(kept)
+
+
+@contextmanager
+def _own_interrupts() -> Iterator[None]:
+    """Keep what happens at Ctrl-C: Spark's own handler asks Java in the middle of an answer."""
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        with suppress(ValueError):  # only the main thread has handlers
+            signal.signal(signal.SIGINT, before)

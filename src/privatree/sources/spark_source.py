@@ -56,7 +56,7 @@ class SparkSource(Source):
     merged in two rounds, and the sums come to the driver.
     """
 
-    def __init__(self, dataframe: Any, *, target: str, progress: bool | None = None) -> None:
+    def __init__(self, dataframe: Any, target: str, *, progress: bool | None = None) -> None:
         super().__init__(target, progress)
         if not isinstance(dataframe, _data_frame_class()):
             raise ParameterError(
@@ -64,8 +64,6 @@ class SparkSource(Source):
             )
         self._dataframe = dataframe
         self._selected: Any = None
-        self.ignored: tuple[str, ...] = ()
-        """The columns that are not read, once a schema is known. Their names are public."""
 
     def _open(self, schema: Schema) -> None:
         wanted = {**schema.features, self.target: Categorical(schema.classes)}

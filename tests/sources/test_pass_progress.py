@@ -1,0 +1,35 @@
+"""The bar of a pass: rounded, and only on a terminal."""
+
+import pytest
+
+from privatree.sources.pass_progress import pass_progress, rounded
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [
+        (0, "fewer than 1,000"),
+        (57, "fewer than 1,000"),
+        (999, "fewer than 1,000"),
+        (1234, "1,200"),
+        (99_999, "100,000"),
+        (1_234_567, "1.2 million"),
+        (999_999, "1 million"),
+        (43_210_000, "43 million"),
+        (9_876_543_210, "9.9 billion"),
+    ],
+)
+def test_numbers_are_rounded(number, shown):
+    assert rounded(number) == shown
+
+
+def test_nothing_is_shown_where_there_is_no_terminal(capsys, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with pass_progress(1, 5000, None) as advance:
+        advance(4321)
+    assert capsys.readouterr().err == ""
+    with pass_progress(2, 5000, True) as advance:
+        advance(4321)
+    printed = capsys.readouterr().err
+    assert "4321" not in printed
+    assert "5000" not in printed
