@@ -1,4 +1,4 @@
-"""A Spark session of one's own, as the command line needs it, and files read with it."""
+"""A Spark session of one's own, as the command line needs it."""
 
 from __future__ import annotations
 
