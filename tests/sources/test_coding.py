@@ -320,7 +320,8 @@ def test_a_coder_can_be_pickled_and_leaves_its_tables_behind():
     batch = frame_batch(np.random.default_rng(0).normal(size=(9, 6)), [0, 1, 2] * 3, NUMBERS)
     codes, labels = coder.code(batch)
     content = pickle.dumps(coder)
-    assert len(content) == before
+    assert len(content) < before + 1000, "its tables have many times that"
+    assert coder._search._below.nbytes > 2000
     again, labels_again = pickle.loads(content).code(batch)
     assert_array_equal(again, codes)
     assert_array_equal(labels_again, labels)

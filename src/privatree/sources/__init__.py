@@ -28,9 +28,9 @@ What is here, from the caller's table to counts::
     source.py            what a source is; passes.py: a learner's counts from passes over it
                          (pass_progress.py: their bar; shielded.py: errors of other libraries)
     frame_records.py     records in memory, which need no passes
-    parquet_source.py, csv_source.py, arrow_source.py
+    parquet_source.py, csv_source.py (file_source.py: what they share), arrow_source.py
     spark_source.py      counted on executors (spark_counting.py), by jobs (spark_jobs.py) of a
-                         session (spark_session.py)
+                         session (spark_session.py); spark_files.py: files read there
 
 Sources are loaded when they are first used.
 """

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
-from privatree.errors import ParameterError, SourceError
+from privatree.errors import SourceError
 from privatree.schema import Categorical, Feature, Schema
 from privatree.sources.batch import Batch
 from privatree.sources.columns import ColumnType, LazyColumn
 from privatree.sources.csv_files import CsvFile, open_csv
 from privatree.sources.csv_rows import RowChunk
 from privatree.sources.csv_text import text_column
+from privatree.sources.file_source import FileSource
 from privatree.sources.files import match_csv
-from privatree.sources.paths import find_files, is_csv
-from privatree.sources.source import BatchSource
+from privatree.sources.paths import is_csv
 
 _TEXT = ColumnType("string", "text")
 
 
-class CsvSource(BatchSource):
+class CsvSource(FileSource):
     """Records in CSV files, compressed by gzip if their names end in ``.gz``.
 
     Parameters
@@ -61,23 +61,13 @@ class CsvSource(BatchSource):
     training.
     """
 
-    def __init__(
-        self,
-        paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
-        target: str,
-        *,
-        progress: bool | None = None,
-        in_memory: bool = False,
-    ) -> None:
-        super().__init__(target, progress, in_memory)
-        paths = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-        self._paths = find_files(paths)
-        if not self._paths:
-            raise ParameterError("paths must name a file at least, got none.")
-        if other := next((path for path in self._paths if not is_csv(path)), None):
-            raise ParameterError(f"{other}: must be a CSV file. ParquetSource reads Parquet files.")
-        self._wanted: dict[str, Feature] = {}
-        self._files: list[_File] = []
+    another_kind = "must be a CSV file. ParquetSource reads Parquet files."
+    _wanted: dict[str, Feature]
+    _files: list[_File]
+
+    @staticmethod
+    def _is_kind(path: Path) -> bool:
+        return is_csv(path)
 
     def _open(self, schema: Schema) -> None:
         wanted = {**schema.features, self.target: Categorical(schema.classes)}
@@ -93,11 +83,6 @@ class CsvSource(BatchSource):
     def _parts(self) -> Iterator[tuple[_File, RowChunk]]:
         for file in self._files:
             yield from file.chunks()
-
-    @property
-    def n_files(self) -> int:
-        """How many files there are."""
-        return len(self._paths)
 
     def file_batches(self, place: int) -> Iterator[Batch]:
         """The rows of one file, read by this thread alone."""

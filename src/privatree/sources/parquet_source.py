@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,10 +17,10 @@ from privatree.sources.arrow_columns import arrow_column, arrow_type
 from privatree.sources.batch import Batch
 from privatree.sources.columns import CodedColumn, Column, ColumnType, LazyColumn, NumberColumn
 from privatree.sources.csv_text import repeated_text, text_column
+from privatree.sources.file_source import FileSource
 from privatree.sources.files import check_column_type, matched_columns, open_parquet
-from privatree.sources.paths import find_files, is_parquet, partition_values
+from privatree.sources.paths import is_parquet, partition_values
 from privatree.sources.shielded import shielded
-from privatree.sources.source import BatchSource
 
 _BATCH_CELLS, _MOST_ROWS, _FEWEST_ROWS = 2**22, 2**17, 2**10
 _PART_ROWS, _ENOUGH_PARTS = 2**18, 8
@@ -29,7 +29,7 @@ _BUFFER = 2**17  # bytes of each column that are read ahead
 _Item = TypeVar("_Item")
 
 
-class ParquetSource(BatchSource):
+class ParquetSource(FileSource):
     """Records in Parquet files.
 
     Parameters
@@ -68,23 +68,13 @@ class ParquetSource(BatchSource):
     They must not change between the passes of one training.
     """
 
-    def __init__(
-        self,
-        paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
-        target: str,
-        *,
-        progress: bool | None = None,
-        in_memory: bool = False,
-    ) -> None:
-        super().__init__(target, progress, in_memory)
-        paths = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-        self._paths = find_files(paths)
-        if not self._paths:
-            raise ParameterError("paths must name a file at least, got none.")
-        if other := next((path for path in self._paths if not is_parquet(path)), None):
-            raise ParameterError(f"{other}: must be a Parquet file. CsvSource reads CSV files.")
-        self._names: tuple[str, ...] = ()
-        self._files: list[_File] = []
+    another_kind = "must be a Parquet file. CsvSource reads CSV files."
+    _names: tuple[str, ...]
+    _files: list[_File]
+
+    @staticmethod
+    def _is_kind(path: Path) -> bool:
+        return is_parquet(path)
 
     def _open(self, schema: Schema) -> None:
         wanted = {**schema.features, self.target: Categorical(schema.classes)}
@@ -108,11 +98,6 @@ class ParquetSource(BatchSource):
             columns = file.columns(rows)
             features = [columns[name] for name in self._names]
             yield Batch(rows.num_rows, features, columns[self.target])
-
-    @property
-    def n_files(self) -> int:
-        """How many files there are."""
-        return len(self._paths)
 
     def file_batches(self, place: int) -> Iterator[Batch]:
         """The rows of one file, read by this thread alone."""

@@ -13,8 +13,7 @@ from typing import Any
 
 from privatree.schema import Schema
 from privatree.sources.batch import Batch
-from privatree.sources.csv_source import CsvSource
-from privatree.sources.parquet_source import ParquetSource
+from privatree.sources.file_source import FileSource
 from privatree.sources.questions import Question
 from privatree.sources.spark_source import SparkSource
 
@@ -24,7 +23,7 @@ class SparkFileSource(SparkSource):
 
     Parameters
     ----------
-    files : ParquetSource or CsvSource
+    files : FileSource
         Which files, and the target.
     spark : pyspark.sql.SparkSession
         As :func:`~privatree.sources.spark_session.spark_session` starts it.
@@ -32,9 +31,7 @@ class SparkFileSource(SparkSource):
         Whether passes are shown on stderr; None: if it is a terminal.
     """
 
-    def __init__(
-        self, files: ParquetSource | CsvSource, spark: Any, *, progress: bool | None = None
-    ) -> None:
+    def __init__(self, files: FileSource, spark: Any, *, progress: bool | None = None) -> None:
         numbers = spark.range(0, files.n_files, 1, files.n_files)
         super().__init__(numbers, target=files.target, progress=progress)
         self._files = files
@@ -52,7 +49,7 @@ class FileShipment:
     """What executors need to know to count the rows of files."""
 
     question: Question[Any]
-    files: ParquetSource | CsvSource
+    files: FileSource
 
     def batches(self, table: Any) -> Iterator[Batch]:
         """The rows of the files with these numbers."""
