@@ -176,10 +176,7 @@ class _Parts:
         return [partial(work, feature) for feature in rows.used()]
 
     def _middle(self) -> list[Rows]:
-        return [self._rows_of(feature, self._rows) for feature in self._rows.used()]
-
-    def _rows_of(self, feature: int, rows: Groups) -> Rows:
-        return rows.of(feature, self._shape.offsets)
+        return [self._rows.of(feature, self._shape.offsets) for feature in self._rows.used()]
 
     def _room(self) -> Any:
         return scratch(len(self._totals), self._differences.shape[1])
@@ -211,7 +208,9 @@ class _Parts:
         self._factors[-1] = STOP[2] * weight
 
     def _feature_of_two(self, feature: int) -> None:
-        tables, totals = self._records.pair_counts(self._node, self._rows_of(feature, self._rows))
+        tables, totals = self._records.pair_counts(
+            self._node, self._rows.of(feature, self._shape.offsets)
+        )
         feature_of_two_levels(
             feature,
             tables,
@@ -276,7 +275,7 @@ class _Parts:
             self._factors[split.part] = (1.0 - STOP[3]) * float(split.share) * weight
 
     def _triples(self, feature: int) -> Iterable[tuple[NDArray[Any], NDArray[Any]]]:
-        upper = self._rows_of(feature, self._upper_rows)
+        upper = self._upper_rows.of(feature, self._shape.offsets)
         return self._records.triple_counts(self._node, upper, self._middle())
 
     # --- as weights to draw from ------------------------------------------------------------------

@@ -270,6 +270,23 @@ def test_records_that_change_between_passes_are_refused(change, learner):
     assert not hasattr(model, "tree_")
 
 
+@pytest.mark.parametrize("lookahead", [1, 2])
+def test_values_that_change_within_a_node_are_noticed(lookahead):
+    """The totals of all nodes stay as they were: only counts by code tell."""
+    size = np.tile(np.arange(10), 40)
+    labels = pd.Series(np.where(size >= 5, "yes", "no"))
+    schema = Schema({"size": Numeric(0, 9, integer=True)}, ["no", "yes"])
+    learner = PrivaTreeClassifier(100.0, schema=schema, lookahead=lookahead, random_state=0)
+    frame = pd.DataFrame({"size": size})
+
+    def to_the_ends(frame, labels):
+        return frame.assign(size=np.where(frame["size"] >= 5, 9, 0)), labels
+
+    assert learner.fit(Changing(frame, labels, lambda *same: same)).tree_.depth >= 1
+    with pytest.raises(SourceError, match="must be the same in every pass"):
+        learner.fit(Changing(frame, labels, to_the_ends))
+
+
 class Breaking(FrameBatches):
     """Something happens in the middle of a pass."""
 
