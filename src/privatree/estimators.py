@@ -168,7 +168,7 @@ class PrivaTreeClassifier(TreeClassifier):
             )
         ledger = Ledger(plan.epsilon, randomness)
         tree = grow(records, candidates, plan, schema, ledger)
-        privacy = self._statement(schema, plan, ledger, randomness.seeded)
+        privacy = self._statement(schema, plan, ledger, randomness.seeded, source.assumptions)
         return self._release(Model(schema_=schema, tree_=tree, privacy_=privacy))
 
     def _plan(self, schema: Schema, candidates: Candidates, n_rows: int) -> RecordPlan:
@@ -245,7 +245,12 @@ class PrivaTreeClassifier(TreeClassifier):
             )
 
     def _statement(
-        self, schema: Schema, plan: RecordPlan, ledger: Ledger, seeded: bool
+        self,
+        schema: Schema,
+        plan: RecordPlan,
+        ledger: Ledger,
+        seeded: bool,
+        assumptions: tuple[str, ...],
     ) -> PrivacyStatement:
         leaks = schema_leaks(schema)
         public = [
@@ -257,7 +262,7 @@ class PrivaTreeClassifier(TreeClassifier):
         elif self.neighbours == "replace":
             public.append("the number of records: it is the same in both tables")
         epsilon = positive_fraction("epsilon", self.epsilon)
-        notes = []
+        notes = [f"The guarantee rests on this: {assumption}." for assumption in assumptions]
         if self.neighbours == "replace":
             notes.append("Spends are for one record added or removed: one replaced costs twice.")
         return PrivacyStatement(

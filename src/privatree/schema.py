@@ -28,6 +28,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from privatree.csv_dialect import CsvDialect
 from privatree.errors import SchemaError
 from privatree.schema_values import (
     Label,
@@ -175,6 +176,8 @@ class Schema:
     classes_confirmed : bool, default=True
         False if the classes were read from the records, and nobody has confirmed that they are
         public. Features carry such marks themselves.
+    csv : CsvDialect, optional
+        How CSV files of the records are written, if not in the usual way.
 
     Examples
     --------
@@ -189,6 +192,7 @@ class Schema:
     features: Mapping[str, Feature]
     classes: Sequence[Label]
     classes_confirmed: bool = True
+    csv: CsvDialect | None = None
 
     def __post_init__(self) -> None:
         """Refuse a schema that contradicts itself."""
@@ -206,6 +210,8 @@ class Schema:
             raise SchemaError(
                 f"classes_confirmed must be True or False, got {shown(self.classes_confirmed)}."
             )
+        if self.csv is not None and not isinstance(self.csv, CsvDialect):
+            raise SchemaError(f"csv must be a CsvDialect or None, got {shown(self.csv)}.")
 
     def __eq__(self, other: object) -> bool:
         """Tell whether features, their order, classes and what is unconfirmed are the same."""
@@ -217,11 +223,11 @@ class Schema:
 
     @property
     def _identity(self) -> tuple[Any, ...]:
-        return tuple(self.features.items()), self.classes, self.classes_confirmed
+        return tuple(self.features.items()), self.classes, self.classes_confirmed, self.csv
 
-    def __reduce__(self) -> tuple[type[Schema], tuple[dict[str, Feature], Sequence[Label], bool]]:
+    def __reduce__(self) -> tuple[type[Schema], tuple[Any, ...]]:
         """Pickle by the constructor: a mapping proxy cannot be pickled."""
-        return Schema, (dict(self.features), self.classes, self.classes_confirmed)
+        return Schema, (dict(self.features), self.classes, self.classes_confirmed, self.csv)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -238,11 +244,13 @@ class Schema:
         ``("features", "age", "low")``. While there is one, no model has a finite epsilon.
         """
         of_classes = () if self.classes_confirmed else (("classes",),)
-        return of_classes + tuple(
+        of_csv = () if self.csv is None else tuple(("csv", mark) for mark in self.csv.unconfirmed)
+        of_features = (
             ("features", name, mark)
             for name, feature in self.features.items()
             for mark in feature.unconfirmed
         )
+        return (*of_classes, *of_csv, *of_features)
 
     def shown_unconfirmed(self) -> str:
         """The unconfirmed entries in words, without any value; a long list is cut.
@@ -251,6 +259,8 @@ class Schema:
         """
         marked = {name: f for name, f in self.features.items() if f.unconfirmed}
         entries = [] if self.classes_confirmed else ["classes"]
+        if self.csv is not None and self.csv.unconfirmed:
+            entries.append(f"csv: {', '.join(self.csv.unconfirmed)}")
         for name, feature in list(marked.items())[:_MOST_NAMED]:
             named = repr(name)
             named = named if len(named) <= _LONGEST_NAME else f"{named[: _LONGEST_NAME - 1]}…"
@@ -267,7 +277,8 @@ class Schema:
         would be the same whatever the records are.
         """
         features = {name: replace(f, unconfirmed=()) for name, f in self.features.items()}
-        return Schema(features, self.classes)
+        csv = None if self.csv is None else replace(self.csv, unconfirmed=())
+        return Schema(features, self.classes, csv=csv)
 
     def all_unconfirmed(self) -> Schema:
         """The same schema, everything in it marked as read from the records."""
@@ -275,7 +286,8 @@ class Schema:
             name: replace(f, unconfirmed=(*f.unconfirmed, *_marks_read(f)))
             for name, f in self.features.items()
         }
-        return Schema(features, self.classes, classes_confirmed=False)
+        csv = None if self.csv is None else self.csv.all_unconfirmed()
+        return Schema(features, self.classes, classes_confirmed=False, csv=csv)
 
     # --- written form -------------------------------------------------------------------------
 
@@ -284,6 +296,7 @@ class Schema:
         return {
             "classes": list(self.classes),
             **({} if self.classes_confirmed else {"unconfirmed": ["classes"]}),
+            **({} if self.csv is None else {"csv": self.csv.to_dict()}),
             "features": {name: _feature_to_dict(f) for name, f in self.features.items()},
         }
 
@@ -293,7 +306,7 @@ class Schema:
         if not isinstance(written, dict):
             raise SchemaError("a schema must be a table with 'classes' and 'features'.")
         needed = {"classes", "features"}
-        _only_keys("the schema", written, {*needed, "unconfirmed"}, needed=needed)
+        _only_keys("the schema", written, {*needed, "unconfirmed", "csv"}, needed=needed)
         features = written["features"]
         if not isinstance(features, dict):
             raise SchemaError("'features' must be a table of columns.")
@@ -303,6 +316,7 @@ class Schema:
             {name: _feature_from_dict(name, entry) for name, entry in features.items()},
             tuple(written["classes"]),
             classes_confirmed=not marks_of(written.get("unconfirmed", ()), ("classes",)),
+            csv=CsvDialect.from_dict(written["csv"]) if "csv" in written else None,
         )
 
     def to_toml(self, path: str | Path) -> None:

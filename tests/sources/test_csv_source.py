@@ -40,7 +40,7 @@ def frame_of(n_rows, seed=0):
             "member": rng.choice(["true", "False", "1", "?"], n_rows),
             "size": rng.choice(["1", "-7.5", "4e0", "NA", "", "many", "inf"], n_rows),
             "grade": rng.choice(["3", "0.50", "1", "7"], n_rows),
-            "colour": rng.choice(["red", "grün", "red ", "a, b", 'the "new"\none'], n_rows),
+            "colour": rng.choice(["red", "grün", "red ", "a, b", 'the "new" one'], n_rows),
         }
     )
 
@@ -51,7 +51,7 @@ def expected(paths, schema=SCHEMA, target="answer"):
 
 
 def small_chunks(size=200):
-    return patch.multiple(csv_rows, CHUNK_BYTES=size, _PIECE_BYTES=min(size, 2**6))
+    return patch.multiple(csv_rows, CHUNK_BYTES=size)
 
 
 @pytest.fixture(scope="module")
@@ -112,8 +112,8 @@ def test_no_content_makes_a_difference(path, content, ending):
 def test_ragged_and_overlong_rows_count_without_a_label(path):
     long = f'1,"{GOOD * 20}'
     path.write_text(f'{HEADER}{GOOD}ragged\n{GOOD}{long}",3,true,yes\n1,2,3,4,5,6\n{GOOD}{long}')
-    with small_chunks(64), patch.object(csv_rows, "LONGEST_ROW", 256):
-        rows, n_rows = coded_rows(CsvSource(path, "answer"), SCHEMA)
+    with small_chunks(64), patch.object(csv_rows, "MAX_ROW_BYTES", 256):
+        rows, n_rows = coded_rows(CsvSource(path, "answer", multiline=True), SCHEMA)
     assert (len(rows), len(set(rows)), n_rows) == (3, 1, 7)
 
 

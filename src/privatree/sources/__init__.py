@@ -19,8 +19,11 @@ What is here, from the caller's table to counts::
 
     paths.py             which files; room.py: would they fit in memory?
     files.py             files by a schema, as a table (file_records.py)
-    csv_files.py         CSV, in chunks of whole rows (csv_header.py, csv_rows.py), and what its
-                         text stands for (csv_text.py)
+    csv_files.py         CSV, in chunks of whole rows (csv_header.py, csv_rows.py), their values
+                         (csv_values.py) and what the text stands for (csv_text.py);
+                         csv_detection.py: how a file seems to be written, which leaks
+    raw_files.py         the content of a file, decompressed and decoded (held_files.py: standard
+                         input and workbooks)
 
     coding.py            a batch to codes (cut_search.py: compiled)
     questions.py         what one pass answers: counts (tallies.py: of values; held_codes.py: the

@@ -1,37 +1,36 @@
 """CSV files of any size: every value is text, and what the records hold is never an error.
 
-What is public is the first row, which names the columns. A record is a row as a CSV writer writes
-it: values with a comma, a quote or a new line in quotes, quotes doubled. A quote that is opened and
-never closed makes one value of all that follows it.
+What is public is the first row, which names the columns. By default every line after it is a record
+of its own, whatever stands in it; see :class:`~privatree.csv_dialect.CsvDialect`.
 
 The names of folders above a file give columns too, if they are of the kind ``NAME=VALUE``: to
 whoever reads the file they are columns of text behind its own.
 
 A file is read in chunks of whole rows, so what is in memory does not grow with it unless all of it
-is asked for. A row that is longer than 64 MiB, as an open quote can make it, is not kept: it is
-taken for a ragged one, which is one that has not as many values as the first row has names. This
-holds wherever files are read, so that nothing depends on how they are.
+is asked for. A row that is longer than 64 MiB is not kept: it is taken for a ragged one, which is
+one that has not as many values as the first row has names, and so is one whose quotes are not
+closed. This holds wherever files are read, so that nothing depends on how they are.
 """
 
 from __future__ import annotations
 
-import gzip
-import io
-import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any
 
-from privatree.errors import ParameterError, SchemaError
+import numpy as np
+from numpy.typing import NDArray
+
+from privatree.csv_dialect import CsvDialect
+from privatree.errors import SchemaError
 from privatree.sources.csv_header import FirstRow, first_row_mistake, read_first_row
-from privatree.sources.csv_rows import LONGEST_ROW, RowChunk, row_chunks
-from privatree.sources.csv_text import MISSING_WORDS, repeated_text
-from privatree.sources.paths import partition_values
-
-_LARGEST_BLOCK = 2**31 - 1  # bytes that Arrow parses at once
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+from privatree.sources.csv_rows import MAX_ROW_BYTES, RowChunk, row_chunks
+from privatree.sources.csv_text import guessed_column, repeated_text
+from privatree.sources.csv_values import CsvValues, csv_values
+from privatree.sources.held_files import HeldFile
+from privatree.sources.paths import is_tab_separated, partition_values
+from privatree.sources.raw_files import opened_text
 
 
 @dataclass(frozen=True)
@@ -41,19 +40,27 @@ class CsvColumns:
     Parameters
     ----------
     columns : list of pyarrow.ChunkedArray
-        In the order asked for.
-    n_rows : int
-        How many rows, ragged ones included, if they are kept. It is private.
-    n_ragged : int
-        How many of them, or besides them, have not as many values as the first row. **This leaks.**
-    is_utf8 : bool
+        In the order asked for. In a ragged row every value is null.
+    is_ragged : array of bool
+        Which rows have not as many values as the first, or are malformed. Both this and how many
+        rows there are is private.
+    is_valid : bool
         Whether no bytes had to be replaced by U+FFFD to make text of them. **This leaks.**
     """
 
     columns: list[Any]
-    n_rows: int
-    n_ragged: int
-    is_utf8: bool
+    is_ragged: NDArray[np.bool_]
+    is_valid: bool
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are, ragged ones included. It is private."""
+        return len(self.is_ragged)
+
+    @property
+    def n_ragged(self) -> int:
+        """How many of them are ragged. **This leaks.**"""
+        return int(self.is_ragged.sum())
 
 
 @dataclass(frozen=True)
@@ -64,6 +71,8 @@ class CsvFile:
     ----------
     path : Path
         Where it is.
+    dialect : CsvDialect
+        How it is written.
     first_row : FirstRow
         What it says. It is public.
     folders : dict
@@ -71,6 +80,7 @@ class CsvFile:
     """
 
     path: Path
+    dialect: CsvDialect
     first_row: FirstRow
     folders: dict[str, str | None]
 
@@ -82,7 +92,7 @@ class CsvFile:
     @property
     def mistake(self) -> str:
         """Why columns are not found, if the first row shows it, to end a message with."""
-        return first_row_mistake(self.first_row.names)
+        return first_row_mistake(self.first_row.names, self.dialect)
 
     def chunks(self) -> Iterator[RowChunk]:
         """Read the rows after the first, some at a time.
@@ -94,15 +104,15 @@ class CsvFile:
         OSError
             If the file cannot be read.
         """
-        with _opened(self.path) as stream:
-            stream.read(self.first_row.n_bytes)
-            yield from row_chunks(stream, returns_end_rows=self.first_row.returns_end_rows)
+        with opened_text(self.path, self.dialect.encoding) as stream:
+            _skip(stream, self.first_row.n_bytes)
+            yield from row_chunks(
+                stream, self.dialect, returns_end_rows=self.first_row.returns_end_rows
+            )
 
     def chunk_text(self, chunk: RowChunk, positions: Sequence[int]) -> CsvColumns:
-        """Read columns of a chunk as text, ragged rows behind the others."""
-        parsed = self._parse_text(chunk.content, positions)
-        n_ragged = parsed.n_ragged + chunk.long_row_follows
-        return self._joined_text([parsed.table], positions, n_ragged, chunk.is_utf8)
+        """Read columns of a chunk as text. The chunk cannot be used again."""
+        return self._joined([self._parse(chunk, positions)], [chunk], positions)
 
     def text(self, positions: Sequence[int], *, allow_ragged: bool) -> CsvColumns:
         """Read columns as text.
@@ -113,8 +123,7 @@ class CsvFile:
             Which columns.
         allow_ragged : bool
             What becomes of a row that has not as many values as the first. True: it is taken,
-            without a word, for one of which every value is missing, after all the others. False:
-            it is an error.
+            without a word, for one of which every value is missing. False: it is an error.
 
         Returns
         -------
@@ -129,137 +138,102 @@ class CsvFile:
         ParameterError, OSError
             If the file cannot be read.
         """
-        tables, n_ragged, is_utf8 = [], 0, self.first_row.is_utf8
+        parsed, chunks = [], []
         n_before = self.first_row.n_lines
         for chunk in self.chunks():
-            parsed = self._parse_text(chunk.content, positions)
+            values = self._parse(chunk, positions)
             if not allow_ragged:
-                self._check_none_ragged(parsed, chunk, n_before)
-            tables.append(parsed.table)
-            n_before += parsed.table.num_rows
-            n_ragged += parsed.n_ragged + chunk.long_row_follows
-            is_utf8 &= chunk.is_utf8
-        return self._joined_text(tables, positions, n_ragged, is_utf8)
+                self._check_none_ragged(values, chunk, n_before)
+            n_before += len(values.n_values)
+            parsed.append(values)
+            chunks.append(RowChunk(bytearray(), chunk.is_valid, chunk.long_row_follows))
+        return self._joined(parsed, chunks, positions)
 
     def guessed(self, positions: Sequence[int]) -> CsvColumns:
         """Read columns of the types that all their values fit. **This leaks.**
 
-        A row that has not as many values as the first is left out.
+        What folders give is text. A row that has not as many values as the first is left out.
         """
-        content, is_utf8, n_long = io.BytesIO(), self.first_row.is_utf8, 0
-        for chunk in self.chunks():
-            content.write(chunk.content)
-            is_utf8 &= chunk.is_utf8
-            n_long += chunk.long_row_follows
-        words = ["", *sorted(MISSING_WORDS)]
-        parsed = self._parse(
-            content.getbuffer(), positions, strings_can_be_null=True, null_values=words
+        read = self.text(positions, allow_ragged=True)
+        whole = np.flatnonzero(~read.is_ragged)
+        columns = [
+            guessed_column(text.take(whole), self.dialect.decimal)
+            if position < len(self.first_row.names)
+            else text.take(whole)
+            for position, text in zip(positions, read.columns, strict=True)
+        ]
+        return CsvColumns(columns, np.zeros(len(whole), bool), read.is_valid)
+
+    def _parse(self, chunk: RowChunk, positions: Sequence[int]) -> CsvValues:
+        """The columns that are in the file itself."""
+        n_own = len(self.first_row.names)
+        own = [position for position in positions if position < n_own]
+        returns_end_rows = self.first_row.returns_end_rows
+        return csv_values(
+            chunk.content, self.dialect, n_own, own, returns_end_rows=returns_end_rows
         )
-        columns = [self._joined_column([parsed.table], position, 0) for position in positions]
-        return CsvColumns(columns, parsed.table.num_rows, parsed.n_ragged + n_long, is_utf8)
 
-    def _joined_text(
-        self, tables: Sequence[Any], positions: Sequence[int], n_ragged: int, is_utf8: bool
+    def _joined(
+        self, parsed: Sequence[CsvValues], chunks: Sequence[RowChunk], positions: Sequence[int]
     ) -> CsvColumns:
-        """Columns of text, ragged rows behind all others."""
-        columns = [self._joined_column(tables, position, n_ragged) for position in positions]
-        n_rows = n_ragged + sum(table.num_rows for table in tables)
-        return CsvColumns(columns, n_rows, n_ragged, is_utf8)
-
-    def _joined_column(self, tables: Sequence[Any], position: int, n_ragged: int) -> Any:
-        """One column of several tables, and nulls behind."""
+        """Columns of several chunks, and after each a long row if one follows."""
         import pyarrow as pa
+        import pyarrow.compute as pc
 
         n_own = len(self.first_row.names)
-        if position < n_own:
-            parts = [part for table in tables for part in table.column(str(position)).chunks]
-        else:
-            text = list(self.folders.values())[position - n_own]
-            parts = repeated_text(text, sum(table.num_rows for table in tables)).chunks
-        if n_ragged:
-            parts.append(pa.nulls(n_ragged, pa.string()))
-        return pa.chunked_array(parts, parts[0].type if parts else pa.string())
+        is_ragged: list[Any] = [np.zeros(0, bool)]
+        for values, chunk in zip(parsed, chunks, strict=True):
+            is_ragged += [values.n_values != n_own, np.ones(int(chunk.long_row_follows), bool)]
+        ragged = np.concatenate(is_ragged)
+        columns, n_taken = [], 0
+        for position in positions:
+            if position >= n_own:
+                text = list(self.folders.values())[position - n_own]
+                columns.append(pc.if_else(~ragged, repeated_text(text, len(ragged)), None))
+                continue
+            parts = [pa.array([], pa.string())]
+            for values, chunk in zip(parsed, chunks, strict=True):
+                parts.append(values.columns[n_taken])
+                if chunk.long_row_follows:
+                    parts.append(pa.nulls(1, pa.string()))
+            columns.append(pa.chunked_array(parts, pa.string()))
+            n_taken += 1
+        is_valid = not any("\ufffd" in name for name in self.first_row.names)
+        return CsvColumns(columns, ragged, is_valid and all(chunk.is_valid for chunk in chunks))
 
-    def _check_none_ragged(self, parsed: _Parsed, chunk: RowChunk, n_before: int) -> None:
-        if parsed.first_ragged is not None:
-            number, n_values = parsed.first_ragged
+    def _check_none_ragged(self, values: CsvValues, chunk: RowChunk, n_before: int) -> None:
+        n_own = len(self.first_row.names)
+        ragged = np.flatnonzero(values.n_values != n_own)
+        if len(ragged):
+            number, n_values = n_before + int(ragged[0]) + 1, int(values.n_values[ragged[0]])
+            if not n_values:
+                hint = (
+                    "" if self.dialect.multiline else " If a value spans lines, pass --multiline."
+                )
+                raise SchemaError(
+                    f"{self.path}: row {number} must close its quotes.{hint} Fix or remove the row."
+                )
             raise SchemaError(
-                f"{self.path}: row {n_before + number} must have {len(self.first_row.names)} "
-                f"values as the first one, got {n_values}. Mend it or take it out."
+                f"{self.path}: row {number} must have {n_own} values as the first one, got "
+                f"{n_values}. Fix or remove the row."
             )
         if chunk.long_row_follows:
             raise SchemaError(
-                f"{self.path}: row {n_before + parsed.table.num_rows + 1} must have no more than "
-                f"{LONGEST_ROW // 2**20} MiB. Look for a quote in it that is never closed."
+                f"{self.path}: row {n_before + len(values.n_values) + 1} must have no more than "
+                f"{MAX_ROW_BYTES // 2**20} MiB. Fix or remove the row."
             )
 
-    def _parse_text(self, content: Any, positions: Sequence[int]) -> _Parsed:
-        """Columns as they are written."""
-        import pyarrow as pa
 
-        types = {str(position): pa.string() for position in positions}
-        return self._parse(content, positions, column_types=types)
-
-    def _parse(self, content: Any, positions: Sequence[int], **how: Any) -> _Parsed:
-        """The columns, called by their positions, and what of ragged rows, not among them."""
-        import pyarrow as pa
-        import pyarrow.csv as pacsv
-
-        n_own = len(self.first_row.names)
-        first_ragged, n_ragged = None, 0
-
-        def handle(row: Any) -> str:
-            nonlocal first_ragged, n_ragged
-            first_ragged = first_ragged or (row.number - n_skipped, row.actual_columns)
-            n_ragged += 1
-            return "skip"
-
-        # Arrow refuses to read nothing, and takes a mark of the byte order off any start.
-        n_skipped = int(not len(content) or content[:3] == _BYTE_ORDER_MARK)
-        if n_skipped:
-            content = b"\n" + content
-        # One block, for where Arrow cuts text into blocks depends on what it holds, and a row
-        # must fit into one. Rows have numbers only where a single thread reads them.
-        read_options = pacsv.ReadOptions(
-            use_threads=False,
-            block_size=min(len(content), _LARGEST_BLOCK),
-            skip_rows=n_skipped,
-            column_names=[str(position) for position in range(n_own)],
-        )
-        parse_options = pacsv.ParseOptions(
-            newlines_in_values=True,
-            ignore_empty_lines=n_own > 1,
-            invalid_row_handler=handle,
-        )
-        # Where no column is asked for, one tells how many rows there are.
-        included = [str(position) for position in positions if position < n_own] or ["0"]
-        convert_options = pacsv.ConvertOptions(check_utf8=False, include_columns=included, **how)
-        try:
-            table = pacsv.read_csv(
-                pa.BufferReader(content), read_options, parse_options, convert_options
-            )
-            return _Parsed(table, n_ragged, first_ragged)
-        except pa.ArrowInvalid:  # it shows the row, so it is not even kept as the context of ours
-            pass
-        raise SchemaError(f"{self.path}: not a CSV file that can be read.")
-
-
-@dataclass(frozen=True)
-class _Parsed:
-    """What Arrow reads, how many ragged rows it leaves out, and number and values of the first."""
-
-    table: Any
-    n_ragged: int
-    first_ragged: tuple[int, int] | None
-
-
-def open_csv(path: Path) -> CsvFile:
-    """Open a CSV file, compressed if its name ends in ``.gz``, and read its first row.
+def open_csv(path: Path, dialect: CsvDialect | None = None) -> CsvFile:
+    """Open a CSV file and read its first row.
 
     Parameters
     ----------
     path : Path
-        The file: UTF-8, values separated by commas, names of the columns in the first row.
+        The file, compressed if its name ends in ``.gz`` or ``.zst``, with names of the columns in
+        the first row.
+    dialect : CsvDialect, optional
+        How it is written. A workbook's sheet is read by its own rules.
 
     Returns
     -------
@@ -275,19 +249,15 @@ def open_csv(path: Path) -> CsvFile:
     OSError
         If the file cannot be read.
     """
-    with _opened(path) as stream:
-        return CsvFile(path, read_first_row(path, stream), partition_values(path))
+    if isinstance(path, HeldFile) and path.dialect is not None:
+        dialect = path.dialect
+    dialect = (dialect or CsvDialect()).of_file(is_tab_separated=is_tab_separated(path))
+    with opened_text(path, dialect.encoding) as stream:
+        first_row = read_first_row(path, stream, dialect)
+    return CsvFile(path, dialect, first_row, partition_values(path))
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
-    """The content of a file, decompressed on the way."""
-    if path.suffix.lower() != ".gz":
-        with open(path, "rb") as file:
-            yield file
-        return
-    try:
-        with gzip.open(path) as stream:
-            yield cast("BinaryIO", stream)
-    except (gzip.BadGzipFile, EOFError, zlib.error):
-        raise ParameterError(f"{path}: not a whole gzip file. Compress it again.") from None
+def _skip(stream: Any, n_bytes: int) -> None:
+    """Read past the first row; a stream may give fewer bytes at a time than were asked for."""
+    while n_bytes > 0 and (read := stream.read(n_bytes)):
+        n_bytes -= len(read)

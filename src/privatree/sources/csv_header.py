@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from privatree.csv_dialect import CsvDialect
 from privatree.errors import SchemaError
-from privatree.sources.csv_rows import is_utf8
+from privatree.sources import csv_rows
+from privatree.sources.csv_values import csv_values
 
-_LINE = re.compile(rb"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
-_SEPARATORS = {";": "semicolons", "\t": "tabs"}
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_LINE_END = re.compile(rb"\r\n?|\n")
+_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
 _PIECE_BYTES = 2**16
-_MOST_BYTES = 2**24  # in which the first row must end
+_MAX_BYTES = 2**24  # in which the first row must end
 
 
 @dataclass(frozen=True)
@@ -25,23 +27,20 @@ class FirstRow:
     Parameters
     ----------
     names : list of str
-        Bytes that are not UTF-8 are replaced. Without any if the file is empty.
+        Bytes that are no text are replaced. Without any if the file is empty.
     n_lines, n_bytes : int
         How many lines, and bytes, it and blank ones before it take.
     returns_end_rows : bool
         Whether it ends in a carriage return alone, and so do all others.
-    is_utf8 : bool
-        Whether no bytes had to be replaced.
     """
 
     names: list[str]
     n_lines: int
     n_bytes: int
     returns_end_rows: bool
-    is_utf8: bool
 
 
-def read_first_row(path: Path, stream: BinaryIO) -> FirstRow:
+def read_first_row(path: Path, stream: BinaryIO, dialect: CsvDialect) -> FirstRow:
     """Read the first row of a file that is not blank.
 
     Parameters
@@ -50,55 +49,78 @@ def read_first_row(path: Path, stream: BinaryIO) -> FirstRow:
         Where it is, for messages.
     stream : binary file
         Its content, from the start.
+    dialect : CsvDialect
+        How it is written.
 
     Raises
     ------
     SchemaError
-        If the row is none, or does not end in the first 16 MiB.
+        If the row's quotes are never closed, or it does not end in the first 16 MiB.
     """
     head = b""
     while True:
         read = stream.read(max(len(head), _PIECE_BYTES))
         head += read
-        lines = _Lines(head)
-        names: list[str] | None
-        try:
-            # Strictly: a quote that is never closed would make a name of the records.
-            names = next((row for row in csv.reader(lines, strict=True) if row), [])
-        except csv.Error:
-            names = None
-        if not read or lines.n_bytes < len(head):
+        found = _first_row(head, dialect, is_all=not read)
+        if found is not None:
             break
-        if len(head) > _MOST_BYTES:
-            names = None
-            break
+        if not read or len(head) > _MAX_BYTES:
+            raise SchemaError(f"{path}: the first row must name the columns.{_hint(head, dialect)}")
+    return found
+
+
+def _first_row(head: bytes, dialect: CsvDialect, *, is_all: bool) -> FirstRow | None:
+    """The first row, if it is there to its end and its quotes are closed."""
+    start = len(BYTE_ORDER_MARK) if head.startswith(BYTE_ORDER_MARK) else 0
+    while blank := _LINE_END.match(head, start):
+        start = blank.end()
+    end = start + _row_end(head[start:], dialect)
+    if end == start or end == len(head):  # a line feed may follow a return
+        if not is_all:
+            return None
+        end = len(head)
+    returns_end_rows = head[:end].endswith(b"\r")
+    names = _names(head[start:end], dialect, returns_end_rows)
     if names is None:
-        hint = first_row_mistake(_first_line(head).split(","))
-        raise SchemaError(f"{path}: the first row must name the columns.{hint}")
-    content = head[: lines.n_bytes]
-    return FirstRow(names, lines.n_lines, lines.n_bytes, content.endswith(b"\r"), is_utf8(content))
+        return None
+    n_lines = len(_LINE_END.findall(head[:end]))
+    return FirstRow(names, n_lines, end, returns_end_rows)
 
 
-class _Lines:
-    """Lines of text, and how many were taken."""
-
-    def __init__(self, head: bytes) -> None:
-        self._head = head
-        self.n_lines = self.n_bytes = 0
-
-    def __iter__(self) -> Iterator[str]:
-        for found in _LINE.finditer(self._head):
-            encoding = "utf-8" if self.n_lines else "utf-8-sig"
-            self.n_lines, self.n_bytes = self.n_lines + 1, found.end()
-            yield found[0].decode(encoding, errors="replace")
+def _row_end(head: bytes, dialect: CsvDialect) -> int:
+    """Where the row ends that starts here; 0 if it does not."""
+    if dialect.multiline:
+        return csv_rows.quoted_row_ends(dialect, returns_end_rows=True)(head)[0]
+    ended = _LINE_END.search(head)
+    return 0 if ended is None else ended.end()
 
 
-def _first_line(head: bytes) -> str:
-    """The first line that is not blank, whatever its quotes are."""
-    return next((line.strip("\r\n") for line in _Lines(head) if line.strip()), "")
+def _names(row: bytes, dialect: CsvDialect, returns_end_rows: bool) -> list[str] | None:
+    """The values of one row; None if its quotes are never closed."""
+    content = csv_rows.repaired(row)
+    if not content:
+        return []
+    how = {"returns_end_rows": returns_end_rows}
+    (n_names,) = csv_values(bytearray(content), dialect, 1, [], **how).n_values.tolist()
+    if not n_names:
+        return None
+    read = csv_values(content, dialect, n_names, range(n_names), **how)
+    return [name for column in read.columns for name in column.to_pylist()]
 
 
-def first_row_mistake(names: Sequence[str]) -> str:
+def _hint(head: bytes, dialect: CsvDialect) -> str:
+    """What is wrong with a first row that cannot be read."""
+    lines = csv_rows.repaired(head).decode().lstrip("\ufeff\r\n").splitlines() or [""]
+    hint = first_row_mistake(lines[0].split(dialect.delimiter), dialect)
+    if not hint and not dialect.multiline and dialect.quote and dialect.quote in lines[0]:
+        hint = (
+            " It must close its quotes. If a name spans several lines, pass --multiline, or "
+            "multiline=True in Python."
+        )
+    return hint
+
+
+def first_row_mistake(names: Sequence[str], dialect: CsvDialect) -> str:
     """Why columns are not found, if the first row shows it, to end a message with.
 
     Parameters
@@ -106,6 +128,8 @@ def first_row_mistake(names: Sequence[str]) -> str:
     names : sequence of str
         What the first row says. Of a name only the first line is looked at: a stray quote can hide
         records in the others.
+    dialect : CsvDialect
+        How the file was read.
 
     Returns
     -------
@@ -117,9 +141,13 @@ def first_row_mistake(names: Sequence[str]) -> str:
     lines = ["".join(name.splitlines()[:1]) for name in names]
     said = ""
     if any("\ufffd" in line for line in lines):
-        said += " Its first row is not UTF-8: save the file as UTF-8."
+        such_as = "utf-16" if lines[0].startswith("\ufffd\ufffd") else "latin-1"
+        said += (
+            f" Its first row is not {dialect.encoding}: pass --encoding {such_as}, or what it is."
+        )
     if len(lines) == 1:
         for mark, called in _SEPARATORS.items():
-            if mark in lines[0]:
-                return f"{said} Its columns have {called} between: save it with commas."
+            if mark in lines[0] and mark != dialect.delimiter:
+                typed = "tab" if mark == "\t" else f"'{mark}'"
+                return f"{said} Its columns have {called} between: pass --delimiter {typed}."
     return said

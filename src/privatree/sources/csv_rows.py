@@ -1,34 +1,36 @@
 """A stream of CSV text cut into chunks of whole rows, in bounded memory.
 
-Where a row ends is what Arrow's parser takes for its end: a quote opens only at the start of a
-value, two quotes inside of quotes are one, what follows the closing quote is plain, and lines end
-a row outside of quotes only. So the rows do not depend on where the chunks are cut.
+By default a row is a physical line, whatever stands in it. Where values may span lines, quotes are
+followed from row to row, as :mod:`privatree.sources.csv_values` does within one. Either way the
+rows do not depend on where the chunks are cut.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from privatree.compiling import compiled
+from privatree.csv_dialect import CsvDialect
 
 CHUNK_BYTES = 2**23
-"""How many bytes of rows are handed out together, more or less; a longer row comes alone."""
-LONGEST_ROW = 2**26
-"""A row of more bytes, its end included, is not kept. This bounds memory where a quote is never
-closed, and is more than any one value that a person, or most programs, will write."""
-_PIECE_BYTES = 2**20  # read and walked over at once: few enough to stay in the cache
+"""How many bytes are read together, and so about the size of a chunk; a longer row comes alone."""
+MAX_ROW_BYTES = 2**26
+"""A row of more bytes, its end included, is not kept. This bounds memory where a line never ends,
+and is more than any one value that a person, or most programs, will write."""
 
-_ROW, _VALUE, _PLAIN, _QUOTED, _QUOTE, _RETURN = range(0, 36, 6)
-"""Where the walk is: at the start of a row or a value, outside of quotes, inside, after a quote
-inside (a second one is text, anything else shows that the first has closed), after a return."""
-_COMMA, _DOUBLE_QUOTE, _NEW_LINE, _CARRIAGE_RETURN, _BLANK = b',"\n\r '
-_FIRST_CONTINUATION, _FIRST_LEAD = 0x80, 0xC0  # of a character of several bytes
-_unsigned = np.uint64
+_PLAIN, _START, _QUOTED, _AFTER_QUOTE = range(4)
+"""Where a walk is: in a value, at its start, inside of quotes, after a quote inside of quotes (a
+second one is text, anything else shows that the first has closed)."""
+_ESCAPED = 4  # added to where the walk goes on after an escaped character
+_NEW_LINE, _CARRIAGE_RETURN = b"\n\r"
+_REPLACED = "\ufffd".encode()
+
+RowEnds: TypeAlias = Callable[[bytes], tuple[int, int]]
+"""From some more bytes to where the first and the last row in them end; 0 if none does."""
 
 
 @dataclass(frozen=True)
@@ -37,123 +39,148 @@ class RowChunk:
 
     Parameters
     ----------
-    content : bytes
+    content : bytearray
         Valid UTF-8: bytes that were not are replaced by U+FFFD.
-    is_utf8 : bool
-        Whether none was replaced in what was read for this chunk. **This leaks.**
+    is_valid : bool
+        Whether no bytes had to be replaced. **This leaks.**
     long_row_follows : bool
-        Whether a row of more than `LONGEST_ROW` bytes comes next, and has been passed over.
+        Whether a row of more than `MAX_ROW_BYTES` bytes comes next, and has been passed over.
     """
 
-    content: bytes
-    is_utf8: bool
-    long_row_follows: bool
+    content: bytearray
+    is_valid: bool = True
+    long_row_follows: bool = False
 
 
-def row_chunks(stream: BinaryIO, *, returns_end_rows: bool) -> Iterator[RowChunk]:
+def row_chunks(
+    stream: BinaryIO, dialect: CsvDialect, *, returns_end_rows: bool
+) -> Iterator[RowChunk]:
     """Cut a stream into chunks.
 
     Parameters
     ----------
     stream : binary file
-        At the start of a row.
+        UTF-8, but for bytes that are not text, at the start of a row.
+    dialect : CsvDialect
+        Whether values may span lines and, if so, what quotes them.
     returns_end_rows : bool
-        Whether a carriage return alone ends a row. If not, it stands in a value, where some writers
-        leave it, and a blank takes its place outside of quotes: it must not make two rows of one.
+        Whether a carriage return alone ends a row, as a line feed does.
 
     Yields
     ------
     RowChunk
         All rows, in their order.
     """
-    rows: list[memoryview] = []  # whole ones, which are handed out together
-    open_row: list[memoryview] = []  # the parts of one that has not ended
-    n_bytes = n_open = 0
-    is_utf8 = True
-
-    def chunk(*, long_row_follows: bool) -> RowChunk:
-        nonlocal n_bytes, is_utf8
-        made = RowChunk(b"".join(rows), is_utf8, long_row_follows)
-        rows.clear()
-        n_bytes, is_utf8 = 0, True
-        return made
-
-    for part, ends_row, is_valid in _parts(stream, returns_end_rows):
-        is_utf8 &= is_valid
-        n_open += len(part)
-        if n_open > LONGEST_ROW:
-            open_row.clear()
+    if dialect.multiline:
+        row_ends = quoted_row_ends(dialect, returns_end_rows)
+    else:
+        row_ends = _any_line_ends if returns_end_rows else _line_ends
+    open_row = bytearray()  # what has been read of a row that has not ended
+    n_open = 0
+    for piece in _pieces(stream, returns_end_rows):
+        first, last = row_ends(piece)
+        if first and n_open + first > MAX_ROW_BYTES:
+            yield RowChunk(bytearray(), long_row_follows=True)
+            open_row, n_open, piece, last = bytearray(), 0, piece[first:], last - first
+        if last:
+            open_row += piece[:last]
+            yield _chunk(open_row, dialect)
+            open_row, n_open, piece = bytearray(), 0, piece[last:]
+        n_open += len(piece)
+        if n_open <= MAX_ROW_BYTES:
+            open_row += piece
         else:
-            open_row.append(part)
-        if ends_row:
-            if n_open > LONGEST_ROW:
-                yield chunk(long_row_follows=True)
-            else:
-                rows += open_row
-                n_bytes += n_open
             open_row.clear()
-            n_open = 0
-        if rows and n_bytes + n_open >= CHUNK_BYTES:
-            yield chunk(long_row_follows=False)
-    rows += open_row
-    open_row.clear()
-    if rows or n_open > LONGEST_ROW:
-        yield chunk(long_row_follows=n_open > LONGEST_ROW)
+    if n_open > MAX_ROW_BYTES:
+        yield RowChunk(bytearray(), long_row_follows=True)
+    elif open_row:
+        yield _chunk(open_row, dialect)
 
 
-def _parts(stream: BinaryIO, returns_end_rows: bool) -> Iterator[tuple[memoryview, bool, bool]]:
-    """The stream in parts, each up to the end of a row or without any; and whether it was UTF-8.
+def _pieces(stream: BinaryIO, returns_end_rows: bool) -> Iterator[bytes]:
+    """The stream in pieces, none of which ends between a return and the line feed that follows."""
+    held = b""
+    while read := stream.read(CHUNK_BYTES):
+        piece = held + read
+        held = b"\r" if returns_end_rows and piece.endswith(b"\r") else b""
+        if piece := piece[: len(piece) - len(held)]:
+            yield piece
+    if held:
+        yield held
 
-    Where a row can be longer than is kept, a part ends where this row does.
-    """
-    table, state, n_open = _TABLES[returns_end_rows], _ROW, 0
-    for piece, is_valid in _valid_pieces(stream):
-        data, rest = np.frombuffer(piece, np.uint8), memoryview(piece)
-        while rest:
-            stops = n_open + len(rest) > LONGEST_ROW
-            start = len(piece) - len(rest)
-            state, end = _walk(data, start, state, table, returns_end_rows, stops)
-            if end > start:
-                yield rest[: end - start], True, is_valid
-                rest, n_open = rest[end - start :], 0
-            if rest and not (stops and end > start):
-                yield rest, False, is_valid
-                n_open += len(rest)
-                break
+
+# --- where rows end -----------------------------------------------------------------------------
+
+
+def _line_ends(piece: bytes) -> tuple[int, int]:
+    return piece.find(b"\n") + 1, piece.rfind(b"\n") + 1
+
+
+def _any_line_ends(piece: bytes) -> tuple[int, int]:
+    """The same where carriage returns end rows too."""
+    feed, back = piece.find(b"\n"), piece.find(b"\r")
+    first = min(at for at in (feed, back, len(piece)) if at >= 0)
+    width = 2 if piece[first : first + 2] == b"\r\n" else 1
+    last = max(piece.rfind(b"\n"), piece.rfind(b"\r")) + 1
+    return (first + width if last else 0), last
+
+
+def quoted_row_ends(dialect: CsvDialect, returns_end_rows: bool) -> RowEnds:
+    """Where rows end whose values may span lines."""
+    state = _START
+    marks = tuple(-1 if mark is None else ord(mark)
+                  for mark in (dialect.delimiter, dialect.quote, dialect.escape))  # fmt: skip
+
+    def row_ends(piece: bytes) -> tuple[int, int]:
+        nonlocal state
+        data = np.frombuffer(piece, np.uint8)
+        state, first, last = _walk(data, state, *marks, returns_end_rows)
+        return first, last
+
+    return row_ends
+
+
+@compiled
+def _walk(
+    data: Any, state: int, delimiter: int, quote: int, escape: int, returns_end_rows: bool
+) -> Any:  # pragma: no cover
+    """Walk to the end; the state there, and where the first and the last row end, 0 if none does."""
+    first = last = 0
+    for place in range(len(data)):
+        byte = data[place]
+        if state >= _ESCAPED:
+            state -= _ESCAPED
+            continue
+        if state == _QUOTED:
+            if byte == quote:
+                state = _AFTER_QUOTE
+            elif byte == escape:
+                state = _ESCAPED + _QUOTED
+            continue
+        if byte == quote and state != _PLAIN:
+            state = _QUOTED
+        elif byte == escape:
+            state = _ESCAPED + _PLAIN
+        elif byte == delimiter:
+            state = _START
+        elif byte == _NEW_LINE or (byte == _CARRIAGE_RETURN and returns_end_rows):
+            state, last = _START, place + 1
+            first = last if first == 0 else first
+            if byte == _NEW_LINE and first == place and data[place - 1] == _CARRIAGE_RETURN:
+                first = last
+        else:
+            state = _PLAIN
+    return state, first, last
 
 
 # --- valid text ---------------------------------------------------------------------------------
 
 
-def _valid_pieces(stream: BinaryIO) -> Iterator[tuple[bytearray, bool]]:
-    """The stream in pieces of valid UTF-8, and whether each was so; never an empty one.
-
-    None ends inside of a character or between a carriage return and what follows it.
-    """
-    piece = bytearray()
-    is_end = False
-    while not is_end:
-        read = stream.read(_PIECE_BYTES)
-        is_end = not read
-        piece += read
-        whole = len(piece) if is_end else _whole_characters(piece)
-        piece, rest = piece[:whole], piece[whole:]
-        if piece:
-            is_valid = is_utf8(piece)
-            yield piece if is_valid else bytearray(repaired(piece)), is_valid
-        piece = rest
-
-
-def _whole_characters(piece: bytearray) -> int:
-    """How many bytes do without the next ones; before the start of a character any cut will do."""
-    if piece[-1] == _CARRIAGE_RETURN:
-        return len(piece) - 1
-    for back in range(1, min(len(piece), 3) + 1):
-        if piece[-back] >= _FIRST_LEAD:
-            return len(piece) - back
-        if piece[-back] < _FIRST_CONTINUATION:
-            break
-    return len(piece)
+def _chunk(content: bytearray, dialect: CsvDialect) -> RowChunk:
+    if not is_utf8(content):
+        return RowChunk(repaired(content), is_valid=False)
+    # Other encodings were decoded before, and show by the mark itself what was replaced.
+    return RowChunk(content, dialect.encoding == "utf-8" or _REPLACED not in content)
 
 
 def is_utf8(content: bytes | bytearray) -> bool:
@@ -169,72 +196,6 @@ def is_utf8(content: bytes | bytearray) -> bool:
     return True
 
 
-def repaired(content: bytes | bytearray) -> bytes:
-    """Replace bytes that are not UTF-8 by U+FFFD; commas, quotes and lines stay."""
-    return content.decode("utf-8", errors="replace").encode()
-
-
-# --- the walk -----------------------------------------------------------------------------------
-
-
-def _next_state(state: int, byte: int, returns_end_rows: bool) -> int:
-    if state == _RETURN:
-        if byte == _NEW_LINE:
-            return _ROW
-        state = _ROW if returns_end_rows else _PLAIN
-    if state == _QUOTED:
-        return _QUOTE if byte == _DOUBLE_QUOTE else _QUOTED
-    if byte == _DOUBLE_QUOTE:
-        return _PLAIN if state == _PLAIN else _QUOTED
-    return {_COMMA: _VALUE, _NEW_LINE: _ROW, _CARRIAGE_RETURN: _RETURN}.get(byte, _PLAIN)
-
-
-def _state_table(returns_end_rows: bool) -> NDArray[np.uint64]:
-    """For each byte one number that holds, at the bits from each state on, the state that follows.
-
-    So the next state is one shift away, without a branch, whatever the text is.
-    """
-    states = (_ROW, _VALUE, _PLAIN, _QUOTED, _QUOTE, _RETURN)
-    return np.array(
-        [
-            sum(_next_state(state, byte, returns_end_rows) << state for state in states)
-            for byte in range(256)
-        ],
-        dtype=np.uint64,
-    )
-
-
-_TABLES = {ends: _state_table(ends) for ends in (False, True)}
-
-
-@compiled
-def _walk(
-    data: Any, start: int, state: int, table: Any, returns_end_rows: bool, stops: bool
-) -> Any:  # pragma: no cover
-    """Walk from `start` to the end, or to the first end of a row; put blanks for lone returns.
-
-    Returns the state there, and where the last row ends, `start` if none does. The data must not
-    end between a carriage return and what follows it.
-    """
-    at_row, at_return, bits = _unsigned(_ROW), _unsigned(_RETURN), _unsigned(63)
-    first, now = _unsigned(start), _unsigned(state)
-    end: Any = first
-    for place in range(first, _unsigned(len(data))):
-        byte = data[place]
-        if now == at_return and byte != _NEW_LINE:
-            if returns_end_rows:
-                end = place
-                if stops:
-                    return at_row, end
-            else:
-                data[place - _unsigned(1)] = _BLANK
-        now = (table[byte] >> now) & bits
-        end = place + _unsigned(1) if now == at_row else end
-        if stops and end > first:
-            return at_row, end
-    if now == at_return:  # and nothing follows
-        if returns_end_rows:
-            return at_row, _unsigned(len(data))
-        data[len(data) - 1] = _BLANK
-        return _unsigned(_PLAIN), end
-    return now, end
+def repaired(content: bytes | bytearray) -> bytearray:
+    """Replace bytes that are not UTF-8 by U+FFFD; delimiters, quotes and lines stay."""
+    return bytearray(content.decode("utf-8", errors="replace").encode())

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from privatree.csv_dialect import MULTILINE, CsvDialect
 from privatree.errors import SourceError
 from privatree.schema import Categorical, Feature, Schema
 from privatree.sources.batch import Batch
@@ -22,15 +24,19 @@ _TEXT = ColumnType("string", "text")
 
 
 class CsvSource(FileSource):
-    """Records in CSV files, compressed by gzip if their names end in ``.gz``.
+    """Records in CSV or tab-separated files, or in the first sheets of Excel workbooks.
 
     Parameters
     ----------
     paths : path or sequence of path
-        Files, folders and patterns such as ``"data/part-*.csv"``. Folders may be partitioned
+        Files, folders and patterns such as ``"data/part-*.csv"``; compressed if their names end in
+        ``.gz`` or ``.zst``; ``"-"`` is the standard input. Folders may be partitioned
         (``year=2024/part.csv``): what is in their names is text, read as that in the files.
     target : str
         The column of labels.
+    delimiter, decimal, encoding, quote, escape, multiline : optional
+        How the files are written, as in :class:`~privatree.CsvDialect`; what is not given is as the
+        schema says. ``quote=""`` reads quotes as any other character.
     progress : bool, optional
         Whether passes are shown on stderr. By default, if it is a terminal.
     in_memory : bool, default=False
@@ -53,9 +59,12 @@ class CsvSource(FileSource):
     Notes
     -----
     The schema decides what text is read as: what is not a number, or not a category, is missing. A
-    row that has not as many values as the first, or is longer than 64 MiB, is a record of which
-    every value is missing, its label too. Bytes that are not UTF-8 spoil the value that they are
-    in.
+    row that has not as many values as the first, does not close its quotes, or is longer than
+    64 MiB, is a record of which every value is missing, its label too. Bytes that are no text in
+    the encoding spoil the value that they are in.
+
+    A physical line is a row, so no record can change how another is read. With ``multiline=True``
+    it can, and the privacy statement says so.
 
     Files may differ in the order of their columns. They must not change between the passes of one
     training.
@@ -65,20 +74,47 @@ class CsvSource(FileSource):
     _wanted: dict[str, Feature]
     _files: list[_File]
 
+    def __init__(
+        self,
+        paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+        target: str,
+        *,
+        delimiter: str | None = None,
+        decimal: str | None = None,
+        encoding: str | None = None,
+        quote: str | None = None,
+        escape: str | None = None,
+        multiline: bool | None = None,
+        progress: bool | None = None,
+        in_memory: bool = False,
+    ) -> None:
+        super().__init__(paths, target, progress=progress, in_memory=in_memory)
+        self._options = {
+            "delimiter": delimiter,
+            "decimal": decimal,
+            "encoding": encoding,
+            "quote": quote,
+            "escape": escape,
+            "multiline": multiline,
+        }
+        CsvDialect().changed(**self._options)  # what is wrong with them shows now
+
     @staticmethod
     def _is_kind(path: Path) -> bool:
         return is_csv(path)
 
     def _open(self, schema: Schema) -> None:
         wanted = {**schema.features, self.target: Categorical(schema.classes)}
+        dialect = (schema.csv or CsvDialect()).changed(**self._options)
         files: list[_File] = []
         ignored: dict[str, None] = {}
         for path in self._paths:
-            opened = open_csv(path)
+            opened = open_csv(path, dialect)
             positions, unused = match_csv(opened, wanted)
             files.append(_File(opened, [positions[name] for name in wanted]))
             ignored |= dict.fromkeys(unused)
         self._wanted, self._files, self.ignored = wanted, files, tuple(ignored)
+        self.assumptions = (MULTILINE,) if dialect.multiline else ()
 
     def _parts(self) -> Iterator[tuple[_File, RowChunk]]:
         for file in self._files:
@@ -93,7 +129,7 @@ class CsvSource(FileSource):
         file, chunk = part
         read = file.opened.chunk_text(chunk, file.positions)
         *features, labels = (
-            LazyColumn(_TEXT, partial(text_column, text, feature))
+            LazyColumn(_TEXT, partial(text_column, text, feature, file.opened.dialect.decimal))
             for text, feature in zip(read.columns, self._wanted.values(), strict=True)
         )
         yield Batch(read.n_rows, features, labels)
@@ -108,7 +144,7 @@ class _File:
 
     def chunks(self) -> Iterator[tuple[_File, RowChunk]]:
         """Some rows at a time."""
-        if open_csv(self.opened.path) != self.opened:
+        if open_csv(self.opened.path, self.opened.dialect) != self.opened:
             raise SourceError(f"{self.opened.path}: must not change while it is read.")
         for chunk in self.opened.chunks():
             yield self, chunk

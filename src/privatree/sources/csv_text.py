@@ -41,7 +41,7 @@ def repeated_text(text: str | None, n_rows: int) -> Any:
     return pa.chunked_array([pa.repeat(pa.scalar(text, pa.string()), n_rows)])
 
 
-def text_column(text: Any, feature: Feature) -> Column:
+def text_column(text: Any, feature: Feature, decimal: str = ".") -> Column:
     """Read a column of text as what a feature declares.
 
     Parameters
@@ -50,13 +50,28 @@ def text_column(text: Any, feature: Feature) -> Column:
         Strings.
     feature : Feature
         Numbers are read by :func:`text_numbers`, categories by :func:`text_labels`.
+    decimal : {".", ","}
+        The decimal mark of numbers.
     """
     if isinstance(feature, Categorical):
-        return text_labels(text, feature.categories)
-    return text_numbers(text)
+        return text_labels(text, feature.categories, decimal)
+    return text_numbers(text, decimal)
 
 
-def text_numbers(text: Any) -> NumberColumn:
+def with_points(text: Any, decimal: str) -> Any:
+    """Numbers with a decimal point, whatever their decimal mark is.
+
+    With a decimal comma a point is no part of a number, so what has one no longer looks like one.
+    """
+    import pyarrow.compute as pc
+
+    if decimal == ".":
+        return text
+    has_point = pc.match_substring(text, ".")
+    return pc.if_else(has_point, "?", pc.replace_substring(text, decimal, "."))
+
+
+def text_numbers(text: Any, decimal: str = ".") -> NumberColumn:
     """Read a column of text as numbers; what is not a number is NaN.
 
     Parameters
@@ -64,6 +79,8 @@ def text_numbers(text: Any) -> NumberColumn:
     text : pyarrow.ChunkedArray
         Strings. Blanks around a number do not count; ``true`` is 1 and ``false`` 0, in upper or
         lower case.
+    decimal : {".", ","}
+        The decimal mark.
 
     Returns
     -------
@@ -73,6 +90,7 @@ def text_numbers(text: Any) -> NumberColumn:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    text = with_points(text, decimal)
     # The quickest way that will do. One that does not costs more than one that does, so it is
     # tried on some values first.
     numbers = None
@@ -85,6 +103,45 @@ def text_numbers(text: Any) -> NumberColumn:
     if numbers is None:
         numbers = _spelt_numbers(text)
     return NumberColumn(numbers.to_numpy())
+
+
+def guessed_column(text: Any, decimal: str) -> Any:
+    """Read a column of text as the first type that all its values fit. **This leaks.**
+
+    Parameters
+    ----------
+    text : pyarrow.ChunkedArray
+        Strings. Empty ones and words such as ``NA`` are nulls.
+    decimal : {".", ","}
+        The decimal mark.
+
+    Returns
+    -------
+    pyarrow.ChunkedArray
+        Whole numbers, booleans, dates, times, numbers or text; of nulls only, nulls.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    text = pc.if_else(pc.is_in(text, pa.array(["", *sorted(MISSING_WORDS)])), None, text)
+    if text.null_count == len(text):
+        return pa.chunked_array([pa.nulls(len(text))])
+    trimmed = pc.ascii_trim_whitespace(text)
+    with_a_day = pc.binary_join_element_wise("1970-01-01", trimmed, " ")
+    for written, kind in (
+        (trimmed, pa.int64()),
+        (trimmed, pa.bool_()),
+        (trimmed, pa.date32()),
+        (with_a_day, pa.timestamp("s")),  # a time
+        (trimmed, pa.timestamp("s")),
+        (trimmed, pa.timestamp("ns")),
+        (with_points(trimmed, decimal), pa.float64()),
+    ):
+        try:
+            return written.cast(kind)
+        except pa.ArrowInvalid:
+            continue
+    return text
 
 
 def _cast(text: Any) -> Any:
@@ -110,7 +167,7 @@ def _spelt_numbers(text: Any) -> Any:
     return pc.if_else(is_number, unsigned, "nan").cast(pa.float64())
 
 
-def text_labels(text: Any, labels: Sequence[Label]) -> CodedColumn:
+def text_labels(text: Any, labels: Sequence[Label], decimal: str = ".") -> CodedColumn:
     """Read a column of text as the kind of value that labels are.
 
     Parameters
@@ -121,6 +178,8 @@ def text_labels(text: Any, labels: Sequence[Label]) -> CodedColumn:
         Categories or classes. Text that is none of them counts without the blanks around it. For
         labels that are numbers or booleans it counts as the number it spells (``1.0`` is 1), and
         ``true`` and ``false``, in upper or lower case, as booleans, which equal 1 and 0.
+    decimal : {".", ","}
+        The decimal mark of labels that are numbers.
 
     Returns
     -------
@@ -134,7 +193,7 @@ def text_labels(text: Any, labels: Sequence[Label]) -> CodedColumn:
         known = set(labels)
         values = [v if v is None or v in known else v.strip(_BLANKS) for v in column.values]
     else:
-        values = [None if v is None else _number(v.strip(_BLANKS)) for v in column.values]
+        values = [None if v is None else _number(v.strip(_BLANKS), decimal) for v in column.values]
     return CodedColumn(column.codes, values)
 
 
@@ -162,8 +221,10 @@ def count_trimmed(text: Any, labels: Sequence[Label]) -> int:
     )
 
 
-def _number(text: str) -> float | None:
+def _number(text: str, decimal: str) -> float | None:
     """The number or boolean that text spells exactly, if any."""
+    if decimal != ".":
+        text = "" if "." in text else text.replace(decimal, ".")
     if re.fullmatch(r"[+-]?[0-9]+", text) and len(text) <= _MOST_DIGITS:
         return int(text)
     if re.fullmatch(_NUMBER, text):

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from privatree.csv_dialect import CsvDialect
 from privatree.errors import ParameterError, SchemaError
 from privatree.near_names import did_you_mean
 from privatree.schema import Categorical, Feature, Schema
@@ -27,7 +28,7 @@ from privatree.sources.csv_text import repeated_text, text_column
 from privatree.sources.file_records import FileRecords, joined_records, typed_array
 from privatree.sources.paths import is_csv, partition_values
 
-_NO_NAMES = " Its first row must name the columns, with commas between."
+_NO_NAMES = " Its first row must name the columns."
 
 
 # --- reading by a schema ------------------------------------------------------------------------
@@ -43,7 +44,7 @@ def read_files(
     files : sequence of Path
         As :func:`~privatree.sources.paths.find_files` lists them.
     schema : Schema
-        What is public.
+        What is public, and how CSV files are written.
     target : str, optional
         The column of labels.
     allow_ragged : bool
@@ -78,7 +79,7 @@ def read_files(
     ignored: dict[str, None] = {}
     for file in files:
         if is_csv(file):
-            columns, unused = _csv_columns(file, wanted, allow_ragged)
+            columns, unused = _csv_columns(file, schema.csv, wanted, allow_ragged)
         else:
             columns, unused = _parquet_columns(file, wanted, target)
         ignored |= dict.fromkeys(unused)
@@ -87,14 +88,16 @@ def read_files(
 
 
 def _csv_columns(
-    file: Path, wanted: Mapping[str, Feature], allow_ragged: bool
+    file: Path, dialect: CsvDialect | None, wanted: Mapping[str, Feature], allow_ragged: bool
 ) -> tuple[dict[str, Column], list[str]]:
     """The wanted columns of a CSV file, and the names of the others."""
-    opened = open_csv(file)
+    opened = open_csv(file, dialect)
     positions, unused = match_csv(opened, wanted)
     texts = opened.text(list(positions.values()), allow_ragged=allow_ragged).columns
+    decimal = opened.dialect.decimal
     return {
-        name: text_column(text, wanted[name]) for name, text in zip(positions, texts, strict=True)
+        name: text_column(text, wanted[name], decimal)
+        for name, text in zip(positions, texts, strict=True)
     }, unused
 
 
@@ -231,7 +234,7 @@ def _listed(names: Sequence[str]) -> str:
     return shown if len(names) <= 10 else f"{shown} and {len(names) - 10} more"
 
 
-def read_columns(files: Sequence[Path], names: Sequence[str]) -> Any:
+def read_columns(files: Sequence[Path], names: Sequence[str], csv: CsvDialect | None = None) -> Any:
     """Read columns as they are, whatever they hold, in the order of the rows.
 
     Parameters
@@ -240,6 +243,8 @@ def read_columns(files: Sequence[Path], names: Sequence[str]) -> Any:
         As :func:`~privatree.sources.paths.find_files` lists them.
     names : sequence of str
         Which columns.
+    csv : CsvDialect, optional
+        How CSV files are written.
 
     Returns
     -------
@@ -253,7 +258,7 @@ def read_columns(files: Sequence[Path], names: Sequence[str]) -> Any:
     parts = []
     for file in files:
         if is_csv(file):
-            opened = open_csv(file)
+            opened = open_csv(file, csv)
             positions, _ = matched_columns(file, opened.names, names, opened.mistake)
             read = opened.text(list(positions.values()), allow_ragged=False).columns
         else:
@@ -269,7 +274,9 @@ def read_columns(files: Sequence[Path], names: Sequence[str]) -> Any:
 # --- reading without a schema -------------------------------------------------------------------
 
 
-def read_files_without_schema(files: Sequence[Path], target: str) -> FileRecords:
+def read_files_without_schema(
+    files: Sequence[Path], target: str, csv: CsvDialect | None = None
+) -> FileRecords:
     """Read every column of files, of types that fit their values. **This leaks.**
 
     Parameters
@@ -278,6 +285,8 @@ def read_files_without_schema(files: Sequence[Path], target: str) -> FileRecords
         As :func:`~privatree.sources.paths.find_files` lists them.
     target : str
         The column of labels.
+    csv : CsvDialect, optional
+        How CSV files are written.
 
     Returns
     -------
@@ -288,7 +297,7 @@ def read_files_without_schema(files: Sequence[Path], target: str) -> FileRecords
     ------
     SchemaError
         If the files have not all the same columns, each with one type, and the target among them,
-        or a CSV file is not UTF-8: nobody should meet damaged letters in a schema.
+        or a CSV file is not in its encoding: nobody should meet damaged letters in a schema.
     ParameterError, OSError
         If a file cannot be read.
     """
@@ -297,7 +306,7 @@ def read_files_without_schema(files: Sequence[Path], target: str) -> FileRecords
     tables: list[Any] = []
     wanted: list[str] = []
     for file in files:
-        names, read, mistake = _untyped(file)
+        names, read, mistake = _untyped(file, csv)
         wanted = wanted or list(dict.fromkeys([*_trimmed(names), target]))
         if_none = _NO_NAMES if is_csv(file) else ""
         positions, unused = matched_columns(file, names, wanted, mistake, if_none)
@@ -313,10 +322,12 @@ def _trimmed(names: list[str]) -> list[str]:
     return trimmed if len(set(trimmed)) == len(set(names)) else names
 
 
-def _untyped(file: Path) -> tuple[list[str], Callable[[list[int]], list[Any]], str]:
+def _untyped(
+    file: Path, csv: CsvDialect | None
+) -> tuple[list[str], Callable[[list[int]], list[Any]], str]:
     """The columns of a file, how to read some of them, and what its first row has wrong."""
     if is_csv(file):
-        opened = open_csv(file)
+        opened = open_csv(file, csv)
         return opened.names, partial(_guessed, opened), opened.mistake
     folders = partition_values(file)
     with open_parquet(file) as parquet:
@@ -326,8 +337,11 @@ def _untyped(file: Path) -> tuple[list[str], Callable[[list[int]], list[Any]], s
 
 def _guessed(opened: CsvFile, positions: Sequence[int]) -> list[Any]:
     read = opened.guessed(positions)
-    if not read.is_utf8:
-        raise SchemaError(f"{opened.path}: must be UTF-8 text, and is not. Save it as CSV UTF-8.")
+    if not read.is_valid:
+        raise SchemaError(
+            f"{opened.path}: must be {opened.dialect.encoding} text, and is not. Pass "
+            "--encoding latin-1, or what it is."
+        )
     return read.columns
 
 

@@ -27,7 +27,7 @@ from privatree.sources.columns import (
     to_codes,
     to_numbers,
 )
-from privatree.sources.csv_files import open_csv
+from privatree.sources.csv_files import CsvFile, open_csv
 from privatree.sources.csv_text import MISSING_WORDS, count_trimmed, text_column
 from privatree.sources.files import open_parquet, read_parquet
 from privatree.sources.paths import is_csv, partition_values
@@ -73,7 +73,7 @@ class Misfits:
     ignored : list of str
         Columns that are neither in the schema nor the target.
     not_utf8 : list of str
-        CSV files with bytes that are not UTF-8.
+        CSV files with bytes that are no text in their encoding.
     trimmed : dict
         By column, how many values of CSV files fit only without the blanks around them. Training
         on a file takes them off; frames in Python are taken as they are.
@@ -118,7 +118,10 @@ def find_misfits(files: Sequence[Path], schema: Schema, target: str) -> Misfits:
     whole: dict[Misfit, None] = {}
     result = Misfits()
     for file in files:
-        read, problems = (_csv if is_csv(file) else _parquet)(file, wanted, target, result)
+        if is_csv(file):
+            read, problems = _csv(open_csv(file, schema.csv), wanted, result)
+        else:
+            read, problems = _parquet(file, wanted, target, result)
         whole |= dict.fromkeys(problems)
         for name, column in read.items():
             for what, examples in _misfits(column, wanted[name], is_target=name == target):
@@ -152,28 +155,29 @@ class _Read:
 
 
 def _csv(
-    file: Path, wanted: Mapping[str, Feature], target: str, result: Misfits
+    opened: CsvFile, wanted: Mapping[str, Feature], result: Misfits
 ) -> tuple[dict[str, _Read], list[Misfit]]:
-    opened = open_csv(file)
-    hint = opened.mistake or " Its first row must name them, with commas between."
-    positions, problems = _positions(file, opened.names, wanted, result, hint)
+    hint = opened.mistake or " Its first row must name them."
+    positions, problems = _positions(opened.path, opened.names, wanted, result, hint)
     read = opened.text(list(positions.values()), allow_ragged=True)
-    if not read.is_utf8:
-        result.not_utf8.append(str(file))
+    if not read.is_valid:
+        result.not_utf8.append(str(opened.path))
     result.n_records += read.n_rows
     result.n_ragged += read.n_ragged
-    columns = {}
-    for name, text in zip(positions, read.columns, strict=True):
-        columns[name] = _read_text(
-            name, text.slice(0, read.n_rows - read.n_ragged), wanted[name], result
-        )
+    whole = np.flatnonzero(~read.is_ragged)
+    columns = {
+        name: _read_text(name, text.take(whole), wanted[name], result, opened.dialect.decimal)
+        for name, text in zip(positions, read.columns, strict=True)
+    }
     return columns, problems
 
 
-def _read_text(name: str, text: Any, feature: Feature, result: Misfits) -> _Read:
+def _read_text(
+    name: str, text: Any, feature: Feature, result: Misfits, decimal: str = "."
+) -> _Read:
     if isinstance(feature, Categorical) and (n := count_trimmed(text, feature.categories)):
         result.trimmed[name] = result.trimmed.get(name, 0) + n
-    return _Read(text_column(text, feature), text)
+    return _Read(text_column(text, feature, decimal), text)
 
 
 def _parquet(

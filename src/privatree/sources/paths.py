@@ -7,12 +7,16 @@ import glob
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from urllib.parse import unquote
+from urllib.parse import unquote_to_bytes
 
 from privatree.errors import ParameterError
+from privatree.sources.held_files import STANDARD_INPUT, ExcelFile, HeldFile, StandardInput
 
-_CSV, _PARQUET = (".csv", ".csv.gz"), (".parquet", ".pq")
+_TSV = (".tsv", ".tsv.gz", ".tsv.zst")
+_CSV = (".csv", ".csv.gz", ".csv.zst", *_TSV, ".xlsx")
+_PARQUET = (".parquet", ".pq")
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+_HIDDEN = ("_", "~$")  # the latter is a workbook that is open in Excel
 
 
 def find_files(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
@@ -21,7 +25,8 @@ def find_files(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
     Parameters
     ----------
     paths : sequence of path
-        Files, folders and patterns such as ``"data/part-*.csv"``. Of a folder the CSV and Parquet
+        Files, folders and patterns such as ``"data/part-*.csv"``; ``"-"`` is CSV text on the
+        standard input. Of a folder the CSV and Parquet
         files right in it are taken, except those whose names start with ``.`` or ``_``, and so are
         those of the folders in it that are called ``NAME=VALUE``, however deep these lie in each
         other: that is how partitioned tables are written. No other folders in it are looked into.
@@ -29,8 +34,9 @@ def find_files(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
     Returns
     -------
     list of Path
-        In the order of `paths`; those of a folder or a pattern sorted by name. All are CSV files
-        (``.csv``, ``.csv.gz``) or all are Parquet files (``.parquet``, ``.pq``).
+        In the order of `paths`; those of a folder or a pattern sorted by name. All are Parquet
+        files (``.parquet``, ``.pq``), or all are text: CSV and tab-separated files (``.csv``,
+        ``.tsv``, also compressed: ``.gz``, ``.zst``) and Excel workbooks (``.xlsx``).
 
     Raises
     ------
@@ -40,7 +46,7 @@ def find_files(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
         If a file is of another kind, both kinds are mixed, or a file is named twice: its records
         would count twice.
     """
-    files = [file for path in paths for file in _files_at(os.fspath(path))]
+    files = [_held(file) for path in paths for file in _files_at(path)]
     seen: set[Path] = set()
     for file in files:
         if not is_csv(file) and not is_parquet(file):
@@ -55,7 +61,17 @@ def find_files(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
     return files
 
 
-def _files_at(path: str) -> list[Path]:
+def _held(file: Path) -> Path:
+    is_workbook = file.suffix.lower() == ".xlsx" and not isinstance(file, HeldFile)
+    return ExcelFile(file) if is_workbook else file
+
+
+def _files_at(given: str | os.PathLike[str]) -> list[Path]:
+    if isinstance(given, HeldFile):
+        return [given]
+    path = os.fspath(given)
+    if path == STANDARD_INPUT:
+        return [StandardInput(path)]
     place = Path(path)
     if place.is_dir():
         if (place / "_delta_log").exists() or any(place.glob("metadata/*.metadata.json")):
@@ -82,7 +98,7 @@ def _files_in(folder: Path) -> Iterator[Path]:
         if entry.is_dir():
             if _partition(entry.name) is not None:
                 yield from _files_in(entry)
-        elif (is_csv(entry) or is_parquet(entry)) and not entry.name.startswith("_"):
+        elif (is_csv(entry) or is_parquet(entry)) and not entry.name.startswith(_HIDDEN):
             yield entry
 
 
@@ -123,12 +139,28 @@ def _partition(folder: str) -> tuple[str, str | None] | None:
     name, mark, value = folder.partition("=")
     if not name or not mark:
         return None
-    return unquote(name), None if value == _NO_VALUE else unquote(value)
+    column = _unquoted(name).decode("utf-8", errors="replace")
+    if value == _NO_VALUE:
+        return column, None
+    try:
+        return column, _unquoted(value).decode("utf-8")
+    except UnicodeDecodeError:  # it is text of no kind that we could name, so it is missing
+        return column, None
+
+
+def _unquoted(part: str) -> bytes:
+    """A part of a folder's name as it is on the disk, %2C and the like replaced."""
+    return unquote_to_bytes(os.fsencode(part))
 
 
 def is_csv(file: Path) -> bool:
-    """Tell by its name whether a file is a CSV file."""
-    return file.name.lower().endswith(_CSV)
+    """Tell by its name whether a file holds CSV text, or a sheet that is read as such."""
+    return isinstance(file, HeldFile) or file.name.lower().endswith(_CSV)
+
+
+def is_tab_separated(file: Path) -> bool:
+    """Tell by its name whether a file has tabs between its values."""
+    return file.name.lower().endswith(_TSV)
 
 
 def is_parquet(file: Path) -> bool:

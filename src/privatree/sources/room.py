@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from privatree.sources.files import open_parquet
+from privatree.sources.held_files import HeldFile
 from privatree.sources.paths import is_parquet
 
 _COPIES = 3  # of the codes: as they are read, joined, and sent to their nodes
 _COMFORTABLE = 0.4  # of the memory that is free
 _CSV_VALUE = 2  # bytes that a value takes at least, with the comma after it
-_GZIP = 10  # how much more text is in a compressed file
+_PACKED = 10  # how much more text is in a compressed file
 
 
 def fits_in_memory(files: Sequence[Path], n_features: int) -> bool:
@@ -36,8 +37,9 @@ def fits_in_memory(files: Sequence[Path], n_features: int) -> bool:
             with open_parquet(file) as opened:
                 values += opened.metadata.num_rows * n_features
         else:
-            packed = _GZIP if file.suffix.lower() == ".gz" else 1
-            values += packed * file.stat().st_size // _CSV_VALUE
+            packed = _PACKED if file.suffix.lower() in (".gz", ".zst") else 1
+            size = len(file.content) if isinstance(file, HeldFile) else file.stat().st_size
+            values += packed * size // _CSV_VALUE
     return _COPIES * values < _COMFORTABLE * free_memory()
 
 

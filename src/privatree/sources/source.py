@@ -23,7 +23,16 @@ _LARGE = 2**24  # counts of which one copy is enough: 128 MiB
 
 
 class Records(ABC):
-    """What a learner trains on, wherever it lives."""
+    """What a learner trains on, wherever it lives.
+
+    Attributes
+    ----------
+    assumptions : tuple of str
+        What has to hold for one record to change one record only, as it is read. The statement of a
+        model names it.
+    """
+
+    assumptions: tuple[str, ...] = ()
 
     @abstractmethod
     def counts(self, coder: Coder) -> tuple[ClassCounts, int]:

@@ -39,6 +39,7 @@ class SparkFileSource(SparkSource):
     def _open(self, schema: Schema) -> None:
         self._files.open(schema)
         self._selected, self.ignored = self._dataframe, self._files.ignored
+        self.assumptions = self._files.assumptions
 
     def _shipment(self, question: Question[Any]) -> FileShipment:
         return FileShipment(question, self._files)
