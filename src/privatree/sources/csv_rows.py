@@ -144,7 +144,7 @@ def quoted_row_ends(dialect: CsvDialect, returns_end_rows: bool) -> RowEnds:
 def _walk(
     data: Any, state: int, delimiter: int, quote: int, escape: int, returns_end_rows: bool
 ) -> Any:  # pragma: no cover
-    """Walk to the end; the state there, and where the first and the last row end, 0 if none does."""
+    """Walk to the end: the state there, and where the first and the last row end, if any does."""
     first = last = 0
     for place in range(len(data)):
         byte = data[place]
