@@ -3,7 +3,8 @@
 The files at the top of the package are the way the data flows; folders are everything around it::
 
     schema.py         what is public: kinds, ranges, categories, classes (schema_values.py: what
-                      may stand there; schema_draft.py: a draft to edit)
+                      may stand there; csv_dialect.py: how CSV files are written;
+                      schema_draft.py: a draft to edit)
     sources/          where records live (frames, files, Spark), how they become codes, and passes
                       that count those which are not in memory
     candidates.py     where splits may cut, and how likely each is beforehand
@@ -64,6 +65,7 @@ from privatree.errors import (
 
 if TYPE_CHECKING:
     from privatree import audit, baselines, datasets, export, privacy, report, robustness, sources
+    from privatree.csv_dialect import CsvDialect
     from privatree.estimators import PrivaTreeClassifier
     from privatree.export import export_text, plot_budget, plot_tree
     from privatree.model import Model, load
@@ -77,6 +79,7 @@ __all__ = [
     "BudgetStoreError",
     "Categorical",
     "CertificateError",
+    "CsvDialect",
     "DatasetMissingError",
     "Model",
     "ModelFormatError",
@@ -107,6 +110,7 @@ __all__ = [
 
 _HOME = {
     "Categorical": "privatree.schema",
+    "CsvDialect": "privatree.csv_dialect",
     "Model": "privatree.model",
     "Numeric": "privatree.schema",
     "PaperPrivaTreeClassifier": "privatree.paper_estimator",

@@ -20,12 +20,6 @@ from privatree.schema_values import marks_of, shown
 
 __all__ = ["CsvDialect"]
 
-MULTILINE = (
-    "every row of the CSV files closes its quotes: they are read with multiline, where one that "
-    "does not makes one row of all that follow"
-)
-"""What the guarantee rests on where values may span lines."""
-
 _DECIMALS = (".", ",")
 _NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
 """Names of delimiters, which are easier to type than some of the characters."""
@@ -90,7 +84,9 @@ class CsvDialect:
         if not isinstance(self.multiline, bool):
             raise SchemaError(f"multiline must be True or False, got {shown(self.multiline)}.")
         if self.multiline and self.quote is None:
-            raise SchemaError("multiline must be False where quote is None: it is about quotes.")
+            raise SchemaError(
+                "multiline must be used with a quote: only values in quotes span lines."
+            )
         object.__setattr__(self, "unconfirmed", marks_of(self.unconfirmed, _NAMES))
 
     def changed(self, **options: Any) -> CsvDialect:
@@ -121,8 +117,7 @@ class CsvDialect:
         written = {
             field.name: "" if getattr(self, field.name) is None else getattr(self, field.name)
             for field in fields(self)
-            if field.name != "unconfirmed"
-            and (getattr(self, field.name) != field.default or field.name in self.unconfirmed)
+            if field.name != "unconfirmed" and getattr(self, field.name) != field.default
         }
         return written | ({"unconfirmed": list(self.unconfirmed)} if self.unconfirmed else {})
 
@@ -154,7 +149,6 @@ def _check_character(name: str, value: Any) -> None:
         )
 
 
-@lru_cache(maxsize=32)
 def _encoding(name: Any) -> str:
     """The usual name of an encoding whose rows can be told apart."""
     try:
@@ -175,6 +169,7 @@ def _encoding(name: Any) -> str:
     return found
 
 
+@lru_cache(maxsize=32)
 def _lines_are_local(encoding: str) -> bool:
     """Whether ASCII stands for itself and no byte before a line break can take it away.
 
@@ -188,7 +183,7 @@ def _lines_are_local(encoding: str) -> bool:
         return all(
             (bytes(before) + b"\n").decode(encoding, "replace").endswith("\n")
             for first in range(128, 256)
-            for before in ([first], *([first, second] for second in range(128, 256)))
+            for before in ([first], *([first, second] for second in range(256)))
         )
     except (LookupError, UnicodeError):  # not an encoding of text, or not of all of ASCII
         return False

@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from textwrap import wrap
 from typing import Any
 
+from privatree.csv_dialect import CsvDialect
 from privatree.errors import ParameterError
 from privatree.schema import Categorical, Feature, Numeric, Schema
 from privatree.sources.column_facts import ColumnFacts, TableFacts
@@ -108,7 +109,9 @@ class Draft:
     left_out: tuple[str, ...]
 
 
-def draft_schema(facts: TableFacts, next_commands: Command, *, is_csv: bool) -> Draft:
+def draft_schema(
+    facts: TableFacts, next_commands: Command, *, is_csv: bool, csv: CsvDialect | None = None
+) -> Draft:
     """Write down what the records show.
 
     Parameters
@@ -119,6 +122,8 @@ def draft_schema(facts: TableFacts, next_commands: Command, *, is_csv: bool) -> 
         What to type next.
     is_csv : bool
         Whether the records are in CSV files, where the schema decides what a value is read as.
+    csv : CsvDialect, optional
+        How these files are written, if not in the usual way.
 
     Returns
     -------
@@ -149,7 +154,9 @@ def draft_schema(facts: TableFacts, next_commands: Command, *, is_csv: bool) -> 
             "a schema must have a feature, and no column can be one: all hold identifiers, free "
             "text, dates or nothing. Name other files, or write the schema by hand."
         )
-    schema = Schema(features, facts.classes).all_unconfirmed()
+    schema = replace(Schema(features, facts.classes).all_unconfirmed(), csv=csv)
+    if csv is not None:
+        comments["csv",] = _about_csv(csv)
     comments[()] = _header(next_commands)
     comments["classes",] = _about_classes(facts, next_commands.target)
     if left_out:
@@ -178,6 +185,24 @@ def _about_classes(facts: TableFacts, target: str) -> list[str]:
         said += f" {_records(facts.n_unlabelled)} without a label."
     said = " ".join([said, *_nearly_the_same(facts.classes, "labels")])
     return _wrapped(said)
+
+
+def _about_csv(csv: CsvDialect) -> list[str]:
+    said = (
+        "How the CSV files are written, as far as they show it. fit, check and predict read them "
+        "so, unless they are told otherwise."
+    )
+    if csv.encoding != "utf-8":
+        said += " Look at the letters beyond a to z below: are they right in this encoding?"
+    lines = _wrapped(said)
+    if csv.multiline:
+        lines += _wrapped(
+            "multiline: some values in quotes span several lines. Read so, one row whose quotes do "
+            "not close makes one row of all that follow it, and the privacy statement will say "
+            "that the guarantee rests on this never happening. Better replace the line breaks in "
+            "the data, and delete this line: then a line is a row, whatever stands in it."
+        )
+    return lines
 
 
 def _about_left_out(left_out: dict[str, list[str]]) -> Iterable[str]:

@@ -11,6 +11,7 @@ ROOT = Path(privatree.__file__).parent
 SURFACE = (
     "audit",
     "baselines",
+    "csv_dialect",
     "datasets",
     "errors",
     "estimators",
@@ -35,9 +36,20 @@ ALLOWED = {
     "json_files": {"errors"},
     "toml_files": {"atomic_files", "errors", "json_files", "visible_text"},
     "schema_values": {"errors"},
-    "schema": {"errors", "schema_values", "sources", "toml_files"},  # Schema.infer opens frames
-    "schema_draft": {"errors", "schema", "sources", "toml_files"},
-    "sources": {"__init__", "compiling", "counts", "errors", "near_names", "privacy", "schema"},
+    "csv_dialect": {"errors", "schema_values"},
+    # Schema.infer opens frames
+    "schema": {"csv_dialect", "errors", "schema_values", "sources", "toml_files"},
+    "schema_draft": {"csv_dialect", "errors", "schema", "sources", "toml_files"},
+    "sources": {
+        "__init__",
+        "compiling",
+        "counts",
+        "csv_dialect",
+        "errors",
+        "near_names",
+        "privacy",
+        "schema",
+    },
     "candidates": {"errors", "schema"},
     "compiling": set(),
     "count_kernels": {"compiling"},
@@ -180,6 +192,7 @@ ALLOWED = {
     "cli": {
         "atomic_files",
         "audit",
+        "csv_dialect",
         "errors",
         "estimator_base",
         "model",

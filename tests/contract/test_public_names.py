@@ -11,6 +11,7 @@ NAMES = {
     "BudgetStoreError",
     "Categorical",
     "CertificateError",
+    "CsvDialect",
     "DatasetMissingError",
     "Model",
     "ModelFormatError",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from privatree.cli.csv_options import CsvOptions, csv_options
 from privatree.cli.declared_schema import read_confirmed_schema
 from privatree.cli.learner_options import (
     SCHEMA_HELP,
@@ -32,6 +34,7 @@ _OF_CERTIFICATE = ("poisoned", "confidence", "refits")
 """Parameters of a certificate whose options have the same name."""
 
 
+@csv_options
 def certify(
     data: Data,
     target: Target,
@@ -106,6 +109,8 @@ def certify(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the certificate as JSON, and nothing else.")
     ] = False,
+    *,
+    csv: CsvOptions,
 ) -> None:
     """Certify the accuracy that a private tree keeps if an attacker poisons training records.
 
@@ -147,13 +152,15 @@ def certify(
 
     from privatree import PrivaTreeClassifier
     from privatree.robustness.estimation import accuracy_certificate
+    from privatree.sources.csv_files import reading_assumptions
     from privatree.sources.files import read_files
     from privatree.sources.paths import find_files
 
     files, test_files = find_files(data), find_files(test or [])
+    csv.check([*files, *test_files])
     if output is not None:
         check_output(output, [*files, *test_files, schema])
-    declared = read_confirmed_schema(schema)
+    declared = csv.declared_in(read_confirmed_schema(schema))
     records = read_training_records(files, target, declared, quiet=as_json)
     check_not_empty(files, records.labels)
     if test_files:
@@ -182,6 +189,8 @@ def certify(
             refits=refits,
             n_jobs=jobs,
         )
+    notes = [f"It rests on this: {a}." for a in reading_assumptions(files, declared.csv)]
+    certificate = replace(certificate, notes=(*certificate.notes, *notes))
     try:
         if output is not None:
             certificate.save(output)

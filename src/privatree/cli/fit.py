@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from privatree.cli.csv_options import CsvOptions, csv_options
 from privatree.cli.declared_schema import read_confirmed_schema
 from privatree.cli.engines import Engine, Master, check_engine, opened_source
 from privatree.cli.learner_options import (
@@ -28,6 +29,7 @@ from privatree.cli.output import check_output
 from privatree.errors import BudgetStoreError, ParameterError
 
 
+@csv_options
 def fit(
     data: Data,
     target: Target,
@@ -92,6 +94,8 @@ def fit(
             "--json", help="Print the name of the model file and its privacy statement as JSON."
         ),
     ] = False,
+    *,
+    csv: CsvOptions,
 ) -> None:
     """Train a tree on private records and save it with a statement of what is guaranteed.
 
@@ -101,8 +105,8 @@ def fit(
 
     The schema decides what a column is. What does not fit it is never an error, which would tell
     of a record: a number is clipped to its range, what is not a number counts as missing, a
-    category that is not in the schema too, and a record with an unknown label or a CSV row with
-    too few or too many values is left out. So look at your data before: privatree schema draft
+    category that is not in the schema too, and a record with an unknown label or a CSV line with
+    too few or too many values, or with quotes that it does not close, is left out. So look at your data before: privatree schema draft
     writes a schema to edit, privatree schema check shows which records do not fit it.
 
     Files may be larger than memory: then they are read in passes, of which a tree of depth 4 takes
@@ -144,8 +148,9 @@ def fit(
     with named_as_options(parameters):
         PrivaTreeClassifier(**parameters).check_parameters()
     files = find_files(data)
+    csv.check(files)
     check_output(output, [*files, *(path for path in (schema, budget) if path is not None)])
-    declared = None if schema is None else _declared(schema, infer_schema)
+    declared = None if schema is None else csv.declared_in(_declared(schema, infer_schema))
     quiet = quiet or as_json
     replaces = output.is_file()
 
@@ -157,7 +162,7 @@ def fit(
 
     with named_as_options(parameters):
         if declared is None:
-            model = _trained_without_schema(files, target, parameters)
+            model = _trained_without_schema(files, target, csv, parameters)
         elif declared.unconfirmed:
             model = _trained_with_leaks(train)
         elif budget is None:
@@ -268,12 +273,14 @@ def _trained_with_leaks(train: Callable[[], Any]) -> Any:
     return model
 
 
-def _trained_without_schema(files: list[Path], target: str, parameters: dict[str, Any]) -> Any:
+def _trained_without_schema(
+    files: list[Path], target: str, csv: CsvOptions, parameters: dict[str, Any]
+) -> Any:
     """Train with what the records show of a schema."""
     from privatree import PrivaTreeClassifier
     from privatree.sources.files import read_files_without_schema
 
-    records = read_files_without_schema(files, target)
+    records = read_files_without_schema(files, target, csv.dialect())
 
     def train() -> Any:
         try:

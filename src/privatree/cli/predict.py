@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import csv
+import csv as csv_module
 import io
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from privatree.cli.csv_options import CsvOptions, csv_options
 from privatree.cli.learner_options import Data
 from privatree.cli.output import check_output, write_output
 from privatree.cli.show import Model
@@ -16,6 +17,7 @@ from privatree.cli.waiting import waiting
 from privatree.errors import ParameterError
 
 
+@csv_options
 def predict(
     model: Model,
     data: Data,
@@ -38,6 +40,8 @@ def predict(
             help="Columns of DATA to write beside the predictions, such as an identifier.",
         ),
     ] = None,
+    *,
+    csv: CsvOptions,
 ) -> None:
     """Predict the label of each row of DATA with a saved MODEL, in the order of the rows.
 
@@ -58,16 +62,18 @@ def predict(
     from privatree.sources.paths import find_files
 
     files = find_files(data)
+    csv.check(files)
     if output is not None:
         check_output(output, [model, *files])
     loaded = load(model)
+    schema = csv.declared_in(loaded.schema_)
     kept = [] if keep is None else list(dict.fromkeys(name.strip() for name in keep.split(",")))
     with waiting("Predicting"):
         columns: dict[str, Any] = {}
         if kept:
-            read = read_columns(files, kept)
+            read = read_columns(files, kept, schema.csv)
             columns |= {name: read.column(name) for name in kept}
-        records = read_files(files, loaded.schema_, allow_ragged=False)
+        records = read_files(files, schema, allow_ragged=False)
         predicted = {"prediction": _arrow(loaded.predict(records.features))}
         if proba:
             shares = loaded.predict_proba(records.features)
@@ -98,7 +104,8 @@ def _text(label: Any) -> str:
 def _write(columns: dict[str, Any], output: Path | None) -> None:
     import pyarrow as pa
 
-    table, written = pa.table(columns), io.BytesIO()
+    # In one piece: of an empty part, as a file without rows gives, Arrow writes what memory held.
+    table, written = pa.table(columns).combine_chunks(), io.BytesIO()
     if output is None or output.suffix.lower() == ".csv":
         _write_csv(table, written)
     else:
@@ -113,7 +120,7 @@ def _write_csv(table: Any, file: Any) -> None:
     import pyarrow.csv as pacsv
 
     header = io.StringIO(newline="")
-    csv.writer(header, lineterminator="\n").writerow(table.column_names)
+    csv_module.writer(header, lineterminator="\n").writerow(table.column_names)
     file.write(header.getvalue().encode())
     options = pacsv.WriteOptions(
         include_header=False, quoting_style="needed" if _needs_quotes(table) else "none"

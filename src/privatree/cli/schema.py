@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from privatree.cli.csv_options import CsvOptions, csv_options
 from privatree.cli.learner_options import Data, Target, check_not_empty
 from privatree.cli.output import check_output, write_output
 from privatree.cli.waiting import waiting
@@ -21,6 +22,7 @@ app = typer.Typer(
 
 
 @app.command("draft")
+@csv_options
 def draft(
     data: Data,
     target: Target,
@@ -33,6 +35,8 @@ def draft(
     force: Annotated[
         bool, typer.Option("--force", help="Replace the file if it is there already.")
     ] = False,
+    *,
+    csv: CsvOptions,
 ) -> None:
     """Draft a schema from the records, for you to check and edit.
 
@@ -48,10 +52,12 @@ def draft(
     """
     from privatree.schema_draft import Command, draft_schema
     from privatree.sources.column_facts import table_facts
+    from privatree.sources.csv_detection import detect_dialect
     from privatree.sources.files import read_files_without_schema
     from privatree.sources.paths import find_files, is_csv
 
     files = find_files(data)
+    csv.check(files)
     if output is not None:
         check_output(output, files)
         if output.exists() and not force:
@@ -61,14 +67,15 @@ def draft(
             )
     from_csv = is_csv(files[0])
     with waiting("Reading the records"):
-        records = read_files_without_schema(files, target)
+        dialect = detect_dialect(files, csv.given) if from_csv else None
+        records = read_files_without_schema(files, target, dialect)
         check_not_empty(files, records.labels)
         try:
             facts = table_facts(records.features, records.labels, trim=from_csv)
         except (TypeError, ValueError) as error:
             raise ParameterError(f"--target {target}: {error}") from None
         commands = Command(data, target, "schema.toml" if output is None else str(output))
-        drafted = draft_schema(facts, commands, is_csv=from_csv)
+        drafted = draft_schema(facts, commands, is_csv=from_csv, csv=dialect)
     write_output(output, drafted.text, private=True)
     if output is not None:
         left_out = f", {len(drafted.left_out)} left out" if drafted.left_out else ""
@@ -81,11 +88,14 @@ def draft(
 
 
 @app.command("check")
+@csv_options
 def check(
     schema: Annotated[Path, typer.Argument(metavar="SCHEMA", help="A TOML file of a schema.")],
     data: Data,
     target: Target,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+    *,
+    csv: CsvOptions,
 ) -> None:
     """Show which records do not fit a schema, and what of it is unconfirmed.
 
@@ -103,7 +113,8 @@ def check(
     from privatree.sources.paths import find_files
 
     files = find_files(data)
-    declared = Schema.from_toml(schema)
+    csv.check(files)
+    declared = csv.declared_in(Schema.from_toml(schema))
     with waiting("Reading the records"):
         misfits = find_misfits(files, declared, target)
     if as_json:
@@ -157,7 +168,7 @@ def _lines(misfits: Any, path: Path, schema: Any) -> list[str]:
         counted = ", ".join(f"{name!r} ({count})" for name, count in misfits.trimmed.items())
         lines.append(f"Blanks around values of {counted}: trimmed here, not in Python frames.")
     lines += [
-        f"{file}: not UTF-8, so letters beyond a to z are damaged. Save it as CSV UTF-8."
+        f"{file}: not in its encoding, so letters beyond a to z are damaged. Pass --encoding."
         for file in misfits.not_utf8
     ]
     if schema.unconfirmed:

@@ -28,9 +28,14 @@ from privatree.sources.csv_header import FirstRow, first_row_mistake, read_first
 from privatree.sources.csv_rows import MAX_ROW_BYTES, RowChunk, row_chunks
 from privatree.sources.csv_text import guessed_column, repeated_text
 from privatree.sources.csv_values import CsvValues, csv_values
-from privatree.sources.held_files import HeldFile
-from privatree.sources.paths import is_tab_separated, partition_values
+from privatree.sources.held_files import ExcelFile, HeldFile
+from privatree.sources.paths import is_csv, is_tab_separated, partition_values
 from privatree.sources.raw_files import opened_text
+
+_MULTILINE = (
+    "every row of the CSV files closes its quotes: they are read with multiline, where one that "
+    "does not makes one row of all that follow"
+)
 
 
 @dataclass(frozen=True)
@@ -191,7 +196,7 @@ class CsvFile:
                 text = list(self.folders.values())[position - n_own]
                 columns.append(pc.if_else(~ragged, repeated_text(text, len(ragged)), None))
                 continue
-            parts = [pa.array([], pa.string())]
+            parts = []
             for values, chunk in zip(parsed, chunks, strict=True):
                 parts.append(values.columns[n_taken])
                 if chunk.long_row_follows:
@@ -255,6 +260,22 @@ def open_csv(path: Path, dialect: CsvDialect | None = None) -> CsvFile:
     with opened_text(path, dialect.encoding) as stream:
         first_row = read_first_row(path, stream, dialect)
     return CsvFile(path, dialect, first_row, partition_values(path))
+
+
+def reading_assumptions(files: Sequence[Path], dialect: CsvDialect | None) -> tuple[str, ...]:
+    """What has to hold for one row to change one record only; nothing if a line is a row.
+
+    Parameters
+    ----------
+    files : sequence of Path
+        Of one kind. The rows of Parquet files and workbooks are apart by themselves.
+    dialect : CsvDialect or None
+        How CSV files are read.
+    """
+    is_multiline = dialect is not None and dialect.multiline
+    if is_multiline and any(is_csv(file) and not isinstance(file, ExcelFile) for file in files):
+        return (_MULTILINE,)
+    return ()
 
 
 def _skip(stream: Any, n_bytes: int) -> None:

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from privatree.csv_dialect import MULTILINE, CsvDialect
+from privatree.csv_dialect import CsvDialect
 from privatree.errors import SourceError
 from privatree.schema import Categorical, Feature, Schema
 from privatree.sources.batch import Batch
 from privatree.sources.columns import ColumnType, LazyColumn
-from privatree.sources.csv_files import CsvFile, open_csv
+from privatree.sources.csv_files import CsvFile, open_csv, reading_assumptions
 from privatree.sources.csv_rows import RowChunk
 from privatree.sources.csv_text import text_column
 from privatree.sources.file_source import FileSource
@@ -114,7 +114,7 @@ class CsvSource(FileSource):
             files.append(_File(opened, [positions[name] for name in wanted]))
             ignored |= dict.fromkeys(unused)
         self._wanted, self._files, self.ignored = wanted, files, tuple(ignored)
-        self.assumptions = (MULTILINE,) if dialect.multiline else ()
+        self.assumptions = reading_assumptions(self._paths, dialect)
 
     def _parts(self) -> Iterator[tuple[_File, RowChunk]]:
         for file in self._files:

@@ -1,0 +1,161 @@
+"""How CSV files seem to be written, for whoever drafts a schema. **This leaks.**
+
+Training never comes here: it reads files as they were declared to be written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from privatree.csv_dialect import CsvDialect
+from privatree.errors import SchemaError
+from privatree.sources.csv_files import CsvFile, open_csv
+from privatree.sources.csv_rows import is_utf8
+from privatree.sources.held_files import HeldFile
+from privatree.sources.paths import is_csv
+from privatree.sources.raw_files import opened_text
+
+_DELIMITERS = (",", ";", "\t", "|", "\x01")
+_SAMPLE_BYTES = 2**18
+_MAX_SAMPLED = 1000  # rows of which values are looked at
+_UTF_16_MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+_ONLY_CP1252 = re.compile(rb"[\x80-\x9f]")  # control characters in latin-1, which nobody writes
+_NOT_CP1252 = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
+_COMMA_NUMBER, _POINT_NUMBER = (re.compile(rf"[+-]?[0-9]*{mark}[0-9]+") for mark in (",", r"\."))
+
+
+def detect_dialect(files: Sequence[Path], given: Mapping[str, Any]) -> CsvDialect | None:
+    """Find out how files are written, from all that is in them. **This leaks.**
+
+    Parameters
+    ----------
+    files : sequence of Path
+        As :func:`~privatree.sources.paths.find_files` lists them; all are written alike.
+    given : mapping
+        Options of :class:`~privatree.csv_dialect.CsvDialect` that are known; None is one that is
+        not.
+
+    Returns
+    -------
+    CsvDialect or None
+        What differs from the default marked as unconfirmed, unless it was given; None for the
+        default, and for files that are not CSV.
+
+    Notes
+    -----
+    The encoding is UTF-8 where all bytes are, else UTF-16 by its byte order mark, else Windows-1252
+    or Latin-1. The delimiter is the one that cuts most rows into as many values as the first. An
+    escape, and values that span lines, are proposed only if fewer rows are then ragged; the decimal
+    comma if more values look like numbers with one than with a point.
+    """
+    known = {name: value for name, value in given.items() if value is not None}
+    files = [file for file in files if is_csv(file)]
+    files = [file for file in files if not (isinstance(file, HeldFile) and file.dialect)]
+    if not files:
+        return CsvDialect().changed(**known) if known else None
+    dialect = CsvDialect()
+    for detect in (_encoding, _delimiter, _quoting, _decimal):
+        found = detect(files, dialect.changed(**known))
+        dialect = replace(dialect, **found)
+    found_dialect = dialect.all_unconfirmed().changed(**known)
+    return None if found_dialect == CsvDialect() else found_dialect
+
+
+def _encoding(files: Sequence[Path], _: CsvDialect) -> dict[str, Any]:
+    seen = b""
+    for file in files:
+        with opened_text(file, "utf-8") as stream:
+            start = stream.read(2)
+            if start in _UTF_16_MARKS:
+                return {"encoding": _UTF_16_MARKS[start]}
+            rest = start
+            while read := stream.read(2**20):
+                piece = rest + read
+                cut = piece.rfind(b"\n") + 1 or len(piece)
+                piece, rest = piece[:cut], piece[cut:]
+                if not is_utf8(piece):
+                    seen += b"".join(set(_bytes_beyond_ascii(piece)))
+            if not is_utf8(rest):
+                seen += b"".join(set(_bytes_beyond_ascii(rest)))
+    if not seen:
+        return {}
+    is_cp1252 = _ONLY_CP1252.search(seen) and not _NOT_CP1252.search(seen)
+    return {"encoding": "cp1252" if is_cp1252 else "latin-1"}
+
+
+def _bytes_beyond_ascii(piece: bytes) -> list[bytes]:
+    return re.findall(rb"[\x80-\xff]", piece)
+
+
+def _delimiter(files: Sequence[Path], dialect: CsvDialect) -> dict[str, Any]:
+    """The one by which most rows have as many values as the first, and that is more than one."""
+    scores = {}
+    for delimiter in _DELIMITERS:
+        if delimiter in (dialect.quote, dialect.escape):
+            continue
+        try:
+            opened = open_csv(files[0], replace(dialect, delimiter=delimiter))
+            n_rows, n_ragged = _sample_counts(opened)
+        except SchemaError:  # a first row that cannot be read so
+            continue
+        n_names = len(opened.first_row.names)
+        if n_names > 1:
+            scores[delimiter] = ((n_rows - n_ragged + 1) / (n_rows + 1), n_names)
+    best = max(scores, key=lambda delimiter: scores[delimiter], default=None)
+    usual = open_csv(files[0], CsvDialect(encoding=dialect.encoding)).dialect.delimiter
+    return {} if best in (None, usual) else {"delimiter": best}
+
+
+def _sample_counts(opened: CsvFile) -> tuple[int, int]:
+    """How many rows the first chunk has, and how many of them are ragged."""
+    for chunk in opened.chunks():
+        chunk.content[:] = chunk.content[:_SAMPLE_BYTES].rpartition(b"\n")[0] or chunk.content
+        read = opened.chunk_text(chunk, [])
+        return read.n_rows, read.n_ragged
+    return 0, 0
+
+
+def _quoting(files: Sequence[Path], dialect: CsvDialect) -> dict[str, Any]:
+    """Quotes, escapes, and values that span lines, if fewer rows are ragged with them."""
+    names = open_csv(files[0], dialect).first_row.names
+    if all(len(name) > 1 and name[0] == name[-1] == "'" for name in names):
+        return {"quote": "'"}
+    # The last would also make sense of what others explain better.
+    options: list[dict[str, Any]] = [{}, {"escape": "\\"}, {"multiline": True},
+                                     {"escape": "\\", "multiline": True}, {"quote": "'"}]  # fmt: skip
+    best: dict[str, Any] = {}
+    fewest: int | None = None
+    for changes in options:
+        try:
+            n_ragged = sum(_n_ragged(file, replace(dialect, **changes)) for file in files)
+        except SchemaError:
+            continue
+        if fewest is None or n_ragged < fewest:
+            best, fewest = changes, n_ragged
+        if fewest == 0:
+            break
+    return best
+
+
+def _n_ragged(file: Path, dialect: CsvDialect) -> int:
+    opened = open_csv(file, dialect)
+    return sum(opened.chunk_text(chunk, []).n_ragged for chunk in opened.chunks())
+
+
+def _decimal(files: Sequence[Path], dialect: CsvDialect) -> dict[str, Any]:
+    opened = open_csv(files[0], dialect)
+    found: Counter[str] = Counter()
+    for chunk in opened.chunks():
+        read = opened.chunk_text(chunk, range(len(opened.first_row.names)))
+        for column in read.columns:
+            for text in column.slice(0, _MAX_SAMPLED).to_pylist():
+                stripped = (text or "").strip()
+                found["."] += _POINT_NUMBER.fullmatch(stripped) is not None
+                found[","] += _COMMA_NUMBER.fullmatch(stripped) is not None
+        break
+    return {"decimal": ","} if found[","] > found["."] else {}
