@@ -276,7 +276,7 @@ def test_no_name_or_value_breaks_out_and_the_records_fit_their_draft(
     assert len(draft.schema.unconfirmed) == 1 + sum(
         4 if isinstance(f, Numeric) else 2 for f in draft.schema.features.values()
     )
-    whats = {misfit.what for misfit in find_misfits([file], draft.schema, target).found}
+    whats = {misfit.what for misfit in find_misfits([file], draft.schema, target).misfits}
     assert whats <= {"missing", "not a number: counts as missing", "below the range",
                      "above the range"}  # fmt: skip
     if not _has_infinities(file):

@@ -22,6 +22,7 @@ NAMES = {
     "PrivacyLeakWarning",
     "PrivatreeError",
     "Schema",
+    "SchemaCheck",
     "SchemaError",
     "SourceError",
     "__version__",
