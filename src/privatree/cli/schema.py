@@ -40,6 +40,9 @@ def draft(
     "unconfirmed". Open it in an editor; it says what to do. fit refuses it until you have checked
     every entry and deleted its mark.
 
+    Columns that look like identifiers or free text are left out. The comments also name columns
+    that may have been made from the answer, and where missing values count.
+
     The draft is not private: it is for the owner of the data, and nobody else.
 
     Example: privatree schema draft patients.csv --target outcome -o schema.toml
