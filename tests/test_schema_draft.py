@@ -1,6 +1,7 @@
 import csv
 import tomllib
 from pathlib import Path
+from uuid import UUID
 
 import pandas as pd
 import pyarrow as pa
@@ -9,10 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privatree import Categorical, Numeric, Schema
+from privatree.csv_dialect import CsvDialect
 from privatree.errors import ParameterError
 from privatree.schema_draft import Command, draft_schema
 from privatree.sources.column_facts import table_facts
 from privatree.sources.files import read_files_without_schema
+from privatree.sources.frames import read_features
 from privatree.sources.misfits import find_misfits
 
 COMMAND = Command(["data.csv"], "ill", "schema.toml")
@@ -90,9 +93,10 @@ def test_the_header_teaches_and_names_the_next_commands():
         (["a", "b"] * 20, "Text: 2 categories."),
         (["a"] * 40, "Text: 1 category. All have the same value"),
         ([7] * 40, "Whole numbers. All have the same value"),
-        (list(range(5000, 5040)), "No value occurs twice: if they are numbers of persons, delete"),
+        (list(range(5000, 5040)), "Nearly every record has its own value: if they identify"),
         ([1, None] * 20, "20 records with a missing value: it counts as low, unless"),
-        ([*["a"] * 39, None], "1 record with a missing value: it counts as the first category"),
+        ([*["a"] * 39, None], '1 record with a missing value: it counts as "unknown", a cat'),
+        ([True, None] * 20, "20 records with a missing value: it counts as the first category"),
         (["1", "2", "3", "x"] * 10, "Most spell numbers: if these are amounts, write a table"),
     ],
 )
@@ -167,7 +171,8 @@ def test_amounts_that_are_not_read_as_numbers_are_told(values, n_amounts, is_csv
     said = remark(draft_of(is_csv, x=values * 20), "x")
     assert said == (
         f"Text: 2 categories. {n_amounts} records with text that looks like numbers with a decimal "
-        "comma or marks between the thousands: write them as 1296.5 in the data, and draft again."
+        "comma or marks between the thousands: draft again with --decimal ',', or write them as "
+        "1296.5 in the data."
     )
 
 
@@ -217,7 +222,7 @@ def test_numbers_with_a_few_words_between_are_numbers_in_a_csv_file_only():
 
 def test_blanks_around_text_do_not_count_in_a_csv_file():
     draft = draft_of(x=[" a", "a ", "b", "  "] * 10)
-    assert draft.schema.features["x"].categories == ("a", "b")
+    assert draft.schema.features["x"].categories == ("a", "b", "unknown")
     assert "10 records with a missing value" in remark(draft, "x")
     exact = draft_of(is_csv=False, x=[" a", "a ", "b", "  "] * 10)
     assert exact.schema.features["x"].categories == ("  ", " a", "a ", "b")
@@ -233,6 +238,106 @@ def test_labels_are_talked_about():
 def test_a_table_without_a_feature_is_refused():
     with pytest.raises(ParameterError, match="a schema must have a feature"):
         draft_of(name=[f"n{i}" for i in range(40)])
+
+
+# --- identifiers ------------------------------------------------------------------------------
+
+MANY = 300
+
+
+def draft_of_many(**columns):
+    """The draft of some columns, each of MANY values."""
+    labels = ["no", "yes", "no"] * (MANY // 3)
+    frame = pd.DataFrame({**columns, "fine": [1, 2] * (MANY // 2)})
+    return draft_schema(table_facts(frame, labels, trim=True), COMMAND, is_csv=True)
+
+
+IDENTIFIERS = {
+    "rows": list(range(MANY)),
+    "long": [10**15 + 7919 * n for n in range(MANY)],
+    "beyond 64 bits": [float(10**24 + 10**10 * n) for n in range(MANY)],
+    "with decimals": [*map(float, range(1000, 1000 + MANY - 1)), None],
+    "with words": [*(f"{n}" for n in range(1000, 1000 + MANY - 5)), *["none"] * 5],
+    "of a few with two records": [n // 2 if n < 10 else n for n in range(MANY)],
+    "short": [f"P{n:04}" for n in range(MANY)],
+    "shorter": [f"{n:x}" for n in range(MANY)],
+    "uuid": [str(UUID(int=n**9)) for n in range(MANY)],
+    "coded": pd.Categorical([7 * n for n in range(MANY)]),
+}
+
+
+@pytest.mark.parametrize("kind", IDENTIFIERS)
+def test_identifiers_of_every_kind_are_left_out_and_are_no_leak_of_the_answer(kind):
+    draft = draft_of_many(person=IDENTIFIERS[kind])
+    assert draft.left_out == ("person",)
+    said = draft.text.replace("\n#   ", " ")
+    assert f" different values in {MANY - (kind == 'with decimals')} records, so it looks" in said
+    assert "follows from this column alone" not in said
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [n**3 for n in range(MANY)],  # amounts crowd
+        [n**3 / 7 for n in range(MANY)],
+        [n % 90 for n in range(MANY)],
+        [n // 2 for n in range(MANY)],
+    ],
+)
+def test_amounts_are_kept(values):
+    draft = draft_of_many(x=values)
+    assert draft.left_out == ()
+    nearly_all_differ = values[-1] == (MANY - 1) ** 3
+    assert ("Nearly every record has its own value" in remark(draft, "x")) == nearly_all_differ
+
+
+# --- columns that give the answer away ------------------------------------------------------------
+
+
+def test_a_column_that_tells_the_label_is_kept_and_told():
+    codes = [7, 3, 7] * (MANY // 3)
+    draft = draft_of_many(code=codes, days=[None if code == 7 else 5.5 for code in codes])
+    for name in ("code", "days"):
+        assert (
+            "The label of nearly every record follows from this column alone: if it is known "
+            in (remark(draft, name))
+        )
+    assert "follows from" not in remark(draft, "fine")
+    assert draft.schema.names == ("code", "days", "fine")
+
+
+# --- missing values -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("values", "categories", "place"),
+    [
+        (["east", "west", None, "east"], ["east", "west", "unknown"], "unknown"),
+        (["east", "Unknown", None, "east"], ["Unknown", "east"], "Unknown"),
+        (["east", "?", None, "east"], ["?", "east"], "?"),
+        (["missing", "?", "unknown", None], ["?", "missing", "unknown"], "unknown"),
+        (["east", "west", "unknown", "east"], ["east", "unknown", "west"], None),
+    ],
+)
+def test_missing_values_get_a_category_that_they_count_as(values, categories, place):
+    draft = draft_of(x=values * 10)
+    feature = draft.schema.features["x"]
+    marks = ["kind", "categories", *(["missing"] if place else [])]
+    assert feature == Categorical(categories, missing=place, unconfirmed=marks)
+    assert Schema.from_dict(tomllib.loads(draft.text)) == draft.schema
+    was_added = place is not None and place not in values
+    assert ("a category that was added for it" in remark(draft, "x")) == was_added
+    schema = draft.schema.confirmed()
+    (codes,) = read_features(pd.DataFrame({"x": [None, "east", "elsewhere"]}), schema)
+    missing, _, other = (schema.features["x"].categories[code] for code in codes)
+    assert missing == other == (place or categories[0])
+
+
+@pytest.mark.parametrize("values", [[True, None], [1, None]])
+def test_what_is_no_text_gets_no_category_of_text(values):
+    feature = draft_of(x=pd.Series(values * 20, dtype="category")).schema.features["x"]
+    assert feature.missing is None
+    assert len(feature.categories) == len(set(feature.categories)) <= 2
 
 
 # --- nasty names and values ---------------------------------------------------------------------
@@ -264,19 +369,21 @@ def test_no_name_or_value_breaks_out_and_the_records_fit_their_draft(
         for row, values in enumerate(zip(*columns, strict=True)):
             writer.writerow(["yes" if row else "no", *values])
     target = names[0].strip()
-    records = read_files_without_schema([file], target)
+    dialect = CsvDialect(multiline=True, unconfirmed=["multiline"])
+    records = read_files_without_schema([file], target, dialect)
     command = Command(["nasty\n.csv"], target, 'sche"ma\n.toml')
     facts = table_facts(records.features, records.labels, trim=True)
     try:
-        draft = draft_schema(facts, command, is_csv=True)
+        draft = draft_schema(facts, command, is_csv=True, csv=dialect)
     except ParameterError:  # dates only, or nothing
         return
     assert Schema.from_dict(tomllib.loads(draft.text)) == draft.schema
     assert {*draft.schema.names, *draft.left_out} == {name.strip() for name in names[1:]}
-    assert len(draft.schema.unconfirmed) == 1 + sum(
-        4 if isinstance(f, Numeric) else 2 for f in draft.schema.features.values()
+    assert len(draft.schema.unconfirmed) == 2 + sum(
+        4 if isinstance(f, Numeric) else 2 + (f.missing is not None)
+        for f in draft.schema.features.values()
     )
-    whats = {misfit.what for misfit in find_misfits([file], draft.schema, target).found}
+    whats = {misfit.what for misfit in find_misfits([file], draft.schema, target).misfits}
     assert whats <= {"missing", "not a number: counts as missing", "below the range",
                      "above the range"}  # fmt: skip
     if not _has_infinities(file):

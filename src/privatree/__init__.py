@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from privatree.model import Model, load
     from privatree.paper_estimator import PaperPrivaTreeClassifier
     from privatree.schema import Categorical, Numeric, Schema
+    from privatree.sources.schema_check import SchemaCheck
 
 __version__ = "0.1.0"
 
@@ -91,6 +92,7 @@ __all__ = [
     "PrivacyLeakWarning",
     "PrivatreeError",
     "Schema",
+    "SchemaCheck",
     "SchemaError",
     "SourceError",
     "__version__",
@@ -116,6 +118,7 @@ _HOME = {
     "PaperPrivaTreeClassifier": "privatree.paper_estimator",
     "PrivaTreeClassifier": "privatree.estimators",
     "Schema": "privatree.schema",
+    "SchemaCheck": "privatree.sources.schema_check",
     "export_text": "privatree.export",
     "load": "privatree.model",
     "plot_budget": "privatree.export",

@@ -84,9 +84,7 @@ class CsvDialect:
         if not isinstance(self.multiline, bool):
             raise SchemaError(f"multiline must be True or False, got {shown(self.multiline)}.")
         if self.multiline and self.quote is None:
-            raise SchemaError(
-                "multiline must be used with a quote: only values in quotes span lines."
-            )
+            raise SchemaError("multiline must be used with a quote: values span lines in quotes.")
         object.__setattr__(self, "unconfirmed", marks_of(self.unconfirmed, _NAMES))
 
     def changed(self, **options: Any) -> CsvDialect:

@@ -26,7 +26,7 @@ from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from privatree.csv_dialect import CsvDialect
 from privatree.errors import SchemaError
@@ -41,6 +41,9 @@ from privatree.schema_values import (
     text_of,
 )
 from privatree.toml_files import read_toml, write_toml
+
+if TYPE_CHECKING:
+    from privatree.sources.schema_check import SchemaCheck
 
 __all__ = ["Categorical", "Feature", "Label", "Numeric", "Schema"]
 
@@ -347,6 +350,53 @@ class Schema:
         from privatree.sources.inference import infer_schema
 
         return infer_schema(X, y)
+
+    # --- for the owner's eyes -----------------------------------------------------------------
+
+    def check(self, X: Any, y: Any = None) -> SchemaCheck:
+        """Look for what in the records does not fit this schema. **This leaks.**
+
+        Training takes what does not fit without a word, because an error would tell of a record:
+        a number is clipped to its range, an unknown category counts as the first one, a record
+        with an unknown label is left out. Here all of it is counted, with examples of values, and
+        with the columns that ``fit`` would refuse. It is about single records: look, keep it to
+        yourself, and do not narrow the schema to what you see. ``fit`` never calls it.
+
+        Parameters
+        ----------
+        X : frame
+            Records in memory, of any kind that ``fit`` takes. For files there is the command
+            ``privatree schema check``.
+        y : labels, optional
+            One label per record. Without them only the columns are checked.
+
+        Returns
+        -------
+        SchemaCheck
+            True if every value fits. Print it.
+
+        Raises
+        ------
+        SchemaError
+            If X has no column of the schema or, without names of columns, not as many.
+        TypeError, ValueError
+            If X is not a frame, y not one column, or they have not equally many rows.
+
+        Examples
+        --------
+        >>> schema = Schema({"age": Numeric(0, 120), "sex": Categorical(["F", "M"])}, ["no", "yes"])
+        >>> schema.check([[34, "F"], [199, "m"]], ["no", "Yes"])
+        Not private: this tells of single records. Keep it to yourself.
+        <BLANKLINE>
+        2 records
+          'age'  1  above the range, such as 199
+          'sex'  1  not a category, such as 'm'
+          'y'    1  not a class: left out, such as 'Yes'
+        Everything else fits.
+        """
+        from privatree.sources.misfits import find_frame_misfits
+
+        return find_frame_misfits(X, y, self)
 
 
 # --- written form --------------------------------------------------------------------------------

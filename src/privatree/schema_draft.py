@@ -26,15 +26,20 @@ _UNBROKEN = "\x1f"
 _MOST_CATEGORIES = 1000
 _MANY_VALUES = 20
 """From there on it is no accident that all values differ, or nearly all."""
+_MANY_NUMBERS = 50
+"""The same for whole numbers: the ages of twenty persons can all differ."""
 _MANY_CLASSES = 30
+_UNKNOWN = "unknown"
+_WORDS_FOR_UNKNOWN = (_UNKNOWN, "not known", "missing", "?")
+"""Categories that missing values can count as, in lower case."""
 
 _DATES = (
     "dates and times cannot be split on. Add a column of numbers to the data, such as the year, "
     "the age or the days since an event."
 )
 _AMOUNTS = (
-    "like numbers with a decimal comma or marks between the thousands: write them as 1296.5 in the "
-    "data, and draft again."
+    "like numbers with a decimal comma or marks between the thousands: draft again with --decimal "
+    "',', or write them as 1296.5 in the data."
 )
 
 _HEADER = """\
@@ -51,7 +56,8 @@ missing = ... names.
 
 2. Then delete its line "unconfirmed". Until then no finite epsilon holds, and fit refuses.
 
-3. Delete the tables of columns that must not be used, such as names and numbers of persons."""
+3. Delete the tables of columns that must not be used, such as names and numbers of persons, or \
+what is known only after the outcome."""
 
 _FOOTER = """\
 This file and its comments are for the owner of the data. Do not publish it before every value is \
@@ -147,6 +153,8 @@ def draft_schema(
         feature = column.feature
         if _is_number_with_marks(column, is_csv) and column.numbers is not None:
             feature = column.numbers
+        elif column.n_missing and isinstance(feature, Categorical):
+            feature = _with_unknown(feature)
         features[column.name] = feature
         comments["features", column.name] = _remarks(column, feature, is_csv)
     if not features:
@@ -224,24 +232,44 @@ def _why_not(column: ColumnFacts, is_csv: bool) -> str | None:
         return f"of type {column.type_name}, which is neither numbers nor text."
     if column.n_values == 0:
         return "no record has a value."
-    is_text = isinstance(column.feature, Categorical) and isinstance(
-        column.feature.categories[0], str
-    )
-    if not is_text or _is_number_with_marks(column, is_csv):
+    feature = column.feature
+    if isinstance(feature, Numeric) or _is_number_with_marks(column, is_csv):
+        if column.n_values >= _MANY_NUMBERS and column.is_numbered and _nearly_all_differ(column):
+            return f"whole numbers with {_different(column)}, so it looks like an identifier."
+        return None
+    if isinstance(feature.categories[0], bool):
         return None
     if 10 * column.n_dates >= 9 * column.n_values:
         return f"text that looks like dates, and {_DATES}"
     if column.n_distinct > _MOST_CATEGORIES or (
         column.n_distinct >= _MANY_VALUES and 2 * column.n_distinct > column.n_values
     ):
-        different = f"text with {column.n_distinct} different values"
         if _has_amounts(column):
-            return f"{different} that look {_AMOUNTS}"
-        return (
-            f"{different} in {_records(column.n_values)}, so it looks like an identifier or free "
-            "text."
-        )
+            return f"text with {column.n_distinct} different values that look {_AMOUNTS}"
+        if isinstance(feature.categories[0], str):
+            return f"text with {_different(column)}, so it looks like an identifier or free text."
+        return f"codes with {_different(column)}, so it looks like an identifier."
     return None
+
+
+def _nearly_all_differ(column: ColumnFacts) -> bool:
+    return column.n_distinct >= _MANY_VALUES and 20 * column.n_distinct >= 19 * column.n_values
+
+
+def _different(column: ColumnFacts) -> str:
+    return f"{column.n_distinct} different values in {_records(column.n_values)}"
+
+
+def _with_unknown(feature: Categorical) -> Categorical:
+    """The same categories and, if they are text, one that missing values count as."""
+    if not isinstance(feature.categories[0], str):
+        return feature
+    by_key = {str(category).strip().casefold(): category for category in feature.categories}
+    for word in _WORDS_FOR_UNKNOWN:
+        if word in by_key:
+            return replace(feature, missing=by_key[word], unconfirmed=["missing"])
+    categories = [*feature.categories, _UNKNOWN]
+    return Categorical(categories, missing=_UNKNOWN, unconfirmed=["missing"])
 
 
 def _is_number_with_marks(column: ColumnFacts, is_csv: bool) -> bool:
@@ -270,26 +298,36 @@ def _nearly_the_same(labels: Sequence[Any], called: str) -> list[str]:
 
 
 def _remarks(column: ColumnFacts, feature: Feature, is_csv: bool) -> list[str]:
-    said = [_kind(column, feature)]
-    if feature is not column.feature:
+    said = [_kind(feature)]
+    is_spelled = isinstance(feature, Numeric) and isinstance(column.feature, Categorical)
+    if is_spelled:
         said.append(
             f"{_records(column.n_values - column.n_numbers)} with text that is not a number: it "
             "counts as missing."
         )
     if _has_amounts(column):
         said.append(f"{_records(column.n_amounts)} with text that looks {_AMOUNTS}")
-    elif feature is column.feature and 2 * column.n_numbers > column.n_values:
+    elif not is_spelled and 2 * column.n_numbers > column.n_values:
         instead = "write a table as those of numbers" if is_csv else "convert them in the data"
         said.append(f"Most spell numbers: if these are amounts, {instead}.")
-    if column.n_distinct == 1:
+    if column.tells_label:
+        said.append(
+            "The label of nearly every record follows from this column alone: if it is known only "
+            "after the outcome, or made from it, delete this table."
+        )
+    has_unknown = isinstance(feature, Categorical) and feature.missing is not None
+    if column.n_distinct == 1 and not has_unknown:
         said.append(
             "All have the same value, and a column of one value is of no use: write what is "
             "possible, or delete this table."
         )
     if isinstance(feature, Numeric):
-        if feature.integer and column.n_distinct == column.n_values >= _MANY_VALUES:
-            said.append("No value occurs twice: if they are numbers of persons, delete this table.")
-        said += _about_missing(column, feature, "low")
+        if feature.integer and _nearly_all_differ(column):
+            said.append(
+                "Nearly every record has its own value: if they identify persons, delete this "
+                "table."
+            )
+        said += _about_missing(column, "low")
         lines = _wrapped(" ".join(said))
         if len(column.few_numbers) > 2:
             lines += [
@@ -300,11 +338,14 @@ def _remarks(column: ColumnFacts, feature: Feature, is_csv: bool) -> list[str]:
             ]
         return lines
     said += _nearly_the_same(feature.categories, "categories")
-    said += _about_missing(column, feature, "the first category")
+    if isinstance(feature.missing, str):
+        said.append(_about_unknown(column, feature.missing))
+    else:
+        said += _about_missing(column, "the first category")
     return _wrapped(" ".join(said))
 
 
-def _kind(column: ColumnFacts, feature: Feature) -> str:
+def _kind(feature: Feature) -> str:
     if isinstance(feature, Numeric):
         return "Whole numbers." if feature.integer else "Numbers."
     if isinstance(feature.categories[0], bool):
@@ -314,7 +355,16 @@ def _kind(column: ColumnFacts, feature: Feature) -> str:
     return f"{kind}: {n_categories} {'category' if n_categories == 1 else 'categories'}."
 
 
-def _about_missing(column: ColumnFacts, feature: Feature, place: str) -> list[str]:
+def _about_unknown(column: ColumnFacts, category: str) -> str:
+    found = column.feature.categories if isinstance(column.feature, Categorical) else ()
+    added = "" if category in found else ", a category that was added for it"
+    return (
+        f"{_records(column.n_missing)} with a missing value: it counts as {_named(category)}"
+        f"{added}. So does what is not in the list."
+    )
+
+
+def _about_missing(column: ColumnFacts, place: str) -> list[str]:
     if not column.n_missing:
         return []
     return [

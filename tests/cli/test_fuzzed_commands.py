@@ -122,7 +122,9 @@ def test_bad_data(run, data):
     assert run("fit", data, *FIT)[0] == 2
     assert run("predict", "model.json", data, "-o", "new.csv")[0] == 2
     assert run("certify", data, *FIT[:-2], "--refits", "2")[0] == 2
-    assert run("schema", "draft", data, "--target", "outcome", "-o", "new.toml")[0] == 2
+    known = ("--encoding", "utf-8") if data.endswith(".csv") else ()  # else it finds out
+    draft = ("schema", "draft", data, "--target", "outcome", "-o", "new.toml")
+    assert run(*draft, *known)[0] == 2
     assert run("schema", "check", "schema.toml", data, "--target", "outcome")[0] == 2
 
 

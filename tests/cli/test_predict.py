@@ -122,7 +122,8 @@ def test_it_predicts_what_the_model_does(folder, monkeypatch, random_tree):
             }
         )
         frame.to_csv("data.csv", index=False, quoting=csv.QUOTE_ALL)
-        assert run(monkeypatch, "predict", "model.json", "data.csv", "-o", "out.parquet") == 0
+        arguments = ("model.json", "data.csv", "--multiline", "-o", "out.parquet")
+        assert run(monkeypatch, "predict", *arguments) == 0
         found = pq.ParquetFile("out.parquet").read().column("prediction").to_pylist()
         np.testing.assert_array_equal(found, other.predict(frame))
 
@@ -140,11 +141,12 @@ def test_no_rows(folder, monkeypatch, capsys):
         (["data.csv", "data.csv"], "data.csv: a model file must be JSON: Expecting value: line 1 "
          "column 1 (char 0).\n"),
         (["model.json", "no.csv"], "no.csv: No such file or directory.\n"),
-        (["model.json", "model.json"], "must end in one of .csv, .csv.gz, .parquet, .pq.\n"),
+        (["model.json", "model.json"], "must end in .csv or .tsv (also .gz or .zst), .xlsx, .parquet "
+         "or .pq.\n"),
         (["model.json", "ragged.csv"], "ragged.csv: row 3 must have 2 values as the first one, got "
-         "1. Mend it or take it out.\n"),
+         "1. Fix or remove the row.\n"),
         (["model.json", "other.csv"], "other.csv: must have every column needed, lacks 'age'. Its "
-         "first row must name the columns, with commas between.\n"),
+         "first row must name the columns.\n"),
         (["model.json", "data.csv", "-o", "out.txt"], "out.txt: a file of predictions must end in "
          ".csv or .parquet.\n"),
         (["model.json", "data.csv", "-o", "data.csv"], "but is read. Write another file.\n"),

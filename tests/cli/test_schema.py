@@ -96,11 +96,16 @@ def test_an_edited_schema_is_not_overwritten(folder, monkeypatch, capsys):
          "file.\n"),
         (None, ["data.csv", "-o", "no/s.toml"], "there is no folder no. Create it first.\n"),
         ("", ["odd.csv"], "lacks 'ill'. The file is empty.\n"),
-        ("age;ill\n1;no\n2;yes\n", ["odd.csv"], "lacks 'ill'. Its columns have semicolons between: "
-         "save it with commas.\n"),
-        ("age,\xe4rzte,ill\n1,2,no\n2,3,yes\n", ["odd.csv"], "odd.csv: must be UTF-8 text, and is "
-         "not. Save it as CSV UTF-8.\n"),
-        ("age,ward,ill\n1,K\xf6ln,no\n2,Bonn,yes\n", ["odd.csv"], "Save it as CSV UTF-8.\n"),
+        ("age;ill\n1;no\n2;yes\n", ["odd.csv", "--delimiter", ","], "lacks 'ill'. Its columns have "
+         "semicolons between: pass --delimiter ';'.\n"),
+        ("age,ward,ill\n1,K\xf6ln,no\n2,Bonn,yes\n", ["odd.csv", "--encoding", "utf-8"], "odd.csv: "
+         "must be utf-8 text, and is not. Pass --encoding latin-1, or what it is.\n"),
+        (None, ["data.csv", "--delimiter", "ab"], "--delimiter must be one ASCII character that is "
+         "no line break, got 'ab'.\n"),
+        (None, ["data.csv", "--quote", ";", "--delimiter", ";"], "--delimiter, quote and escape "
+         "must be different characters.\n"),
+        (None, ["data.csv", "--encoding", "utf-7"], "--encoding must be one in which a line break "
+         "is a byte of its own, got utf-7. Convert the file to UTF-8.\n"),
         ("age,age,ill\n1,2,no\n", ["odd.csv"], "got 'age' twice. Rename or delete one.\n"),
         ("age,il\n1,no\n", ["odd.csv"], "lacks 'ill'. Did you mean 'il'?\n"),
         ("age,ill\n", ["odd.csv"], "odd.csv: has no records.\n"),
@@ -253,7 +258,7 @@ def test_check_notes_blanks_and_other_encodings(folder, monkeypatch, capsys):
         "Every value fits.",
         "Not in the schema, so ignored: 'note'.",
         "Blanks around values of 'ward' (2), 'ill' (1): trimmed here, not in Python frames.",
-        "odd.csv: not UTF-8, so letters beyond a to z are damaged. Save it as CSV UTF-8.",
+        "odd.csv: not in its encoding, so letters beyond a to z are damaged. Pass --encoding.",
     ]
 
 

@@ -23,6 +23,7 @@ NAMES = {
     "PrivacyLeakWarning",
     "PrivatreeError",
     "Schema",
+    "SchemaCheck",
     "SchemaError",
     "SourceError",
     "__version__",

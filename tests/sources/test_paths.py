@@ -11,8 +11,9 @@ import pytest
 from privatree.errors import ParameterError, SchemaError
 from privatree.schema import Categorical, Numeric, Schema
 from privatree.sources.files import read_columns, read_files, read_files_without_schema
-from privatree.sources.misfits import Misfit, find_misfits
+from privatree.sources.misfits import find_misfits
 from privatree.sources.paths import find_files, partition_values
+from privatree.sources.schema_check import Misfit
 
 SCHEMA = Schema({"size": Numeric(0, 9), "year": Numeric(2000, 2030)}, ["yes", "no"])
 
@@ -125,7 +126,7 @@ def test_without_a_schema_they_are_text_too(table):
 def test_what_does_not_fit_in_them_is_found(table):
     schema = Schema({"size": Numeric(0, 9), "year": Categorical(["2024"])}, ["yes", "no"])
     misfits = find_misfits(find_files([table]), schema, "answer")
-    assert misfits.found == [
+    assert misfits.misfits == [
         Misfit("year", "not a category", 2, ("'2023'",)),
         Misfit("year", "missing", 2),
     ]

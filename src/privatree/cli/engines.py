@@ -69,9 +69,15 @@ def opened_source(
         Whether nothing is said.
     """
     from privatree.sources import CsvSource, ParquetSource
+    from privatree.sources.held_files import StandardInput
     from privatree.sources.paths import is_csv
     from privatree.sources.room import fits_in_memory
 
+    if engine == "spark" and any(isinstance(file, StandardInput) for file in files):
+        raise ParameterError(
+            "--engine spark must be used with files that executors can read, not with the standard "
+            "input."
+        )
     in_memory = engine == "memory" or (
         engine == "auto" and fits_in_memory(files, len(schema.features))
     )

@@ -106,8 +106,9 @@ def fit(
     The schema decides what a column is. What does not fit it is never an error, which would tell
     of a record: a number is clipped to its range, what is not a number counts as missing, a
     category that is not in the schema too, and a record with an unknown label or a CSV line with
-    too few or too many values, or with quotes that it does not close, is left out. So look at your data before: privatree schema draft
-    writes a schema to edit, privatree schema check shows which records do not fit it.
+    too few or too many values, or with quotes that it does not close, is left out. So look at your
+    data before: privatree schema draft writes a schema to edit, privatree schema check shows which
+    records do not fit it.
 
     Files may be larger than memory: then they are read in passes, of which a tree of depth 4 takes
     2 to 5. With --engine spark a cluster counts, whose executors must see the files too.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -13,8 +13,6 @@ from privatree.cli.learner_options import Data, Target, check_not_empty
 from privatree.cli.output import check_output, write_output
 from privatree.cli.waiting import waiting
 from privatree.errors import ParameterError
-
-_NOT_PRIVATE = "Not private: this tells of single records. Keep it to yourself."
 
 app = typer.Typer(
     help="Write down what is public about a table: draft a schema, and check it against the data."
@@ -46,6 +44,9 @@ def draft(
     "unconfirmed". Open it in an editor; it says what to do. fit refuses it until you have checked
     every entry and deleted its mark.
 
+    Columns that look like identifiers or free text are left out. The comments also name columns
+    that may have been made from the answer, and where missing values count.
+
     The draft is not private: it is for the owner of the data, and nobody else.
 
     Example: privatree schema draft patients.csv --target outcome -o schema.toml
@@ -71,7 +72,12 @@ def draft(
         records = read_files_without_schema(files, target, dialect)
         check_not_empty(files, records.labels)
         try:
-            facts = table_facts(records.features, records.labels, trim=from_csv)
+            facts = table_facts(
+                records.features,
+                records.labels,
+                trim=from_csv,
+                decimal="." if dialect is None else dialect.decimal,
+            )
         except (TypeError, ValueError) as error:
             raise ParameterError(f"--target {target}: {error}") from None
         commands = Command(data, target, "schema.toml" if output is None else str(output))
@@ -116,64 +122,8 @@ def check(
     csv.check(files)
     declared = csv.declared_in(Schema.from_toml(schema))
     with waiting("Reading the records"):
-        misfits = find_misfits(files, declared, target)
+        checked = find_misfits(files, declared, target)
     if as_json:
-        typer.echo(json.dumps(_as_dict(misfits, declared), indent=1, ensure_ascii=False))
+        typer.echo(json.dumps(checked.to_dict(), indent=1, ensure_ascii=False))
         return
-    typer.echo(_NOT_PRIVATE)
-    for line in _lines(misfits, schema, declared):
-        typer.echo(line)
-
-
-def _as_dict(misfits: Any, schema: Any) -> dict[str, Any]:
-    return {
-        "note": _NOT_PRIVATE,
-        "records": misfits.n_records,
-        "ragged_rows": misfits.n_ragged,
-        "misfits": [
-            {
-                "column": misfit.column,
-                "what": misfit.what,
-                "records": misfit.records,
-                "examples": list(misfit.examples),
-            }
-            for misfit in misfits.found
-        ],
-        "ignored": misfits.ignored,
-        "not_utf8": misfits.not_utf8,
-        "trimmed": misfits.trimmed,
-        "unconfirmed": [list(place) for place in schema.unconfirmed],
-    }
-
-
-def _lines(misfits: Any, path: Path, schema: Any) -> list[str]:
-    lines = [f"\n{misfits.n_records} records"]
-    rows = [
-        (
-            repr(misfit.column),
-            "all" if misfit.records is None else str(misfit.records),
-            misfit.what + (f", such as {', '.join(misfit.examples)}" if misfit.examples else ""),
-        )
-        for misfit in misfits.found
-    ]
-    if misfits.n_ragged:
-        rows.append(("(rows)", str(misfits.n_ragged), "too few or too many values: left out"))
-    names = max((len(name) for name, _, _ in rows), default=0)
-    counts = max((len(count) for _, count, _ in rows), default=0)
-    lines += [f"  {name:<{names}}  {count:>{counts}}  {what}" for name, count, what in rows]
-    lines.append("Everything else fits." if rows else "Every value fits.")
-    if misfits.ignored:
-        lines.append(f"Not in the schema, so ignored: {', '.join(map(repr, misfits.ignored))}.")
-    if misfits.trimmed:
-        counted = ", ".join(f"{name!r} ({count})" for name, count in misfits.trimmed.items())
-        lines.append(f"Blanks around values of {counted}: trimmed here, not in Python frames.")
-    lines += [
-        f"{file}: not in its encoding, so letters beyond a to z are damaged. Pass --encoding."
-        for file in misfits.not_utf8
-    ]
-    if schema.unconfirmed:
-        lines.append(
-            f"Not yet confirmed in {path}: {schema.shown_unconfirmed()}. Check each against public "
-            'knowledge and delete its line "unconfirmed".'
-        )
-    return lines
+    typer.echo(checked.to_text(str(schema)))

@@ -14,8 +14,10 @@ What is here, from the caller's table to counts::
     columns.py           one column, whatever it came from (arrow_columns.py, values.py: how it is
                          read)
     frames.py            a frame by a schema; batch.py: some of its rows
-    inference.py         a schema from records, which leaks (column_facts.py; misfits.py: what does
-                         not fit one)
+    inference.py         a schema from records, which leaks (column_facts.py: for a draft;
+                         label_rules.py: which columns tell the label alone)
+    misfits.py           what in records does not fit a schema, which leaks (column_misfits.py: in
+                         a column; schema_check.py: the result and its text)
 
     paths.py             which files; room.py: would they fit in memory?
     files.py             files by a schema, as a table (file_records.py)

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from privatree.schema import Feature, Label, Numeric
 from privatree.sources.columns import (
@@ -18,12 +19,14 @@ from privatree.sources.columns import (
     ColumnType,
     LazyColumn,
     NumberColumn,
+    to_codes,
     to_numbers,
 )
 from privatree.sources.csv_text import MISSING_WORDS, text_numbers
 from privatree.sources.inference import infer_classes, infer_feature
+from privatree.sources.label_rules import LabelRules
 from privatree.sources.opening import open_frame, open_labels
-from privatree.sources.values import is_missing
+from privatree.sources.values import is_missing, plain_numbers
 
 _BLANKS = " \t\n\r\v\f"
 _FEW = 12
@@ -78,6 +81,11 @@ class ColumnFacts:
         decimal comma, or marks between the thousands.
     n_dates : int
         Of text: how many have what looks like a date.
+    is_numbered : bool
+        Whether the values, or the numbers that text spells, are whole and look as numbers do that
+        were given out: all of one length, or evenly spread over their range.
+    tells_label : bool
+        Whether the label of nearly every record follows from this column alone.
     """
 
     name: str
@@ -91,6 +99,8 @@ class ColumnFacts:
     n_numbers: int = 0
     n_amounts: int = 0
     n_dates: int = 0
+    is_numbered: bool = False
+    tells_label: bool = False
 
 
 @dataclass(frozen=True)
@@ -112,7 +122,7 @@ class TableFacts:
     n_unlabelled: int
 
 
-def table_facts(X: Any, y: Any, *, trim: bool) -> TableFacts:
+def table_facts(X: Any, y: Any, *, trim: bool, decimal: str = ".") -> TableFacts:
     """Look at all records. **This leaks.**
 
     Parameters
@@ -124,6 +134,8 @@ def table_facts(X: Any, y: Any, *, trim: bool) -> TableFacts:
     trim : bool
         Whether blanks around text do not count, and ``NA`` and the like stand for no value, as in
         CSV files.
+    decimal : {".", ","}
+        The decimal mark of numbers that are text.
 
     Returns
     -------
@@ -141,10 +153,15 @@ def table_facts(X: Any, y: Any, *, trim: bool) -> TableFacts:
     classes = tuple(infer_classes(labels))
     names = table.names or [f"x{place}" for place in range(len(table.columns))]
     columns = [_trimmed(column) for column in table.columns] if trim else table.columns
+    content = labels.read()
+    rules = LabelRules(to_codes(content, classes, -1, np.int64))
     return TableFacts(
-        tuple(_facts(name, column) for name, column in zip(names, columns, strict=True)),
+        tuple(
+            _facts(name, column, rules, decimal)
+            for name, column in zip(names, columns, strict=True)
+        ),
         classes,
-        _counts(labels.read())[1],
+        _counts(content)[1],
     )
 
 
@@ -164,31 +181,77 @@ def _meant(text: str) -> str | None:
     return None if not text or text in MISSING_WORDS else text
 
 
-def _facts(name: str, column: LazyColumn) -> ColumnFacts:
+def _facts(name: str, column: LazyColumn, rules: LabelRules, decimal: str) -> ColumnFacts:
     if column.type.kind == "other":
         return ColumnFacts(name, column.type.name, None, 0, 0, 0)
     content = column.read()
     counts, n_missing = _counts(content)
     feature = infer_feature(LazyColumn(column.type, lambda: content))
     values = list(counts)
-    is_text = any(isinstance(value, str) for value in values)
-    numbers, n_numbers, n_amounts, n_dates = _spelled(counts) if is_text else (None, 0, 0, 0)
     few: tuple[int, ...] = ()
-    if isinstance(feature, Numeric) and 0 < len(values) <= _FEW:
-        whole = all(float(value).is_integer() for value in values)
-        few = tuple(sorted(int(value) for value in values)) if whole else ()
+    spelled, is_numbered = _Spelled(), False
+    if any(isinstance(value, str) for value in values):
+        spelled = _spelled(counts, decimal)
+        is_numbered = spelled.is_numbered
+    elif isinstance(feature, Numeric) and _are_whole(numbers := plain_numbers(values)):
+        feature = _whole(feature)
+        few = tuple(sorted(map(int, values))) if len(values) <= _FEW else ()
+        is_numbered = _are_numbered(numbers)
     return ColumnFacts(
-        name, column.type.name, feature, sum(counts.values()), n_missing, len(values), few,
-        numbers, n_numbers, n_amounts, n_dates,
-    )  # fmt: skip
+        name,
+        column.type.name,
+        feature,
+        n_values=sum(counts.values()),
+        n_missing=n_missing,
+        n_distinct=len(values),
+        few_numbers=few,
+        numbers=spelled.range,
+        n_numbers=spelled.n_numbers,
+        n_amounts=spelled.n_amounts,
+        n_dates=spelled.n_dates,
+        is_numbered=is_numbered,
+        tells_label=rules.is_told_by(content),
+    )
+
+
+def _are_whole(numbers: NDArray[np.float64]) -> bool:
+    is_finite = bool(np.isfinite(numbers).all()) and len(numbers) > 0
+    return is_finite and bool(np.all(numbers == np.floor(numbers)))
+
+
+def _whole(feature: Numeric) -> Numeric:
+    """A range of whole numbers, also if they have a type with decimals.
+
+    They have in pandas where one is missing, and in files that say 65.0.
+    """
+    if max(abs(feature.low), abs(feature.high)) >= _LARGEST_EXACT:
+        return feature
+    return Numeric(int(feature.low), int(feature.high), integer=True)
+
+
+def _are_numbered(numbers: NDArray[np.float64]) -> bool:
+    """Whether distinct whole numbers look given out, one after the other or at random.
+
+    Amounts seldom do: they have one length only if none is tenfold another, and they crowd.
+    """
+    numbers = np.sort(numbers)
+    low, high = float(numbers[0]), float(numbers[-1])
+    if low >= 0 and len(str(int(low))) == len(str(int(high))):
+        return True
+    # Kolmogorov and Smirnov: of numbers that are drawn evenly from the range, one set in a hundred
+    # is further from even than this.
+    evenly = np.linspace(low, high, len(numbers))
+    return bool(np.max(np.abs(numbers - evenly)) < 1.63 / np.sqrt(len(numbers)) * (high - low))
 
 
 def _counts(content: Column) -> tuple[dict[Any, int], int]:
     """How often each value occurs, and how many records have none."""
     if isinstance(content, NumberColumn):
         numbers = to_numbers(content)
-        found, counts = np.unique(numbers[np.isfinite(numbers)], return_counts=True)
-        n_missing = int(np.isnan(numbers).sum())
+        n_missing, present = int(np.isnan(numbers).sum()), np.isfinite(numbers)
+        if content.values.dtype.kind in "iu":  # as they are: long ones can be equal as floats
+            numbers = content.values
+        found, counts = np.unique(numbers[present], return_counts=True)
         return dict(zip(found.tolist(), counts.tolist(), strict=True)), n_missing
     if isinstance(content, CodedColumn):
         known = content.codes[content.codes >= 0]
@@ -206,17 +269,23 @@ def _counts(content: Column) -> tuple[dict[Any, int], int]:
     return counted, n_missing
 
 
-def _spelled(counts: dict[Any, int]) -> tuple[Numeric | None, int, int, int]:
-    """The range of the numbers that text spells, and how many records have one.
+class _Spelled(NamedTuple):
+    """What text spells: the range of its numbers, and how many records have which kind."""
 
-    Also how many have an amount that is not read as a number, and how many a date.
-    """
+    range: Numeric | None = None
+    n_numbers: int = 0
+    n_amounts: int = 0
+    n_dates: int = 0
+    is_numbered: bool = False
+
+
+def _spelled(counts: dict[Any, int], decimal: str) -> _Spelled:
     import pyarrow as pa
     import pyarrow.compute as pc
 
     text = pa.chunked_array([pa.array(list(counts), pa.string())])
     times = np.array(list(counts.values()))
-    numbers = to_numbers(text_numbers(text))
+    numbers = to_numbers(text_numbers(text, decimal))
     is_number = np.isfinite(numbers)
     n_amounts, n_dates = (
         int(times[pc.match_substring_regex(text, pattern).to_numpy() & ~is_number].sum())
@@ -224,10 +293,14 @@ def _spelled(counts: dict[Any, int]) -> tuple[Numeric | None, int, int, int]:
     )
     found = numbers[is_number]
     if len(found) == 0:
-        return None, 0, n_amounts, n_dates
-    if np.all(found % 1 == 0) and np.abs(found).max() < _LARGEST_EXACT:
-        found = found.astype(np.int64)
-    kind = ColumnType("number", "text", is_integer=found.dtype.kind == "i")
-    feature = infer_feature(LazyColumn(kind, lambda: NumberColumn(found)))
-    n_numbers = int(times[is_number].sum())
-    return (feature if isinstance(feature, Numeric) else None), n_numbers, n_amounts, n_dates
+        return _Spelled(n_amounts=n_amounts, n_dates=n_dates)
+    numeric = LazyColumn(ColumnType("number", "text"), lambda: NumberColumn(found))
+    feature = cast("Numeric", infer_feature(numeric))
+    is_whole = _are_whole(found)
+    return _Spelled(
+        _whole(feature) if is_whole else feature,
+        int(times[is_number].sum()),
+        n_amounts,
+        n_dates,
+        is_numbered=is_whole and _are_numbered(np.unique(found)),
+    )

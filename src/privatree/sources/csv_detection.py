@@ -17,7 +17,7 @@ from privatree.errors import SchemaError
 from privatree.sources.csv_files import CsvFile, open_csv
 from privatree.sources.csv_rows import is_utf8
 from privatree.sources.held_files import HeldFile
-from privatree.sources.paths import is_csv
+from privatree.sources.paths import is_csv, is_tab_separated
 from privatree.sources.raw_files import opened_text
 
 _DELIMITERS = (",", ";", "\t", "|", "\x01")
@@ -98,17 +98,23 @@ def _delimiter(files: Sequence[Path], dialect: CsvDialect) -> dict[str, Any]:
     for delimiter in _DELIMITERS:
         if delimiter in (dialect.quote, dialect.escape):
             continue
-        try:
-            opened = open_csv(files[0], replace(dialect, delimiter=delimiter))
+        opened = _opened(files[0], replace(dialect, delimiter=delimiter))
+        if opened is not None and (n_names := len(opened.first_row.names)) > 1:
             n_rows, n_ragged = _sample_counts(opened)
-        except SchemaError:  # a first row that cannot be read so
-            continue
-        n_names = len(opened.first_row.names)
-        if n_names > 1:
             scores[delimiter] = ((n_rows - n_ragged + 1) / (n_rows + 1), n_names)
     best = max(scores, key=lambda delimiter: scores[delimiter], default=None)
-    usual = open_csv(files[0], CsvDialect(encoding=dialect.encoding)).dialect.delimiter
+    usual = CsvDialect().of_file(is_tab_separated=is_tab_separated(files[0])).delimiter
     return {} if best in (None, usual) else {"delimiter": best}
+
+
+def _opened(file: Path, dialect: CsvDialect) -> CsvFile | None:
+    """The file, if its first row can be read so, or so but for names that span lines."""
+    for multiline in dict.fromkeys((dialect.multiline, dialect.quote is not None)):
+        try:
+            return open_csv(file, replace(dialect, multiline=multiline))
+        except SchemaError:
+            continue
+    return None
 
 
 def _sample_counts(opened: CsvFile) -> tuple[int, int]:
@@ -122,15 +128,15 @@ def _sample_counts(opened: CsvFile) -> tuple[int, int]:
 
 def _quoting(files: Sequence[Path], dialect: CsvDialect) -> dict[str, Any]:
     """Quotes, escapes, and values that span lines, if fewer rows are ragged with them."""
-    names = open_csv(files[0], dialect).first_row.names
-    if all(len(name) > 1 and name[0] == name[-1] == "'" for name in names):
+    opened = _opened(files[0], dialect)
+    names = opened.first_row.names if opened is not None else []
+    if names and all(len(name) > 1 and name[0] == name[-1] == "'" for name in names):
         return {"quote": "'"}
-    # The last would also make sense of what others explain better.
-    options: list[dict[str, Any]] = [{}, {"escape": "\\"}, {"multiline": True},
-                                     {"escape": "\\", "multiline": True}, {"quote": "'"}]  # fmt: skip
+    escape: dict[str, Any] = {"escape": "\\"}
+    multiline: dict[str, Any] = {"multiline": True}
     best: dict[str, Any] = {}
     fewest: int | None = None
-    for changes in options:
+    for changes in ({}, escape, multiline, {**escape, **multiline}):
         try:
             n_ragged = sum(_n_ragged(file, replace(dialect, **changes)) for file in files)
         except SchemaError:
@@ -148,8 +154,10 @@ def _n_ragged(file: Path, dialect: CsvDialect) -> int:
 
 
 def _decimal(files: Sequence[Path], dialect: CsvDialect) -> dict[str, Any]:
-    opened = open_csv(files[0], dialect)
+    opened = _opened(files[0], dialect)
     found: Counter[str] = Counter()
+    if opened is None:
+        return {}
     for chunk in opened.chunks():
         read = opened.chunk_text(chunk, range(len(opened.first_row.names)))
         for column in read.columns:

@@ -7,8 +7,8 @@ so that a misspelt label or a unit that was mixed up is found before.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,78 +16,25 @@ import numpy as np
 
 from privatree.errors import SchemaError
 from privatree.near_names import did_you_mean
-from privatree.schema import Categorical, Feature, Numeric, Schema
+from privatree.schema import Categorical, Feature, Schema
 from privatree.sources.arrow_columns import arrow_column, arrow_type
+from privatree.sources.column_misfits import ReadColumn, column_misfits, misfit_count
 from privatree.sources.columns import (
-    CodedColumn,
-    Column,
-    NumberColumn,
+    ColumnType,
+    LazyColumn,
     check_class_type,
     check_feature_type,
-    to_codes,
-    to_numbers,
 )
+from privatree.sources.containers import Table, is_from
 from privatree.sources.csv_files import CsvFile, open_csv
-from privatree.sources.csv_text import MISSING_WORDS, count_trimmed, text_column
+from privatree.sources.csv_text import count_trimmed, text_column
 from privatree.sources.files import open_parquet, read_parquet
+from privatree.sources.opening import open_frame, open_labels
 from privatree.sources.paths import is_csv, partition_values
-from privatree.sources.values import is_missing
-
-MOST_EXAMPLES = 3
+from privatree.sources.schema_check import Misfit, SchemaCheck
 
 
-@dataclass(frozen=True)
-class Misfit:
-    """Something about a column that does not fit.
-
-    Parameters
-    ----------
-    column : str
-        Its name.
-    what : str
-        In words: ``"above the range"``.
-    records : int or None
-        How many records; None if it is about the whole column.
-    examples : tuple of str
-        Some of the values, the most frequent ones first. They are private.
-    """
-
-    column: str
-    what: str
-    records: int | None = None
-    examples: tuple[str, ...] = ()
-
-
-@dataclass
-class Misfits:
-    """What was found in files.
-
-    Parameters
-    ----------
-    found : list of Misfit
-        In the order of the schema, the target last.
-    n_records : int
-        How many records there are, the ragged ones included.
-    n_ragged : int
-        How many rows of CSV files have not as many values as the first row has names.
-    ignored : list of str
-        Columns that are neither in the schema nor the target.
-    not_utf8 : list of str
-        CSV files with bytes that are no text in their encoding.
-    trimmed : dict
-        By column, how many values of CSV files fit only without the blanks around them. Training
-        on a file takes them off; frames in Python are taken as they are.
-    """
-
-    found: list[Misfit] = field(default_factory=list)
-    n_records: int = 0
-    n_ragged: int = 0
-    ignored: list[str] = field(default_factory=list)
-    not_utf8: list[str] = field(default_factory=list)
-    trimmed: dict[str, int] = field(default_factory=dict)
-
-
-def find_misfits(files: Sequence[Path], schema: Schema, target: str) -> Misfits:
+def find_misfits(files: Sequence[Path], schema: Schema, target: str) -> SchemaCheck:
     """Look at all records. **This leaks.**
 
     Parameters
@@ -101,7 +48,7 @@ def find_misfits(files: Sequence[Path], schema: Schema, target: str) -> Misfits:
 
     Returns
     -------
-    Misfits
+    SchemaCheck
         With values of records.
 
     Raises
@@ -116,7 +63,7 @@ def find_misfits(files: Sequence[Path], schema: Schema, target: str) -> Misfits:
     wanted: dict[str, Feature] = {**schema.features, target: Categorical(schema.classes)}
     counted: dict[tuple[str, str], Counter[str]] = {}
     whole: dict[Misfit, None] = {}
-    result = Misfits()
+    result = SchemaCheck(schema)
     for file in files:
         if is_csv(file):
             read, problems = _csv(open_csv(file, schema.csv), wanted, result)
@@ -124,41 +71,80 @@ def find_misfits(files: Sequence[Path], schema: Schema, target: str) -> Misfits:
             read, problems = _parquet(file, wanted, target, result)
         whole |= dict.fromkeys(problems)
         for name, column in read.items():
-            for what, examples in _misfits(column, wanted[name], is_target=name == target):
+            for what, examples in column_misfits(column, wanted[name], is_target=name == target):
                 counted.setdefault((name, what), Counter()).update(examples)
-    found = [Misfit(name, what, *_summed(examples)) for (name, what), examples in counted.items()]
-    order = {name: place for place, name in enumerate(wanted)}
-    result.found = sorted([*whole, *found], key=lambda misfit: order[misfit.column])
+    found = [
+        Misfit(name, what, *misfit_count(examples)) for (name, what), examples in counted.items()
+    ]
+    result.misfits = _in_order([*whole, *found], wanted)
     result.ignored = list(dict.fromkeys(result.ignored))
     return result
 
 
-def _summed(examples: Counter[str]) -> tuple[int, tuple[str, ...]]:
-    shown = [value for value, _ in examples.most_common(MOST_EXAMPLES + 1) if value]
-    return examples.total(), tuple(shown[:MOST_EXAMPLES])
+def find_frame_misfits(X: Any, y: Any, schema: Schema) -> SchemaCheck:
+    """Look at all records of a frame. **This leaks.**
+
+    Parameters
+    ----------
+    X : frame
+        Anything :func:`~privatree.sources.opening.open_frame` opens. Columns with names are
+        matched by name, others by position.
+    y : labels or None
+        Anything :func:`~privatree.sources.opening.open_labels` opens. Misfits call it ``"y"``.
+    schema : Schema
+        What they should fit.
+
+    Returns
+    -------
+    SchemaCheck
+        With values of records.
+
+    Raises
+    ------
+    SchemaError
+        If the frame has no column of the schema or, without names, not as many columns.
+    TypeError, ValueError
+        If X is not a frame, y not one column, or they have not equally many rows.
+    """
+    if is_from("privatree.sources.source", "Source", X):
+        raise TypeError(
+            f"X must be in memory, got a {type(X).__name__}. The command privatree schema check "
+            "looks at files of any size."
+        )
+    table = open_frame(X, allow_repeats=True)
+    labels = None if y is None else open_labels(y)
+    if labels is not None and labels.n_rows != table.n_rows:
+        raise ValueError("X and y must have the same number of rows.")
+    result = SchemaCheck(schema, n_records=table.n_rows)
+    positions, found = _frame_positions(table, schema, result)
+    for name, position in positions.items():
+        feature, has_names = schema.features[name], table.names is not None
+        check = partial(check_feature_type, name, feature=feature, of_a_frame=has_names)
+        found += _of_column(name, table.columns[position], feature, check)
+    result.misfits = _in_order(found, schema.features)
+    if labels is not None:
+        (column,) = labels.columns
+        check = partial(check_class_type, "y", classes=schema.classes)
+        classes = Categorical(schema.classes)
+        result.misfits += _of_column("y", column, classes, check, is_target=True)
+    return result
+
+
+def _in_order(misfits: Iterable[Misfit], names: Iterable[str]) -> list[Misfit]:
+    """Sort misfits by their columns; other columns come last."""
+    order = {name: place for place, name in enumerate(names)}
+    return sorted(misfits, key=lambda misfit: order.get(misfit.column, len(order)))
 
 
 # --- reading ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Read:
-    """A column as training reads it and, of a CSV file, the text that stands there."""
-
-    content: Column
-    text: Any = None
-
-    def texts_at(self, rows: Any) -> Counter[str]:
-        """What stands in some rows, but for blanks."""
-        texts = self.text.take(np.flatnonzero(rows)).to_pylist()
-        return Counter(text.strip() for text in texts if text is not None and text.strip())
-
-
 def _csv(
-    opened: CsvFile, wanted: Mapping[str, Feature], result: Misfits
-) -> tuple[dict[str, _Read], list[Misfit]]:
+    opened: CsvFile, wanted: Mapping[str, Feature], result: SchemaCheck
+) -> tuple[dict[str, ReadColumn], list[Misfit]]:
     hint = opened.mistake or " Its first row must name them."
-    positions, problems = _positions(opened.path, opened.names, wanted, result, hint)
+    names = _trimmed(opened.names, wanted)
+    positions, problems = _positions(str(opened.path), names, wanted, result, hint)
     read = opened.text(list(positions.values()), allow_ragged=True)
     if not read.is_valid:
         result.not_utf8.append(str(opened.path))
@@ -173,21 +159,22 @@ def _csv(
 
 
 def _read_text(
-    name: str, text: Any, feature: Feature, result: Misfits, decimal: str = "."
-) -> _Read:
+    name: str, text: Any, feature: Feature, result: SchemaCheck, decimal: str = "."
+) -> ReadColumn:
     if isinstance(feature, Categorical) and (n := count_trimmed(text, feature.categories)):
         result.trimmed[name] = result.trimmed.get(name, 0) + n
-    return _Read(text_column(text, feature, decimal), text)
+    return ReadColumn(text_column(text, feature, decimal), text)
 
 
 def _parquet(
-    file: Path, wanted: Mapping[str, Feature], target: str, result: Misfits
-) -> tuple[dict[str, _Read], list[Misfit]]:
+    file: Path, wanted: Mapping[str, Feature], target: str, result: SchemaCheck
+) -> tuple[dict[str, ReadColumn], list[Misfit]]:
     columns = {}
     folders = partition_values(file)
     with open_parquet(file) as opened:
         found = opened.schema_arrow
-        positions, problems = _positions(file, [*found.names, *folders], wanted, result, "")
+        names = _trimmed([*found.names, *folders], wanted)
+        positions, problems = _positions(str(file), names, wanted, result, "")
         result.n_records += opened.metadata.num_rows
         for name, position in positions.items():
             if position >= len(found.names):
@@ -200,7 +187,7 @@ def _parquet(
                 problems.append(Misfit(name, f"{file}: {error}"))
                 continue
             (data,) = read_parquet(opened, folders, [position])
-            columns[name] = _Read(arrow_column(data))
+            columns[name] = ReadColumn(arrow_column(data))
     return columns, problems
 
 
@@ -212,96 +199,81 @@ def _check_type(name: str, found: Any, feature: Feature, is_target: bool) -> Non
 
 
 def _positions(
-    file: Path,
+    where: str,
     found: Sequence[str],
     wanted: Mapping[str, Feature],
-    result: Misfits,
+    result: SchemaCheck,
     hint_if_none: str,
 ) -> tuple[dict[str, int], list[Misfit]]:
-    """Where the wanted columns are; blanks around names are fine, as in training."""
-    called = [name if name in wanted else name.strip() for name in found]
-    if wanted.keys().isdisjoint(called):  # not this table at all
+    """Where the wanted columns are, by names that are compared as they are."""
+    if wanted.keys().isdisjoint(found):  # not this table at all
         raise SchemaError(
-            f"{file}: must have the columns of the schema, and has none.{hint_if_none}"
+            f"{where}: must have the columns of the schema, and has none.{hint_if_none}"
         )
-    others = [name for name in called if name not in wanted]
+    others = [name for name in found if name not in wanted]
     result.ignored += [" ".join(name.splitlines()[:1]) for name in others]
     readable = [name for name in others if "\ufffd" not in name]
     problems = [
-        Misfit(name, f"not in {file}: fit will refuse.{did_you_mean(name, readable)}")
+        Misfit(name, f"not in {where}: fit will refuse.{_meant(name, readable)}")
         for name in wanted
-        if name not in called
+        if name not in found
     ]
     problems += [
-        Misfit(name, f"twice in {file}: fit will refuse. Rename or delete one.")
+        Misfit(name, f"twice in {where}: fit will refuse. Rename or delete one.")
         for name in wanted
-        if called.count(name) > 1
+        if found.count(name) > 1
     ]
-    return {name: called.index(name) for name in wanted if called.count(name) == 1}, problems
+    return {name: found.index(name) for name in wanted if found.count(name) == 1}, problems
 
 
-# --- counting -----------------------------------------------------------------------------------
+def _trimmed(found: Sequence[str], wanted: Collection[str]) -> list[str]:
+    """Names of columns of files, of which blanks around them do not count, as in training."""
+    return [name if name in wanted else name.strip() for name in found]
 
 
-def _misfits(
-    read: _Read, feature: Feature, *, is_target: bool
-) -> Iterable[tuple[str, Mapping[str, int]]]:
-    """What does not fit in a column, with how often each value of it occurs."""
-    if isinstance(feature, Numeric):
-        yield from _of_numbers(read, feature)
-        return
-    codes = to_codes(read.content, feature.categories, -1, np.int64)
-    missing, unknown = _unplaced(read, codes < 0)
-    if missing:
-        yield "missing: left out" if is_target else "missing", missing
-    if unknown:
-        yield "not a class: left out" if is_target else "not a category", unknown
+def _meant(absent: str, others: Sequence[str]) -> str:
+    """What to say of a column that is not there, if another looks like it."""
+    spaced = [name for name in others if name.strip() == absent]
+    if spaced:  # of frames; blanks around names of files do not count
+        return f" There is {spaced[0]!r}: take off its blanks."
+    return did_you_mean(absent, others)
 
 
-def _of_numbers(read: _Read, feature: Numeric) -> Iterable[tuple[str, Mapping[str, int]]]:
-    numbers = to_numbers(read.content)
-    missing, words = _unplaced(read, np.isnan(numbers))
-    below, above = numbers < float(feature.low), numbers > float(feature.high)
-    if missing:
-        yield "missing", missing
-    if words:
-        yield "not a number: counts as missing", words
-    for what, misplaced in (("below the range", below), ("above the range", above)):
-        if misplaced.any():
-            yield what, _counted(numbers[misplaced])
-    if feature.integer:
-        broken = np.isfinite(numbers) & ~(below | above) & (numbers != np.floor(numbers))
-        if broken.any():
-            yield "not whole", _counted(numbers[broken])
+def _frame_positions(
+    table: Table, schema: Schema, result: SchemaCheck
+) -> tuple[dict[str, int], list[Misfit]]:
+    """Where the features are in a frame."""
+    if not table.has_shape:  # a list without rows fits every schema
+        return {}, []
+    if table.names is not None:
+        positions, problems = _positions("X", table.names, schema.features, result, "")
+        problems += [
+            Misfit(name, "twice in X: fit will refuse. Rename or delete one.")
+            for name, times in Counter(result.ignored).items()
+            if times > 1
+        ]
+        result.ignored = list(dict.fromkeys(result.ignored))
+        return positions, problems
+    if len(table.columns) != len(schema.names):
+        raise SchemaError(
+            f"X must have the {len(schema.names)} columns of the schema, got "
+            f"{len(table.columns)}. Pass a frame with names of columns to see which."
+        )
+    return {name: position for position, name in enumerate(schema.names)}, []
 
 
-def _unplaced(read: _Read, rows: Any) -> tuple[Counter[str], Counter[str]]:
-    """Of rows with nothing that fits: what stands for no value there, and what else stands."""
-    missing: Counter[str] = Counter()
-    unknown: Counter[str] = Counter()
-    if read.text is None:
-        unknown = _unknown_values(read.content, rows)
-    else:
-        for text, count in read.texts_at(rows).items():
-            (missing if text in MISSING_WORDS else unknown)[repr(text)] = count
-    if n_empty := int(np.sum(rows)) - missing.total() - unknown.total():
-        missing[""] = n_empty
-    return missing, unknown
-
-
-def _counted(numbers: Any) -> dict[str, int]:
-    values, counts = np.unique(numbers, return_counts=True)
-    return {f"{value:.15g}": int(n) for value, n in zip(values, counts, strict=True)}
-
-
-def _unknown_values(content: Column, unplaced: Any) -> Counter[str]:
-    """The values of a typed column that do not fit."""
-    if isinstance(content, NumberColumn):
-        numbers = to_numbers(content)
-        return Counter(_counted(numbers[unplaced & ~np.isnan(numbers)]))
-    unknown: Counter[str] = Counter()
-    if isinstance(content, CodedColumn):
-        for code in content.codes[unplaced & (np.asarray(content.codes) >= 0)].tolist():
-            if not is_missing(content.values[code]):
-                unknown[repr(content.values[code])] += 1
-    return unknown
+def _of_column(
+    name: str,
+    column: LazyColumn,
+    feature: Feature,
+    check: Callable[[ColumnType], None],
+    *,
+    is_target: bool = False,
+) -> list[Misfit]:
+    """What does not fit in a column of a frame, of a type that `check` does not refuse."""
+    try:
+        check(column.type)
+    except SchemaError as error:
+        return [Misfit(name, str(error))]
+    found = column_misfits(ReadColumn(column.read()), feature, is_target=is_target)
+    return [Misfit(name, what, *misfit_count(Counter(examples))) for what, examples in found]

@@ -33,7 +33,7 @@ from privatree.sources.containers import (
 )
 
 
-def open_frame(X: Any, names: Sequence[str] | None = None) -> Table:
+def open_frame(X: Any, names: Sequence[str] | None = None, *, allow_repeats: bool = False) -> Table:
     """Open a frame without reading it.
 
     Parameters
@@ -44,6 +44,8 @@ def open_frame(X: Any, names: Sequence[str] | None = None) -> Table:
         returned as it is, so a stream that can be read only once may be opened once and used often.
     names : sequence of str, optional
         Names of the columns of a frame that has none of its own.
+    allow_repeats : bool, default=False
+        Whether several columns of the frame may have the same name.
 
     Returns
     -------
@@ -68,7 +70,7 @@ def open_frame(X: Any, names: Sequence[str] | None = None) -> Table:
             "column names must be strings, or 0, 1, 2, ... for columns in order. Rename them."
         )
     if own is not None and table.has_shape:
-        _check_names(own, len(table.columns))
+        _check_names(own, len(table.columns), allow_repeats)
     return replace(table, names=own if own is None else [str(name) for name in own])
 
 
@@ -194,12 +196,13 @@ def _table(X: Any) -> Table:
     )
 
 
-def _check_names(names: Sequence[Hashable], n_columns: int) -> None:
+def _check_names(names: Sequence[Hashable], n_columns: int, allow_repeats: bool) -> None:
     if len(names) != n_columns:
         raise SchemaError(
             f"names must name every column of X, got {len(names)} names for {n_columns} columns."
         )
-    if repeated := sorted({str(name) for name in names if names.count(name) > 1}):
+    repeated = sorted({str(name) for name in names if names.count(name) > 1})
+    if repeated and not allow_repeats:
         raise SchemaError(f"column names must be distinct, got {repeated} twice. Rename them.")
 
 

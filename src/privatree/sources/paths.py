@@ -51,7 +51,8 @@ def find_files(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
     for file in files:
         if not is_csv(file) and not is_parquet(file):
             raise ParameterError(
-                f"{file}: a data file must end in one of {', '.join(_CSV + _PARQUET)}."
+                f"{file}: a data file must end in .csv or .tsv (also .gz or .zst), .xlsx, .parquet "
+                "or .pq."
             )
         if file.resolve() in seen:
             raise ParameterError(f"{file}: must be named once, or its records count twice.")
