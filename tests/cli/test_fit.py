@@ -276,8 +276,8 @@ def test_records_from_which_no_schema_can_be_read(folder, monkeypatch, capsys, c
     [
         (["no.csv"], "no.csv: No such file or directory.\n"),
         (["no*.csv"], "no*.csv: No such file or directory.\n"),
-        (["schema.toml"], "a data file must end in .csv or .tsv (also .gz or .zst), .xlsx, .parquet "
-         "or .pq.\n"),
+        (["schema.toml"], "a data file must end in .csv or .tsv (also .gz or .zst), .xlsx, "
+         ".parquet or .pq.\n"),
         (["data.csv", "data.parquet"], "all CSV files or all Parquet files, got both.\n"),
         (["data.csv", "data.csv"], "data.csv: must be named once, or its records count twice.\n"),
         (["data.csv", "--target", "sick"], "must have every column needed, lacks 'sick'.\n"),

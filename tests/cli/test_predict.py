@@ -141,8 +141,8 @@ def test_no_rows(folder, monkeypatch, capsys):
         (["data.csv", "data.csv"], "data.csv: a model file must be JSON: Expecting value: line 1 "
          "column 1 (char 0).\n"),
         (["model.json", "no.csv"], "no.csv: No such file or directory.\n"),
-        (["model.json", "model.json"], "must end in .csv or .tsv (also .gz or .zst), .xlsx, .parquet "
-         "or .pq.\n"),
+        (["model.json", "model.json"], "must end in .csv or .tsv (also .gz or .zst), .xlsx, "
+         ".parquet or .pq.\n"),
         (["model.json", "ragged.csv"], "ragged.csv: row 3 must have 2 values as the first one, got "
          "1. Fix or remove the row.\n"),
         (["model.json", "other.csv"], "other.csv: must have every column needed, lacks 'age'. Its "

@@ -1,15 +1,20 @@
 """Partitioned folders: which files are taken, and what the names of their folders say."""
 
 import math
+import os
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from rows_of_sources import coded_frame, coded_rows
 
+from privatree import PrivaTreeClassifier
 from privatree.errors import ParameterError, SchemaError
 from privatree.schema import Categorical, Numeric, Schema
+from privatree.sources import CsvSource, ParquetSource
 from privatree.sources.files import read_columns, read_files, read_files_without_schema
 from privatree.sources.misfits import find_misfits
 from privatree.sources.paths import find_files, partition_values
@@ -78,6 +83,38 @@ def test_what_folders_say(file, values):
     found = partition_values(Path(file))
     assert found == values
     assert list(found) == list(values)
+
+
+@pytest.mark.parametrize("value", [b"\xff\xfe", b"M\xfcnchen", b"%FF", b"\xed\xa0\x80", b"a%C3"])
+@pytest.mark.parametrize("kind", [CsvSource, ParquetSource])
+def test_a_value_that_is_not_utf_8_is_missing(tmp_path, value, kind):
+    """An error would show it; no other file may be read differently because of it."""
+    content = {"size": [1, 2], "answer": ["yes", "no"]}
+    for name in (b"year=2024", b"year=" + value):
+        folder = Path(os.fsdecode(os.path.join(os.fsencode(tmp_path), name)))
+        folder.mkdir()
+        if kind is CsvSource:
+            pd.DataFrame(content).to_csv(folder / "a.csv", index=False)
+        else:
+            pq.write_table(pa.table(content), folder / "a.parquet")
+    files = find_files([tmp_path])
+    years = read_columns(files, ["year"]).column("year").to_pylist()
+    assert sorted(years, key=str) == ["2024", "2024", None, None]
+    schema = Schema({"year": Categorical(["2023", "2024"]), "size": Numeric(0, 9)}, ["yes", "no"])
+    records = read_files(files, schema, "answer", allow_ragged=True)
+    expected = coded_frame(records.features, records.labels, schema)
+    for in_memory in (False, True):
+        assert coded_rows(kind(tmp_path, "answer", in_memory=in_memory), schema) == expected
+    assert expected[1] == 4
+    model = PrivaTreeClassifier(1.0, schema=schema, random_state=0).fit(kind(tmp_path, "answer"))
+    model.save(tmp_path / "model.json")
+    misfits = find_misfits(files, schema, "answer").misfits
+    assert misfits == [Misfit("year", "missing", 2)]
+
+
+def test_a_name_that_is_not_utf_8_is_a_column_that_can_be_shown(tmp_path):
+    (name,) = partition_values(tmp_path / os.fsdecode(b"\xff=1") / "a.csv")
+    assert name == "\ufffd"
 
 
 def test_folders_that_say_two_things(tmp_path):
