@@ -101,11 +101,16 @@ def _run(command: str) -> str:
     if program == "cd":
         os.chdir(arguments[0])
         return ""
-    if program == "privatree" and not {"|", ">", "&&"}.intersection(arguments):
+    if program == "privatree" and not {"|", "<", ">", "&&"}.intersection(arguments):
         printed = run_privatree(plain)
     else:
+        own = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}  # has privatree
         printed = subprocess.run(
-            ["sh", "-c", plain], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            ["sh", "-c", plain],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=os.environ | own,
+            text=True,
         ).stdout
     lines = printed.strip("\n").splitlines()
     return "".join(f"{line.rstrip()}\n" for line in [*lines, ""]) if lines else ""

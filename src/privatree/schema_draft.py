@@ -197,8 +197,8 @@ def _about_classes(facts: TableFacts, target: str) -> list[str]:
 
 def _about_csv(csv: CsvDialect) -> list[str]:
     said = (
-        "How the CSV files are written, as far as they show it. fit, check and predict read them "
-        "so, unless they are told otherwise."
+        "How the CSV files are written, found out from the files themselves. fit, check and "
+        "predict read them so, unless they are told otherwise."
     )
     if csv.encoding != "utf-8":
         said += " Look at the letters beyond a to z below: are they right in this encoding?"
