@@ -121,8 +121,8 @@ def _sample_counts(opened: CsvFile) -> tuple[int, int]:
     """How many rows the first chunk has, and how many of them are ragged."""
     for chunk in opened.chunks():
         chunk.content[:] = chunk.content[:_SAMPLE_BYTES].rpartition(b"\n")[0] or chunk.content
-        read = opened.chunk_text(chunk, [])
-        return read.n_rows, read.n_ragged
+        parts = list(opened.chunk_text(chunk, []))
+        return sum(part.n_rows for part in parts), sum(part.n_ragged for part in parts)
     return 0, 0
 
 
@@ -150,7 +150,7 @@ def _quoting(files: Sequence[Path], dialect: CsvDialect) -> dict[str, Any]:
 
 def _n_ragged(file: Path, dialect: CsvDialect) -> int:
     opened = open_csv(file, dialect)
-    return sum(opened.chunk_text(chunk, []).n_ragged for chunk in opened.chunks())
+    return sum(part.n_ragged for chunk in opened.chunks() for part in opened.chunk_text(chunk, []))
 
 
 def _decimal(files: Sequence[Path], dialect: CsvDialect) -> dict[str, Any]:
@@ -158,12 +158,11 @@ def _decimal(files: Sequence[Path], dialect: CsvDialect) -> dict[str, Any]:
     found: Counter[str] = Counter()
     if opened is None:
         return {}
-    for chunk in opened.chunks():
-        read = opened.chunk_text(chunk, range(len(opened.first_row.names)))
-        for column in read.columns:
-            for text in column.slice(0, _MAX_SAMPLED).to_pylist():
-                stripped = (text or "").strip()
-                found["."] += _POINT_NUMBER.fullmatch(stripped) is not None
-                found[","] += _COMMA_NUMBER.fullmatch(stripped) is not None
-        break
+    every = range(len(opened.first_row.names))
+    parts = (part for chunk in opened.chunks() for part in opened.chunk_text(chunk, every))
+    for column in next((part.columns for part in parts), []):
+        for text in column.slice(0, _MAX_SAMPLED).to_pylist():
+            stripped = (text or "").strip()
+            found["."] += _POINT_NUMBER.fullmatch(stripped) is not None
+            found[","] += _COMMA_NUMBER.fullmatch(stripped) is not None
     return {"decimal": ","} if found[","] > found["."] else {}

@@ -32,6 +32,7 @@ from privatree.sources.held_files import ExcelFile, HeldFile
 from privatree.sources.paths import is_csv, is_tab_separated, partition_values
 from privatree.sources.raw_files import opened_text
 
+_TOO_LONG = -1  # in the place of a number of values
 _MULTILINE = (
     "every row of the CSV files closes its quotes: they are read with multiline, where one that "
     "does not makes one row of all that follow"
@@ -115,9 +116,10 @@ class CsvFile:
                 stream, self.dialect, returns_end_rows=self.first_row.returns_end_rows
             )
 
-    def chunk_text(self, chunk: RowChunk, positions: Sequence[int]) -> CsvColumns:
-        """Read columns of a chunk as text. The chunk cannot be used again."""
-        return self._joined([self._parse(chunk, positions)], [chunk], positions)
+    def chunk_text(self, chunk: RowChunk, positions: Sequence[int]) -> Iterator[CsvColumns]:
+        """Read columns of a chunk as text, some rows at a time. The chunk cannot be used again."""
+        for values in self._parse(chunk, positions):
+            yield self._joined([values], positions, chunk.is_valid)
 
     def text(self, positions: Sequence[int], *, allow_ragged: bool) -> CsvColumns:
         """Read columns as text.
@@ -143,16 +145,16 @@ class CsvFile:
         ParameterError, OSError
             If the file cannot be read.
         """
-        parsed, chunks = [], []
-        n_before = self.first_row.n_lines
+        parsed: list[CsvValues] = []
+        is_valid, n_before = True, self.first_row.n_lines
         for chunk in self.chunks():
-            values = self._parse(chunk, positions)
-            if not allow_ragged:
-                self._check_none_ragged(values, chunk, n_before)
-            n_before += len(values.n_values)
-            parsed.append(values)
-            chunks.append(RowChunk(bytearray(), chunk.is_valid, chunk.long_row_follows))
-        return self._joined(parsed, chunks, positions)
+            is_valid &= chunk.is_valid
+            for values in self._parse(chunk, positions):
+                if not allow_ragged:
+                    self._check_none_ragged(values, n_before)
+                n_before += len(values.n_values)
+                parsed.append(values)
+        return self._joined(parsed, positions, is_valid)
 
     def guessed(self, positions: Sequence[int]) -> CsvColumns:
         """Read columns of the types that all their values fit. **This leaks.**
@@ -169,64 +171,55 @@ class CsvFile:
         ]
         return CsvColumns(columns, np.zeros(len(whole), bool), read.is_valid)
 
-    def _parse(self, chunk: RowChunk, positions: Sequence[int]) -> CsvValues:
-        """The columns that are in the file itself."""
+    def _parse(self, chunk: RowChunk, positions: Sequence[int]) -> Iterator[CsvValues]:
+        """The columns that are in the file itself; a long row is one that is malformed."""
         n_own = len(self.first_row.names)
         own = [position for position in positions if position < n_own]
         returns_end_rows = self.first_row.returns_end_rows
-        return csv_values(
+        yield from csv_values(
             chunk.content, self.dialect, n_own, own, returns_end_rows=returns_end_rows
         )
+        if chunk.long_row_follows:
+            yield CsvValues([_no_text(1)] * len(own), np.array([_TOO_LONG], np.int32))
 
     def _joined(
-        self, parsed: Sequence[CsvValues], chunks: Sequence[RowChunk], positions: Sequence[int]
+        self, parsed: Sequence[CsvValues], positions: Sequence[int], is_valid: bool
     ) -> CsvColumns:
-        """Columns of several chunks, and after each a long row if one follows."""
+        """Columns of all these rows, those that folders give among them."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
         n_own = len(self.first_row.names)
-        is_ragged: list[Any] = [np.zeros(0, bool)]
-        for values, chunk in zip(parsed, chunks, strict=True):
-            is_ragged += [values.n_values != n_own, np.ones(int(chunk.long_row_follows), bool)]
-        ragged = np.concatenate(is_ragged)
-        columns, n_taken = [], 0
+        counts = [values.n_values for values in parsed]
+        is_ragged = np.concatenate([np.zeros(0, np.int32), *counts]) != n_own
+        own = iter(range(len(positions)))
+        columns = []
         for position in positions:
-            if position >= n_own:
+            if position < n_own:
+                at = next(own)
+                parts = [values.columns[at] for values in parsed]
+                columns.append(pa.chunked_array(parts, pa.string()))
+            else:
                 text = list(self.folders.values())[position - n_own]
-                columns.append(pc.if_else(~ragged, repeated_text(text, len(ragged)), None))
-                continue
-            parts = []
-            for values, chunk in zip(parsed, chunks, strict=True):
-                parts.append(values.columns[n_taken])
-                if chunk.long_row_follows:
-                    parts.append(pa.nulls(1, pa.string()))
-            columns.append(pa.chunked_array(parts, pa.string()))
-            n_taken += 1
-        is_valid = not any("\ufffd" in name for name in self.first_row.names)
-        return CsvColumns(columns, ragged, is_valid and all(chunk.is_valid for chunk in chunks))
+                columns.append(pc.if_else(~is_ragged, repeated_text(text, len(is_ragged)), None))
+        is_valid &= not any("\ufffd" in name for name in self.first_row.names)
+        return CsvColumns(columns, is_ragged, is_valid)
 
-    def _check_none_ragged(self, values: CsvValues, chunk: RowChunk, n_before: int) -> None:
+    def _check_none_ragged(self, values: CsvValues, n_before: int) -> None:
         n_own = len(self.first_row.names)
         ragged = np.flatnonzero(values.n_values != n_own)
-        if len(ragged):
-            number, n_values = n_before + int(ragged[0]) + 1, int(values.n_values[ragged[0]])
-            if not n_values:
-                hint = (
-                    "" if self.dialect.multiline else " If a value spans lines, pass --multiline."
-                )
-                raise SchemaError(
-                    f"{self.path}: row {number} must close its quotes.{hint} Fix or remove the row."
-                )
-            raise SchemaError(
-                f"{self.path}: row {number} must have {n_own} values as the first one, got "
-                f"{n_values}. Fix or remove the row."
-            )
-        if chunk.long_row_follows:
-            raise SchemaError(
-                f"{self.path}: row {n_before + len(values.n_values) + 1} must have no more than "
-                f"{MAX_ROW_BYTES // 2**20} MiB. Fix or remove the row."
-            )
+        if not len(ragged):
+            return
+        number, n_values = n_before + int(ragged[0]) + 1, int(values.n_values[ragged[0]])
+        if n_values == _TOO_LONG:
+            said = f"have no more than {MAX_ROW_BYTES // 2**20} MiB."
+        elif n_values:
+            said = f"have {n_own} values as the first one, got {n_values}."
+        elif self.dialect.multiline:
+            said = "close its quotes."
+        else:
+            said = "close its quotes. If a value spans lines, pass --multiline."
+        raise SchemaError(f"{self.path}: row {number} must {said} Fix or remove the row.")
 
 
 def open_csv(path: Path, dialect: CsvDialect | None = None) -> CsvFile:
@@ -276,6 +269,12 @@ def reading_assumptions(files: Sequence[Path], dialect: CsvDialect | None) -> tu
     if is_multiline and any(is_csv(file) and not isinstance(file, ExcelFile) for file in files):
         return (_MULTILINE,)
     return ()
+
+
+def _no_text(n_rows: int) -> Any:
+    import pyarrow as pa
+
+    return pa.nulls(n_rows, pa.string())
 
 
 def _skip(stream: Any, n_bytes: int) -> None:

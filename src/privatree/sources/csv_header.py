@@ -101,10 +101,11 @@ def _names(row: bytes, dialect: CsvDialect, returns_end_rows: bool) -> list[str]
     if not content:
         return []
     how = {"returns_end_rows": returns_end_rows}
-    (n_names,) = csv_values(bytearray(content), dialect, 1, [], **how).n_values.tolist()
+    counted = next(csv_values(bytearray(content), dialect, 1, [], **how))
+    n_names = int(counted.n_values[0])
     if not n_names:
         return None
-    read = csv_values(content, dialect, n_names, range(n_names), **how)
+    read = next(csv_values(content, dialect, n_names, range(n_names), **how))
     return [name for column in read.columns for name in column.to_pylist()]
 
 

@@ -127,12 +127,13 @@ class CsvSource(FileSource):
 
     def _batches(self, part: tuple[_File, RowChunk]) -> Iterator[Batch]:
         file, chunk = part
-        read = file.opened.chunk_text(chunk, file.positions)
-        *features, labels = (
-            LazyColumn(_TEXT, partial(text_column, text, feature, file.opened.dialect.decimal))
-            for text, feature in zip(read.columns, self._wanted.values(), strict=True)
-        )
-        yield Batch(read.n_rows, features, labels)
+        decimal = file.opened.dialect.decimal
+        for read in file.opened.chunk_text(chunk, file.positions):
+            *features, labels = (
+                LazyColumn(_TEXT, partial(text_column, text, feature, decimal))
+                for text, feature in zip(read.columns, self._wanted.values(), strict=True)
+            )
+            yield Batch(read.n_rows, features, labels)
 
 
 @dataclass(frozen=True)

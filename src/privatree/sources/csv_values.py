@@ -8,7 +8,7 @@ than the first one. Neither changes how any other row is read.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ from privatree.csv_dialect import CsvDialect
 
 _NEW_LINE, _CARRIAGE_RETURN, _BLANK = b"\n\r "
 _NONE = -1  # in place of a character, if there is none
+_MAX_VALUES, _MIN_ROWS = 2**20, 2**10  # read at once
 _unsigned = np.uint64  # places of this type need no check for being negative
 _ZERO, _ONE, _TWO = map(_unsigned, range(3))
 
@@ -47,8 +48,8 @@ def csv_values(
     positions: Sequence[int],
     *,
     returns_end_rows: bool,
-) -> CsvValues:
-    """Read columns of whole rows.
+) -> Iterator[CsvValues]:
+    """Read columns of whole rows, some rows at a time.
 
     Parameters
     ----------
@@ -63,31 +64,42 @@ def csv_values(
     returns_end_rows : bool
         Whether a carriage return alone ends a row. If not, it stands in a value, where some writers
         leave it; a blank takes its place outside of quotes.
+
+    Yields
+    ------
+    CsvValues
+        So few rows that memory is bounded, also where none of many short lines is a whole row.
     """
     data = np.frombuffer(content, np.uint8)
     n_lines = content.count(b"\n") + 1 + (content.count(b"\r") if returns_end_rows else 0)
+    max_rows = min(n_lines, max(_MIN_ROWS, _MAX_VALUES // max(1, len(positions))))
     wanted = np.full(n_columns, -1, np.int64)
     wanted[list(positions)] = np.arange(len(positions))
-    spans = np.zeros((2, len(positions), n_lines), np.int32)
-    n_values = np.zeros(n_lines, np.int32)
-    marks = [_NONE if mark is None else ord(mark)
-             for mark in (dialect.delimiter, dialect.quote, dialect.escape)]  # fmt: skip
+    marks = [
+        _NONE if mark is None else ord(mark)
+        for mark in (dialect.delimiter, dialect.quote, dialect.escape)
+    ]
     is_mark = np.zeros(256, bool)
     is_mark[[mark for mark in (*marks, _NEW_LINE, _CARRIAGE_RETURN) if mark != _NONE]] = True
-    n_rows = _parse(
-        data, is_mark, *marks, returns_end_rows, dialect.multiline, wanted, *spans, n_values
-    )
-    n_values = n_values[:n_rows]
-    starts, sizes = spans[:, :, :n_rows]
-    is_whole = n_values == n_columns
-    return CsvValues(
-        [_strings(data, starts[at], sizes[at], is_whole) for at in range(len(positions))], n_values
-    )
+    spans = np.empty((2, len(positions), max_rows), np.int32)
+    place = 0
+    while place < len(data):
+        n_values = np.zeros(max_rows, np.int32)
+        n_rows, place = _parse(
+            data, place, is_mark, *marks, returns_end_rows, dialect.multiline, wanted, *spans,
+            n_values,
+        )  # fmt: skip
+        place, n_values = int(place), n_values[:n_rows]
+        starts, sizes = spans[:, :, :n_rows]
+        is_whole = n_values == n_columns
+        columns = [_strings(data, *column, is_whole) for column in zip(starts, sizes, strict=True)]
+        yield CsvValues(columns, n_values)
 
 
 @compiled
 def _parse(
     data: Any,
+    first: int,
     is_mark: Any,
     delimiter: int,
     quote: int,
@@ -101,12 +113,12 @@ def _parse(
 ) -> Any:  # pragma: no cover
     """Find where values start and how long they are, and take quotes and escapes out of them.
 
-    Returns the number of rows. Values of columns beyond the last are counted only.
+    Returns the number of rows, no more than `n_values` has room for, and where they end. Values of
+    columns beyond the last are counted only.
     """
     n_bytes, n_columns = _unsigned(len(data)), len(wanted)
-    place = _unsigned(0)
-    row = 0
-    while place < n_bytes:
+    place, row = _unsigned(first), 0
+    while place < n_bytes and row < len(n_values):
         width = _line_end(data, place, returns_end_rows)
         if width and n_columns > 1:  # a blank line
             place += width
@@ -162,7 +174,7 @@ def _parse(
             column += 1
         n_values[row] = column if is_closed else 0
         row += 1
-    return row
+    return row, place
 
 
 @compiled_inline
