@@ -15,7 +15,6 @@ BENCH := .venv-bench/bin
 .PHONY: demo test check docs reproduce bench clean
 
 demo: .venv/.installed
-	@echo "Training: the first time, some seconds go into compiling."
 	@$(BIN)/privatree demo
 
 test: check

@@ -39,7 +39,8 @@ ALLOWED = {
     "schema_draft": {"errors", "schema", "sources", "toml_files"},
     "sources": {"__init__", "compiling", "counts", "errors", "near_names", "privacy", "schema"},
     "candidates": {"errors", "schema"},
-    "compiling": set(),
+    "compile_notice": set(),
+    "compiling": {"compile_notice"},
     "count_kernels": {"compiling"},
     "counts": {"count_kernels"},
     "boxes": {"candidates", "counts"},
@@ -180,6 +181,7 @@ ALLOWED = {
     "cli": {
         "atomic_files",
         "audit",
+        "compile_notice",
         "errors",
         "estimator_base",
         "model",

@@ -25,6 +25,7 @@ from privatree.cli.learner_options import (
     whole_number,
 )
 from privatree.cli.output import check_output
+from privatree.compile_notice import compile_notice
 from privatree.errors import BudgetStoreError, ParameterError
 
 
@@ -155,7 +156,7 @@ def fit(
             learner = PrivaTreeClassifier(**parameters, **more, schema=declared)
             return learner.fit(source)
 
-    with named_as_options(parameters):
+    with named_as_options(parameters), compile_notice(not quiet):
         if declared is None:
             model = _trained_without_schema(files, target, parameters)
         elif declared.unconfirmed:
