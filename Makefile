@@ -46,7 +46,7 @@ bench: .venv-bench/.installed
 	@$@ -m pip install --quiet --upgrade pip
 
 .venv/.installed: pyproject.toml | .venv/bin/python
-	@$(BIN)/python -m pip install --quiet --editable .
+	@$(BIN)/python -m pip install --quiet --editable '.[cli]'
 	@touch $@
 
 .venv/.installed-dev: pyproject.toml | .venv/bin/python

@@ -39,7 +39,8 @@ The files at the top of the package are the way the data flows; folders are ever
     experiments/      the paper's tables and figures: datasets, methods, runner, targets
     cli/              the command line, one command a file
     errors.py         every exception and warning (near_names.py: what somebody may have meant;
-                      visible_text.py: texts of strangers, fit for a screen)
+                      visible_text.py: texts of strangers, fit for a screen; extras.py: how to
+                      install what is missing)
 
 Names are loaded when they are first used, so that ``import privatree`` is quick.
 """
