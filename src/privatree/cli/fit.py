@@ -22,6 +22,7 @@ from privatree.cli.learner_options import (
     Schedule,
     Target,
     named_as_options,
+    warn_of_large_epsilon,
     whole_number,
 )
 from privatree.cli.output import check_output
@@ -149,6 +150,7 @@ def fit(
     declared = None if schema is None else _declared(schema, infer_schema)
     quiet = quiet or as_json
     replaces = output.is_file()
+    warn_of_large_epsilon(epsilon)  # also if quiet: now it is not yet spent
 
     def train(**more: Any) -> Any:
         where = (files, target, declared, engine, master, quiet)
