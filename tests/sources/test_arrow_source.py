@@ -42,9 +42,8 @@ TYPES = {
     "amount": pa.decimal128(9, 2),
     "other": pa.int64(),
 }
-PANDAS_TYPES = dict(
-    zip(TYPES, ["Float64", "str", "Int64", "str", "boolean", "Int32", object, "Int64"], strict=True)
-)
+_PANDAS = ("Float64", "string", "Int64", "string", "boolean", "Int32", object, "Int64")
+PANDAS_TYPES = dict(zip(TYPES, _PANDAS, strict=True))
 CANARY = "CANARY"
 ROWS = st.lists(
     st.tuples(

@@ -25,8 +25,8 @@ NUMBERS = Schema({"a": Numeric(0, 1), "b": Numeric(0, 10), "c": Numeric(-1, 1)},
 
 DATES = pd.to_datetime(["2020-01-01"])
 BAD_NUMERIC = {
-    "str": pd.Series(["1"], dtype="str"),
-    "category of str": pd.Series(["1"], dtype="str").astype("category"),
+    "str": pd.Series(["1"], dtype="string"),
+    "category of str": pd.Series(["1"], dtype="string").astype("category"),
     r"datetime64\[\w+\]": pd.Series(DATES),
     r"datetime64\[\w+, UTC\]": pd.Series(DATES.tz_localize("UTC")),
     r"timedelta64\[\w+\]": pd.Series(DATES - DATES),
