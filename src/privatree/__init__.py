@@ -35,7 +35,7 @@ The files at the top of the package are the way the data flows; folders are ever
     audit/            exact privacy loss by enumeration; lower bounds for any learner by training
     export/           a tree as text, drawing, SQL, ONNX and more (plotting.py: what plots share)
     report/           a model as one page to publish, and as a model card
-    datasets/         six public datasets, bundled
+    datasets/         five public datasets, bundled
     experiments/      the paper's tables and figures: datasets, methods, runner, targets
     cli/              the command line, one command a file
     errors.py         every exception and warning (near_names.py: what somebody may have meant;
