@@ -59,7 +59,6 @@ compat: .venv-compat/.installed
 
 .venv/.installed-dev: pyproject.toml | .venv/bin/python
 	@$(BIN)/python -m pip install --quiet --editable '.[dev]'
-	@echo "Compiling, once for all processes of the tests."
 	@$(BIN)/privatree demo --report /dev/null >/dev/null
 	@touch $@ .venv/.installed
 
