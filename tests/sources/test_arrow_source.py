@@ -42,8 +42,10 @@ TYPES = {
     "amount": pa.decimal128(9, 2),
     "other": pa.int64(),
 }
-_PANDAS = ("Float64", "string", "Int64", "string", "boolean", "Int32", object, "Int64")
-PANDAS_TYPES = dict(zip(TYPES, _PANDAS, strict=True))
+TEXT = "string" if pd.Series(["a"]).dtype == object else "str"  # before pandas 3, "str" is object
+PANDAS_TYPES = dict(
+    zip(TYPES, ["Float64", TEXT, "Int64", TEXT, "boolean", "Int32", object, "Int64"], strict=True)
+)
 CANARY = "CANARY"
 ROWS = st.lists(
     st.tuples(
