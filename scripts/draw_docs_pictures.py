@@ -1,8 +1,8 @@
 """Draw the pictures of the documentation that come from the code: docs/images/*.svg.
 
-All data are bundled and public, or made up here. Exact scores and counts of a private table would
-be secret; of these tables they may be shown. Running it again with the same matplotlib writes the
-same bytes.
+All data are public and bundled, here or with scikit-learn, or made up here. Exact scores and counts
+of a private table would be secret; of these tables they may be shown. Running it again with the
+same matplotlib writes the same bytes.
 
 Usage: ``python scripts/draw_docs_pictures.py [NAME ...]``
 """
@@ -18,6 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
+from sklearn.datasets import load_breast_cancer
 
 from privatree import (
     Numeric,
@@ -133,25 +134,26 @@ def rug(axes: Axes, cuts: np.ndarray, colour: str) -> None:
 
 def drawing() -> Figure:
     """Candidates of a block of one level, of one feature: a cut, and a label on each side."""
-    frame, labels, schema = datasets.load("diabetes")
-    cuts, masses = cut_points(schema.features["plas"], 256)
-    glucose, positive = frame["plas"].to_numpy(), (labels == "tested_positive").to_numpy()
-    right = glucose[:, None] > cuts
-    usual = (right == positive[:, None]).sum(axis=0)
-    scores = np.stack([usual, len(glucose) - usual])  # positive above the cut, or below it
+    tumours = load_breast_cancer(as_frame=True)  # not the one that we bundle: whole numbers 1 to 10
+    perimeter = tumours.data["mean perimeter"].to_numpy()
+    malignant = (tumours.target == list(tumours.target_names).index("malignant")).to_numpy()
+    cuts, masses = cut_points(Numeric(0, 200, integer=True), 256)
+    right = perimeter[:, None] > cuts
+    usual = (right == malignant[:, None]).sum(axis=0)
+    scores = np.stack([usual, len(perimeter) - usual])  # malignant above the cut, or below it
     drawn = figure(8.4, 5.6)
     top, *rows = drawn.subplots(4, 1, sharex=True, gridspec_kw={"height_ratios": [1.7, 1, 1, 1]})
-    names = ("positive above the cut", "positive below the cut")
+    names = ("malignant above the cut", "malignant below the cut")
     for score, name, colour in zip(scores, names, (BLUE, ORANGE), strict=True):
         top.plot(cuts, score, color=colour, linewidth=2, label=name)
     top.set_ylabel("records right")
-    top.set_title("Score of each candidate: diabetes by glucose, 768 records (public data)",
+    top.set_title("Score of each candidate: tumours by perimeter, 569 records (public data)",
                   loc="left")  # fmt: skip
-    top.legend(loc="center right", frameon=False)
+    top.legend(loc="upper right", frameon=False)
     best = cuts[int(np.argmax(scores[0]))]
     top.annotate(f"best: {scores.max()} right", (best, scores.max()), xytext=(0, 4),
                  textcoords="offset points", ha="center", va="bottom")  # fmt: skip
-    top.set_ylim(150, 640)
+    top.set_ylim(0, 600)
     for axes, epsilon in zip(rows, (0.01, 0.1, 1.0), strict=True):
         weights = masses * np.exp(epsilon * (scores - scores.max()))
         chances = weights / weights.sum()
@@ -160,7 +162,7 @@ def drawing() -> Figure:
                 edges = np.append(cuts - 0.5, cuts[-1] + 0.5)
                 axes.stairs(chance, edges, fill=True, facecolor=tint(colour, 0.45),
                             edgecolor=colour)  # fmt: skip
-        near = chances[scores >= scores.max() - 0.02 * len(glucose)].sum()
+        near = chances[scores >= scores.max() - 0.02 * len(perimeter)].sum()
         axes.text(
             0.01, 0.93, f"epsilon {epsilon:g}: within 2% of the best with probability {near:.0%}",
             transform=axes.transAxes, va="top",
@@ -168,7 +170,7 @@ def drawing() -> Figure:
         axes.set_ylim(0, 1.35 * chances.max())
         axes.set_yticks([0, chances.max()], ["0", f"{chances.max():.2g}"])
     rows[1].set_ylabel("probability of being drawn")
-    rows[-1].set_xlabel("cut point (glucose, declared 0 to 200)")
+    rows[-1].set_xlabel("cut point (mean perimeter, declared 0 to 200)")
     rows[-1].set_xlim(0, 200)
     return drawn
 

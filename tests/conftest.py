@@ -23,6 +23,7 @@ import typer.main
 from hypothesis import settings
 from numpy.typing import NDArray
 
+from privatree import compile_notice
 from privatree.block import Block
 from privatree.boxes import (
     Box,
@@ -59,6 +60,14 @@ def pytest_collection_finish() -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests on a Spark cluster first: work is stolen from the end, so one process runs them all."""
     items.sort(key=lambda item: "spark" not in getattr(item, "fixturenames", ()))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _compiling_is_not_said() -> Iterator[None]:
+    """As if it had been said before: what a test finds on stderr must not depend on the cache."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compile_notice, "_said", True)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

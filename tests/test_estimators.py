@@ -213,7 +213,7 @@ def test_bad_columns_and_types():
     with pytest.raises(SchemaError, match="lacks 'job'"):
         model().fit(frame.drop(columns="job"), labels)
     with pytest.raises(SchemaError, match=r"'age' has type .*numeric"):
-        model().fit(frame.assign(age="old"), labels)
+        model().fit(frame.assign(age=pd.Series("old", frame.index, "string")), labels)
     with pytest.raises(SchemaError, match="type"):
         model().fit(frame, np.zeros(len(frame), dtype=int))
     with pytest.raises(ValueError, match="same number of rows") as raised:
@@ -654,7 +654,7 @@ def test_a_mistake_in_the_table_costs_nothing(account):
     budget = account(1.0)
     for X, y in (
         (frame.drop(columns="job"), labels),
-        (frame.assign(age="old"), labels),
+        (frame.assign(age=pd.Series("old", frame.index, "string")), labels),
         (frame, labels[:-1]),
         (frame, np.zeros(20, dtype=int)),
         ("frame.csv", labels),

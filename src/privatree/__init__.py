@@ -20,7 +20,8 @@ The files at the top of the package are the way the data flows; folders are ever
     tree_building.py  from single nodes to a tree, split by split
     tree.py           the released tree: frozen arrays, checked
     prediction.py     where many records go: the tree packed for a compiled kernel
-                      (compiling.py: how the loops over records are compiled)
+                      (compiling.py: how the loops over records are compiled;
+                      compile_notice.py: says so when that takes a while)
     tree_json.py      the tree as a list of nodes that a person can read, and back
     model.py          what is published: tree, schema and privacy statement; save and load
                       (json_files.py, toml_files.py: files of strangers, read with care;
@@ -35,11 +36,12 @@ The files at the top of the package are the way the data flows; folders are ever
     audit/            exact privacy loss by enumeration; lower bounds for any learner by training
     export/           a tree as text, drawing, SQL, ONNX and more (plotting.py: what plots share)
     report/           a model as one page to publish, and as a model card
-    datasets/         six public datasets, bundled
+    datasets/         five public datasets, bundled
     experiments/      the paper's tables and figures: datasets, methods, runner, targets
     cli/              the command line, one command a file
     errors.py         every exception and warning (near_names.py: what somebody may have meant;
-                      visible_text.py: texts of strangers, fit for a screen)
+                      visible_text.py: texts of strangers, fit for a screen; extras.py: how to
+                      install what is missing)
 
 Names are loaded when they are first used, so that ``import privatree`` is quick.
 """

@@ -6,6 +6,10 @@ from typing import Any, Literal
 
 from numba import njit
 
+from privatree.compile_notice import listen
+
+listen()
+
 
 def compiled(function: Any) -> Any:
     """Compile a function when it is first called; while it runs, other threads run too.

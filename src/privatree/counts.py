@@ -76,6 +76,19 @@ class Groups(NamedTuple):
         codes = self.row_of_code[offsets[feature] : offsets[feature + 1]]
         return Rows(feature, codes, int(self.firsts[feature + 1] - self.firsts[feature]))
 
+    def some(self, chosen: NDArray[np.int64], offsets: NDArray[np.int64]) -> Groups:
+        """These rows alone (increasing); codes of the others have a row beyond the last."""
+        row_of_code = np.empty_like(self.row_of_code)
+        sizes = []
+        for feature, (first, end) in enumerate(pairwise(self.firsts.tolist())):
+            here = chosen[(chosen >= first) & (chosen < end)] - first
+            new_row = np.full(end - first + 1, len(here), dtype=np.int32)
+            new_row[here] = np.arange(len(here))
+            codes = slice(offsets[feature], offsets[feature + 1])
+            row_of_code[codes] = new_row[np.minimum(self.row_of_code[codes], end - first)]
+            sizes.append(len(here))
+        return Groups(row_of_code, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
+
 
 class Wanted(NamedTuple):
     """What a node will be asked for besides its class counts."""
@@ -84,6 +97,11 @@ class Wanted(NamedTuple):
     """Counts by these rows and the codes of all features."""
     upper: Groups | None = None
     """If not None: the same for the records of each of these rows."""
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows the table has; each has a count for every class and code."""
+        return self.rows.n_rows * (1 if self.upper is None else self.upper.n_rows)
 
 
 class Router(NamedTuple):
@@ -113,11 +131,8 @@ class ClassCounts(Protocol):
     def n_nodes(self) -> int:
         """How many nodes the current level has."""
 
-    def check_room(self, n_cells: int) -> None:
-        """Refuse, before anything is drawn, tables of counts that would not fit in memory."""
-
     def prepare(self, wanted: Mapping[int, Wanted]) -> None:
-        """Say what some nodes of this level will be asked for, so that one pass answers all."""
+        """Say what some nodes of this level will be asked for, so that one pass can answer all."""
 
     def class_counts(self) -> NDArray[np.int64]:
         """An array (node, class, code) of exact counts, the codes of all features side by side."""
@@ -203,9 +218,6 @@ class CodedRecords:
         """How many nodes the current level has."""
         return len(self._starts) - 1
 
-    def check_room(self, n_cells: int) -> None:
-        """Nothing: records in memory are counted a part of a table at a time."""
-
     def prepare(self, wanted: Mapping[int, Wanted]) -> None:
         """Nothing: records in memory are counted when it is asked."""
 
@@ -284,7 +296,7 @@ class CodedRecords:
         start, stop = self._starts[node], self._starts[node + 1]
         rows = rows_of(self._codes, start, stop, upper.feature, upper.row_of_code)
         order = np.argsort(rows, kind="stable")
-        ends = np.cumsum(np.bincount(rows, minlength=upper.n_rows))
+        ends = np.cumsum(np.bincount(rows, minlength=upper.n_rows))[: upper.n_rows]
         for first, last in pairwise([0, *ends.tolist()]):
             yield order[first:last] + start
 

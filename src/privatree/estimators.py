@@ -23,7 +23,7 @@ from privatree.privacy.amounts import positive_fraction, rounded_up, spendable_f
 from privatree.privacy.ledger import Ledger
 from privatree.privacy.randomness import Randomness
 from privatree.privacy.statement import PrivacyStatement
-from privatree.record_plan import FREE_DEPTH, LARGEST_COUNT, RecordPlan
+from privatree.record_plan import FREE_DEPTH, LARGEST_COUNT, MAX_TABLE, RecordPlan
 from privatree.record_tree import grow
 from privatree.schema import Categorical, Schema
 from privatree.sources.coding import Coder
@@ -159,9 +159,9 @@ class PrivaTreeClassifier(TreeClassifier):
         candidates = Candidates.of(schema, int(n_bins))
         self._check_categories(schema)
         coder = Coder(schema, candidates.cuts, candidates.groups, candidates.n_codes)
+        _check_room(self._plan(schema, candidates, n_rows=0))  # which it does not look at
         records, n_rows = source.counts(coder)
         plan = self._plan(schema, candidates, n_rows)
-        records.check_room(plan.largest_table())
         if self.budget is not None:  # no mistake of the caller shows after this, no noise before
             self.budget.charge(
                 self.epsilon, purpose="PrivaTreeClassifier", neighbours=self.neighbours
@@ -275,4 +275,17 @@ class PrivaTreeClassifier(TreeClassifier):
             seeded=seeded,
             spends=tuple(ledger.spends()),
             schedule=plan.schedule(),
+        )
+
+
+def _check_room(plan: RecordPlan) -> None:
+    """Refuse tables of counts that do not fit in memory, wherever the records are.
+
+    Only the schema and the parameters decide it, before any record is counted: whether records are
+    held or read in passes depends on how many there are, and an error must not.
+    """
+    if plan.largest_table() > MAX_TABLE:
+        raise ParameterError(
+            "lookahead must be smaller for so many columns and classes: it needs a table of more "
+            f'than {MAX_TABLE} counts. Pass lookahead="auto".'
         )

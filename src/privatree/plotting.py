@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from privatree.errors import ParameterError
+from privatree.extras import missing_extra
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,9 +45,7 @@ def new_axes(width: float, height: float, *, whole: bool = False) -> Axes:
 
 def missing_matplotlib(what: str) -> ParameterError:
     """The error that names the extra."""
-    return ParameterError(
-        f"{what} need matplotlib, which is not installed. Install it: pip install 'privatree[plot]'"
-    )
+    return missing_extra(f"{what} need matplotlib", "plot")
 
 
 def tint(colour: str, strength: float) -> str:

@@ -33,6 +33,9 @@ FREE_DEPTH = 10
 LARGEST_COUNT = 2**40
 """Noisy counts are clamped to 0 .. this."""
 
+MAX_TABLE = 2**29
+"""Largest number of counts of higher order that a learner may have to hold at once."""
+
 _CELLS = 64_000_000
 """Largest number of cells of the table of counts behind a block, summed over a level."""
 _STEPS = 300_000_000
@@ -209,13 +212,20 @@ class RecordPlan:
         return ()
 
     def largest_table(self) -> int:
-        """An upper bound on the counts behind the blocks of any one level."""
+        """An upper bound on the counts of higher order that must be held at once.
+
+        Of two levels these are the counts by the rows of one feature; of three, the counts by the
+        rows of all features, for the records of one row.
+        """
         if self.robust_levels is not None or self.lookahead is None:
             return _CELLS
         most = _CELLS
         for n_together in range(2, min(self.lookahead, self.max_depth) + 1):
-            cells = self._cells(_GRIDS[n_together][-1])
-            most = max(most, cells * 2 ** (self.max_depth - n_together))
+            widest = max(self.categorical_codes, default=0)
+            if widest <= _MOST_CATEGORIES[n_together]:
+                coarsest = _GRIDS[n_together][-1][-1]
+                n_rows = max(widest, coarsest) if n_together == 2 else self._codes(coarsest)
+                most = max(most, n_rows * self.n_classes * self._codes())
         return most
 
     def _cells(self, grids: tuple[int, ...]) -> int:

@@ -344,7 +344,7 @@ def test_bad_columns_and_types():
     with pytest.raises(SchemaError, match="also has 'extra'"):
         model().fit(frame.assign(extra=1), labels)
     with pytest.raises(SchemaError, match=r"'age' has type .*numeric"):
-        model().fit(frame.assign(age="old"), labels)
+        model().fit(frame.assign(age=pd.Series("old", frame.index, "string")), labels)
     with pytest.raises(SchemaError, match="type"):
         model().fit(frame, np.zeros(len(frame), dtype=int))
     with pytest.raises(ValueError, match="same number of rows") as raised:

@@ -107,8 +107,10 @@ WRONG_X: dict[str, Callable[[pd.DataFrame], Any]] = {
     "a generator": lambda f: iter(rows(f)),
     "a sparse matrix": lambda f: scipy.sparse.csr_matrix(f[["amount"] * 3].to_numpy()),
     "a lazy frame": lambda f: pl.LazyFrame({"amount": f["amount"].to_numpy()}),
-    "text for a number": lambda f: f.assign(amount=f["kind"].astype("str")),
-    "categories for a number": lambda f: f.assign(amount=f["kind"].astype("category")),
+    "text for a number": lambda f: f.assign(amount=f["kind"].astype("string")),
+    "categories for a number": lambda f: f.assign(
+        amount=f["kind"].astype("string").astype("category")
+    ),
     "intervals for a number": lambda f: f.assign(amount=pd.cut(f["amount"], [0, 48_611.09375])),
     "dates for a number": lambda f: f.assign(amount=pd.to_datetime(f["amount"], unit="s")),
     "periods for a number": lambda f: f.assign(amount=pd.Period("2020-01")),

@@ -3,14 +3,13 @@ from importlib import resources
 import pandas as pd
 import pytest
 
-from privatree import datasets
+from privatree import ParameterError, datasets
 from privatree.schema import Categorical
 
 # Rows, numeric features, categorical features, share of the largest class.
 PUBLISHED = {
     "adult": (45222, 6, 8, 0.7522),
     "breast-w": (683, 9, 0, 0.650),
-    "diabetes": (768, 8, 0, 0.651),
     "mushroom": (5644, 0, 22, 0.618),
     "nursery": (12960, 0, 8, 0.6667),
     "vote": (232, 0, 16, 0.534),
@@ -27,7 +26,7 @@ def dataset(name):
     return datasets.load(name)
 
 
-def test_names_are_the_six():
+def test_names_are_the_five():
     assert datasets.names() == tuple(PUBLISHED)
 
 
@@ -93,9 +92,6 @@ def test_known_rows():
         "native-country": "United-States",
     }
     assert adult.labels.iloc[0] == "<=50K"
-    diabetes = datasets.load("diabetes")
-    assert list(diabetes.frame.iloc[0]) == [6, 148, 72, 35, 0, 33.6, 0.627, 50]
-    assert diabetes.labels.iloc[0] == "tested_positive"
 
 
 def test_mushroom_odours_have_their_documented_meaning():
@@ -112,7 +108,7 @@ def test_nursery_class_is_decided_by_health():
 
 
 @pytest.mark.parametrize("wrong", ["iris", "", "../adult"])
-def test_unknown_name_is_refused_and_the_six_are_named(wrong):
+def test_unknown_name_is_refused_and_the_five_are_named(wrong):
     with pytest.raises(ValueError, match="must be one of") as refused:
         datasets.load(wrong)
     message = str(refused.value)
@@ -123,3 +119,15 @@ def test_unknown_name_is_refused_and_the_six_are_named(wrong):
 def test_credits_name_every_dataset():
     text = (resources.files("privatree.datasets") / "data" / "CREDITS.md").read_text("utf-8")
     assert all(f"## {known}" in text for known in PUBLISHED)
+    assert text.count("\n## ") == text.count("- Licence: CC BY 4.0\n") == len(PUBLISHED)
+
+
+def test_nothing_is_bundled_but_what_has_a_licence():
+    folder = resources.files("privatree.datasets") / "data"
+    files = {f"{known}.{ending}" for known in PUBLISHED for ending in ("parquet", "toml")}
+    assert {file.name for file in folder.iterdir()} == files | {"CREDITS.md"}
+
+
+def test_diabetes_is_not_here_and_it_is_said_where_it_is():
+    with pytest.raises(ParameterError, match=r"no licence is known\. OpenML has it as data 37"):
+        datasets.load("diabetes")

@@ -35,7 +35,7 @@ def adult_model() -> Model:
 
 @pytest.fixture(scope="session")
 def paper_model() -> Model:
-    frame, labels, schema = datasets.load("diabetes")
+    frame, labels, schema = datasets.load("breast-w")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PaperClaimWarning)
         learner = PaperPrivaTreeClassifier(1.0, max_depth=3, schema=schema, random_state=0)

@@ -20,6 +20,8 @@ from privatree.robustness.record_editing import (
 
 NAN = float("nan")
 
+TEXT = "string" if pd.Series(["a"]).dtype == object else "str"  # before pandas 3, "str" is object
+
 
 def columns():
     """Columns, values that they hold, values that they cannot."""
@@ -37,7 +39,7 @@ def columns():
         (pd.Series([1, 2], dtype="int16"), [5], [2**15, 0.5, "5"]),
         (pd.Series([1, None], dtype="Int8"), [5], [2**15, 0.5, "5", "x"]),
         (pd.Series([1.0, 2.0]), [0.5, 3], ["x"]),
-        (pd.Series(["a", "b"], dtype="str"), ["longer"], [5]),
+        (pd.Series(["a", "b"], dtype=TEXT), ["longer"], [5]),
         (pd.Series(["a", "b"], dtype="category"), ["b"], ["c", 1]),
         (pd.Series(["a", "b"], dtype=object), ["c", 5], []),
         (pd.Series([True, None], dtype="boolean"), [False], [2, "x"]),

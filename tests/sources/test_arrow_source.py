@@ -42,8 +42,9 @@ TYPES = {
     "amount": pa.decimal128(9, 2),
     "other": pa.int64(),
 }
+TEXT = "string" if pd.Series(["a"]).dtype == object else "str"  # before pandas 3, "str" is object
 PANDAS_TYPES = dict(
-    zip(TYPES, ["Float64", "str", "Int64", "str", "boolean", "Int32", object, "Int64"], strict=True)
+    zip(TYPES, ["Float64", TEXT, "Int64", TEXT, "boolean", "Int32", object, "Int64"], strict=True)
 )
 CANARY = "CANARY"
 ROWS = st.lists(

@@ -246,8 +246,9 @@ def test_nothing_used_still_checks_the_columns():
     assert columns.tolist() == [-1, -1, -1]
     with pytest.raises(SchemaError, match="3 columns of the schema, got 2"):
         prediction_matrix(np.ones((4, 2)), NUMBERS, [])
+    text = pd.DataFrame({"a": [1], "b": [1], "c": pd.Series(["x"], dtype="string")})
     with pytest.raises(SchemaError, match="column 'c' has type str"):
-        prediction_matrix(pd.DataFrame({"a": [1], "b": [1], "c": ["x"]}), NUMBERS, [0])
+        prediction_matrix(text, NUMBERS, [0])
 
 
 # --- names and order ----------------------------------------------------------------------------

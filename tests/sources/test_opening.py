@@ -24,9 +24,10 @@ NUMBERS = Schema({"a": Numeric(0, 1), "b": Numeric(0, 10), "c": Numeric(-1, 1)},
 # --- types and containers -----------------------------------------------------------------------
 
 DATES = pd.to_datetime(["2020-01-01"])
+TEXT = "string" if pd.Series(["a"]).dtype == object else "str"  # before pandas 3, "str" is object
 BAD_NUMERIC = {
-    "str": pd.Series(["1"], dtype="str"),
-    "category of str": pd.Series(["1"], dtype="str").astype("category"),
+    "str": pd.Series(["1"], dtype=TEXT),
+    "category of str": pd.Series(["1"], dtype=TEXT).astype("category"),
     r"datetime64\[\w+\]": pd.Series(DATES),
     r"datetime64\[\w+, UTC\]": pd.Series(DATES.tz_localize("UTC")),
     r"timedelta64\[\w+\]": pd.Series(DATES - DATES),

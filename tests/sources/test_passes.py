@@ -1,5 +1,6 @@
 """Counts from passes are those in memory, whatever is asked, with the fewest passes."""
 
+import math
 import re
 import warnings
 from collections import Counter
@@ -131,6 +132,31 @@ def test_every_answer_is_that_of_records_in_memory(monkeypatch, lookahead, seed)
     # Two upper levels and a block, or as many levels one by one; the size needs no pass of its own.
     passes_made = compared_answers(monkeypatch, lookahead=lookahead, random_state=seed)
     assert passes_made == {1: 4, 2: 3, 3: 2}[lookahead]
+
+
+@pytest.mark.parametrize("lookahead", [2, 3])
+def test_tables_that_do_not_fit_are_counted_in_parts(monkeypatch, lookahead):
+    """The answers are the same; the passes are more, the more the less fits."""
+    asked = {}
+    real = CountQuestion.start
+
+    def start(question):
+        asked[id(question)] = question
+        return real(question)
+
+    monkeypatch.setattr(CountQuestion, "start", start)
+    n_passes, tables = {}, {}
+    for max_cells in (1, 100_000):
+        monkeypatch.setattr(passes, "MAX_CELLS", max_cells)
+        asked.clear()
+        n_passes[max_cells] = compared_answers(monkeypatch, lookahead=lookahead)
+        higher = [question.shapes[1:] for question in asked.values()]
+        tables[max_cells] = [sum(map(math.prod, shapes)) for shapes in higher if shapes]
+        monkeypatch.undo()
+        monkeypatch.setattr(CountQuestion, "start", start)
+    assert n_passes[1] > 2 * n_passes[100_000] > 10
+    assert max(tables[100_000]) <= 100_000
+    assert sum(tables[1]) == sum(tables[100_000]), "something was counted twice"
 
 
 def no_merge(monkeypatch):
@@ -335,18 +361,6 @@ def test_a_batch_that_cannot_be_read_stops_all_threads():
 
 
 # --- what the caller may do wrong ---------------------------------------------------------------
-
-
-def test_tables_that_would_not_fit_are_refused_before_anything_is_charged(monkeypatch):
-    frame, labels = some_records(50, 2, 0)
-    budget = Budget(10)
-    learner = PrivaTreeClassifier(schema=schema_of(2), lookahead=3, budget=budget)
-    assert learner.fit(FrameBatches(frame, labels, 10)).tree_ is not None
-    monkeypatch.setattr(passes, "LARGEST_TABLES", 1000)
-    with pytest.raises(ParameterError, match="lookahead must be smaller"):
-        learner.fit(FrameBatches(frame, labels, 10))
-    assert learner.fit(frame, labels).tree_ is not None
-    assert len(budget.charges) == 2
 
 
 def test_a_source_needs_a_schema_and_no_labels():

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from privatree.cli.learner_options import warn_of_large_epsilon
+
 if TYPE_CHECKING:
     from privatree.privacy.budget_file import Account
 
@@ -69,6 +71,7 @@ def create(
 
     name = file.stem if dataset is None else dataset
     BudgetStore.create(file, epsilon, neighbours=neighbours, dataset=name)
+    warn_of_large_epsilon(epsilon)
     typer.echo(f"Created {file}. Charge it with: privatree fit ... --budget {file}")
 
 

@@ -23,6 +23,7 @@ from privatree.cli.learner_options import (
     check_not_empty,
     named_as_options,
     read_training_records,
+    warn_of_large_epsilon,
     whole_number,
 )
 from privatree.cli.output import check_output
@@ -161,6 +162,7 @@ def certify(
     if output is not None:
         check_output(output, [*files, *test_files, schema])
     declared = csv.declared_in(read_confirmed_schema(schema))
+    warn_of_large_epsilon(epsilon)
     records = read_training_records(files, target, declared, quiet=as_json)
     check_not_empty(files, records.labels)
     if test_files:

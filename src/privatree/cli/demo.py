@@ -10,6 +10,7 @@ import typer
 from privatree.cli.learner_options import named_as_options
 from privatree.cli.output import check_output, write_output
 from privatree.cli.waiting import waiting
+from privatree.compile_notice import compile_notice
 
 
 def demo(
@@ -53,7 +54,7 @@ def demo(
         frame, labels, test_size=0.2, stratify=labels, random_state=0
     )
     model = PrivaTreeClassifier(epsilon, max_depth=max_depth, schema=schema)
-    with waiting("Training"):
+    with waiting("Training"), compile_notice(True):
         model.fit(train_X, train_y)
         page = html_report(model)
 

@@ -23,9 +23,11 @@ from privatree.cli.learner_options import (
     Schedule,
     Target,
     named_as_options,
+    warn_of_large_epsilon,
     whole_number,
 )
 from privatree.cli.output import check_output
+from privatree.compile_notice import compile_notice
 from privatree.errors import BudgetStoreError, ParameterError
 
 
@@ -154,6 +156,7 @@ def fit(
     declared = None if schema is None else csv.declared_in(_declared(schema, infer_schema))
     quiet = quiet or as_json
     replaces = output.is_file()
+    warn_of_large_epsilon(epsilon)  # also if quiet: now it is not yet spent
 
     def train(**more: Any) -> Any:
         where = (files, target, declared, engine, master, quiet)
@@ -161,7 +164,7 @@ def fit(
             learner = PrivaTreeClassifier(**parameters, **more, schema=declared)
             return learner.fit(source)
 
-    with named_as_options(parameters):
+    with named_as_options(parameters), compile_notice(not quiet):
         if declared is None:
             model = _trained_without_schema(files, target, csv, parameters)
         elif declared.unconfirmed:

@@ -30,6 +30,8 @@ Epsilon = Annotated[
         "next to nothing.",
     ),
 ]
+MAX_USUAL_EPSILON = 10
+"""Above it there is a warning."""
 SCHEMA_HELP = (
     "TOML file of what is public: columns with their ranges or categories, and the classes. "
     "Write it from public knowledge, not from the records."
@@ -59,6 +61,23 @@ Schedule = Annotated[
 RobustLevels = Annotated[
     int, typer.Option(metavar="N", help="How many levels --schedule robust has.")
 ]
+
+
+def warn_of_large_epsilon(epsilon: float) -> None:
+    """Say on stderr that an epsilon protects hardly anybody, before it is spent.
+
+    Parameters
+    ----------
+    epsilon : float
+        What was chosen for records. It is public.
+    """
+    if epsilon > MAX_USUAL_EPSILON:
+        typer.echo(
+            f"Warning: --epsilon {epsilon:g} gives hardly any privacy: what is released may be "
+            f"e^{epsilon:g} times as likely with a record as without it. Usual values are 0.01 to "
+            "1: see docs/choosing-epsilon.md.",
+            err=True,
+        )
 
 
 def read_training_records(files: list[Path], target: str, schema: Any, *, quiet: bool) -> Any:

@@ -56,7 +56,7 @@ def reproduce(
     ] = None,
     suite: Annotated[
         Literal["uci", "numerical", "mixed", "all"] | None,
-        typer.Option(help="One of the paper's groups of datasets. The six of uci are bundled."),
+        typer.Option(help="One of the paper's groups of datasets. Five of uci's six are bundled."),
     ] = None,
     datasets: Annotated[
         str | None, typer.Option(metavar="A,B,...", help="Only these datasets.")

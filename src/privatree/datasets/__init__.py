@@ -1,8 +1,8 @@
-"""Six small public datasets, each with a schema written from its public documentation.
+"""Five small public datasets, each with a schema written from its public documentation.
 
-They are the UCI datasets of the PrivaTree paper, without rows that have missing values. Sources,
-licences and changes are listed in ``data/CREDITS.md``; ``scripts/build_bundled_data.py`` rebuilds
-the files.
+They are the UCI datasets of the PrivaTree paper that have a licence, without rows that have missing
+values. Sources, licences and changes are listed in ``data/CREDITS.md``;
+``scripts/build_bundled_data.py`` rebuilds the files.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Dataset", "load", "names"]
 
-_NAMES = ("adult", "breast-w", "diabetes", "mushroom", "nursery", "vote")
+_NAMES = ("adult", "breast-w", "mushroom", "nursery", "vote")
 
 
 class Dataset(NamedTuple):
@@ -77,6 +77,12 @@ def load(name: str) -> Dataset:
     >>> schema.classes
     ('democrat', 'republican')
     """
+    if name == "diabetes":
+        raise ParameterError(
+            "diabetes must be had elsewhere: it is not bundled, as its source has withdrawn it and "
+            "no licence is known. OpenML has it as data 37: "
+            "sklearn.datasets.fetch_openml(data_id=37)."
+        )
     if name not in _NAMES:
         raise ParameterError(f"name must be one of {', '.join(_NAMES)}, got {name!r}.")
     import pandas as pd

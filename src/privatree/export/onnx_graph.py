@@ -22,6 +22,7 @@ from privatree.export.reading import (
     released_model,
     splits_by_feature,
 )
+from privatree.extras import missing_extra
 from privatree.schema import Categorical, Label, Schema
 from privatree.tree import Tree
 
@@ -80,9 +81,7 @@ def export_onnx(model: Any) -> bytes:
     try:
         from onnx import checker, helper
     except ImportError as error:
-        raise ParameterError(
-            "ONNX needs onnx, which is not installed. Install it: pip install 'privatree[onnx]'"
-        ) from error
+        raise missing_extra("ONNX needs onnx", "onnx") from error
     from privatree import __version__
 
     graph = _Graph(released.tree_).finished()

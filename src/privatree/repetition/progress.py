@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from privatree.errors import ParameterError
+from privatree.extras import missing_extra
 
 
 @contextmanager
@@ -19,7 +20,7 @@ def progress_bar(
     total : int
         How much there is to do.
     shown : bool or None
-        Whether there is a bar; None: if stderr is a terminal.
+        Whether there is a bar; None: if stderr is a terminal and rich is installed.
     description : str
         What is counted.
 
@@ -27,19 +28,29 @@ def progress_bar(
     ------
     callable
         Takes how much more is done.
-    """
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
 
+    Raises
+    ------
+    ParameterError
+        If there must be a bar, and rich is not installed.
+    """
     if shown is not None and not isinstance(shown, bool):
         raise ParameterError(f"progress must be True, False or None, got {shown!r}.")
+    try:
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
+    except ImportError as error:
+        if shown:
+            raise missing_extra("progress bars need rich", "cli") from error
+        yield lambda finished: None
+        return
     console = Console(stderr=True)
     bar = Progress(
         TextColumn("{task.description}"),

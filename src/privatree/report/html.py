@@ -9,6 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from privatree.extras import missing_extra
 from privatree.report import citation
 from privatree.report.summary import MOST_FIELDS, MOST_RULES, summary
 
@@ -37,7 +38,7 @@ def html_report(model: Any, certificate: Any = None) -> str:
     Raises
     ------
     ParameterError
-        If the certificate is not of the learner that made the model.
+        If jinja2 is not installed, or the certificate is not of the learner that made the model.
     """
     shown = summary(model, certificate)
     script = _file("page.js")
@@ -62,7 +63,10 @@ def script_json(data: Any) -> str:
 @cache
 def _template() -> Template:
     """Compiled once. Whatever is filled in is escaped; a name that is not there is an error."""
-    from jinja2 import Environment, StrictUndefined
+    try:
+        from jinja2 import Environment, StrictUndefined
+    except ImportError as error:
+        raise missing_extra("reports need jinja2", "cli") from error
 
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True

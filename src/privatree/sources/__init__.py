@@ -31,7 +31,8 @@ What is here, from the caller's table to counts::
     questions.py         what one pass answers: counts (tallies.py: of values; held_codes.py: the
                          records themselves)
     source.py            what a source is; passes.py: a learner's counts from passes over it
-                         (pass_progress.py: their bar; shielded.py: errors of other libraries)
+                         (table_parts.py: where they do not fit in memory at once;
+                         pass_progress.py: their bar; shielded.py: errors of other libraries)
     frame_records.py     records in memory, which need no passes
     parquet_source.py, csv_source.py (file_source.py: what they share), arrow_source.py
     spark_source.py      counted on executors (spark_counting.py), by jobs (spark_jobs.py) of a

@@ -16,6 +16,7 @@ from typing import Any
 
 from privatree.csv_dialect import CsvDialect
 from privatree.errors import ParameterError
+from privatree.extras import missing_extra
 
 STANDARD_INPUT = "-"
 """What stands for the standard input in place of a file's name."""
@@ -75,10 +76,7 @@ def _cells(path: Path) -> list[list[str]]:
     try:
         import python_calamine
     except ImportError:
-        raise ParameterError(
-            f"{path}: reading Excel files needs python-calamine. Install it with: "
-            "pip install 'privatree[excel]'"
-        ) from None
+        raise missing_extra(f"{path}: Excel files need python-calamine", "excel") from None
     with open(path, "rb") as file:
         content = io.BytesIO(file.read())
     try:

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from privatree.extras import missing_extra
+
 
 @contextmanager
 def pass_progress(
@@ -20,21 +22,31 @@ def pass_progress(
     total : int or None
         How many rows there are, if a pass before has found out.
     shown : bool or None
-        Whether to show it; None: if stderr is a terminal.
+        Whether to show it; None: if stderr is a terminal and rich is installed.
 
     Yields
     ------
     callable
         Takes how many more rows are done.
 
+    Raises
+    ------
+    ParameterError
+        If it must be shown, and rich is not installed.
+
     Notes
     -----
     How many records there are is private. The bar is for whoever runs the training and so has the
     records; it is rounded, it is not kept, and nothing of it goes into the model.
     """
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
+    try:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    except ImportError as error:
+        if shown:
+            raise missing_extra("progress bars need rich", "cli") from error
+        yield lambda rows: None
+        return
     console = Console(stderr=True)
     bar = Progress(
         TextColumn("Pass {task.fields[number]}", markup=False),

@@ -1,8 +1,9 @@
-"""Class counts from passes over records that are not in memory: one pass for a level at most.
+"""Class counts from passes over records that are not in memory: mostly at most one for a level.
 
 A pass sends every row from the root along the tree so far to the node it reaches, and counts it
 there, for all nodes of the level at once. Where a node was asked for counts of higher order, the
-counts of everything below it that a block draws follow from them, without another pass.
+counts of everything below it that a block draws follow from them, without another pass. Counts of
+higher order that do not fit in memory at once are found in parts (:mod:`table_parts`).
 """
 
 from __future__ import annotations
@@ -25,12 +26,13 @@ from privatree.counts import (
     Wanted,
     differences,
 )
-from privatree.errors import ParameterError, SourceError
+from privatree.errors import SourceError
 from privatree.sources.coding import Coder
 from privatree.sources.questions import CountAnswer, CountQuestion
+from privatree.sources.table_parts import TableParts
 
-LARGEST_TABLES = 2**29
-"""Counts behind the blocks of a level, which one pass finds: 4 GiB."""
+MAX_CELLS = 2**29
+"""Counts of higher order that a pass finds at once: 4 GiB."""
 
 RECORDS_CHANGED = (
     "the records must be the same in every pass over them, and were not: rows were added, removed "
@@ -93,6 +95,7 @@ class PassCounts:
         self._splits = [-1]
         self._children: list[NDArray[np.int32]] = []
         self._level = [_Node(0)]
+        self._in_parts: TableParts | None = None  # of this level
         self.n_passes = 0
         self.exact_rows = 0
         self.prepare({})
@@ -104,30 +107,50 @@ class PassCounts:
 
     # --- passes ---------------------------------------------------------------------------------
 
-    def check_room(self, n_cells: int) -> None:
-        """Refuse tables that one pass could not hold."""
-        if n_cells > LARGEST_TABLES:
-            raise ParameterError(
-                "lookahead must be smaller for so many columns in a source: the counts behind the "
-                'blocks of a level would not fit in memory. Pass lookahead="auto".'
-            )
-
     def prepare(self, wanted: Mapping[int, Wanted]) -> None:
         """Make a pass, unless everything that will be asked is known."""
-        asked = {
-            place: wanted.get(place)
-            for place, node in enumerate(self._level)
-            if node.exact_counts is None or (place in wanted and node.exact_table is None)
+        unknown = {
+            place: asked
+            for place, asked in wanted.items()
+            if self._level[place].exact_table is None
         }
+        row_cells = self.n_classes * int(self.offsets[-1])
+        if row_cells * sum(asked.n_rows for asked in unknown.values()) > MAX_CELLS:
+            self._in_parts = TableParts(unknown, self.offsets, MAX_CELLS // row_cells)
+            unknown = {}
+        places = [place for place, node in enumerate(self._level) if node.exact_counts is None]
+        asked = {place: unknown.get(place) for place in sorted({*places, *unknown})}
         if not asked:
             return
+        tables = iter(self._pass(asked))
+        for place, found in unknown.items():
+            node = self._level[place]
+            node.wanted, node.exact_table = found, next(tables)
+
+    def _pass(self, asked: Mapping[int, Wanted | None]) -> list[NDArray[np.int64]]:
+        """Ask about some nodes: their class counts are kept, those of higher order returned.
+
+        Refuse what contradicts passes before.
+        """
         places = np.full(len(self._features), -1, dtype=np.int32)
         for turn, place in enumerate(asked):
             places[self._level[place].number] = turn
-        question = CountQuestion(self._coder, self._router(places), tuple(asked.values()))
-        found = self._answer(question)
+        found = self._answer(
+            CountQuestion(self._coder, self._router(places), tuple(asked.values()))
+        )
         self.n_passes += 1
-        self._take(found, asked)
+        same = self.n_passes == 1 or self.exact_rows == found.exact_rows
+        self.exact_rows = found.exact_rows
+        exact_counts, *tables = found.tables
+        for place, counts in zip(asked, exact_counts, strict=True):
+            node = self._level[place]
+            exact_totals = counts[:, : self.n_codes[0]].sum(axis=1)
+            same &= node.agrees(counts, exact_totals)
+            if node.exact_counts is None:  # else it would keep the tables of this pass alive
+                node.exact_totals, node.exact_counts = exact_totals, counts
+        if not same:
+            raise SourceError(RECORDS_CHANGED)
+        return tables
 
     def _router(self, places: NDArray[np.int32]) -> Router:
         return Router(
@@ -136,22 +159,6 @@ class PassCounts:
             np.array(self._children, dtype=np.int32).reshape(-1, max(self.n_codes)),
             places,
         )
-
-    def _take(self, found: CountAnswer, asked: Mapping[int, Wanted | None]) -> None:
-        """Keep what a pass found; refuse it if it contradicts what is known."""
-        exact_counts, *tables = found.tables
-        higher = iter(tables)
-        same = self.n_passes == 1 or self.exact_rows == found.exact_rows
-        self.exact_rows = found.exact_rows
-        for (place, wanted), counts in zip(asked.items(), exact_counts, strict=True):
-            node = self._level[place]
-            exact_totals = counts[:, : self.n_codes[0]].sum(axis=1)
-            same &= node.agrees(counts, exact_totals)
-            node.exact_totals, node.exact_counts = exact_totals, counts
-            if wanted is not None:
-                node.wanted, node.exact_table = wanted, next(higher)
-        if not same:
-            raise SourceError(RECORDS_CHANGED)
 
     # --- answers --------------------------------------------------------------------------------
 
@@ -172,22 +179,29 @@ class PassCounts:
 
     def pair_counts(self, node: int, upper: Rows) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """See :class:`~privatree.counts.ClassCounts`."""
-        held = self._level[node]
-        groups, exact_table = _known(held.wanted).rows, held.exact_pairs()
-        first = int(groups.firsts[upper.feature])
-        own = groups.of(upper.feature, self.offsets)
-        table = np.zeros((upper.n_rows, *exact_table.shape[1:]), dtype=np.int64)
+        if self._in_parts is not None and self._in_parts.has(node):
+            own, exact_rows = self._in_parts.pairs(node, upper.feature, self._pass)
+        else:
+            held = self._level[node]
+            groups, first = _known(held.wanted).rows, _known(held.wanted).rows.firsts
+            own = groups.of(upper.feature, self.offsets)
+            exact_rows = held.exact_pairs()[first[upper.feature] : first[upper.feature + 1]]
+        table = np.zeros((upper.n_rows, *exact_rows.shape[1:]), dtype=np.int64)
         # A node's own rows are those that were counted above it, or unions of them.
         pairs = np.unique(np.stack((own.row_of_code, upper.row_of_code)), axis=1).T.tolist()
         for counted, asked in pairs:
             if counted < own.n_rows and asked < upper.n_rows:  # else no record has such a code
-                table[asked] += exact_table[first + counted]
+                table[asked] += exact_rows[counted]
         return self._compared(table)
 
     def triple_counts(
         self, node: int, upper: Rows, middle: Sequence[Rows]
     ) -> Iterator[tuple[NDArray[Any], NDArray[np.int64]]]:
         """See :class:`~privatree.counts.ClassCounts`."""
+        if self._in_parts is not None and self._in_parts.has(node):
+            for exact_table in self._in_parts.triples(node, upper.feature, self._pass):
+                yield self._compared(exact_table)
+            return
         held = self._level[node]
         first = int(_known(_known(held.wanted).upper).firsts[upper.feature])
         for exact_table in _known(held.exact_table)[first : first + upper.n_rows]:
@@ -201,6 +215,8 @@ class PassCounts:
 
     def in_threads(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         """See :class:`~privatree.counts.ClassCounts`."""
+        if self._in_parts is not None:  # one part after the other: only some are held
+            return [work(item) for item in items]
         with ThreadPoolExecutor(max_workers=THREADS) as pool:
             return list(pool.map(work, items))
 
@@ -221,7 +237,7 @@ class PassCounts:
             self._splits += [-1] * len(numbers)
             if not node.is_derived and node.exact_table is None:
                 self._split(node, int(feature), going, numbers)
-        self._level = [found[child] for child in sorted(found)]
+        self._level, self._in_parts = [found[child] for child in sorted(found)], None
 
     def _split(
         self, node: _Node, feature: int, going: NDArray[np.int32], numbers: Mapping[int, int]

@@ -148,5 +148,11 @@ def test_bundled_datasets_have_the_shape_in_the_papers_table(name):
     assert not records.frame.isna().any(axis=None)
 
 
-def test_every_uci_dataset_is_bundled():
-    assert set(datasets.names("uci")) == set(bundled.names())
+def test_every_uci_dataset_is_bundled_but_the_one_without_a_licence(tmp_path, table, cache):
+    assert set(datasets.names("uci")) == {*bundled.names(), "diabetes"}
+    with pytest.raises(
+        DatasetMissingError, match=r"diabetes\.parquet.*--data-dir.*OpenML \(id 37\)"
+    ):
+        datasets.load("diabetes")
+    table.to_parquet(tmp_path / "diabetes.parquet")
+    assert datasets.load("diabetes", tmp_path).origin == "data folder"

@@ -144,18 +144,18 @@ def test_means_over_repeats_and_what_algorithm_1_takes(
             return None
         return 0.5
 
-    asked = ("adult", "diabetes")
+    asked = ("adult", "breast-w")
     tasks = [task for name in asked for task in all_tasks(name, 2, 0.5)]
     fill(output / "budget-shares", tasks, score)
     made = reproduce("budget-shares", Request(output, asked, epsilons=(0.5,), repeats=2))
     name = "budget-shares-epsilon-0.5.md"
-    for title in ("diabetes (768 records)", "adult (45,222 records)"):
+    for title in ("breast-w (683 records)", "adult (45,222 records)"):
         best, nearest = made.markdown_rows(name, title)
         assert best[2:] == [*in_percent((7, 9, 4)), ".750"]
         assert nearest[-1] == ".500"
     assert [len(panel.shares) for panel in panels] == [230, 230]
     # Eq. 5 to 8: half for leaves but at most what suffices, and one part in 1 + depth of the rest.
-    for panel, n_records in zip(panels, (45_222, 768), strict=True):
+    for panel, n_records in zip(panels, (45_222, 683), strict=True):
         leaf = min(0.25, 8 / euler / n_records / 0.01) / 0.5
         expected = ((1 - leaf) / 4, (1 - leaf) * 3 / 4, leaf)
         assert tuple(panel.chosen) == pytest.approx(expected, abs=1e-6)
@@ -172,10 +172,10 @@ def test_means_over_repeats_and_what_algorithm_1_takes(
 def test_a_dataset_without_scores_is_left_out(
     fill: Callable[..., None], reproduce: Callable[..., Any], output: Path, panels: list[Any]
 ) -> None:
-    tasks = [*all_tasks("vote"), *all_tasks("diabetes")]
+    tasks = [*all_tasks("vote"), *all_tasks("breast-w")]
     fill(output / "budget-shares", tasks, lambda t: None if t.dataset == "vote" else 0.5)
-    made = reproduce("budget-shares", Request(output, ("diabetes", "vote"), repeats=1))
-    assert [panel.title for panel in panels] == ["diabetes (768 records)"]
+    made = reproduce("budget-shares", Request(output, ("breast-w", "vote"), repeats=1))
+    assert [panel.title for panel in panels] == ["breast-w (683 records)"]
     assert made.markdown_rows(f"{NAME}.md", "vote (232 records)") == []
 
 

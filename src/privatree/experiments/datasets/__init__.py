@@ -70,7 +70,7 @@ def load(name: str, data_dir: Path | None = None) -> Records:
     1. ``NAME.parquet`` in `data_dir`: the label in column ``target``, categories as dictionary
        type, or as columns that the list "categorical" in ``NAME.json`` names. Its shape is not
        compared with the paper's, so that a version of one's own can be tried;
-    2. the six UCI datasets that come with the package: they need no network;
+    2. the five UCI datasets that come with the package: they need no network;
     3. the cache: the folder that the environment variable ``PRIVATREE_CACHE`` names, else
        ``privatree`` in the user's cache folder. A file there that does not hold what was stored is
        not used, and replaced once it was fetched again;

@@ -1,0 +1,64 @@
+"""What all commands say that take an epsilon for records."""
+
+import json
+import sys
+
+import pytest
+from mixed_records import schema_of, some_records
+
+from privatree.cli.app import main
+
+FIT = ("fit", "data.csv", "--target", "label", "--schema", "schema.toml", "-o", "model.json")
+CERTIFY = (
+    "certify", "data.csv", "--target", "label", "--schema", "schema.toml",
+    "--refits", "2", "--jobs", "1", "--poisoned", "1",
+)  # fmt: skip
+COMMANDS = {
+    "fit": FIT,
+    "fit, as JSON": (*FIT, "--json"),
+    "certify": CERTIFY,
+    "certify, as JSON": (*CERTIFY, "--json"),
+    "budget": ("budget", "create", "records.db"),
+}
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    frame, labels = some_records(100, 2, 0)
+    frame.assign(label=labels).to_csv("data.csv", index=False)
+    schema_of(2).to_toml("schema.toml")
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["privatree", *arguments])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        return stopped.value.code or 0, *capsys.readouterr()
+
+    return run
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_large_epsilon_is_warned_of(run, command):
+    code, out, err = run(*COMMANDS[command], "--epsilon", "20")
+    (line,) = [line for line in err.splitlines() if line.startswith("Warning")]
+    assert code == 0
+    assert line.startswith("Warning: --epsilon 20 gives hardly any privacy: ")
+    assert "e^20 times" in line
+    assert "0.01 to 1" in line
+    assert "hardly" not in out
+    assert not command.endswith("JSON") or json.loads(out)
+
+
+@pytest.mark.parametrize("command", ["fit", "certify", "budget"])
+def test_up_to_ten_there_is_no_warning(run, command):
+    code, _, err = run(*COMMANDS[command], "--epsilon", "10")
+    assert code == 0
+    assert "Warning" not in err
+
+
+@pytest.mark.parametrize("command", [(*FIT, "--lookahead", "9"), (*CERTIFY, "--confidence", "2")])
+def test_beside_a_mistake_there_is_no_warning(run, command):
+    code, out, err = run(*command, "--epsilon", "20")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "hardly" not in err
