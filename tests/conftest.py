@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import math
 import random
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,12 +16,12 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from itertools import permutations, product
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
 import typer.main
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from numpy.typing import NDArray
 
 from privatree import compile_notice
@@ -46,8 +47,15 @@ from privatree.tree_building import TreeBuilder
 from privatree.tree_json import tree_from_dict, tree_to_dict
 
 # The same examples every time, however slow the machine: a failure can be had again.
-settings.register_profile("privatree", deadline=None, derandomize=True)
+settings.register_profile(
+    "privatree",
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("privatree")
+
+_Result = TypeVar("_Result")
 
 gc.disable()  # while tests are collected: nearly all that is made then stays, yet is gone through
 
@@ -76,6 +84,24 @@ def _commands_are_built_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(typer.main, "get_command", cache(typer.main.get_command))
         yield
+
+
+def _takes_at_most(seconds: float, action: Callable[[], _Result]) -> _Result:
+    for _ in range(3):
+        begin = time.process_time()
+        result = action()
+        if time.process_time() - begin < seconds:
+            return result
+    pytest.fail(f"it took more than {seconds:g} s of the processor, three times")
+
+
+@pytest.fixture(scope="session")
+def takes_at_most() -> Callable[[float, Callable[[], Any]], Any]:
+    """Runs an action, and fails if it takes too many seconds of the processor.
+
+    These are the action's own, but on a busy machine there are more of them: it has three goes.
+    """
+    return _takes_at_most
 
 
 _SCHEMA = Schema(

@@ -376,7 +376,9 @@ def loads_and_predicts_or_is_refused(path: Path) -> bool:
 
 
 @settings(
-    max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=400,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(rng=st.randoms(use_true_random=False), n_changes=st.integers(1, 4), first=st.booleans())
 def test_a_changed_model_predicts_or_is_refused(
@@ -391,7 +393,9 @@ def test_a_changed_model_predicts_or_is_refused(
 
 
 @settings(
-    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=300,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(rng=st.randoms(use_true_random=False))
 def test_changed_bytes_predict_or_are_refused(tmp_path: Path, rng: random.Random) -> None:

@@ -1,7 +1,6 @@
 import copy
 import math
 import pickle
-import time
 from dataclasses import FrozenInstanceError, replace
 from enum import Enum, IntEnum
 from fractions import Fraction
@@ -421,14 +420,16 @@ def test_large_mistakes_in_toml_have_short_messages(tmp_path, text, message):
     assert len(str(caught.value).removeprefix(f"{path}: ")) <= 300
 
 
-def test_many_categories_survive_toml_in_no_time(tmp_path):
+def test_many_categories_survive_toml_in_no_time(tmp_path, takes_at_most):
     schema = Schema(
         {"code": Categorical([f"c{n}" for n in range(70_000)], missing="c69999")}, [0, 1]
     )
-    begin = time.process_time()
-    schema.to_toml(tmp_path / "schema.toml")
-    assert Schema.from_toml(tmp_path / "schema.toml") == schema
-    assert time.process_time() - begin < 5
+
+    def written_and_read():
+        schema.to_toml(tmp_path / "schema.toml")
+        return Schema.from_toml(tmp_path / "schema.toml")
+
+    assert takes_at_most(5, written_and_read) == schema
     with pytest.raises(SchemaError, match="a schema file must have at most 100000 values"):
         Schema({"code": Categorical(range(110_000))}, [0, 1]).to_toml(tmp_path / "too-large.toml")
 

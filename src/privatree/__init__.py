@@ -20,8 +20,9 @@ The files at the top of the package are the way the data flows; folders are ever
     tree_building.py  from single nodes to a tree, split by split
     tree.py           the released tree: frozen arrays, checked
     prediction.py     where many records go: the tree packed for a compiled kernel
-                      (compiling.py: how the loops over records are compiled;
-                      compile_notice.py: says so when that takes a while)
+                      (compiling.py: how the loops over records are compiled; kernel_folder.py:
+                      where that is kept; cache_folder.py: the user's folder for such things;
+                      compile_notice.py: says so when it takes a while)
     tree_json.py      the tree as a list of nodes that a person can read, and back
     model.py          what is published: tree, schema and privacy statement; save and load
                       (json_files.py, toml_files.py: files of strangers, read with care;

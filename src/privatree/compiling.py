@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Lock
 from typing import Any, Literal
 
-from numba import njit
+import numba
+
+from privatree.kernel_folder import kernel_folder, numba_settings
+
+_one_at_a_time = Lock()
 
 from privatree.compile_notice import listen
 
@@ -22,8 +30,7 @@ def compiled(function: Any) -> Any:
     Returns
     -------
     callable
-        The same, compiled. It is compiled anew in each process where neither the folder of its
-        file nor a cache of the user can be written.
+        The same, compiled. It is compiled anew in each process where there is no `kernel_folder`.
     """
     return _kept(function, inline="never")
 
@@ -34,7 +41,28 @@ def compiled_inline(function: Any) -> Any:
 
 
 def _kept(function: Any, inline: Literal["never", "always"]) -> Any:
+    folder = kernel_folder()
+    if folder is not None:
+        with _one_at_a_time, _numba_keeps_in(folder), suppress(RuntimeError):  # of no file
+            kept = numba.njit(cache=True, nogil=True, inline=inline)(function)
+            if _is_kept_in(folder, kept):
+                return kept
+    return numba.njit(nogil=True, inline=inline)(function)
+
+
+@contextmanager
+def _numba_keeps_in(folder: Path) -> Iterator[None]:
+    """What is decorated meanwhile is kept there; afterwards, all is as it was for others."""
+    usual = numba_settings.CACHE_DIR
+    numba_settings.CACHE_DIR = str(folder)
     try:
-        return njit(cache=True, nogil=True, inline=inline)(function)
-    except RuntimeError:
-        return njit(nogil=True, inline=inline)(function)
+        yield
+    finally:
+        numba_settings.CACHE_DIR = usual
+
+
+def _is_kept_in(folder: Path, function: Any) -> bool:
+    """False if numba took a place of its own, such as one of NUMBA_CACHE_LOCATOR_CLASSES."""
+    if numba_settings.DISABLE_JIT:  # then it is a plain function
+        return True
+    return folder in Path(function.stats.cache_path).parents

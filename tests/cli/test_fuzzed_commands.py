@@ -221,7 +221,7 @@ SLOW = {"demo", "audit", "reproduce"}
     max_examples=50,
     derandomize=True,
     deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(
     command=st.sampled_from(
@@ -238,7 +238,7 @@ def test_any_words(run, command, words):
     max_examples=40,
     derandomize=True,
     deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(st.data())
 def test_models_with_a_byte_changed(run, folder, data):

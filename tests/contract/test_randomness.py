@@ -40,6 +40,7 @@ ALLOWED = {
     "cli/certify.py": {"sklearn.utils.check_random_state"},
     "cli/demo.py": {"sklearn.model_selection"},
     "cli/output.py": {"tempfile"},
+    "kernel_folder.py": {"tempfile"},
     "experiments/backdoor.py": {"sklearn.model_selection"},
     "experiments/tasks.py": {"sklearn.model_selection"},
     "experiments/datasets/loading/cached.py": {"tempfile"},

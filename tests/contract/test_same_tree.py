@@ -72,7 +72,10 @@ def model_of(learner, records):
         return learner.fit(*records).model_.to_dict()
 
 
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=12,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(LEARNERS, st.integers(1, 120), st.sampled_from([2, 3]), st.integers(0, 2**32))
 def test_the_same_tree_and_ledger_from_everywhere(tmp_path, learner, n, n_classes, seed):
     frame, labels = some_records(n, n_classes, seed)

@@ -10,6 +10,7 @@ import pytest
 
 FAKE_TASKS = """
 import os, signal, time
+from pathlib import Path
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -20,6 +21,7 @@ from privatree.experiments.task import Score
 class Fake:
     number: int
     does: str = "score"
+    clock: str = ""  # a folder: the number of its files is the time, see `test_runner`
     fields: ClassVar = ("number", "does")
     measures: ClassVar = ()
 
@@ -33,15 +35,17 @@ class Fake:
 
     def prepare(self):
         if self.does == "load slowly":
-            time.sleep(2.5)
+            Path(self.clock, self.does).touch()
+            time.sleep(1)  # longer than the runner waits for a task that is late
         if self.does == "lose data":
             raise FileNotFoundError("gone")
 
     def run(self):
         if self.does == "fail":
             raise ValueError("a line\\nand another")
-        if self.does == "hang":
-            time.sleep(600)
+        while self.does == "hang":  # the time goes on, whenever the runner begins to look
+            Path(self.clock, f"{time.monotonic()}").touch()
+            time.sleep(0.05)
         if self.does == "die":
             os.kill(os.getpid(), signal.SIGKILL)
         if self.does == "leave":

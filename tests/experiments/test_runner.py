@@ -2,7 +2,7 @@
 
 import math
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -31,20 +31,30 @@ def test_the_file_is_the_same_for_any_number_of_processes(
     assert listener.advanced == listener.total == sum(range(1, 8))
 
 
+@pytest.fixture
+def clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """In the place of the runner's clock: a folder, in which each file is ten seconds."""
+    folder = tmp_path / "clock"
+    folder.mkdir()
+    time = SimpleNamespace(monotonic=lambda: 10.0 * len(list(folder.iterdir())))
+    monkeypatch.setattr(runner, "time", time)
+    return folder
+
+
 def test_what_fails_hangs_or_dies_is_marked_and_the_rest_goes_on(
-    fake_tasks: ModuleType, tmp_path: Path, listener: Any
+    fake_tasks: ModuleType, tmp_path: Path, listener: Any, clock: Path
 ) -> None:
     journal = Journal(tmp_path / "cells.csv", FIELDS)
     does = ["score", "fail", "hang", "die", "leave", "load slowly", "score", "lose data"]
-    tasks = [fake_tasks.Fake(number, what) for number, what in enumerate(does)]
-    runner.run(tasks, journal, listener, jobs=2, time_limit=2)
+    tasks = [fake_tasks.Fake(number, what, str(clock)) for number, what in enumerate(does)]
+    runner.run(tasks, journal, listener, jobs=1, time_limit=0.5)
     rows = finished(journal.path)
     assert rows["1"][1:] == ["", "", "failed: ValueError: a line and another"]
-    assert rows["2"][1:] == ["", "", "timeout: more than 2 s"]
+    assert rows["2"][1:] == ["", "", "timeout: more than 0.5 s"]
     assert rows["3"][1:] == ["", "", "failed: its process ended with exit code -9"]
     assert rows["4"][1:] == ["", "", "failed: its process ended with exit code 3"]
     assert rows["7"][1:] == ["", "", "failed: FileNotFoundError: gone"]
-    for number in (0, 5, 6):  # neither starting a process nor loading counts
+    for number in (0, 5, 6):  # loading does not count
         assert rows[str(number)][1] == f"{number / 7:.6f}"
 
 

@@ -158,7 +158,7 @@ def test_any_charges(epsilon: Fraction, charges: list[Fraction]) -> None:
 def test_threads_cannot_overspend(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of eight would find enough left, were it not for the lock."""
     budget = Budget(1)
-    arrived = threading.Barrier(8, timeout=10)
+    arrived = threading.Barrier(8, timeout=600)
     remaining = Budget.remaining.fget
     assert remaining is not None
 

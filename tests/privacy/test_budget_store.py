@@ -298,7 +298,7 @@ def charge_from_memory(
 
 
 def spent_by_two_at_once(
-    store: BudgetStore, monkeypatch: pytest.MonkeyPatch, patience: float = 10.0
+    store: BudgetStore, monkeypatch: pytest.MonkeyPatch, patience: float = 600.0
 ) -> list[str]:
     """Two charges of .6 of 1; each waits, once it was found to be covered, for the other."""
     covered = threading.Barrier(2)

@@ -27,6 +27,7 @@ ARGUMENTS = (
     "--disable-component-update",
     "--disable-sync",
 )
+PATIENCE = 600_000  # milliseconds, on a busy machine
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -44,7 +45,9 @@ def browser():
     path = executable()
     sync_api = pytest.importorskip("playwright.sync_api")
     with sync_api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+        started = playwright.chromium.launch(
+            executable_path=path, args=list(ARGUMENTS), timeout=PATIENCE
+        )
         yield started
         started.close()
 
@@ -52,7 +55,9 @@ def browser():
 @pytest.fixture(scope="module")
 def tab(browser):
     """One for all tests: to start another takes longer than most of them."""
-    return browser.new_context(reduced_motion="reduce").new_page()
+    page = browser.new_context(reduced_motion="reduce").new_page()
+    page.set_default_timeout(PATIENCE)
+    return page
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-_SECONDS_TO_START = 60
+_SECONDS_TO_START = 600
 _QUICK_START = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx256m")
 _OPTIONS = ("-Dspark.master.rest.enabled=false",)
 
@@ -42,15 +42,19 @@ class Cluster:
         """Start the master, then the workers, which register while the caller goes on."""
         master = self._start("master", "master.Master", "--port", "0")
         self.url = self._said(master, r"Starting Spark master at (spark://\S+)")
-        for number in range(n_workers):
-            name = f"worker{number}"
-            self.workers.append(
-                self._start(
-                    name, "worker.Worker", "--cores", str(cores),
-                    "--memory", f"{self.executor_memory}M",
-                    "--work-dir", str(self.folder / name), self.url,
-                )
-            )  # fmt: skip
+        for _ in range(n_workers):
+            self.start_worker(cores)
+
+    def start_worker(self, cores: int = 1) -> None:
+        """Start one more worker, also in the place of one that was killed."""
+        name = f"worker{len(self.workers)}"
+        self.workers.append(
+            self._start(
+                name, "worker.Worker", "--cores", str(cores),
+                "--memory", f"{self.executor_memory}M",
+                "--work-dir", str(self.folder / name), self.url,
+            )
+        )  # fmt: skip
 
     def kill_worker(self, place: int) -> None:
         """Kill a worker, its executors and their Python processes at once, as a lost machine is."""

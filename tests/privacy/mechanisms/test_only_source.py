@@ -86,7 +86,8 @@ def test_every_mechanism_is_there() -> None:
 def test_a_mechanism_draws_from_its_randomness_only(
     monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    _compiled_seed(0)  # numba asks the operating system when it first draws by itself
+    _compiled_seed(0)  # numba asks the operating system when it first draws by itself,
+    RELEASES[name](Randomness(0))  # and for the name of a file when it keeps what it compiled
     monkeypatch.setattr(os, "urandom", _refuse)
     monkeypatch.setattr(secrets, "randbits", _refuse)
     one, other = (outcomes(RELEASES[name], elsewhere) for elsewhere in (1, 2))

@@ -1,4 +1,3 @@
-import os
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -192,22 +191,3 @@ def test_a_cache_folder_that_cannot_be_is_refused_with_the_way_out(tiny, records
     with pytest.raises(ParameterError, match="PRIVATREE_CACHE") as refused:
         cached.store(tiny, records)
     assert str(cache) in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    ("environment", "expected"),
-    [
-        ({"PRIVATREE_CACHE": "/p", "XDG_CACHE_HOME": "/x"}, "/p"),
-        ({"XDG_CACHE_HOME": "/x", "LOCALAPPDATA": "/l"}, "/x/privatree"),
-        ({"LOCALAPPDATA": "/l"}, "/l/privatree"),
-        ({"PRIVATREE_CACHE": "", "XDG_CACHE_HOME": ""}, "/home/me/.cache/privatree"),
-        ({"PRIVATREE_CACHE": "~/mine"}, "/home/me/mine"),
-    ],
-)
-def test_the_folder_follows_the_environment(environment, expected, monkeypatch):
-    for name in ("PRIVATREE_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA"):
-        monkeypatch.delenv(name, raising=False)
-    home = "USERPROFILE" if os.name == "nt" else "HOME"
-    for name, value in {home: "/home/me", **environment}.items():
-        monkeypatch.setenv(name, value)
-    assert cached.cache_folder() == Path(expected)

@@ -5,8 +5,8 @@ import hashlib
 import io
 import json
 import socket
-import time
 from dataclasses import replace
+from types import SimpleNamespace
 from urllib.error import HTTPError, URLError
 
 import pytest
@@ -108,7 +108,7 @@ def server(monkeypatch):
 @pytest.fixture
 def naps(monkeypatch):
     slept = []
-    monkeypatch.setattr(time, "sleep", slept.append)
+    monkeypatch.setattr("sklearn.datasets._openml.time", SimpleNamespace(sleep=slept.append))
     return slept
 
 

@@ -8,27 +8,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from privatree.cache_folder import cache_folder
 from privatree.errors import ParameterError, PrivatreeError
 from privatree.experiments.datasets.dataset import PaperDataset, Records
 from privatree.experiments.datasets.loading import parquet
 from privatree.experiments.datasets.loading.cleaning import TARGET
 from privatree.experiments.datasets.loading.folder import records_of
 from privatree.experiments.datasets.loading.shape import other_shape
-
-
-def cache_folder() -> Path:
-    """Return where fetched datasets are kept.
-
-    Returns
-    -------
-    Path
-        What ``PRIVATREE_CACHE`` names, else ``privatree`` in the user's cache folder:
-        ``XDG_CACHE_HOME``, on Windows ``LOCALAPPDATA``, else ``~/.cache``.
-    """
-    if chosen := os.environ.get("PRIVATREE_CACHE"):
-        return Path(chosen).expanduser()
-    usual = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or "~/.cache"
-    return Path(usual).expanduser() / "privatree"
 
 
 def cached_file(dataset: PaperDataset) -> Path:

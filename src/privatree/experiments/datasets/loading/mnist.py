@@ -17,10 +17,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privatree.cache_folder import cache_folder
 from privatree.errors import DatasetMissingError, ParameterError
 from privatree.experiments.datasets.dataset import Records
 from privatree.experiments.datasets.loading import openml
-from privatree.experiments.datasets.loading.cached import cache_folder, scratch_folder
+from privatree.experiments.datasets.loading.cached import scratch_folder
 from privatree.experiments.datasets.loading.cleaning import TARGET
 from privatree.experiments.datasets.loading.fingerprint import fingerprint
 from privatree.schema import Numeric, Schema
