@@ -113,7 +113,7 @@ def export(
 
     with waiting("Writing"):
         written = _written(load(model), chosen, table=table, proba=proba, dialect=dialect)
-    write_output(output, written)
+    write_output(output, written, form="json" if chosen is Format.JSON else "text")
 
 
 def _guessed(output: Path | None) -> Format:

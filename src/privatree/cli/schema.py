@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from privatree.cli.learner_options import Data, Target, check_not_empty
-from privatree.cli.output import check_output, write_output
+from privatree.cli.output import check_output, say, write_output
 from privatree.cli.waiting import waiting
 from privatree.errors import ParameterError
 
@@ -69,7 +69,7 @@ def draft(
             raise ParameterError(f"--target {target}: {error}") from None
         commands = Command(data, target, "schema.toml" if output is None else str(output))
         drafted = draft_schema(facts, commands, is_csv=from_csv)
-    write_output(output, drafted.text, private=True)
+    write_output(output, drafted.text, private=True, form="toml")
     if output is not None:
         left_out = f", {len(drafted.left_out)} left out" if drafted.left_out else ""
         typer.echo(
@@ -107,11 +107,10 @@ def check(
     with waiting("Reading the records"):
         misfits = find_misfits(files, declared, target)
     if as_json:
-        typer.echo(json.dumps(_as_dict(misfits, declared), indent=1, ensure_ascii=False))
+        written = json.dumps(_as_dict(misfits, declared), indent=1, ensure_ascii=False)
+        write_output(None, f"{written}\n", form="json")
         return
-    typer.echo(_NOT_PRIVATE)
-    for line in _lines(misfits, schema, declared):
-        typer.echo(line)
+    say("\n".join([_NOT_PRIVATE, *_lines(misfits, schema, declared)]))
 
 
 def _as_dict(misfits: Any, schema: Any) -> dict[str, Any]:
