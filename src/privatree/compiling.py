@@ -10,11 +10,10 @@ from typing import Any, Literal
 
 import numba
 
+from privatree.compile_notice import listen
 from privatree.kernel_folder import kernel_folder, numba_settings
 
 _one_at_a_time = Lock()
-
-from privatree.compile_notice import listen
 
 listen()
 

@@ -1,6 +1,7 @@
 import json
 import sqlite3
 import sys
+from typing import get_args
 
 import numpy as np
 import onnxruntime
@@ -9,7 +10,9 @@ import pytest
 import privatree
 from privatree import Categorical, Model, Numeric, Schema
 from privatree.cli.app import main
+from privatree.cli.export import Dialect
 from privatree.export import export_dot, export_json, export_sql, export_text
+from privatree.export.sql_dialects import DIALECTS
 from privatree.privacy.statement import PrivacyStatement
 from privatree.report import model_card
 from privatree.tree_building import TreeBuilder
@@ -110,6 +113,17 @@ def test_a_query(model, monkeypatch, capsys):
     connection.close()
 
 
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_dialects(model, monkeypatch, capsys, dialect):
+    """Those of the command are those of the function, and the help names them."""
+    arguments = ("export", "model.json", "-f", "sql", "--dialect", dialect, "--table", "c.t")
+    assert run(monkeypatch, *arguments) == 0
+    assert capsys.readouterr().out == export_sql(model, table="c.t", dialect=dialect) + "\n"
+    assert set(get_args(Dialect)) == set(DIALECTS)
+    assert run(monkeypatch, "export", "--help") == 0
+    assert dialect in capsys.readouterr().out
+
+
 def test_json_can_be_loaded_again(model, monkeypatch, tmp_path):
     assert run(monkeypatch, "export", "model.json", "-o", "copy.json") == 0
     assert privatree.load("copy.json") == model
@@ -120,7 +134,10 @@ def test_json_can_be_loaded_again(model, monkeypatch, tmp_path):
     ("arguments", "says"),
     [
         (["model.json", "-o", "tree.png"], "tree.png: must end in one of .txt, .dot,"),
-        (["model.json", "--table", "t"], "--table and --proba must go with --format sql."),
+        (["model.json", "--table", "t"], "--table, --dialect and --proba must go with --format"),
+        (["model.json", "--dialect", "mysql"], "must go with --format sql."),
+        (["model.json", "-f", "sql", "--dialect", "mysq"], "--dialect must be one of postgresql,"),
+        (["model.json", "-f", "sql", "--table", "a..b"], "several with dots between"),
         (["model.json", "-o", "a.md", "--proba"], "must go with --format sql."),
         (["model.json", "-o", "model.json"], "would be overwritten"),
         (["model.json", "-o", "nowhere/a.dot"], "there is no folder nowhere"),

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 import random
-import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
-import duckdb
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from databases import Databases
 
 from privatree.model import Model
 from privatree.privacy.statement import PrivacyStatement
@@ -148,36 +148,11 @@ def strange() -> Callable[[int], Case]:
 # --- databases ----------------------------------------------------------------------------------
 
 
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def in_sqlite(table: pa.Table, query: str) -> list[tuple[Any, ...]]:
-    """Run a query on the table `t`, whose columns have no types."""
-    connection = sqlite3.connect(":memory:")
-    try:
-        columns = ", ".join(map(_quoted, table.column_names))
-        connection.execute(f"CREATE TABLE t ({columns})")
-        gaps = ", ".join("?" * table.num_columns)
-        rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
-        connection.executemany(f"INSERT INTO t VALUES ({gaps})", rows)
-        return connection.execute(query).fetchall()
-    finally:
-        connection.close()
-
-
 @pytest.fixture(scope="session")
-def databases() -> Iterator[dict[str, Callable[[pa.Table, str], list[tuple[Any, ...]]]]]:
+def databases() -> Iterator[Databases]:
     """By name, a function that runs a query on an Arrow table, which it knows as `t`."""
-    connection = duckdb.connect(config={"threads": 1})  # to open one takes long
-
-    def in_duckdb(table: pa.Table, query: str) -> list[tuple[Any, ...]]:
-        connection.register("records", table)
-        connection.execute("CREATE OR REPLACE TABLE t AS SELECT * FROM records")
-        return connection.execute(query).fetchall()
-
-    yield {"duckdb": in_duckdb, "sqlite": in_sqlite}
-    connection.close()
+    with ExitStack() as stack:
+        yield Databases(stack)
 
 
 @pytest.fixture(scope="session")

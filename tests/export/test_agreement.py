@@ -5,12 +5,10 @@ Beside the rows of each dataset there are some with missing, unknown, infinite a
 
 from __future__ import annotations
 
-import sqlite3
 import warnings
 from dataclasses import dataclass
 from typing import Any
 
-import duckdb
 import numpy as np
 import onnxruntime
 import pandas as pd
@@ -93,27 +91,22 @@ def _check(trained: Trained, got: dict[str, Any]) -> None:
         assert (np.asarray(got[name]) == wanted).all(), name
 
 
-def _query(trained: Trained) -> str:
-    columns = [f'{export_sql(model)} AS "{name}"' for name, model in trained.models.items()]
-    return f"SELECT {', '.join(columns)} FROM t"
-
-
-def test_duckdb(trained: Trained) -> None:
-    with duckdb.connect(config={"threads": 1}) as connection:
-        connection.register("t", pa.Table.from_pandas(trained.records, preserve_index=False))
-        _check(trained, connection.execute(_query(trained)).fetchnumpy())
-
-
-def test_sqlite(trained: Trained) -> None:
-    connection = sqlite3.connect(":memory:")
-    names = ", ".join(f'"{name}"' for name in trained.records.columns)
-    connection.execute(f"CREATE TABLE t ({names})")
-    rows = zip(*(column.tolist() for _, column in trained.records.items()), strict=True)
-    gaps = ", ".join("?" * trained.records.shape[1])
-    connection.executemany(f"INSERT INTO t VALUES ({gaps})", rows)
-    found = zip(*connection.execute(_query(trained)), strict=True)
-    _check(trained, dict(zip(trained.models, found, strict=True)))
-    connection.close()
+@pytest.mark.parametrize(
+    ("database", "dialect"),
+    [
+        ("sqlite", None),
+        ("duckdb", None),
+        ("sqlite", "sqlite"),
+        ("duckdb", "duckdb"),
+        ("postgresql", "postgresql"),
+        ("mariadb", "mariadb"),
+    ],
+)
+def test_sql(trained: Trained, databases, database, dialect) -> None:
+    found = [export_sql(model, dialect=dialect) for model in trained.models.values()]
+    records = pa.Table.from_pandas(trained.records, preserve_index=False)
+    rows = databases[database](records, f"SELECT {', '.join(found)} FROM t")
+    _check(trained, dict(zip(trained.models, zip(*rows, strict=True), strict=True)))
 
 
 def test_onnx(trained: Trained) -> None:

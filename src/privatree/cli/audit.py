@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from privatree.cli.output import check_output, write_output
+from privatree.cli.output import check_output, say, write_output
 from privatree.errors import ParameterError
 
 
@@ -163,12 +163,14 @@ def audit(
     written = json.dumps(summary, indent=1)
     if output is not None:
         write_output(output, written + "\n", private=data is not None)
-    typer.echo(written if as_json else str(report))
-    if not as_json:
+    if as_json:
+        write_output(None, f"{written}\n", form="json")
+    else:
+        say(str(report))
         if left_out:
             typer.echo(f"Not for a method of this kind: {', '.join(left_out)}.")
         if output is not None:
-            typer.echo(f"Saved {output}.")
+            say(f"Saved {output}.")
 
 
 def _learner(method: Any, epsilon: float, max_depth: int, seed: int | None) -> Callable[[Any], Any]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from privatree.cli.learner_options import warn_of_large_epsilon
+from privatree.cli.output import say, write_output
 
 if TYPE_CHECKING:
     from privatree.privacy.budget_file import Account
@@ -72,7 +73,7 @@ def create(
     name = file.stem if dataset is None else dataset
     BudgetStore.create(file, epsilon, neighbours=neighbours, dataset=name)
     warn_of_large_epsilon(epsilon)
-    typer.echo(f"Created {file}. Charge it with: privatree fit ... --budget {file}")
+    say(f"Created {file}. Charge it with: privatree fit ... --budget {file}")
 
 
 @app.command("show")
@@ -83,12 +84,12 @@ def show(file: File, as_json: AsJson = False) -> None:
     """
     account = _read(file)
     if as_json:
-        typer.echo(json.dumps(_summary(account), indent=1))
+        write_output(None, f"{json.dumps(_summary(account), indent=1)}\n", form="json")
         return
     from privatree.privacy.amounts import in_digits
 
     counted = "1 charge" if len(account.charges) == 1 else f"{len(account.charges)} charges"
-    typer.echo(
+    say(
         f"Budget of {account.dataset or file}\n"
         f"  epsilon     {in_digits(account.epsilon, up=False)}\n"
         f"  spent       {in_digits(account.spent, up=True)} in {counted}\n"
@@ -106,11 +107,12 @@ def charges(file: File, as_json: AsJson = False) -> None:
     """
     account = _read(file)
     if as_json:
-        typer.echo(json.dumps({**_summary(account), "charges": _list(account)}, indent=1))
+        written = json.dumps({**_summary(account), "charges": _list(account)}, indent=1)
+        write_output(None, f"{written}\n", form="json")
     elif account.charges:
         _print_table(account)
     else:
-        typer.echo(f"{file}: nothing was charged yet.")
+        say(f"{file}: nothing was charged yet.")
 
 
 def _read(file: Path) -> Account:

@@ -26,7 +26,7 @@ from privatree.cli.learner_options import (
     warn_of_large_epsilon,
     whole_number,
 )
-from privatree.cli.output import check_output
+from privatree.cli.output import check_output, say, write_output
 from privatree.errors import CertificateError, ParameterError
 
 _TEST_SHARE = 0.2
@@ -197,9 +197,12 @@ def certify(
         if output is not None:
             certificate.save(output)
     finally:  # hours of work must not be lost for a full disk
-        typer.echo(certificate.to_json() if as_json else str(certificate))
+        if as_json:
+            write_output(None, f"{certificate.to_json()}\n", form="json")
+        else:
+            say(str(certificate))
     if output is not None and not as_json:
-        typer.echo(f"\nSaved {output}.")
+        say(f"\nSaved {output}.")
 
 
 def _check_before_reading(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -25,6 +25,10 @@ class Format(StrEnum):
     ONNX = "onnx"
     CARD = "card"
 
+
+Dialect = Literal[
+    "postgresql", "mysql", "mariadb", "sqlite", "duckdb", "sqlserver", "bigquery", "snowflake"
+]
 
 _FORMAT_OF = {
     ".txt": Format.TEXT,
@@ -47,7 +51,7 @@ def export(
             metavar="FORMAT",
             show_default="by the ending of FILE, else text",
             help="text: the tree as lines. dot: a graph for Graphviz. json: the model file. sql: a "
-            "CASE expression for SQLite, DuckDB and PostgreSQL. onnx: a model for onnxruntime. "
+            "CASE expression for databases. onnx: a model for onnxruntime. "
             "card: a model card in Markdown.",
         ),
     ] = None,
@@ -59,7 +63,18 @@ def export(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="With sql: a whole query on the table of this name, not an expression.",
+            help="With sql: a whole query on the table of this name, not an expression. "
+            "clinic.patients is a table in a schema; a name with a dot in it stands in double "
+            "quotes: 'clinic.\"patients.2024\"'.",
+        ),
+    ] = None,
+    dialect: Annotated[
+        Dialect | None,
+        typer.Option(
+            metavar="NAME",
+            show_default="what SQLite, DuckDB and PostgreSQL share",
+            help="With sql: the database, one of postgresql, mysql, mariadb, sqlite, duckdb, "
+            "sqlserver, bigquery, snowflake.",
         ),
     ] = None,
     proba: Annotated[
@@ -77,7 +92,8 @@ def export(
 
     - Draw it: privatree export model.json -o tree.dot, then dot -Tsvg tree.dot -o tree.svg
 
-    - Predict in a database: privatree export model.json -f sql --table patients -o predict.sql
+    - Predict in a database: privatree export model.json --dialect mysql --table patients -o
+    predict.sql
 
     - Predict with onnxruntime: privatree export model.json -o model.onnx
 
@@ -86,8 +102,8 @@ def export(
     Example: privatree export model.json --format sql
     """
     chosen = format_ or _guessed(output)
-    if chosen is not Format.SQL and (table is not None or proba):
-        raise ParameterError("--table and --proba must go with --format sql.")
+    if chosen is not Format.SQL and (table is not None or dialect is not None or proba):
+        raise ParameterError("--table, --dialect and --proba must go with --format sql.")
     if chosen is Format.ONNX and output is None and sys.stdout.isatty():
         raise ParameterError("onnx is not text. Name a file to write: -o model.onnx")
     if output is not None:
@@ -96,8 +112,8 @@ def export(
     from privatree.model import load
 
     with waiting("Writing"):
-        written = _written(load(model), chosen, table, proba)
-    write_output(output, written)
+        written = _written(load(model), chosen, table=table, proba=proba, dialect=dialect)
+    write_output(output, written, form="json" if chosen is Format.JSON else "text")
 
 
 def _guessed(output: Path | None) -> Format:
@@ -109,7 +125,7 @@ def _guessed(output: Path | None) -> Format:
     raise ParameterError(f"{output}: must end in one of {endings}, or --format must be given.")
 
 
-def _written(loaded: Any, chosen: Format, table: str | None, proba: bool) -> str | bytes:
+def _written(loaded: Any, chosen: Format, **of_sql: Any) -> str | bytes:
     from privatree import export as forms
 
     match chosen:
@@ -120,7 +136,7 @@ def _written(loaded: Any, chosen: Format, table: str | None, proba: bool) -> str
         case Format.JSON:
             return forms.export_json(loaded)
         case Format.SQL:
-            return f"{forms.export_sql(loaded, table=table, proba=proba)}\n"
+            return f"{forms.export_sql(loaded, **of_sql)}\n"
         case Format.ONNX:
             return forms.export_onnx(loaded)
         case Format.CARD:

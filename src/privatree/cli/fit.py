@@ -26,7 +26,7 @@ from privatree.cli.learner_options import (
     warn_of_large_epsilon,
     whole_number,
 )
-from privatree.cli.output import check_output
+from privatree.cli.output import check_output, say, write_output
 from privatree.compile_notice import compile_notice
 from privatree.errors import BudgetStoreError, ParameterError
 
@@ -178,13 +178,13 @@ def fit(
         typer.echo(f"Replaced {output}, which was there before.", err=True)
     if as_json:
         statement = model.privacy_.to_dict()
-        typer.echo(json.dumps({"model": str(output), "privacy": statement}, indent=1))
+        written = json.dumps({"model": str(output), "privacy": statement}, indent=1)
+        write_output(None, f"{written}\n", form="json")
     elif not quiet:
         from privatree import export_text
 
-        typer.echo(f"Saved {output}. Use it with: privatree predict {output} DATA\n")
-        typer.echo(export_text(model))
-        typer.echo(f"\n{model.privacy_}")
+        say(f"Saved {output}. Use it with: privatree predict {output} DATA\n")
+        say(f"{export_text(model)}\n\n{model.privacy_}")
 
 
 def _save(model: Any, output: Path) -> None:
@@ -194,7 +194,7 @@ def _save(model: Any, output: Path) -> None:
     except OSError as error:
         from privatree.export import export_json
 
-        typer.echo(export_json(model), nl=False)
+        write_output(None, export_json(model), form="json")
         raise ParameterError(
             f"{output}: {error.strerror}. The model cost epsilon, so it was printed instead: save "
             "what stands on the standard output."

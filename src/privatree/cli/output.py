@@ -1,14 +1,22 @@
-"""Where a command may write, asked before it starts."""
+"""Where a command may write, asked before it starts, and what it prints."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Literal
 
 import typer
 
 from privatree.atomic_files import replace_file
 from privatree.errors import ParameterError
+from privatree.visible_text import visible, visible_json, visible_toml
+
+_NOT_EXACT = (
+    "Some characters would be obeyed or hidden by a terminal, so they are shown as escapes such as "
+    "\\x1b. For the exact text, write a file: -o FILE."
+)
 
 
 def check_output(output: Path, inputs: Iterable[Path]) -> None:
@@ -52,20 +60,49 @@ def _check_folder(output: Path) -> None:
         ) from None
 
 
-def write_output(output: Path | None, content: str | bytes, *, private: bool = False) -> None:
+def write_output(
+    output: Path | None,
+    content: str | bytes,
+    *,
+    private: bool = False,
+    form: Literal["text", "json", "toml"] = "text",
+) -> None:
     """Write a file, whole or not at all; without one, print.
+
+    A file or a pipe gets the exact content. On a terminal, characters that it would obey or hide
+    are written as escapes: names and labels come from files of strangers. JSON and TOML mean the
+    same with them; of any other text, a line on stderr says so.
 
     Parameters
     ----------
     output : Path or None
         The file, which :func:`check_output` was asked about; None for the screen.
     content : str or bytes
-        What to write.
+        What to write; bytes are UTF-8 if it can be printed on a terminal.
     private : bool, default=False
         Whether it tells of records, so that a new file is for its owner only.
+    form : {"text", "json", "toml"}, default="text"
+        How escapes are written.
     """
-    if output is None:
-        # As bytes: of text, what looks like a colour would be taken out where it is no terminal.
-        typer.echo(content.encode() if isinstance(content, str) else content, nl=False)
-    else:
+    if output is not None:
         replace_file(output, content, private=private)
+        return
+    if sys.stdout.isatty():
+        text = content if isinstance(content, str) else content.decode(errors="backslashreplace")
+        content = _SHOWN[form](text)
+        if form == "text" and content != text:
+            typer.echo(_NOT_EXACT, err=True)
+    # As bytes: of text, what looks like a colour would be taken out where it is no terminal.
+    typer.echo(content.encode() if isinstance(content, str) else content, nl=False)
+
+
+def say(text: str) -> None:
+    """Print lines; on a terminal, what it would obey or hide is written as escapes."""
+    typer.echo(_visible_lines(text) if sys.stdout.isatty() else text)
+
+
+def _visible_lines(text: str) -> str:
+    return visible(text, keep="\n")
+
+
+_SHOWN = {"text": _visible_lines, "json": visible_json, "toml": visible_toml}

@@ -40,6 +40,15 @@ def predict(
             help="Columns of DATA to write beside the predictions, such as an identifier.",
         ),
     ] = None,
+    safe: Annotated[
+        bool,
+        typer.Option(
+            "--safe-for-spreadsheets",
+            help="In CSV, put an apostrophe before text that a spreadsheet would take for a "
+            "formula, because it begins with =, +, - or @: in labels, kept columns and names of "
+            "columns.",
+        ),
+    ] = False,
     *,
     csv: CsvOptions,
 ) -> None:
@@ -52,10 +61,15 @@ def predict(
     Predictions are about the people in DATA: they are not private, and nothing is added to hide
     them. A value that does not fit the model's schema counts as it did in training.
 
+    Text is written as it is in MODEL and DATA. Who opens a CSV file of strangers' text with a
+    spreadsheet should make it with --safe-for-spreadsheets, which changes some of it.
+
     Example: privatree predict model.json new-patients.csv --keep id -o predictions.csv
     """
     if output is not None and output.suffix.lower() not in (".csv", ".parquet"):
         raise ParameterError(f"{output}: a file of predictions must end in .csv or .parquet.")
+    if safe and output is not None and output.suffix.lower() == ".parquet":
+        raise ParameterError("--safe-for-spreadsheets must be used for CSV. Leave it out.")
 
     from privatree.model import load
     from privatree.sources.files import read_columns, read_files
@@ -84,7 +98,7 @@ def predict(
                 f"--keep must not name a column called as one of the predictions, got {twice[0]!r}."
             )
         columns |= predicted
-    _write(columns, output)
+    _write(columns, output, safe=safe)
 
 
 def _arrow(labels: Any) -> Any:
@@ -101,11 +115,15 @@ def _text(label: Any) -> str:
     return str(label).lower() if isinstance(label, bool) else str(label)
 
 
-def _write(columns: dict[str, Any], output: Path | None) -> None:
+def _write(columns: dict[str, Any], output: Path | None, *, safe: bool) -> None:
     import pyarrow as pa
 
     # In one piece: of an empty part, as a file without rows gives, Arrow writes what memory held.
     table, written = pa.table(columns).combine_chunks(), io.BytesIO()
+    if safe:
+        from privatree.cli.spreadsheets import safe_table
+
+        table = safe_table(table)
     if output is None or output.suffix.lower() == ".csv":
         _write_csv(table, written)
     else:

@@ -10,7 +10,7 @@ import typer
 
 from privatree.cli.csv_options import CsvOptions, csv_options
 from privatree.cli.learner_options import Data, Target, check_not_empty
-from privatree.cli.output import check_output, write_output
+from privatree.cli.output import check_output, say, write_output
 from privatree.cli.waiting import waiting
 from privatree.errors import ParameterError
 
@@ -82,7 +82,7 @@ def draft(
             raise ParameterError(f"--target {target}: {error}") from None
         commands = Command(data, target, "schema.toml" if output is None else str(output))
         drafted = draft_schema(facts, commands, is_csv=from_csv, csv=dialect)
-    write_output(output, drafted.text, private=True)
+    write_output(output, drafted.text, private=True, form="toml")
     if output is not None:
         left_out = f", {len(drafted.left_out)} left out" if drafted.left_out else ""
         typer.echo(
@@ -124,6 +124,7 @@ def check(
     with waiting("Reading the records"):
         checked = find_misfits(files, declared, target)
     if as_json:
-        typer.echo(json.dumps(checked.to_dict(), indent=1, ensure_ascii=False))
+        written = json.dumps(checked.to_dict(), indent=1, ensure_ascii=False)
+        write_output(None, f"{written}\n", form="json")
         return
-    typer.echo(checked.to_text(str(schema)))
+    say(checked.to_text(str(schema)))

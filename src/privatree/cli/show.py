@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from privatree.cli.output import say, write_output
+
 Model = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A model file, as privatree fit writes it.")
 ]
@@ -36,8 +38,7 @@ def show(
 
     loaded = load(model)
     if as_json:
-        typer.echo(json.dumps(loaded.to_dict(), indent=1, allow_nan=False))
+        written = json.dumps(loaded.to_dict(), indent=1, allow_nan=False)
+        write_output(None, f"{written}\n", form="json")
         return
-    typer.echo(export_text(loaded))
-    typer.echo()
-    typer.echo(str(loaded.privacy_))
+    say(f"{export_text(loaded)}\n\n{loaded.privacy_}")

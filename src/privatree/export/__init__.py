@@ -8,7 +8,9 @@
     plot.py            a drawing with matplotlib (tree_layout.py: where its boxes stand)
     budget_plot.py     the privacy budget as bars (budget_path.py: where most was spent)
     model_json.py      the text of the model file
-    sql.py             one CASE expression, for SQLite, DuckDB and PostgreSQL
+    sql.py             one CASE expression (sql_conditions.py, sql_names.py: its parts;
+                       sql_dialects.py: what each database writes in its own way;
+                       sql_dialect.py: what there is to say of one; sql_numbers.py: doubles)
     onnx_graph.py      an ONNX model
     sklearn_view.py    a trained tree of scikit-learn, for its own functions and for SHAP
                        (float32.py: numbers that it cannot round across a threshold)

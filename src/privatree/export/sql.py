@@ -1,59 +1,71 @@
-"""A tree as SQL: one CASE expression that runs unchanged in SQLite, DuckDB and PostgreSQL.
+"""A tree as SQL: one CASE expression, for several databases.
 
-Nested CASE expressions would be natural, but SQLite's parser gives up some twenty levels down. So
-there is one flat list, read from top to bottom: at each split the side with fewer leaves comes
-first, with the split's condition, and the other side follows without it, being what is left. A
-leaf then has at most as many conditions as its tree's number of leaves can be halved, however
-deep it lies.
+Nested CASE expressions would be natural, but SQLite's parser gives up some twenty levels down, and
+SQL Server's at ten. So there is one flat list, read from top to bottom: at each split the side with
+fewer leaves comes first, with the split's condition, and the other side follows without it, being
+what is left. A leaf then has at most as many conditions as its tree's number of leaves can be
+halved, however deep it lies.
 
-What a condition must be for all databases at once:
+What a condition must be for all databases:
 
 - TRUE exactly if the record takes that side. NULL is not TRUE, so a comparison sends a missing
-  value the other way; ``(...) IS NOT TRUE`` is the complement, missing values included.
-- NaN is greater than every number in DuckDB and PostgreSQL (SQLite has NULL in its place), and
-  stays so when its sign changes: ``x <= t`` is not TRUE for it, and neither is ``-x < -t``, which
-  says ``x > t`` of every number.
+  value the other way; ``(x IS NULL OR NOT (...))`` is the complement, missing values included.
+- NaN is greater than every number in some databases, and stays so when its sign changes:
+  ``x <= t`` is not TRUE for it, and neither is ``-x < -t``, which says ``x > t`` of every number.
 - Numbers are compared as doubles, as in :mod:`privatree.tree`. A literal is written so that no
   database rounds it.
+
+What they write differently is in :mod:`privatree.export.sql_dialects`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
 from privatree.errors import ParameterError
 from privatree.export.reading import goes_left, missing_goes_left, released_tree
+from privatree.export.sql_conditions import (
+    BEYOND_WHOLE,
+    check_categories,
+    is_beside,
+    is_one_of,
+    too_large,
+)
+from privatree.export.sql_dialect import Dialect
+from privatree.export.sql_dialects import chosen_dialect
+from privatree.export.sql_names import check_names, probability_titles, table_name
 from privatree.schema import Categorical, Label
 from privatree.tree import Tree
 
 _MOST_FIGURES = 100_000
 """Probabilities in a query."""
-_EXACT_DIGITS = 15
-"""A number that so many digits give exactly is read without an error by every database."""
-_LARGEST_SHIFT = 62
-"""The largest power of two that is a whole number of 64 bits everywhere."""
-_UNIQUE_WHOLE = 2**53
-"""Below it no two whole numbers are the same double."""
-_BEYOND_WHOLE = 2**63
-"""The first whole number without a type in SQLite."""
+_BEYOND_SMALL = 2**31
+"""The first whole number whose digits have no type of whole numbers in SQL Server."""
 
 
-def export_sql(model: Any, *, table: str | None = None, proba: bool = False) -> str:
-    """Write a tree as SQL for SQLite, DuckDB or PostgreSQL.
+def export_sql(
+    model: Any, *, table: str | None = None, proba: bool = False, dialect: str | None = None
+) -> str:
+    """Write a tree as SQL.
 
     Parameters
     ----------
     model : Tree, Model or fitted classifier
         Whose tree to write.
     table : str, optional
-        The name of the table with the records. Then the result is a whole query.
+        The name of the table with the records. Then the result is a whole query. The parts of a
+        name have dots between: ``clinic.patients``. A part that has a dot itself stands in double
+        quotes, with those in it doubled: ``clinic."patients.2024"``.
     proba : bool, default=False
         Whether to give the probability of each class as well. Without released probabilities they
         are 1 for the predicted class and 0 for the others.
+    dialect : str, optional
+        The database: ``"postgresql"``, ``"mysql"``, ``"mariadb"``, ``"sqlite"``, ``"duckdb"``,
+        ``"sqlserver"``, ``"bigquery"`` or ``"snowflake"``. Without it the result is SQL that
+        SQLite, DuckDB and PostgreSQL all read.
 
     Returns
     -------
@@ -67,17 +79,22 @@ def export_sql(model: Any, *, table: str | None = None, proba: bool = False) -> 
     ------
     ParameterError
         If a name, category or label cannot be written in SQL: one without a character, one with
-        the character NUL, or a number beyond 64 bits.
+        the character NUL, or a number beyond 64 bits; and what the database cannot tell apart.
 
     Notes
     -----
     Each record gets the label that ``predict`` gives it: with NULL, NaN, infinities, unknown
     categories and numbers out of range, and down to the last bit of a threshold: so ``x > 37`` is
-    written as ``-x < -37``, which is not true of NaN, and 0.1 as a fraction. Columns must have
-    the types that ``predict`` takes: numbers (or booleans) for numeric features and for categories
-    that are numbers, text for those that are text. PostgreSQL casts no booleans to numbers, and
-    SQLite has 1 and 0 for boolean labels. In a SQLite column declared ``COLLATE NOCASE`` categories
-    are compared that way.
+    written as ``-x < -37`` where NaN is greater than every number, and 0.1 as a fraction where a
+    database could round it. Columns must have the types that ``predict`` takes: numbers (or
+    booleans) for numeric features and for categories that are numbers, text for those that are
+    text, booleans or their numbers 0 and 1 for those that are booleans. PostgreSQL, BigQuery and
+    Snowflake do not take booleans for numbers. Boolean labels are 1 and 0 where there are no
+    booleans.
+
+    With a `dialect`, text is compared as it is, in upper and lower case, whatever the collation of
+    its column; in BigQuery and Snowflake a column must have none. SQL Server never compares blanks
+    at the end. Without a dialect, a column's own collation counts.
 
     SQLite takes the quoted name of a column that does not exist for a text. Give the `table` to
     get an error instead.
@@ -95,26 +112,34 @@ def export_sql(model: Any, *, table: str | None = None, proba: bool = False) -> 
       WHEN -CAST("age" AS DOUBLE PRECISION) < -37 THEN 'yes'
       ELSE 'no'
     END
+    >>> print(export_sql(builder.build(), dialect="mysql"))
+    CASE
+      WHEN CAST(`age` AS DOUBLE) > 37 THEN 'yes'
+      ELSE 'no'
+    END
     """
+    written = chosen_dialect(dialect)
     tree = released_tree(model)
-    _check_names(tree.schema.names)
-    source = None if table is None else _name(table)
-    cases = list(_cases(tree, source))
-    labels = _label_literals(tree.schema.classes)
+    check_names(tree.schema.names, written)
+    place, source = (None, None) if table is None else table_name(table, written)
+    cases = list(_cases(tree, source, written))
+    labels = _label_literals(tree.schema.classes, written)
     prediction = _case((conditions, labels[tree.label[leaf]]) for conditions, leaf in cases)
     if source is None and not proba:
         return prediction
-    columns = [f'{prediction} AS "prediction"']
+    columns = [f"{prediction} AS {written.name('prediction')}"]
     if proba:
         _check_size(len(cases) * len(tree.schema.classes))
-        for code, label in enumerate(tree.schema.classes):
-            shares = ((conditions, _share(tree, leaf, code)) for conditions, leaf in cases)
-            columns.append(f"{_case(shares)} AS {_name(_title(label))}")
+        for code, title in enumerate(probability_titles(tree.schema.classes, written)):
+            shares = ((conditions, _share(tree, leaf, code, written)) for conditions, leaf in cases)
+            columns.append(f"{_case(shares)} AS {title}")
     listed = ",\n".join(columns)
-    return listed if source is None else f"SELECT {source}.*,\n{listed}\nFROM {source}"
+    return listed if source is None else f"SELECT {source}.*,\n{listed}\nFROM {place}"
 
 
-def _cases(tree: Tree, source: str | None) -> Iterator[tuple[tuple[str, ...], int]]:
+def _cases(
+    tree: Tree, source: str | None, dialect: Dialect
+) -> Iterator[tuple[tuple[str, ...], int]]:
     """The leaves with their conditions, in the order to test them; the last one has none left."""
     features = list(tree.schema.features.items())
     n_leaves = _leaves_below(tree)
@@ -125,13 +150,14 @@ def _cases(tree: Tree, source: str | None) -> Iterator[tuple[tuple[str, ...], in
             yield conditions, node
             continue
         name, feature = features[tree.feature[node]]
-        column = _name(name) if source is None else f"{source}.{_name(name)}"
+        column = dialect.quoted(name) if source is None else f"{source}.{dialect.quoted(name)}"
         to_left = not missing_goes_left(tree, node, feature)  # where the condition leads
         if isinstance(feature, Categorical):
+            check_categories(feature, dialect)
             codes = np.flatnonzero(goes_left(tree, node, feature) == to_left).tolist()
-            condition = _is_one_of(column, [feature.categories[code] for code in codes])
+            condition = is_one_of(column, [feature.categories[code] for code in codes], dialect)
         else:
-            condition = _is_beside(column, float(tree.threshold[node]), to_left)
+            condition = is_beside(column, float(tree.threshold[node]), to_left, dialect)
         left, right = int(tree.left[node]), int(tree.right[node])
         there, elsewhere = (left, right) if to_left else (right, left)
         if not condition:  # nothing leads there
@@ -139,7 +165,7 @@ def _cases(tree: Tree, source: str | None) -> Iterator[tuple[tuple[str, ...], in
         elif n_leaves[there] <= n_leaves[elsewhere]:
             waiting += [(elsewhere, conditions), (there, (*conditions, condition))]
         else:
-            complement = f"({condition}) IS NOT TRUE"
+            complement = f"({column} IS NULL OR NOT ({condition}))"
             waiting += [(there, conditions), (elsewhere, (*conditions, complement))]
 
 
@@ -165,141 +191,25 @@ def _case(cases: Iterable[tuple[tuple[str, ...], str]]) -> str:
     return "\n".join(["CASE", *lines, "END"])
 
 
-# --- conditions that are TRUE on one side of a split, and for missing values never ---------------
+# --- results ------------------------------------------------------------------------------------
 
 
-def _is_beside(column: str, threshold: float, to_left: bool) -> str:
-    number = f"CAST({column} AS DOUBLE PRECISION)"
-    if to_left:
-        return f"{number} <= {_double(threshold)}"
-    return f"-{number} < {_double(-threshold)}"
-
-
-def _is_one_of(column: str, categories: Sequence[Label]) -> str:
-    """An empty text if there are none."""
-    if not categories:
-        return ""
-    if isinstance(categories[0], str):
-        return _is_in(column, [_text(str(category)) for category in categories])
-    if isinstance(categories[0], bool):
-        return _is_in(column, [_boolean(bool(category)) for category in categories])
-    numbers = [category for category in categories if not isinstance(category, str)]
-    doubles = [_double(float(n)) for n in numbers if abs(n) < _UNIQUE_WHOLE]
-    found = [_is_in(f"CAST({column} AS DOUBLE PRECISION)", doubles)] if doubles else []
-    found += [_is_large(column, int(n)) for n in numbers if abs(n) >= _UNIQUE_WHOLE]
-    return found[0] if len(found) == 1 else f"({' OR '.join(found)})"
-
-
-def _is_in(value: str, literals: Sequence[str]) -> str:
-    if len(literals) == 1:
-        return f"{value} = {literals[0]}"
-    return f"{value} IN ({', '.join(literals)})"
-
-
-def _is_large(column: str, number: int) -> str:
-    """Of a column of whole numbers, where other numbers are the same double; or of doubles."""
-    try:
-        nearest = int(float(number))
-    except OverflowError:
-        raise _too_large("categories", number) from None
-    is_nearest = f"CAST({column} AS DOUBLE PRECISION) = {_double(float(nearest))}"
-    if abs(number) < _BEYOND_WHOLE:
-        if number == nearest:
-            return f"({column} = {number} AND {is_nearest})"
-        return f"({column} = {number} AND {column} <> {nearest})"  # no double is this number
-    if number == nearest:
-        return is_nearest
-    raise _too_large("categories", number)
-
-
-def _check_size(n_figures: int) -> None:
-    if n_figures > _MOST_FIGURES:
-        raise ParameterError(
-            f"SQL with probabilities must have at most {_MOST_FIGURES:,} of them, one for each "
-            "leaf and class. Leave them out, or export to ONNX."
-        )
-
-
-# --- names and literals -------------------------------------------------------------------------
-
-
-def _check_names(names: Iterable[str]) -> None:
-    """SQLite and DuckDB take names that differ in case for the same column."""
-    seen: dict[str, str] = {}
-    for name in names:
-        if (other := seen.setdefault(name.casefold(), name)) != name:
-            raise ParameterError(
-                f"SQL needs names that differ in more than case, got {other!r} and {name!r}."
-            )
-
-
-def _name(name: str) -> str:
-    if not name:
-        raise ParameterError("SQL needs names of at least one character, got an empty one.")
-    return '"' + _without_nul(name).replace('"', '""') + '"'
-
-
-def _title(label: Label) -> str:
-    """What ``privatree predict --proba`` calls the column, too."""
-    return f"probability of {str(label).lower() if isinstance(label, bool) else label}"
-
-
-def _text(text: str) -> str:
-    return "'" + _without_nul(text).replace("'", "''") + "'"
-
-
-def _without_nul(text: str) -> str:
-    if "\0" in text:
-        raise ParameterError(f"SQL cannot hold the character NUL, got it in {text!r}.")
-    return text
-
-
-def _boolean(truth: bool) -> str:
-    return "TRUE" if truth else "FALSE"
-
-
-def _double(number: float) -> str:
-    """An expression whose value is exactly this number, whoever computes it."""
-    exact = Decimal(number)
-    if exact.adjusted() < _EXACT_DIGITS and len(exact.as_tuple().digits) <= _EXACT_DIGITS:
-        return f"{exact:f}" if number else "0"
-    numerator, denominator = number.as_integer_ratio()
-    shift = 0
-    while numerator % 2 == 0:
-        numerator, shift = numerator // 2, shift + 1
-    parts = [f"CAST({numerator} AS DOUBLE PRECISION)"]
-    for sign, exponent in (("*", shift), ("/", denominator.bit_length() - 1)):
-        full, rest = divmod(exponent, _LARGEST_SHIFT)
-        powers = [_LARGEST_SHIFT] * full + [rest] * (rest > 0)
-        parts += [f"{sign} {2**power}" for power in powers]
-    return f"{' '.join(parts)} /* {number!r} */"
-
-
-def _label_literals(labels: Sequence[Label]) -> list[str]:
+def _label_literals(labels: Sequence[Label], dialect: Dialect) -> list[str]:
     if isinstance(labels[0], str):
-        return [_text(str(label)) for label in labels]
+        return dialect.text_literals([str(label) for label in labels])
     if isinstance(labels[0], bool):
-        return [_boolean(bool(label)) for label in labels]
+        return [dialect.booleans[bool(label)] for label in labels]
     if all(isinstance(label, int) for label in labels):
-        for label in labels:
-            if abs(int(label)) >= _BEYOND_WHOLE:
-                raise _too_large("labels", int(label))
-        return [str(label) for label in labels]
+        return _whole_literals([int(label) for label in labels], dialect)
     for label in labels:
         if isinstance(label, int) and not _is_double(label):
-            raise _too_large("labels beside fractions", label)
-    return [_as_double(float(label)) for label in labels]
-
-
-def _as_double(number: float) -> str:
-    """The same for a result, of which the type matters too."""
-    literal = _double(number)
-    return literal if literal.startswith("CAST") else f"CAST({literal} AS DOUBLE PRECISION)"
-
-
-def _share(tree: Tree, leaf: int, code: int) -> str:
-    sure = float(tree.label[leaf] == code)
-    return _as_double(sure if tree.probability is None else float(tree.probability[leaf, code]))
+            raise too_large("labels beside fractions", label)
+        if not dialect.holds(float(label)):
+            raise ParameterError(
+                f"{dialect.title} needs labels of at least {dialect.min_positive!r} or 0, got "
+                f"{label!r}. Use text instead."
+            )
+    return [dialect.typed_double(float(label)) for label in labels]
 
 
 def _is_double(number: int) -> bool:
@@ -309,6 +219,25 @@ def _is_double(number: int) -> bool:
         return False
 
 
-def _too_large(what: str, number: int) -> ParameterError:
-    digits = f"{number:.6g}" if abs(number) < 10**300 else "one of hundreds of digits"
-    return ParameterError(f"SQL needs {what} of at most 63 bits, got {digits}. Use text instead.")
+def _whole_literals(labels: Sequence[int], dialect: Dialect) -> list[str]:
+    for label in labels:
+        if abs(label) >= BEYOND_WHOLE:
+            raise too_large("labels", label)
+    if dialect.whole_type is not None and max(map(abs, labels)) >= _BEYOND_SMALL:
+        return [f"CAST({label} AS {dialect.whole_type})" for label in labels]
+    return [str(label) for label in labels]
+
+
+def _share(tree: Tree, leaf: int, code: int, dialect: Dialect) -> str:
+    share = float(tree.label[leaf] == code)
+    if tree.probability is not None:
+        share = float(tree.probability[leaf, code])
+    return dialect.typed_double(share if dialect.holds(share) else 0.0)
+
+
+def _check_size(n_figures: int) -> None:
+    if n_figures > _MOST_FIGURES:
+        raise ParameterError(
+            f"SQL with probabilities must have at most {_MOST_FIGURES:,} of them, one for each "
+            "leaf and class. Leave them out, or export to ONNX."
+        )
