@@ -130,6 +130,7 @@ def test_what_audit_offers_can_be_had():
     assert set(privatree.audit.__all__) == {
         "AuditReport",
         "Event",
+        "FileNeighbours",
         "Finding",
         "Neighbours",
         "PrivacyLoss",
@@ -139,6 +140,7 @@ def test_what_audit_offers_can_be_had():
         "audit",
         "exact_law",
         "exact_privacy_loss",
+        "file_pairs",
         "known_pairs",
         "own_pair",
         "shape_of",
