@@ -140,6 +140,7 @@ def audit(
 
     from privatree.audit.all_pairs import chosen_pairs
     from privatree.audit.blackbox import audit as audit_learner
+    from privatree.audit.file_neighbours import FileNeighbours
     from privatree.cli.learner_options import named_as_options
     from privatree.estimator_base import LARGEST_DEPTH, check_epsilon, check_integer
     from privatree.experiments import methods
@@ -157,6 +158,8 @@ def audit(
         check_confidence(confidence)
         names = None if pairs is None else [name.strip() for name in pairs.split(",")]
         chosen = chosen_pairs(names, epsilon, read=_reader(reader, audited))
+        if reader is not None and not any(isinstance(pair, FileNeighbours) for pair in chosen):
+            raise ParameterError("--reader must go with a pair of files, such as open-quote.")
         if data is not None and neighbour is not None and schema is not None:
             chosen = [_own_pair(data, neighbour, str(target), schema)]
         usable = [pair for pair in chosen if audited.applies_to(pair.schema)]
