@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from privatree import ParameterError
-from privatree.audit import findings
+from privatree.audit import findings, known_pairs
 from privatree.audit.events import Event, loss_bounds
 from privatree.audit.findings import Counting
-from privatree.audit.neighbours import known_pairs
 from privatree.audit.outcomes import VIEWS
 
 PAIR = known_pairs()["three-records"]

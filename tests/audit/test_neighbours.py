@@ -6,15 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privatree import Categorical, ParameterError
-from privatree.audit import Records, known_pairs
-from privatree.audit.neighbours import chosen_pairs
+from privatree import Categorical
+from privatree.audit import Records
+from privatree.audit.neighbours import table_pairs
 from privatree.audit.outcomes import VIEWS
 from privatree.experiments.methods.method import as_numbers
 from privatree.record_plan import DrawBlock, RecordPlan
 
 EPSILONS = (0.1, 1.0, 8.0)
-PAIRS = known_pairs()
+PAIRS = table_pairs()
 EACH = pytest.mark.parametrize("pair", PAIRS.values(), ids=list(PAIRS))
 
 
@@ -80,7 +80,7 @@ def test_named_events_happen_where_they_say():
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_one_record_decides_whether_there_are_two_levels(epsilon):
-    pair = known_pairs(epsilon)["size-threshold"]
+    pair = table_pairs(epsilon)["size-threshold"]
     assert pair.max_depth == 2
     plan = RecordPlan(Fraction(epsilon), 2, (), (2, 2), max_depth=2)
 
@@ -92,12 +92,12 @@ def test_one_record_decides_whether_there_are_two_levels(epsilon):
 
 
 def test_only_the_pair_that_depends_on_it_changes_with_epsilon():
-    other = known_pairs(0.1)
+    other = table_pairs(0.1)
     changed = {
         name for name in PAIRS if len(PAIRS[name].first.y) != len(other[name].first.y)
     }  # fmt: skip
     assert changed == {"size-threshold"}
-    assert len(known_pairs(1e-9)["size-threshold"].first.y) < 20_001  # it ends
+    assert len(table_pairs(1e-9)["size-threshold"].first.y) < 20_001  # it ends
 
 
 @EACH
@@ -109,15 +109,3 @@ def test_a_pair_can_be_given_as_numbers(pair):
         assert math.isfinite(table.X.sum())
         assert table.y is original.y
     assert (encoded.name, encoded.schema, encoded.events) == (pair.name, pair.schema, pair.events)
-
-
-def test_pairs_are_chosen_by_name_once_each():
-    assert [pair.name for pair in chosen_pairs(None)] == list(PAIRS)
-    assert [pair.name for pair in chosen_pairs(["outlier", "purity", "outlier"])] == [
-        "outlier", "purity",
-    ]  # fmt: skip
-    sizes = [len(chosen_pairs(["size-threshold"], epsilon)[0].first.y) for epsilon in EPSILONS]
-    assert sizes == sorted(sizes, reverse=True)
-    assert len(set(sizes)) == 3
-    with pytest.raises(ParameterError, match=r"pairs must be among purity, .*, got 'pure'\."):
-        chosen_pairs(["purity", "pure"])

@@ -101,6 +101,35 @@ def test_pairs_that_a_method_cannot_take_are_left_out_and_named(monkeypatch, cap
     assert "Not for a method of this kind: outlier.\n" in capsys.readouterr().out
 
 
+def test_files_are_read_by_the_reader_that_is_asked_for(monkeypatch, capsys):
+    options = ("--pairs", "quoted-newline", "--json")
+    assert audit(monkeypatch, *options, "--reader", "pandas", "--runs", "60") == 0
+    assert json.loads(capsys.readouterr().out)["refuted"]
+    reports = []
+    for more in ((), ("--reader", "memory")):
+        assert audit(monkeypatch, *options, *more) == 0
+        reports.append(json.loads(capsys.readouterr().out))
+    assert reports[0] == reports[1]
+    assert not reports[0]["refuted"]
+
+
+@pytest.mark.parametrize("method", ["random-tree", "decision-tree"])
+def test_methods_that_take_no_files_get_a_table(monkeypatch, capsys, method):
+    options = ("--pairs", "odd-bytes,odd-folder", "--json")
+    assert audit(monkeypatch, *options, method=method) == 0
+    found = json.loads(capsys.readouterr().out)["findings"]
+    assert [finding["sizes"] for finding in found] == [[200, 201], [200, 201]]
+    assert not any("the error" in finding["event"] for finding in found)
+
+
+def test_a_method_that_takes_no_files_is_given_none(monkeypatch, capsys):
+    assert audit(monkeypatch, "--reader", "stream", method="random-tree") == 2
+    assert capsys.readouterr().err.endswith(
+        "--reader must give a table to random-tree, which takes no files, got 'stream'. Choose "
+        "table.\n"
+    )
+
+
 def test_without_privacy_nothing_is_claimed(monkeypatch, capsys):
     assert audit(monkeypatch, "--pairs", "new-class", "--json", method="decision-tree") == 0
     found = json.loads(capsys.readouterr().out)
@@ -142,6 +171,9 @@ MISTAKES = {
     "half": (["--data", "a.csv"], "--data, --neighbour, --target and --schema must be given toge"),
     "other-half": (["--schema", "schema.toml"], "--data, --neighbour, --target and --schema must"),
     "both": ([*OWN, "--pairs", "purity"], "--pairs and --data exclude each other. Leave out one."),
+    "reader": (["--reader", "panda"], "--reader must be one of table, stream, memory, multiline, "),
+    "reader-alone": (["--pairs", "purity", "--reader", "pandas"], "--reader must go with a pair"),
+    "reader-of-own": ([*OWN, "--reader", "pandas"], "--reader and --data exclude each other."),
     "folder": (["-o", "nowhere/r.json"], "nowhere/r.json: there is no folder nowhere. Create it"),
     "overwrite": ([*OWN, "-o", "a.csv"], "a.csv: would be overwritten, but is read."),
     "too-far": (

@@ -132,6 +132,7 @@ def test_what_audit_offers_can_be_had():
     assert set(privatree.audit.__all__) == {
         "AuditReport",
         "Event",
+        "FileNeighbours",
         "Finding",
         "Neighbours",
         "PrivacyLoss",
@@ -141,6 +142,7 @@ def test_what_audit_offers_can_be_had():
         "audit",
         "exact_law",
         "exact_privacy_loss",
+        "file_pairs",
         "known_pairs",
         "own_pair",
         "shape_of",

@@ -4,7 +4,8 @@
   that differs; the figure is the number of such things.
 - *sampler*: the running learner does not draw trees by the exact law of the code without a mutant;
   the figure is chi-square over its limit.
-- *black box*: training shows a larger epsilon than is claimed; the figure is their quotient.
+- *black box*: training on tables or files shows a larger epsilon than is claimed; the figure is
+  their quotient.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from reports import Report, worst
 from whole_trees import chi_square_ratio, grown, law_of
 
 from privatree import Categorical, Numeric, PrivaTreeClassifier, Schema
-from privatree.audit import Neighbours, Records, audit, known_pairs
+from privatree.audit import Neighbours, Records, audit, file_pairs, known_pairs
+from privatree.audit.file_readers import read_memory
 
 # --- fit ------------------------------------------------------------------------------------------
 
@@ -95,6 +97,7 @@ BLACK_BOXES: dict[str, tuple[Neighbours, dict[str, Any]]] = {
     "alike": (_alike(), {}),
     "outlier": (known_pairs()["outlier"], {}),
     "size-threshold": (known_pairs()["size-threshold"], {}),
+    **{name: (pair, {}) for name, pair in file_pairs(read_memory).items()},
 }
 
 

@@ -17,6 +17,7 @@ import pytest
 from spark_cluster import java, running_cluster
 
 from privatree import PaperPrivaTreeClassifier, PrivaTreeClassifier
+from privatree.audit import file_pairs
 from privatree.candidates import Candidates
 from privatree.counts import Router
 from privatree.errors import PaperClaimWarning, ParameterError, SchemaError, SourceError
@@ -193,6 +194,17 @@ def test_files_are_read_on_executors_by_our_own_rules(spark, tmp_path):
 
 
 # --- what goes wrong ----------------------------------------------------------------------------
+
+
+def test_sparks_writer_writes_the_line_with_which_readers_are_audited(spark, tmp_path):
+    """A height in feet and inches: the backslash means nothing to readers of quotes alone."""
+    row = spark.range(1).selectExpr(
+        "50 x", "1 y", "'a' kind", "concat(5, chr(39), 11, chr(34)) note"
+    )
+    row.coalesce(1).write.csv(str(tmp_path / "heights"), header=True)
+    (file,) = (tmp_path / "heights").glob("part-*.csv")
+    files = file_pairs()["open-quote"].files[1]
+    assert file.read_bytes().splitlines() == files["part-0.csv"].splitlines()[:2]
 
 
 def test_columns_are_found_by_name_and_type(spark):

@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from privatree.audit.all_pairs import known_pairs
 from privatree.audit.findings import Counting
-from privatree.audit.neighbours import Neighbours, Records, known_pairs
+from privatree.audit.neighbours import Neighbours, Records
 from privatree.audit.outcomes import MOST_PROBES, VIEWS, View, seen, train
 from privatree.audit.report import AuditReport, Finding
 from privatree.errors import ParameterError
@@ -56,7 +57,7 @@ def audit(
         classifier for a pair. With ``random_state=None`` every training draws its noise afresh,
         else from a seed of its own that follows from the one given.
     neighbours : Neighbours or sequence of them, optional
-        The pairs of tables; by default all of :func:`~privatree.audit.neighbours.known_pairs`.
+        The pairs of tables; by default all of :func:`~privatree.audit.known_pairs`.
     runs : int, default=1000
         Trainings of each table; of a pair whose event is rare several times as many.
     confidence : float, default=0.99
@@ -225,7 +226,8 @@ class _Audited:
         """Whether the models have what the pair needs to be seen."""
         if self.pair.needs is None:
             return True
-        ((_, (shown,)),) = self._trainings([self.pair.first], 1)
+        with self.pair.given() as (first, _):
+            ((_, (shown,)),) = self._trainings([first], 1)
         return dict(zip(self.views, shown, strict=True))[self.pair.needs] is not None
 
     def finding(
@@ -233,10 +235,10 @@ class _Audited:
     ) -> Finding:
         """Train on both tables, and take the event that shows most."""
         both: tuple[list[tuple[Any, ...]], ...] = ([], [])
-        tables = [self.pair.first, self.pair.second]
-        for place, part in self._trainings(tables, self.pair.trainings(runs)):
-            both[place].extend(part)
-            advance(len(part))
+        with self.pair.given() as tables:
+            for place, part in self._trainings(tables, self.pair.trainings(runs)):
+                both[place].extend(part)
+                advance(len(part))
         by_view = (zip(*of_table, strict=True) for of_table in both)
         seen_by_view = {
             name: (first, second) for name, first, second in zip(self.views, *by_view, strict=True)

@@ -105,7 +105,7 @@ class Counting:
             learned=learned,
             counts=(of_first, of_second),
             runs=runs,
-            sizes=(len(self.pair.first.y), len(self.pair.second.y)),
+            sizes=self.pair.sizes,
             changes=self.changes,
         )
 

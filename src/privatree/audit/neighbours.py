@@ -7,16 +7,15 @@ an :class:`~privatree.audit.events.Event`; others are learned from half of the t
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
 from privatree.audit.events import Event
-from privatree.errors import ParameterError
-from privatree.near_names import did_you_mean
 from privatree.record_plan import DrawBlock, RecordPlan
 from privatree.schema import Categorical, Feature, Numeric, Schema
 
@@ -73,13 +72,24 @@ class Neighbours:
     @property
     def replaced(self) -> bool:
         """Whether one record is replaced by another, and not added or removed."""
-        return len(self.first.y) == len(self.second.y)
+        first, second = self.sizes
+        return first == second
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Number of records of the tables."""
+        return len(self.first.y), len(self.second.y)
 
     def trainings(self, runs: int) -> int:
         """How many of each table, where so many are asked for in general."""
         return max(runs, min(self.effort * runs, _ENOUGH))
 
-    def encoded(self, encode: Callable[[Any, Schema], Any]) -> Neighbours:
+    @contextmanager
+    def given(self) -> Iterator[list[Records]]:
+        """Both tables as they are given to each training."""
+        yield [self.first, self.second]
+
+    def encoded(self, encode: Callable[[Any, Schema], Any]) -> Self:
         """The same pair in another form, for a learner that takes no frames.
 
         Parameters
@@ -93,8 +103,8 @@ class Neighbours:
         return replace(self, first=first, second=second)
 
 
-def known_pairs(epsilon: float = 1.0) -> dict[str, Neighbours]:
-    """Every pair, by name: each is after a mistake that a published or a plausible learner makes.
+def table_pairs(epsilon: float = 1.0) -> dict[str, Neighbours]:
+    """Every pair of tables, by name.
 
     Parameters
     ----------
@@ -115,18 +125,6 @@ def known_pairs(epsilon: float = 1.0) -> dict[str, Neighbours]:
         _no_records(),
     )
     return {pair.name: pair for pair in pairs}
-
-
-def chosen_pairs(names: Sequence[str] | None, epsilon: float = 1.0) -> list[Neighbours]:
-    """Some of the pairs, by name; None is all."""
-    pairs = known_pairs(epsilon)
-    unknown = [name for name in names or () if name not in pairs]
-    if unknown:
-        raise ParameterError(
-            f"pairs must be among {', '.join(pairs)}, got {unknown[0]!r}."
-            f"{did_you_mean(unknown[0], tuple(pairs))}"
-        )
-    return [pairs[name] for name in dict.fromkeys(names)] if names else list(pairs.values())
 
 
 # --- the pairs ------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privatree.audit.exact import TreeShape, shape_of
+from privatree.audit.file_readers import FileTable
 from privatree.errors import ParameterError
 from privatree.privacy.statement import PrivacyStatement
 from privatree.tree import Tree
@@ -52,9 +53,12 @@ class View(NamedTuple):
 
 
 def train(estimator: Any, X: Any, y: Any) -> Trained:
-    """Train, and note down what is said: an error, warnings, what is printed."""
+    """Read, if the records are in files, train, and note down what is said.
+
+    That is an error, warnings, and what is printed, both of reading and of training.
+    """
     printed = io.StringIO()
-    X, y = (table.copy() if hasattr(table, "copy") else table for table in (X, y))
+    clean = X.without_place if isinstance(X, FileTable) else str
     with (
         warnings.catch_warnings(record=True) as caught,
         redirect_stdout(printed),
@@ -62,11 +66,19 @@ def train(estimator: Any, X: Any, y: Any) -> Trained:
     ):
         warnings.simplefilter("always")
         try:
-            estimator.fit(X, y)  # a copy of the records: a learner may change what it is given
+            estimator.fit(*_own(X, y))
         except Exception as error:  # whatever it is: it can be seen
-            return Trained(None, (f"{type(error).__name__}: {error}",))
+            return Trained(None, (clean(f"{type(error).__name__}: {error}"),))
     warned = {f"{warning.category.__name__}: {warning.message}" for warning in caught}
-    return Trained(estimator, tuple(sorted(warned | set(printed.getvalue().splitlines()))))
+    said = {clean(text) for text in warned | set(printed.getvalue().splitlines())}
+    return Trained(estimator, tuple(sorted(said)))
+
+
+def _own(X: Any, y: Any) -> tuple[Any, ...]:
+    """Records of which nobody else has a copy: a learner may change what it is given."""
+    if isinstance(X, FileTable):
+        return X.read()
+    return tuple(table.copy() if hasattr(table, "copy") else table for table in (X, y))
 
 
 def seen(views: Mapping[str, View], probes: Any, trained: Trained) -> tuple[Hashable, ...]:

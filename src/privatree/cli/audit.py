@@ -41,7 +41,18 @@ def audit(
             metavar="A,B,...",
             help="Only these pairs of tables: purity, many-features, new-class, new-category, "
             "outlier, size-threshold, category-order, three-records, first-row, part-sizes, "
-            "no-records.",
+            "no-records; or of files: open-quote, quoted-newline, odd-bytes, text-in-numbers, "
+            "new-values, ragged-line, long-line, odd-folder.",
+        ),
+    ] = None,
+    reader: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="What reads the pairs of files: memory or stream, as fit --engine, for privatree "
+            "and privatree-robust; table, for all methods; or, to see them fail, multiline (ours, "
+            "with values that span lines), pandas or pyarrow. By default memory or, for methods "
+            "that take no files, table.",
         ),
     ] = None,
     data: Annotated[
@@ -97,7 +108,8 @@ def audit(
     many times on both, and the report says by which event of its models they can be told apart
     best, in words, and what epsilon this is evidence of. A bound above the claimed epsilon proves
     the claim false; a bound below it proves nothing. Each pair of tables is after one mistake that
-    published methods make.
+    published methods make. Some are files that differ in one line: there the reader is audited
+    together with the method.
 
     By default this takes some minutes; --runs 100 gives a first look in a fraction of that. The
     exit code is 0 whatever was found.
@@ -116,8 +128,9 @@ def audit(
             "--data, --neighbour, --target and --schema must be given together: they are a pair of "
             "tables of your own."
         )
-    if data is not None and pairs is not None:
-        raise ParameterError("--pairs and --data exclude each other. Leave out one.")
+    if data is not None and (pairs, reader) != (None, None):
+        option = "--pairs" if reader is None else "--reader"
+        raise ParameterError(f"{option} and --data exclude each other. Leave out one.")
     if jobs < 1:
         raise ParameterError(f"--jobs must be at least 1, got {jobs}.")
     if seed is not None and not 0 <= seed < 2**32:
@@ -125,8 +138,9 @@ def audit(
     if output is not None:
         check_output(output, [path for path in (data, neighbour, schema) if path is not None])
 
+    from privatree.audit.all_pairs import chosen_pairs
     from privatree.audit.blackbox import audit as audit_learner
-    from privatree.audit.neighbours import chosen_pairs
+    from privatree.audit.file_neighbours import FileNeighbours
     from privatree.cli.learner_options import named_as_options
     from privatree.estimator_base import LARGEST_DEPTH, check_epsilon, check_integer
     from privatree.experiments import methods
@@ -138,12 +152,14 @@ def audit(
             f"{audited.missing}. Install it with: pip install 'privatree[bench]', best in an "
             "environment of its own."
         )
-    with named_as_options(("epsilon", "max_depth", "confidence", "runs", "pairs")):
+    with named_as_options(("epsilon", "max_depth", "confidence", "runs", "pairs", "reader")):
         check_epsilon(epsilon)
         check_integer("max_depth", max_depth, 1, LARGEST_DEPTH)
         check_confidence(confidence)
         names = None if pairs is None else [name.strip() for name in pairs.split(",")]
-        chosen = chosen_pairs(names, epsilon)
+        chosen = chosen_pairs(names, epsilon, read=_reader(reader, audited))
+        if reader is not None and not any(isinstance(pair, FileNeighbours) for pair in chosen):
+            raise ParameterError("--reader must go with a pair of files, such as open-quote.")
         if data is not None and neighbour is not None and schema is not None:
             chosen = [_own_pair(data, neighbour, str(target), schema)]
         usable = [pair for pair in chosen if audited.applies_to(pair.schema)]
@@ -171,6 +187,20 @@ def audit(
             typer.echo(f"Not for a method of this kind: {', '.join(left_out)}.")
         if output is not None:
             say(f"Saved {output}.")
+
+
+def _reader(name: str | None, method: Any) -> Any:
+    from privatree.audit.file_readers import SOURCE_READERS, chosen_reader
+
+    if name is None:
+        name = "memory" if method.takes_sources else "table"
+    found = chosen_reader(name)
+    if name in SOURCE_READERS and not method.takes_sources:
+        raise ParameterError(
+            f"--reader must give a table to {method.id}, which takes no files, got {name!r}. "
+            "Choose table."
+        )
+    return found
 
 
 def _learner(method: Any, epsilon: float, max_depth: int, seed: int | None) -> Callable[[Any], Any]:

@@ -81,6 +81,8 @@ class Method:
         From a frame and its schema to what the classifier takes; outside the measured time.
     applies_to : callable, default=anything
         Whether the method can be run on records of a schema; if not, its cell is empty.
+    takes_sources : bool, default=False
+        Whether the classifier reads files itself, through a source.
     requires : str or None, default=None
         A module that is not among the package's own dependencies.
     stands_in_for : str or None, default=None
@@ -101,6 +103,7 @@ class Method:
     classifier: Callable[[Training], Any]
     encode: Callable[[pd.DataFrame, Schema], Any] = unchanged
     applies_to: Callable[[Schema], bool] = anything
+    takes_sources: bool = False
     requires: str | None = None
     stands_in_for: str | None = None
     claimed: bool = False

@@ -19,6 +19,7 @@ METHOD = Method(
     "privatree (record-level)",
     PRIVATE,
     _classifier,
+    takes_sources=True,
     caveat="privatree (record-level): even the number of records is private. Its constants were "
     "chosen on 13 of the paper's datasets, so its figures there are a little too good.",
 )

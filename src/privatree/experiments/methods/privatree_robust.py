@@ -21,6 +21,7 @@ METHOD = Method(
     "privatree (robust)",
     PRIVATE,
     _classifier,
+    takes_sources=True,
     caveat="privatree (robust): the record-level learner with a fixed number of levels and equal "
     "budgets, somewhat less accurate, for stronger guarantees against poisoning.",
 )
