@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from privatree.errors import ParameterError, PrivacyLeakWarning
-from privatree.model import Model
+from privatree.model import Model, mimebundle, refuse_importances, tags_of_trees
 from privatree.privacy.amounts import positive_fraction
 from privatree.privacy.statement import SCHEMA_LEAK, Leak
 from privatree.schema import Schema
@@ -135,10 +138,35 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X, names = self._seen(X)
         return self.model_.predict_proba(X, names=names)
 
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """The logarithms of :meth:`predict_proba`; minus infinity where that is 0."""
+        X, names = self._seen(X)
+        return self.model_.predict_log_proba(X, names=names)
+
     def apply(self, X: Any) -> NDArray[np.int32]:
         """The number of the leaf that each row falls in."""
         X, names = self._seen(X)
         return self.model_.apply(X, names=names)
+
+    def decision_path(self, X: Any) -> csr_matrix[Any]:
+        """The nodes that each row passes: a sparse matrix of ones, (rows, nodes)."""
+        X, names = self._seen(X)
+        return self.model_.decision_path(X, names=names)
+
+    def get_depth(self) -> int:
+        """The number of questions on the longest path."""
+        check_is_fitted(self, "model_")
+        return self.model_.get_depth()
+
+    def get_n_leaves(self) -> int:
+        """The number of leaves."""
+        check_is_fitted(self, "model_")
+        return self.model_.get_n_leaves()
+
+    @property
+    def feature_importances_(self) -> NoReturn:
+        """Not there: see :func:`privatree.model.refuse_importances`."""
+        refuse_importances(self)
 
     def save(self, path: str | Path) -> None:
         """Write the released model as JSON; :func:`privatree.load` reads it."""
@@ -146,12 +174,17 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.model_.save(path)
 
     def __sklearn_tags__(self) -> Any:
-        """What scikit-learn may expect: missing values and categories are fine."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
+        return tags_of_trees(super().__sklearn_tags__())
+
+    def _repr_html_(self) -> str | None:
+        """The parameters as scikit-learn shows them and, once trained, tree and statement."""
+        if get_config()["display"] != "diagram":
+            return None
+        released = self.model_._repr_html_() if hasattr(self, "model_") else ""
+        return f"{estimator_html_repr(self)}{released}"
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return mimebundle(self)
 
 
 def schema_leaks(schema: Schema) -> tuple[Leak, ...]:

@@ -67,7 +67,7 @@ ALLOWED = {
         "upper_split",
     },
     "paper_tree": {"counts", "gini", "paper_budget", "privacy", "schema", "tree", "tree_building"},
-    "model": {
+    "release": {
         "atomic_files",
         "errors",
         "json_files",
@@ -76,7 +76,9 @@ ALLOWED = {
         "sources",
         "tree",
         "tree_json",
+        "visible_text",
     },
+    "model": {"errors", "export", "json_files", "release", "tree"},  # export: shown in a notebook
     "estimator_base": {"errors", "model", "privacy", "schema", "sources"},
     "estimators": {
         "candidates",
@@ -142,9 +144,9 @@ ALLOWED = {
     "export": {
         "__init__",
         "errors",
-        "model",
         "plotting",
         "privacy",
+        "release",
         "schema",
         "sources",
         "tree",
@@ -154,8 +156,8 @@ ALLOWED = {
         "__init__",
         "errors",
         "export",
-        "model",
         "privacy",
+        "release",
         "robustness",
         "schema",
         "tree",
@@ -182,12 +184,12 @@ ALLOWED = {
         "audit",
         "errors",
         "estimator_base",
-        "model",
         "privacy",
         "export",
         "datasets",
         "experiments",
         "near_names",
+        "release",
         "repetition",
         "report",
         "robustness",

@@ -93,10 +93,10 @@ def export(
     if output is not None:
         check_output(output, [model])
 
-    from privatree.model import load
+    from privatree.release import read_release
 
     with waiting("Writing"):
-        written = _written(load(model), chosen, table, proba)
+        written = _written(read_release(model), chosen, table, proba)
     write_output(output, written)
 
 

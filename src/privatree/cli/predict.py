@@ -53,14 +53,14 @@ def predict(
     if output is not None and output.suffix.lower() not in (".csv", ".parquet"):
         raise ParameterError(f"{output}: a file of predictions must end in .csv or .parquet.")
 
-    from privatree.model import load
+    from privatree.release import read_release
     from privatree.sources.files import read_columns, read_files
     from privatree.sources.paths import find_files
 
     files = find_files(data)
     if output is not None:
         check_output(output, [model, *files])
-    loaded = load(model)
+    loaded = read_release(model)
     kept = [] if keep is None else list(dict.fromkeys(name.strip() for name in keep.split(",")))
     with waiting("Predicting"):
         columns: dict[str, Any] = {}
