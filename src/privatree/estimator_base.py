@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, Self
 
@@ -64,8 +65,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         self._warn_if_unconfirmed(self.schema, stacklevel=5)
         source.open(self.schema)
-        self.n_features_in_ = len(self.schema.names)
-        self.feature_names_in_ = np.array(self.schema.names, dtype=object)
+        _keep_names(self, self.schema.names)
         return self.schema
 
     def _check_schema(self) -> None:
@@ -92,10 +92,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         X = collected(X)
         table = open_frame(X)
-        if table.has_shape:
-            validate_data(self, X, y, skip_check_array=True)
-        elif self.schema is not None:  # a list without rows
-            self.n_features_in_ = len(self.schema.features)
+        check_columns(self, X, table, self.schema, reset=True)
         target = open_labels(y)
         if self.schema is None:
             check_without_schema(table, target)
@@ -120,13 +117,13 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_ = model.classes_
         return self
 
-    def _seen(self, X: Any) -> tuple[Any, Any]:
-        """X, checked against the training columns, and their names for an X that has none."""
+    def _seen(self, X: Any) -> tuple[Table, Any]:
+        """X, opened and checked, and the names of the training columns for an X that has none."""
         check_is_fitted(self, "model_")
         X = collected(X)
-        if open_frame(X).has_shape:  # else: a list without rows
-            validate_data(self, X, reset=False, skip_check_array=True)
-        return X, getattr(self, "feature_names_in_", None)
+        table = open_frame(X)
+        check_columns(self, X, table, self.schema, reset=False)
+        return table, getattr(self, "feature_names_in_", None)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The predicted label of each row."""
@@ -185,6 +182,41 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         return mimebundle(self)
+
+
+def check_columns(
+    estimator: Any, X: Any, table: Table, schema: Schema | None, *, reset: bool
+) -> None:
+    """Keep the number and the names of the columns, or compare with those that were kept.
+
+    Without a schema, or without names, as scikit-learn does it. Columns of a schema are found by
+    their names: their order may change, and columns that it does not declare are ignored.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Which has, or gets, ``n_features_in_`` and ``feature_names_in_``.
+    X : frame
+        What was passed.
+    table : Table
+        The same, opened, with no names but its own.
+    schema : Schema or None
+        What is public, if it was declared.
+    reset : bool
+        Whether to keep, in ``fit``, or to compare.
+    """
+    if not table.has_shape:  # a list without rows
+        if reset and schema is not None:
+            estimator.n_features_in_ = len(schema.names)
+    elif schema is None or table.names is None:
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+    elif reset:  # in their order there: the next array has no names, but most likely this order
+        _keep_names(estimator, [name for name in table.names if name in schema.features])
+
+
+def _keep_names(estimator: Any, names: Sequence[str]) -> None:
+    estimator.n_features_in_ = len(names)
+    estimator.feature_names_in_ = np.array(names, dtype=object)
 
 
 def schema_leaks(schema: Schema) -> tuple[Leak, ...]:

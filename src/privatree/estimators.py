@@ -138,7 +138,9 @@ class PrivaTreeClassifier(TreeClassifier):
         ----------
         X : array, pandas, polars or Arrow frame of shape (n_records, n_features), or a source
             The records; or where they are, with their labels (:mod:`privatree.sources`): files
-            larger than memory, or a Spark data frame.
+            larger than memory, or a Spark data frame. Columns with names are found by them, in
+            any order, and those that the schema does not declare are ignored; columns without
+            names are those of the schema in its order.
         y : array-like of shape (n_records,), optional
             Their labels, but for a source, which has them. Records whose label is not among the
             schema's classes are left out.

@@ -108,6 +108,7 @@ class Release:
         ----------
         X : frame
             A numpy array, pandas or polars frame, or Arrow table, with the columns of the schema.
+            Those with names are found by them, and others are ignored.
         names : sequence of str, optional
             Names of the columns of a frame that has none of its own.
 

@@ -81,12 +81,12 @@ def rows(frame: pd.DataFrame) -> list[list[Any]]:
 WRONG_X: dict[str, Callable[[pd.DataFrame], Any]] = {
     "nothing": lambda f: None,
     "a column too few": lambda f: f.drop(columns="kind"),
-    "a column too many": lambda f: f.assign(more=f["amount"]),
     "a column twice": lambda f: f.set_axis(["amount", "amount", "kind"], axis=1),
     "other names": lambda f: f.set_axis(["a", "b", "c"], axis=1),
     "numbers as names": lambda f: f.set_axis([48_611.09375, 2, 3], axis=1),
     "names of two levels": lambda f: pd.concat({"top": f}, axis=1),
     "an array too narrow": lambda f: f.to_numpy()[:, :2],
+    "an array too wide": lambda f: f[["amount", "level", "kind", "kind"]].to_numpy(),
     "an array of text": lambda f: f.to_numpy().astype(str),
     "an array of bytes": lambda f: np.full(f.shape, b"kind-canary"),
     "an array of complex numbers": lambda f: f[["amount"] * 3].to_numpy() * 1j,

@@ -40,8 +40,8 @@ def open_frame(X: Any, names: Sequence[str] | None = None) -> Table:
     ----------
     X : frame
         A 2-D numpy array, list of rows, pandas or polars DataFrame, Arrow table or anything that
-        offers an Arrow stream; a polars LazyFrame is collected. A table that was opened before is
-        returned as it is, so a stream that can be read only once may be opened once and used often.
+        offers an Arrow stream; a polars LazyFrame is collected. So can be a table that was opened
+        before: a stream that can be read only once is opened once and used often.
     names : sequence of str, optional
         Names of the columns of a frame that has none of its own.
 
@@ -57,9 +57,7 @@ def open_frame(X: Any, names: Sequence[str] | None = None) -> Table:
     TypeError, ValueError
         If X is not a frame.
     """
-    if isinstance(X, Table):
-        return X
-    table = _table(X)
+    table = X if isinstance(X, Table) else _table(X)
     own = table.names
     if own is None or (own and own == list(range(len(own)))):
         own = None if names is None else list(names)
