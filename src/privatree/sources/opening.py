@@ -218,12 +218,19 @@ def _refuse_sparse(name: str, value: Any) -> None:
 
 
 def _is_row(value: Any) -> bool:
-    return isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim > 0)
+    kind = type(value)  # isinstance would ask the value for its __class__
+    return issubclass(kind, (list, tuple)) or (issubclass(kind, np.ndarray) and value.ndim > 0)
 
 
 def _only_items(values: Sequence[Any]) -> list[Any]:
     """The values; a list of a single one stands for it."""
-    return [value[0] if _is_row(value) and len(value) == 1 else value for value in values]
+    return [value[0] if _is_plain_row(value) and len(value) == 1 else value for value in values]
+
+
+def _is_plain_row(value: Any) -> bool:
+    """A row that runs nobody's code when it is asked for its length and items."""
+    kind = type(value)  # by identity: a class can claim to equal another
+    return (kind is list or kind is tuple or kind is np.ndarray) and _is_row(value)
 
 
 def _is_array(value: Any) -> bool:
