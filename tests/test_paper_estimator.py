@@ -89,7 +89,7 @@ def test_bad_columns_and_types():
     with pytest.raises(SchemaError, match=r"'age' has type .*numeric"):
         model().fit(frame.assign(age="old"), labels)
     with pytest.raises(SchemaError, match="type"):
-        model().fit(frame, np.zeros(len(frame), dtype=int))
+        model().fit(frame, np.zeros(len(frame), dtype=bool))
     with pytest.raises(ValueError, match="same number of rows") as raised:
         model().fit(frame, labels[:-7])
     assert str(len(labels)) not in str(raised.value)

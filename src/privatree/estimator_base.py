@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, Self
 
@@ -19,7 +20,7 @@ from privatree.errors import ParameterError, PrivacyLeakWarning
 from privatree.model import Model, mimebundle, refuse_importances, tags_of_trees
 from privatree.privacy.amounts import positive_fraction
 from privatree.privacy.statement import SCHEMA_LEAK, Leak
-from privatree.schema import Schema
+from privatree.schema import Label, Schema
 from privatree.sources.containers import Table
 from privatree.sources.frame_records import FrameRecords
 from privatree.sources.frames import open_frame, open_labels, read_features, read_labels
@@ -98,7 +99,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             check_without_schema(table, target)
             return table, target, infer_schema(table, target, stacklevel=stacklevel)
         self._warn_if_unconfirmed(self.schema, stacklevel)
-        return table, target, self.schema
+        return table, target, _of_coded_labels(self.schema, target)
 
     def _read(self, X: Any, y: Any, stacklevel: int = 5) -> Columns:
         """Read the records column by column; called by ``fit`` itself, unless it says otherwise."""
@@ -217,6 +218,27 @@ def check_columns(
 def _keep_names(estimator: Any, names: Sequence[str]) -> None:
     estimator.n_features_in_ = len(names)
     estimator.feature_names_in_ = np.array(names, dtype=object)
+
+
+def _of_coded_labels(schema: Schema, target: Table) -> Schema:
+    """The same schema with the classes 0, 1, ... where whole numbers stand for classes of text.
+
+    Ensembles of scikit-learn number the labels before they train their members. Which class a
+    number stands for is theirs to know: they sort the labels that occur, or tell one class from the
+    rest. So the member learns numbers, and never gives one a name that may be wrong. Only types
+    decide, and the schema; a number beyond the classes is a label that is unknown.
+    """
+    (labels,) = target.columns
+    found, classes = labels.type, schema.classes
+    has_numbers = found.kind == "number" and found.is_integer and not found.is_category
+    if not has_numbers or not all(map(_is_a_name, classes)):
+        return schema
+    return replace(schema, classes=range(len(classes)))
+
+
+def _is_a_name(label: Label) -> bool:
+    """Text that no number can be meant by, unlike "1" and "2"."""
+    return isinstance(label, str) and not label.strip().lstrip("+-").replace(".", "").isdecimal()
 
 
 def schema_leaks(schema: Schema) -> tuple[Leak, ...]:

@@ -139,7 +139,7 @@ WRONG_Y: dict[str, Callable[[pd.Series], Any]] = {
     "a set": set,
     "a dictionary": lambda y: y.to_dict(),
     "a generator": iter,
-    "numbers for text": lambda y: np.full(len(y), 48_611),
+    "numbers for text": lambda y: pd.Series(np.full(len(y), 48_611)).astype("category"),
     "complex numbers": lambda y: np.full(len(y), 48_611.09375j),
     "dates": lambda y: pd.Series(pd.Timestamp("2020-01-01"), index=y.index),
     "a sparse matrix": lambda y: scipy.sparse.csr_matrix(np.ones((len(y), 1))),
