@@ -1,10 +1,13 @@
-"""What every classifier does with a schema that was read from records: never forget it."""
+"""What every classifier does with a schema: never forget that it was read from records, and ignore
+columns that it does not declare."""
 
 import math
 import pickle
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
@@ -24,6 +27,7 @@ from privatree.errors import (
     ModelFormatError,
     ParameterError,
     PrivacyLeakWarning,
+    SchemaError,
 )
 from privatree.privacy import Budget, BudgetStore
 from privatree.robustness import DPAClassifier, accuracy_certificate, claimed_accuracy_certificate
@@ -197,3 +201,83 @@ def test_the_statement_reads_well():
         "confirmed that they are public: classes; 'column 0'; 'column 1'"
     ) in text
     assert "'column 29'; and 10 more columns. Check each against public knowledge" in text
+
+
+# --- columns that the schema does not declare -----------------------------------------------------
+
+
+def wide(frame):
+    """The columns of the schema in another order, among others that nobody can read."""
+    more = pd.DataFrame({"id": [object()] * len(frame), "day": pd.Timestamp("2020-01-01")})
+    return pd.concat([more[["id"]], frame[["job", "age"]], more[["day"]]], axis=1)
+
+
+@pytest.mark.filterwarnings("ignore::privatree.PaperClaimWarning")
+@pytest.mark.parametrize("learner", LEARNERS, ids=IDS)
+def test_columns_that_the_schema_does_not_declare_are_ignored(learner, tmp_path):
+    frame, labels = table()
+    estimator = learner(1.0, schema=SCHEMA, random_state=0)
+    expected = clone(estimator).fit(frame, labels)
+    estimator.fit(wide(frame), labels)
+    assert estimator.tree_ == expected.tree_
+    assert estimator.n_features_in_ == 2
+    assert estimator.feature_names_in_.tolist() == ["job", "age"]
+    estimator.save(tmp_path / "model.json")
+    loaded = privatree.load(tmp_path / "model.json")
+    narrow = pl.from_dict(frame.to_dict("list"))
+    for model in (estimator, expected, loaded):
+        for records in (frame, wide(frame), narrow, narrow.with_columns(more=1), narrow.to_arrow()):
+            assert model.predict(records).tolist() == expected.predict(frame).tolist()
+            assert model.apply(records).tolist() == expected.apply(frame).tolist()
+
+
+def test_an_array_after_a_frame_has_the_columns_in_the_order_of_training():
+    frame, labels = table()
+    model = PrivaTreeClassifier(5.0, schema=SCHEMA, random_state=0).fit(wide(frame), labels)
+    array = frame[["job", "age"]].to_numpy(dtype=object)
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        assert model.predict(array).tolist() == model.predict(frame).tolist()
+    with (
+        pytest.warns(UserWarning, match="does not have valid feature names"),
+        pytest.raises(ValueError, match="X has 4 features, but PrivaTreeClassifier is expecting 2"),
+    ):
+        model.predict(wide(frame).to_numpy(dtype=object))
+    with pytest.raises(SchemaError, match="X must have the 2 columns of the schema, got 4"):
+        clone(model).fit(wide(frame).to_numpy(dtype=object), labels)
+
+
+def test_a_stream_that_can_be_read_once_is_read_once():
+    frame, labels = table()
+    model = PrivaTreeClassifier(5.0, schema=SCHEMA, random_state=0).fit(frame, labels)
+    batches = pa.Table.from_pandas(frame, preserve_index=False).to_batches(max_chunksize=50)
+    stream = pa.RecordBatchReader.from_batches(batches[0].schema, batches)
+    assert model.predict(stream).tolist() == model.predict(frame).tolist()
+
+
+@pytest.mark.parametrize("method", ["fit", "predict"])
+def test_a_column_that_is_not_there_is_looked_for(method):
+    frame, labels = table()
+    model = PrivaTreeClassifier(5.0, schema=SCHEMA, random_state=0).fit(frame, labels)
+    wrong = frame.rename(columns={"age": "Age"}).assign(more=1)
+    with pytest.raises(SchemaError, match=r"lacks 'age'\. .* Did you mean 'Age'\?"):
+        model.fit(wrong, labels) if method == "fit" else model.predict(wrong)
+
+
+def test_without_a_schema_columns_must_be_those_of_training():
+    frame, labels = table()
+    frame["job"] = frame["age"] * 0.5
+    with pytest.warns(PrivacyLeakWarning):
+        model = PrivaTreeClassifier(5.0, random_state=0).fit(frame, labels)
+    for wrong in (frame[["job", "age"]], frame.assign(more=1)):
+        with pytest.raises(ValueError, match="feature names should match"):
+            model.predict(wrong)
+
+
+def test_partitions_ignore_them_too():
+    frame, labels = table(400)
+    model = DPAClassifier(n_partitions=5, schema=SCHEMA)
+    expected = clone(model).fit(frame, labels).predict(frame)
+    model.fit(wide(frame), labels)
+    assert model.n_features_in_ == 2
+    for records in (frame, wide(frame)):
+        assert model.predict(records).tolist() == expected.tolist()

@@ -24,9 +24,10 @@ The files at the top of the package are the way the data flows; folders are ever
                       where that is kept; cache_folder.py: the user's folder for such things;
                       compile_notice.py: says so when it takes a while)
     tree_json.py      the tree as a list of nodes that a person can read, and back
-    model.py          what is published: tree, schema and privacy statement; save and load
+    release.py        what is published: tree, schema and privacy statement; its file
                       (json_files.py, toml_files.py: files of strangers, read with care;
                       atomic_files.py: ours, written whole or not at all)
+    model.py          the same as a fitted classifier of scikit-learn: what load returns
     estimators.py     the classifier a scikit-learn user sees (paper_estimator.py: the paper's;
                       estimator_base.py: what they share)
 

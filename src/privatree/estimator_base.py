@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from privatree.errors import ParameterError, PrivacyLeakWarning
-from privatree.model import Model
+from privatree.model import Model, mimebundle, refuse_importances, tags_of_trees
 from privatree.privacy.amounts import positive_fraction
 from privatree.privacy.statement import SCHEMA_LEAK, Leak
-from privatree.schema import Schema
+from privatree.schema import Label, Schema
 from privatree.sources.containers import Table
 from privatree.sources.frame_records import FrameRecords
 from privatree.sources.frames import open_frame, open_labels, read_features, read_labels
@@ -61,8 +66,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         self._warn_if_unconfirmed(self.schema, stacklevel=5)
         source.open(self.schema)
-        self.n_features_in_ = len(self.schema.names)
-        self.feature_names_in_ = np.array(self.schema.names, dtype=object)
+        _keep_names(self, self.schema.names)
         return self.schema
 
     def _check_schema(self) -> None:
@@ -89,16 +93,13 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         X = collected(X)
         table = open_frame(X)
-        if table.has_shape:
-            validate_data(self, X, y, skip_check_array=True)
-        elif self.schema is not None:  # a list without rows
-            self.n_features_in_ = len(self.schema.features)
+        check_columns(self, X, table, self.schema, reset=True)
         target = open_labels(y)
         if self.schema is None:
             check_without_schema(table, target)
             return table, target, infer_schema(table, target, stacklevel=stacklevel)
         self._warn_if_unconfirmed(self.schema, stacklevel)
-        return table, target, self.schema
+        return table, target, _of_coded_labels(self.schema, target)
 
     def _read(self, X: Any, y: Any, stacklevel: int = 5) -> Columns:
         """Read the records column by column; called by ``fit`` itself, unless it says otherwise."""
@@ -117,13 +118,13 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_ = model.classes_
         return self
 
-    def _seen(self, X: Any) -> tuple[Any, Any]:
-        """X, checked against the training columns, and their names for an X that has none."""
+    def _seen(self, X: Any) -> tuple[Table, Any]:
+        """X, opened and checked, and the names of the training columns for an X that has none."""
         check_is_fitted(self, "model_")
         X = collected(X)
-        if open_frame(X).has_shape:  # else: a list without rows
-            validate_data(self, X, reset=False, skip_check_array=True)
-        return X, getattr(self, "feature_names_in_", None)
+        table = open_frame(X)
+        check_columns(self, X, table, self.schema, reset=False)
+        return table, getattr(self, "feature_names_in_", None)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The predicted label of each row."""
@@ -135,10 +136,35 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X, names = self._seen(X)
         return self.model_.predict_proba(X, names=names)
 
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """The logarithms of :meth:`predict_proba`; minus infinity where that is 0."""
+        X, names = self._seen(X)
+        return self.model_.predict_log_proba(X, names=names)
+
     def apply(self, X: Any) -> NDArray[np.int32]:
         """The number of the leaf that each row falls in."""
         X, names = self._seen(X)
         return self.model_.apply(X, names=names)
+
+    def decision_path(self, X: Any) -> csr_matrix[Any]:
+        """The nodes that each row passes: a sparse matrix of ones, (rows, nodes)."""
+        X, names = self._seen(X)
+        return self.model_.decision_path(X, names=names)
+
+    def get_depth(self) -> int:
+        """The number of questions on the longest path."""
+        check_is_fitted(self, "model_")
+        return self.model_.get_depth()
+
+    def get_n_leaves(self) -> int:
+        """The number of leaves."""
+        check_is_fitted(self, "model_")
+        return self.model_.get_n_leaves()
+
+    @property
+    def feature_importances_(self) -> NoReturn:
+        """Not there: see :func:`privatree.model.refuse_importances`."""
+        refuse_importances(self)
 
     def save(self, path: str | Path) -> None:
         """Write the released model as JSON; :func:`privatree.load` reads it."""
@@ -146,12 +172,73 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.model_.save(path)
 
     def __sklearn_tags__(self) -> Any:
-        """What scikit-learn may expect: missing values and categories are fine."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
+        return tags_of_trees(super().__sklearn_tags__())
+
+    def _repr_html_(self) -> str | None:
+        """The parameters as scikit-learn shows them and, once trained, tree and statement."""
+        if get_config()["display"] != "diagram":
+            return None
+        released = self.model_._repr_html_() if hasattr(self, "model_") else ""
+        return f"{estimator_html_repr(self)}{released}"
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return mimebundle(self)
+
+
+def check_columns(
+    estimator: Any, X: Any, table: Table, schema: Schema | None, *, reset: bool
+) -> None:
+    """Keep the number and the names of the columns, or compare with those that were kept.
+
+    Without a schema, or without names, as scikit-learn does it. Columns of a schema are found by
+    their names: their order may change, and columns that it does not declare are ignored.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Which has, or gets, ``n_features_in_`` and ``feature_names_in_``.
+    X : frame
+        What was passed.
+    table : Table
+        The same, opened, with no names but its own.
+    schema : Schema or None
+        What is public, if it was declared.
+    reset : bool
+        Whether to keep, in ``fit``, or to compare.
+    """
+    if not table.has_shape:  # a list without rows
+        if reset and schema is not None:
+            estimator.n_features_in_ = len(schema.names)
+    elif schema is None or table.names is None:
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+    elif reset:  # in their order there: the next array has no names, but most likely this order
+        _keep_names(estimator, [name for name in table.names if name in schema.features])
+
+
+def _keep_names(estimator: Any, names: Sequence[str]) -> None:
+    estimator.n_features_in_ = len(names)
+    estimator.feature_names_in_ = np.array(names, dtype=object)
+
+
+def _of_coded_labels(schema: Schema, target: Table) -> Schema:
+    """The same schema with the classes 0, 1, ... where whole numbers stand for classes of text.
+
+    Ensembles of scikit-learn number the labels before they train their members. Which class a
+    number stands for is theirs to know: they sort the labels that occur, or tell one class from the
+    rest. So the member learns numbers, and never gives one a name that may be wrong. Only types
+    decide, and the schema; a number beyond the classes is a label that is unknown.
+    """
+    (labels,) = target.columns
+    found, classes = labels.type, schema.classes
+    has_numbers = found.kind == "number" and found.is_integer and not found.is_category
+    if not has_numbers or not all(map(_is_a_name, classes)):
+        return schema
+    return replace(schema, classes=range(len(classes)))
+
+
+def _is_a_name(label: Label) -> bool:
+    """Text that no number can be meant by, unlike "1" and "2"."""
+    return isinstance(label, str) and not label.strip().lstrip("+-").replace(".", "").isdecimal()
 
 
 def schema_leaks(schema: Schema) -> tuple[Leak, ...]:

@@ -93,6 +93,15 @@ class PrivaTreeClassifier(TreeClassifier):
     feature_names_in_ : ndarray of str
         Names of the columns, if they had any.
 
+    Notes
+    -----
+    Ensembles of scikit-learn number the labels before they train their members. So if the schema's
+    classes are text, none of which spells a number, and the *type* of y is a whole number, then the
+    tree learns the classes 0, 1, ..., as many as the schema has, and ``classes_``, ``predict`` and
+    the tree itself say these numbers: only the ensemble knows which class each stands for. An
+    ensemble costs the sum of the epsilons of its members, or more: what holds for which one is in
+    ``docs/exports.md``.
+
     Examples
     --------
     >>> from privatree import PrivaTreeClassifier, datasets
@@ -138,10 +147,13 @@ class PrivaTreeClassifier(TreeClassifier):
         ----------
         X : array, pandas, polars or Arrow frame of shape (n_records, n_features), or a source
             The records; or where they are, with their labels (:mod:`privatree.sources`): files
-            larger than memory, or a Spark data frame.
+            larger than memory, or a Spark data frame. Columns with names are found by them, in
+            any order, and those that the schema does not declare are ignored; columns without
+            names are those of the schema in its order.
         y : array-like of shape (n_records,), optional
             Their labels, but for a source, which has them. Records whose label is not among the
-            schema's classes are left out.
+            schema's classes are left out. Whole numbers, where the classes are text, are numbers
+            that somebody else gave them: see Notes above.
 
         Returns
         -------

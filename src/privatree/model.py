@@ -1,40 +1,29 @@
-"""What is released: a schema, a tree and its privacy statement, in memory and as a JSON file.
-
-Reading a file checks everything in it and executes nothing: a model from a stranger is safe to
-load, and whatever loads predicts.
-"""
+"""What was released, as a fitted classifier of scikit-learn, and how to load it."""
 
 from __future__ import annotations
 
-import json
-import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from sklearn import get_config
+from sklearn.base import BaseEstimator, ClassifierMixin
 
-from privatree.atomic_files import replace_file
-from privatree.errors import ModelFormatError, ParameterError, SchemaError
-from privatree.json_files import check_size, read_json
-from privatree.privacy.statement import SCHEMA_LEAK, PrivacyStatement
-from privatree.schema import Label, Schema
-from privatree.sources.frames import prediction_matrix, read_labels
+from privatree.errors import ParameterError
+from privatree.json_files import read_json
+from privatree.release import MODEL_FILE, Release
 from privatree.tree import Tree
-from privatree.tree_json import tree_from_dict, tree_to_dict
-
-FORMAT, VERSION = "privatree-model", 1
-_WHAT = "a model file"
-_MANY = 10**9
-"""Releases of one spend; from there on they are counted as so many."""
-_KEYS = ("format", "version", "classes", "schema", "tree", "privacy")
 
 
-@dataclass(frozen=True)
-class Model:
+class Model(Release, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A trained tree that can be shown, saved and used, without the data it came from.
+
+    It is a fitted classifier of scikit-learn: inspection, calibration, pipelines and scorers take
+    it. It cannot be trained, it has no parameters, and ``sklearn.base.clone`` returns it as it is.
+    Wrap it in :class:`sklearn.frozen.FrozenEstimator` where something would train it again.
 
     Parameters
     ----------
@@ -45,171 +34,98 @@ class Model:
         The tree, of the same schema.
     privacy_ : PrivacyStatement
         What is guaranteed, on what assumptions, and how it was spent.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The class labels, in the order of the schema.
+    n_features_in_ : int
+        The number of columns of the schema.
+    feature_names_in_ : ndarray of str
+        The names of the columns, in the order of the schema.
+
+    Notes
+    -----
+    What scikit-learn computes from a model and records is about those records, exactly, and outside
+    the guarantee: permutation importance, partial dependence and calibration belong on public or
+    held-out data.
     """
 
-    schema_: Schema
-    tree_: Tree
-    privacy_: PrivacyStatement
+    # --- as scikit-learn's trees ------------------------------------------------------------------
 
-    def __post_init__(self) -> None:
-        """Refuse a tree of another schema."""
-        if self.tree_.schema != self.schema_:
-            raise ModelFormatError("the tree must be of the model's own schema.")
-        _check_spends(self.tree_, self.privacy_)
-        if self.schema_.unconfirmed and not math.isinf(self.privacy_.epsilon):
-            raise ModelFormatError(
-                "privacy: epsilon must be infinite where entries of the schema are unconfirmed."
-            )
+    def predict_log_proba(
+        self, X: Any, *, names: Sequence[str] | None = None
+    ) -> NDArray[np.float64]:
+        """The logarithms of :meth:`predict_proba`; minus infinity where that is 0."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X, names=names))
 
-    @property
-    def classes_(self) -> NDArray[Any]:
-        """The class labels, in the order of the schema."""
-        return _label_array(self.schema_.classes)
-
-    @property
-    def feature_names_in_(self) -> NDArray[np.object_]:
-        """The names of the columns, in the order of the schema."""
-        return np.array(self.schema_.names, dtype=object)
-
-    @property
-    def n_features_in_(self) -> int:
-        """The number of columns."""
-        return len(self.schema_.features)
-
-    def predict(self, X: Any, *, names: Sequence[str] | None = None) -> NDArray[Any]:
-        """Predict the class of each record.
-
-        Parameters
-        ----------
-        X : frame
-            A numpy array, pandas or polars frame, or Arrow table, with the columns of the schema.
-        names : sequence of str, optional
-            Names of the columns of a frame that has none of its own.
+    def decision_path(self, X: Any, *, names: Sequence[str] | None = None) -> csr_matrix[Any]:
+        """The nodes that each record passes; the arguments are those of :meth:`predict`.
 
         Returns
         -------
-        array of shape (n_records,)
-            Class labels.
+        sparse matrix of shape (n_records, n_nodes)
+            1 where a record passes a node, from the root to its leaf.
         """
-        return self.classes_[self.tree_.predict(*self._matrix(X, names))]
+        leaves, places = np.unique(self.apply(X, names=names), return_inverse=True)
+        return _paths(self.tree_, leaves.tolist())[places]
 
-    def predict_proba(self, X: Any, *, names: Sequence[str] | None = None) -> NDArray[np.float64]:
-        """Predict the probability of each class, in the order of `classes_`.
+    def get_depth(self) -> int:
+        """The number of questions on the longest path."""
+        return self.tree_.depth
 
-        The arguments are those of :meth:`predict`. Without released probabilities each row is 1
-        for the predicted class and 0 for the others.
-        """
-        return self.tree_.predict_proba(*self._matrix(X, names))
+    def get_n_leaves(self) -> int:
+        """The number of leaves."""
+        return self.tree_.n_leaves
 
-    def apply(self, X: Any, *, names: Sequence[str] | None = None) -> NDArray[np.int32]:
-        """Find the leaf of each record; the arguments are those of :meth:`predict`."""
-        return self.tree_.apply(*self._matrix(X, names))
+    @property
+    def feature_importances_(self) -> NoReturn:
+        """Not there: see :func:`refuse_importances`."""
+        refuse_importances(self)
 
-    def score(self, X: Any, y: Any, *, names: Sequence[str] | None = None) -> float:
-        """Compute the accuracy on records with known labels.
+    # --- as an estimator that was trained before --------------------------------------------------
 
-        A label that is missing or not one of the classes counts as a wrong prediction. The
-        result is an exact figure about these records: it is not private.
-        """
-        predicted = self.tree_.predict(*self._matrix(X, names))
-        actual = read_labels(y, self.schema_)
-        if len(predicted) != len(actual):
-            raise ParameterError("X and y must have the same number of records.")
-        if len(actual) == 0:
-            raise ParameterError("score must be given at least one record.")
-        return float(np.mean(predicted == actual))
-
-    def _matrix(self, X: Any, names: Sequence[str] | None) -> tuple[NDArray[Any], NDArray[Any]]:
-        return prediction_matrix(X, self.schema_, self.tree_.used_features, names=names)
-
-    # --- written form -------------------------------------------------------------------------
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain dictionaries and lists, as in the JSON file."""
-        contents = (
-            FORMAT,
-            VERSION,
-            list(self.schema_.classes),
-            self.schema_.to_dict(),
-            tree_to_dict(self.tree_),
-            self.privacy_.to_dict(),
+    def fit(self, X: Any = None, y: Any = None, **_: Any) -> NoReturn:
+        """Refuse: a released model has no learner to train it again with."""
+        raise ParameterError(
+            "a released model cannot be trained again. Train a classifier of privatree; or wrap "
+            "the model in sklearn.frozen.FrozenEstimator, whose fit changes nothing."
         )
-        return dict(zip(_KEYS, contents, strict=True))
 
-    @classmethod
-    def from_dict(cls, written: Any) -> Model:
-        """Read what :meth:`to_dict` wrote; every mistake is a :class:`ModelFormatError`."""
-        if isinstance(written, dict) and written.get("format") == "privatree-certificate":
-            raise ModelFormatError(
-                "this is a certificate against poisoned records, not a model: "
-                "privatree.robustness.AccuracyCertificate.load reads it, or load of the class of "
-                "its kind."
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """No parameters: what was trained is fixed."""
+        return {}
+
+    def set_params(self, **params: Any) -> Self:
+        """Refuse any parameter: there are none."""
+        if params:
+            raise ParameterError(
+                f"a released model has no parameters, got {', '.join(map(repr, params))}. "
+                "Set those of the classifier that trains one."
             )
-        if not isinstance(written, dict) or written.get("format") != FORMAT:
-            raise ModelFormatError(f"a model must be an object with 'format': '{FORMAT}'.")
-        _check_version(written.get("version"))
-        if written.keys() != set(_KEYS):
-            raise ModelFormatError(f"a model must have the keys {', '.join(_KEYS)}, no others.")
-        try:
-            schema = Schema.from_dict(written["schema"])
-        except SchemaError as error:
-            raise ModelFormatError(f"schema: {error}") from None
-        if not _same_labels(written["classes"], schema.classes):
-            raise ModelFormatError("'classes' must equal the classes of the schema.")
-        privacy = PrivacyStatement.from_dict(written["privacy"])
-        if SCHEMA_LEAK in {leak.name for leak in privacy.leaks} and not schema.unconfirmed:
-            schema = schema.all_unconfirmed()  # of a file from before there were marks
-        return cls(schema, tree_from_dict(written["tree"], schema), privacy)
+        return self
 
-    def to_json(self) -> str:
-        """The text of the model file.
+    def __sklearn_clone__(self) -> Self:
+        """The same: it never changes."""
+        return self
 
-        Raises
-        ------
-        ModelFormatError
-            If it is larger than what :func:`load` reads.
-        """
-        text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
-        # A surrogate without its pair has no UTF-8; its backslash form is its JSON escape.
-        encoded = f"{text}\n".encode("utf-8", errors="backslashreplace")
-        check_size(encoded, _WHAT)
-        return encoded.decode("utf-8")
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model as a JSON file, whole or not at all.
+    def __sklearn_tags__(self) -> Any:
+        return tags_of_trees(super().__sklearn_tags__())
 
-        Parameters
-        ----------
-        path : path
-            The file to write; one that is there is replaced.
-        """
-        try:
-            text = self.to_json()
-        except ModelFormatError as error:
-            raise ModelFormatError(f"{path}: {error}") from None
-        replace_file(path, text)
+    # --- in a notebook ----------------------------------------------------------------------------
 
+    def _repr_html_(self) -> str | None:
+        """Tree and statement, unless scikit-learn was told to display text."""
+        from privatree.export.notebook import notebook_html
 
-def _check_spends(tree: Tree, privacy: PrivacyStatement) -> None:
-    """Refuse a statement that promises more than its own spends allow."""
-    epsilons, deltas = np.zeros((2, tree.n_nodes))  # by the records of a node, there and above
-    for spend in privacy.spends:
-        if spend.node is not None and spend.node >= tree.n_nodes:
-            raise ModelFormatError("privacy: a spend must be at a node of the tree.")
-        times = min(spend.times, _MANY)
-        epsilons[spend.node or 0] += times * float(spend.epsilon)
-        deltas[spend.node or 0] += times * float(spend.delta)
-    for node in np.flatnonzero(tree.feature >= 0).tolist():  # parents come before their children
-        for child in (tree.left[node], tree.right[node]):
-            epsilons[child] += epsilons[node]
-            deltas[child] += deltas[node]
-    times = 2 if privacy.neighbours == "replace" else 1  # spends are for one added or removed
-    if times * epsilons.max() > privacy.epsilon * (1 + 1e-9):
-        raise ModelFormatError("privacy: epsilon must cover the spends on every path.")
-    if times * deltas.max() > privacy.delta * (1 + 1e-9) and not math.isinf(privacy.epsilon):
-        raise ModelFormatError("privacy: delta must cover the spends on every path.")
-    if privacy.leaks and not math.isinf(privacy.epsilon):
-        raise ModelFormatError("privacy: epsilon must be infinite where there are leaks.")
+        return notebook_html(self) if get_config()["display"] == "diagram" else None
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return mimebundle(self)
 
 
 def load(path: str | os.PathLike[str]) -> Model:
@@ -223,7 +139,8 @@ def load(path: str | os.PathLike[str]) -> Model:
     Returns
     -------
     Model
-        Checked in full; nothing in the file is executed.
+        A fitted classifier of scikit-learn. It was checked in full; nothing in the file is
+        executed.
 
     Raises
     ------
@@ -232,38 +149,47 @@ def load(path: str | os.PathLike[str]) -> Model:
     OSError
         If the file cannot be read, as :class:`FileNotFoundError` if there is none.
     """
-    return read_json(path, _WHAT, Model.from_dict)
+    return read_json(path, MODEL_FILE, Model.from_dict)
 
 
-# --- small checks -------------------------------------------------------------------------------
+# --- what models and the classifiers that train them share ----------------------------------------
 
 
-def _check_version(version: Any) -> None:
-    if type(version) is not int or version < 1:
-        raise ModelFormatError("'version' must be a whole number from 1.")
-    if version > VERSION:
-        named = f"version {version}" if version < 10**9 else "a later version"
-        raise ModelFormatError(
-            f"this privatree reads version {VERSION} of the model format, the file has {named}. "
-            "Please upgrade privatree."
-        )
-
-
-def _same_labels(written: Any, classes: Sequence[Label]) -> bool:
-    """Equal one by one, 1, 1.0 and true told apart."""
-    return (
-        isinstance(written, list)
-        and written == list(classes)
-        and [type(label) for label in written] == [type(label) for label in classes]
+def refuse_importances(model: Any) -> NoReturn:
+    """Say why there are no importances; as an AttributeError, so that ``hasattr`` is False."""
+    raise AttributeError(
+        f"{type(model).__name__} has no feature_importances_: impurity decreases come from exact "
+        "counts of records, which are never released. Use "
+        "sklearn.inspection.permutation_importance on public or held-out data."
     )
 
 
-def _label_array(labels: Sequence[Label]) -> NDArray[Any]:
-    """The array a scikit-learn user expects; of objects where numpy would change a label."""
-    kinds = {type(label) for label in labels}
-    kind = str if kinds == {str} else bool if kinds == {bool} else int if kinds == {int} else float
-    try:
-        array: NDArray[Any] = np.array(labels, dtype=kind)
-    except OverflowError:
-        return np.array(labels, dtype=object)
-    return array if array.tolist() == list(labels) else np.array(labels, dtype=object)
+def tags_of_trees(tags: Any) -> Any:
+    """What scikit-learn may expect: missing values, text and categories are fine."""
+    tags.input_tags.allow_nan = True
+    tags.input_tags.categorical = True
+    tags.input_tags.string = True
+    return tags
+
+
+def mimebundle(estimator: Any) -> dict[str, str]:
+    """What a notebook shows: text, and HTML unless scikit-learn was told to display text."""
+    html = estimator._repr_html_()
+    return {"text/plain": repr(estimator)} | ({} if html is None else {"text/html": html})
+
+
+def _paths(tree: Tree, leaves: list[int]) -> csr_matrix[Any]:
+    """For each leaf the nodes from the root to it, itself included."""
+    parent = np.full(tree.n_nodes, -1)
+    inside = np.flatnonzero(tree.feature >= 0)
+    parent[tree.left[inside]] = parent[tree.right[inside]] = inside
+    passed, ends = list[int](), [0]
+    for leaf in leaves:
+        path, node = list[int](), leaf
+        while node >= 0:
+            path.append(node)
+            node = int(parent[node])
+        passed += reversed(path)
+        ends.append(len(passed))
+    ones = np.ones(len(passed), dtype=np.int64)
+    return csr_matrix((ones, passed, ends), shape=(len(leaves), tree.n_nodes))

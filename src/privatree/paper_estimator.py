@@ -123,8 +123,9 @@ class PaperPrivaTreeClassifier(TreeClassifier):
         Parameters
         ----------
         X : array, pandas, polars or Arrow frame of shape (n_records, n_features), or a source
-            The records; or where they are, with their labels (:mod:`privatree.sources`). The
-            quantiles of Algorithm 1 need every distinct value of a number in memory.
+            The records; or where they are, with their labels (:mod:`privatree.sources`). Columns
+            that have names, and that the schema does not declare, are ignored. The quantiles of
+            Algorithm 1 need every distinct value of a number in memory.
         y : array-like of shape (n_records,), optional
             Their labels, but for a source, which has them. Records whose label is not among the
             schema's classes are left out.

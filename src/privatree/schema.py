@@ -56,6 +56,8 @@ _READ_OF_CATEGORICAL = ("kind", "categories")
 _MOST_NAMED = 30
 _LONGEST_NAME = 60
 """Of columns in a message."""
+_MAX_IN_REPR = 6
+"""Columns, and classes, that ``repr`` of a schema shows."""
 
 
 @dataclass(frozen=True)
@@ -166,7 +168,7 @@ class Categorical:
 Feature: TypeAlias = Numeric | Categorical
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Schema:
     """The public description of a table: its features, in order, and its class labels.
 
@@ -219,6 +221,15 @@ class Schema:
     def __eq__(self, other: object) -> bool:
         """Tell whether features, their order, classes and what is unconfirmed are the same."""
         return isinstance(other, Schema) and self._identity == other._identity
+
+    def __repr__(self) -> str:
+        """The first columns and classes: an estimator shows its schema among its parameters."""
+        kinds = [f"{shown(name)}: {type(kind).__name__}" for name, kind in self.features.items()]
+        marks = ", some of it unconfirmed" if self.unconfirmed else ""
+        return (
+            f"Schema(features={{{_some(kinds)}}}, "
+            f"classes=[{_some(list(map(shown, self.classes)))}]{marks})"
+        )
 
     def __hash__(self) -> int:
         """Agree with equality; a mapping proxy cannot be hashed."""
@@ -407,6 +418,11 @@ def _only_keys(where: str, table: dict[Any, Any], allowed: set[str], needed: set
         raise SchemaError(f"{where}: unknown key {unknown[0]!r}; known are {sorted(allowed)}.")
     if absent := sorted(needed - table.keys()):
         raise SchemaError(f"{where}: key {absent[0]!r} is needed.")
+
+
+def _some(entries: Sequence[str]) -> str:
+    more = len(entries) - _MAX_IN_REPR
+    return ", ".join([*entries[:_MAX_IN_REPR], *([f"… {more} more"] if more > 0 else [])])
 
 
 def _marks_read(feature: Feature) -> tuple[str, ...]:

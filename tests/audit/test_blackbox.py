@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
+from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
@@ -364,6 +365,15 @@ def test_probes_are_rows_of_both_tables_those_that_differ_first():
 def test_wrong_parameters_are_refused_in_words(parameters, message):
     with pytest.raises(ParameterError, match=message):
         audit(**{"learner": Fake(), "neighbours": PAIR, "runs": 8, **parameters})
+
+
+def test_a_model_that_is_trained_already_is_no_learner():
+    """Its fit refuses every table alike, which would look like privacy."""
+    schema = Schema({"a": Numeric(0, 1)}, ["no", "yes"])
+    trained = PrivaTreeClassifier(1.0, schema=schema).fit(np.array([[0.5]]), ["no"])
+    for learner in (trained.model_, FrozenEstimator(trained)):
+        with pytest.raises(ParameterError, match="is trained already"):
+            audit(learner, PAIR, runs=10)
 
 
 @pytest.mark.parametrize(

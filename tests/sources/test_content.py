@@ -1,5 +1,6 @@
 """What the records contain can be anything, and is never an error."""
 
+import warnings
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
@@ -10,8 +11,11 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
+from privatree import PrivaTreeClassifier
 from privatree.schema import Categorical, Numeric, Schema
 from privatree.sources.arrow_columns import arrow_column
 from privatree.sources.frames import (
@@ -65,6 +69,102 @@ class Colour(str, Enum):  # noqa: UP042
     RED = "red"
 
 
+class Unhashable(type):
+    __hash__ = None
+
+
+class Impostor(type):
+    """Of classes that say they are str."""
+
+    def __hash__(cls):
+        return hash(str)
+
+    def __eq__(cls, other):
+        return True
+
+
+class Refusing(type):
+    def __hash__(cls):
+        raise RuntimeError("hashed")
+
+    def __eq__(cls, other):
+        raise RuntimeError("compared")
+
+
+class OfUnhashable(metaclass=Unhashable):
+    pass
+
+
+class OfImpostor(metaclass=Impostor):
+    __hash__ = None
+
+
+class OfRefusing(metaclass=Refusing):
+    pass
+
+
+class UnhashableText(str, metaclass=Unhashable):
+    pass
+
+
+class WholeOfUnhashable(int, metaclass=Unhashable):
+    pass
+
+
+class Classless:
+    @property
+    def __class__(self):
+        raise RuntimeError("asked for its class")
+
+    def __str__(self):
+        raise RuntimeError("written")
+
+    def __getattr__(self, name):
+        raise RuntimeError("asked for an attribute")
+
+
+class HostileList(list):
+    def __len__(self):
+        raise RuntimeError("counted")
+
+    def __getitem__(self, place):
+        raise RuntimeError("read")
+
+
+class Warning3(float):
+    """Three, that warns when it is asked."""
+
+    def __float__(self):
+        warnings.warn("a float", UserWarning, stacklevel=2)
+        return 4.0
+
+
+class WarningWhole3(int):
+    def __int__(self):
+        warnings.warn("an int", UserWarning, stacklevel=2)
+        return 4
+
+    __index__ = __float__ = __int__
+
+
+class WarningHalf(Fraction):
+    def __float__(self):
+        warnings.warn("a fraction", UserWarning, stacklevel=2)
+        return 0.5
+
+
+def signalling(kind):
+    """A NaN that complains where it is computed with."""
+    bits = {"f2": 0x7D00, "f4": 0x7FA00000, "f8": 0x7FF4000000000000}
+    return np.array([bits[kind]], dtype=f"u{kind[1]}").view(kind)
+
+
+def recursive_list():
+    value = []
+    value.append(value)
+    return value
+
+
 def deep_tuple():
     value = ()
     for _ in range(100_000):
@@ -76,7 +176,9 @@ NASTY = [
     None, pd.NA, pd.NaT, np.nan, np.datetime64("NaT"), np.timedelta64(3), 1j, b"red", b"\xff", [],
     {}, {"red"}, ("red",), [3], np.arange(3), np.array(3), Hostile(), object(), Hostile, "\ud800",
     "3", " red", Decimal("NaN"), Decimal("sNaN"), deep_tuple(), float, lambda: 3,
-    HostileNumber(1, 3),
+    HostileNumber(1, 3), OfUnhashable(), OfUnhashable, OfImpostor(), OfImpostor, OfRefusing(),
+    OfRefusing, Classless(), HostileList([3]), recursive_list(), signalling("f2")[0],
+    signalling("f4")[0], signalling("f8")[0], signalling("f4"), np.zeros(1, "i4,f4")[0],
 ]  # fmt: skip
 
 
@@ -107,7 +209,9 @@ def test_objects_that_are_no_values_are_missing(rows):
         (3, 3), (True, 1), (np.int8(-1), -1), (np.uint64(4), 4), (np.float16(0.5), 0.5),
         (np.bool_(True), 1), (Decimal("2.5"), 2.5), (Fraction(1, 2), 0.5), (np.longdouble(2), 2),
         (10**400, 5), (-(10**400), -2), (Fraction(10**400), 5), (Decimal("1e999"), 5),
-        (Decimal("-Infinity"), -2), ("3", 1), (np.str_("3"), 1), (3 + 0j, 1),
+        (Decimal("-Infinity"), -2), ("3", 1), (np.str_("3"), 1), (3 + 0j, 1), (Warning3(3), 3),
+        (WarningWhole3(3), 3), (WarningHalf(1, 2), 0.5), (WholeOfUnhashable(3), 3),
+        (np.longdouble("1e4000"), 5),
     ],
 )  # fmt: skip
 def test_numbers_among_objects(value, place):
@@ -115,9 +219,74 @@ def test_numbers_among_objects(value, place):
         assert read_features(rows, SCHEMA)[0][0] == place
 
 
+ORDINARY = [0, 1, 2.5, -1e300, True, False, "red", "yes", "no", "", np.float32(1), np.int8(3),
+            10**400, Decimal("0.5"), Fraction(1, 3), Warning3(3), WarningWhole3(3),
+            WarningHalf(1, 2), HostileText("yes"), UnhashableText("yes")]  # fmt: skip
+
+
+def as_containers(values):
+    """The same objects in each container that has a type for them."""
+    objects = np.empty(len(values), dtype=object)
+    objects[:] = [None] * len(values)
+    for place, value in enumerate(values):
+        objects[place] = value
+    array = np.empty((len(values), 4), dtype=object)
+    for column in range(4):
+        array[:, column] = objects
+    frame = pd.DataFrame({name: pd.Series(objects, dtype=object) for name in SCHEMA.names})
+    return objects, (array, frame, [[value] * 4 for value in values])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(0, len(NASTY + ORDINARY) - 1) | st.text(max_size=3), max_size=6))
+def test_any_objects_train_and_each_is_read_as_if_alone(drawn):
+    """Whatever stands beside it; warnings are errors here, and a warning is an output."""
+    # Places, as hypothesis hashes and prints what it draws.
+    values = [(NASTY + ORDINARY)[one] if isinstance(one, int) else one for one in drawn]
+    objects, tables = as_containers(values)
+    alone = [read_features([[value] * 4], SCHEMA) for value in values]
+    for table in tables:
+        if len(values):
+            together = zip(*read_features(table, SCHEMA), strict=True)
+            assert [list(map(float, row)) for row in together] == [
+                [float(column[0]) for column in row] for row in alone
+            ]
+        model = PrivaTreeClassifier(1.0, max_depth=1, lookahead=1, schema=SCHEMA)
+        for y in (values, objects, pd.Series(objects, dtype=object)):
+            assert len(model.fit(table, y).predict(table)) == len(values)
+    for schema in (SCHEMA, NUMBERS):
+        labels = [read_labels([value], schema)[0] for value in values]
+        assert_array_equal(read_labels(values, schema), labels)
+
+
+@pytest.mark.parametrize("filters", ["error", "always"])
+def test_conversions_warn_nobody_and_leave_the_filters_alone(filters):
+    values = [Warning3(3), WarningHalf(1, 2), signalling("f4")[0], np.longdouble("1e4000")]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter(filters)
+        before = list(warnings.filters)
+        found = read_features([[value] * 4 for value in values], SCHEMA)
+        assert warnings.filters == before
+    assert caught == []
+    assert found[0].tolist() == [3, 0.5, 1, 5]
+
+
+@pytest.mark.parametrize("kind", ["f2", "f4", "f8"])
+def test_signalling_nans_in_arrays_are_missing(kind):
+    column = np.repeat(signalling(kind), 3)
+    frame = pd.DataFrame(dict.fromkeys(NUMBERS.names, column))
+    classes = Schema({name: Categorical(range(9)) for name in NUMBERS.names}, [0, 1])
+    for schema in (NUMBERS, classes):
+        for data in (frame, frame.to_numpy()):
+            model = PrivaTreeClassifier(1.0, max_depth=1, lookahead=1, schema=schema)
+            assert len(model.fit(data, column).predict(data)) == 3
+            places = [f.missing_place for f in schema.features.values()]
+            assert_array_equal(np.transpose(read_features(data, schema)), [places] * 3)
+
+
 def test_categories_among_objects_match_their_python_equals():
-    text = [np.str_("red"), Colour.RED, HostileText("red"), "red"]
-    assert_array_equal(read_features([[0, t, 3, True] for t in text], SCHEMA)[1], [0] * 4)
+    text = [np.str_("red"), Colour.RED, HostileText("red"), UnhashableText("red"), "red"]
+    assert_array_equal(read_features([[0, t, 3, True] for t in text], SCHEMA)[1], [0] * 5)
     numbers = [1, 1.0, True, np.int8(1), np.float32(1), np.True_, Decimal(1), Fraction(1)]
     found = read_features([[0, "red", n, n] for n in numbers], Schema(
         {**SCHEMA.features, "grade": Categorical([3, 1])}, [0, 1]))  # fmt: skip

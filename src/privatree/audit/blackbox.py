@@ -205,6 +205,11 @@ def _for_pair(learner: Learner, pair: Neighbours) -> Any:
         estimator, _ = without_budget(made)
         return estimator
     estimator, _ = without_budget(learner)
+    if hasattr(clone(estimator), "privacy_"):  # as one that was loaded, or is frozen
+        raise ParameterError(
+            f"learner must be trained for each table, but a copy of the {type(learner).__name__} "
+            "is trained already. Pass the classifier that trains it."
+        )
     public = {"schema": pair.schema, "max_depth": pair.max_depth}
     known = estimator.get_params(deep=False)
     return clone(estimator).set_params(

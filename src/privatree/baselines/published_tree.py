@@ -67,7 +67,7 @@ class PublishedTreeClassifier(TreeClassifier):
         Parameters
         ----------
         X : array, pandas, polars or Arrow frame of shape (n_records, n_features)
-            The records.
+            The records. Columns that have names, and that the schema does not declare, are ignored.
         y : array-like of shape (n_records,)
             Their labels. Records whose label is not among the schema's classes are left out.
 

@@ -109,10 +109,10 @@ def export(
     if output is not None:
         check_output(output, [model])
 
-    from privatree.model import load
+    from privatree.release import read_release
 
     with waiting("Writing"):
-        written = _written(load(model), chosen, table=table, proba=proba, dialect=dialect)
+        written = _written(read_release(model), chosen, table=table, proba=proba, dialect=dialect)
     write_output(output, written, form="json" if chosen is Format.JSON else "text")
 
 

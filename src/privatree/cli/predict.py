@@ -71,7 +71,7 @@ def predict(
     if safe and output is not None and output.suffix.lower() == ".parquet":
         raise ParameterError("--safe-for-spreadsheets must be used for CSV. Leave it out.")
 
-    from privatree.model import load
+    from privatree.release import read_release
     from privatree.sources.files import read_columns, read_files
     from privatree.sources.paths import find_files
 
@@ -79,7 +79,7 @@ def predict(
     csv.check(files)
     if output is not None:
         check_output(output, [model, *files])
-    loaded = load(model)
+    loaded = read_release(model)
     schema = csv.declared_in(loaded.schema_)
     kept = [] if keep is None else list(dict.fromkeys(name.strip() for name in keep.split(",")))
     with waiting("Predicting"):

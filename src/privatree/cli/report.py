@@ -45,10 +45,10 @@ def report(
     if is_file and output.suffix.lower() not in (".html", ".htm"):
         raise ParameterError(f"{output}: the name of a page must end in .html.")
 
-    from privatree.model import load
+    from privatree.release import read_release
     from privatree.report import html_report
 
-    loaded = load(model)
+    loaded = read_release(model)
     if certificate is None:
         _mention_certificate_beside(model)
     with waiting("Writing the page"):

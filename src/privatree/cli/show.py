@@ -34,9 +34,9 @@ def show(
     Example: privatree show model.json
     """
     from privatree.export import export_text
-    from privatree.model import load
+    from privatree.release import read_release
 
-    loaded = load(model)
+    loaded = read_release(model)
     if as_json:
         written = json.dumps(loaded.to_dict(), indent=1, allow_nan=False)
         write_output(None, f"{written}\n", form="json")

@@ -11,7 +11,7 @@ from privatree.schema import Categorical, Feature
 from privatree.tree import Tree
 
 if TYPE_CHECKING:
-    from privatree.model import Model
+    from privatree.release import Release
 
 
 def released_tree(model: Any) -> Tree:
@@ -49,7 +49,7 @@ def released_tree(model: Any) -> Tree:
     )
 
 
-def released_model(model: Any) -> Model:
+def released_model(model: Any) -> Release:
     """The tree of a model with its schema and its privacy statement.
 
     Parameters
@@ -59,7 +59,7 @@ def released_model(model: Any) -> Model:
 
     Returns
     -------
-    Model
+    Release
         As it was released.
 
     Raises
@@ -69,10 +69,10 @@ def released_model(model: Any) -> Model:
     TypeError
         If it is something else.
     """
-    from privatree.model import Model
     from privatree.privacy.statement import PrivacyStatement
+    from privatree.release import Release
 
-    if isinstance(model, Model):
+    if isinstance(model, Release):
         return model
     tree = released_tree(model)
     privacy = getattr(model, "privacy_", None)
@@ -81,7 +81,7 @@ def released_model(model: Any) -> Model:
             f"model must have a privacy statement, got {_kind(model)}. Pass a privatree.Model or a "
             "fitted classifier."
         )
-    return Model(tree.schema, tree, privacy)
+    return Release(tree.schema, tree, privacy)
 
 
 def splits_by_feature(tree: Tree) -> dict[int, list[int]]:

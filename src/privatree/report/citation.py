@@ -45,9 +45,9 @@ def fingerprint(model: Any) -> str:
     str
         64 hexadecimal digits: of the model's JSON as ASCII, without spaces.
     """
-    from privatree.model import Model
+    from privatree.release import Release
 
     # Read back once: a file has amounts rounded up.
-    written = Model.from_dict(released_model(model).to_dict()).to_dict()
+    written = Release.from_dict(released_model(model).to_dict()).to_dict()
     text = json.dumps(written, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return hashlib.sha256(text.encode("ascii")).hexdigest()

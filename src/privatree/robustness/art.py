@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
 from privatree.errors import ParameterError
+from privatree.model import Model
 from privatree.schema import Categorical, Feature, Schema
 from privatree.sources.frames import read_features, read_labels
 
@@ -160,7 +161,7 @@ class UnitCubeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: NDArray[Any], y: NDArray[Any]) -> Self:
         """Train a copy of the model on points and the positions of their classes."""
-        if not hasattr(self.model, "fit"):
+        if isinstance(self.model, Model) or not hasattr(self.model, "fit"):
             raise ParameterError(
                 f"model must be an estimator to be trained, got {type(self.model).__name__}, which "
                 "only predicts."

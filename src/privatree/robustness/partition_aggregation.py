@@ -20,7 +20,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from privatree.errors import ParameterError
-from privatree.estimator_base import check_integer
+from privatree.estimator_base import check_columns, check_integer
 from privatree.robustness.poisoned import poisoned_records
 from privatree.robustness.record_hash import canonical, partition_numbers
 from privatree.robustness.voter import ABSTAINING, Voter, train_voter
@@ -254,13 +254,10 @@ class DPAClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     "says how each column is read, or encode text as numbers."
                 ) from None
             return canonical(found[0] if checked else found)
+        table = open_frame(X)
+        check_columns(self, X, table, self._features, reset=reset)
         names = None if reset else getattr(self, "feature_names_in_", None)
-        table = open_frame(X, names)
-        if table.has_shape:
-            validate_data(self, X, reset=reset, skip_check_array=True)
-        elif reset:  # a list without rows
-            self.n_features_in_ = len(self._features.features)
-        return canonical(np.column_stack(read_features(table, self._features)))
+        return canonical(np.column_stack(read_features(table, self._features, names)))
 
     def _look_at_size(self, n_records: int) -> None:
         """Warn where partitions are too small to learn anything from."""

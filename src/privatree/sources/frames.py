@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privatree.errors import SchemaError
+from privatree.near_names import did_you_mean
 from privatree.schema import Categorical, Feature, Schema
 from privatree.sources.batch import Batch
 from privatree.sources.columns import (
@@ -52,7 +53,8 @@ def read_features(X: Any, schema: Schema, names: Sequence[str] | None = None) ->
     X : frame
         Anything :func:`open_frame` opens.
     schema : Schema
-        What is public. Columns with names are matched by name, others by position.
+        What is public. Columns with names are matched by name, and those that it does not declare
+        are ignored; columns without names are matched by position.
     names : sequence of str, optional
         Names of the columns of a frame that has none of its own.
 
@@ -66,7 +68,8 @@ def read_features(X: Any, schema: Schema, names: Sequence[str] | None = None) ->
     Raises
     ------
     SchemaError
-        If names, number or types of the columns contradict the schema.
+        If a column is not there, or the types, or the number of those without names, contradict
+        the schema.
     TypeError, ValueError
         If X is not a frame.
     """
@@ -213,11 +216,7 @@ def _positions(table: Table, schema: Schema) -> list[int]:
         raise SchemaError(
             f"X must have every column of the schema, but lacks {_listed(absent)}. "
             "Add them or take them out of the schema."
-        )
-    if extra := [name for name in table.names if name not in schema.features]:
-        raise SchemaError(
-            f"X must have the columns of the schema only, but also has {_listed(extra)}. "
-            "Drop them or declare them in the schema."
+            f"{did_you_mean(absent[0], [n for n in table.names if n not in schema.features])}"
         )
     return [position_of[name] for name in schema.names]
 

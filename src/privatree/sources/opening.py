@@ -40,8 +40,8 @@ def open_frame(X: Any, names: Sequence[str] | None = None, *, allow_repeats: boo
     ----------
     X : frame
         A 2-D numpy array, list of rows, pandas or polars DataFrame, Arrow table or anything that
-        offers an Arrow stream; a polars LazyFrame is collected. A table that was opened before is
-        returned as it is, so a stream that can be read only once may be opened once and used often.
+        offers an Arrow stream; a polars LazyFrame is collected. So can be a table that was opened
+        before: a stream that can be read only once is opened once and used often.
     names : sequence of str, optional
         Names of the columns of a frame that has none of its own.
     allow_repeats : bool, default=False
@@ -59,9 +59,7 @@ def open_frame(X: Any, names: Sequence[str] | None = None, *, allow_repeats: boo
     TypeError, ValueError
         If X is not a frame.
     """
-    if isinstance(X, Table):
-        return X
-    table = _table(X)
+    table = X if isinstance(X, Table) else _table(X)
     own = table.names
     if own is None or (own and own == list(range(len(own)))):
         own = None if names is None else list(names)
@@ -223,12 +221,19 @@ def _refuse_sparse(name: str, value: Any) -> None:
 
 
 def _is_row(value: Any) -> bool:
-    return isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim > 0)
+    kind = type(value)  # isinstance would ask the value for its __class__
+    return issubclass(kind, (list, tuple)) or (issubclass(kind, np.ndarray) and value.ndim > 0)
 
 
 def _only_items(values: Sequence[Any]) -> list[Any]:
     """The values; a list of a single one stands for it."""
-    return [value[0] if _is_row(value) and len(value) == 1 else value for value in values]
+    return [value[0] if _is_plain_row(value) and len(value) == 1 else value for value in values]
+
+
+def _is_plain_row(value: Any) -> bool:
+    """A row that runs nobody's code when it is asked for its length and items."""
+    kind = type(value)  # by identity: a class can claim to equal another
+    return (kind is list or kind is tuple or kind is np.ndarray) and _is_row(value)
 
 
 def _is_array(value: Any) -> bool:

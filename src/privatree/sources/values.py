@@ -1,15 +1,20 @@
 """Single Python objects of a column: which count as text, which as numbers, which as missing.
 
 An object column can hold anything. The type of a value decides what it is, once per type and not
-per value, so nothing that is neither text nor a number is ever compared, hashed or converted.
+per value, so nothing that is neither text nor a number is ever compared, hashed or converted. Types
+themselves are told apart by identity: a class can refuse to be hashed, or claim to equal another.
+Whatever the code of a number says while it is converted, an exception or a warning, stays here.
 """
 
 from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from decimal import Decimal
+from threading import RLock
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,6 +28,9 @@ _BASIC_TYPES: frozenset[type] = frozenset(
     | {np.dtype(code).type for code in np.typecodes["AllInteger"]}
 )
 """Types that compare and hash like the Python value they stand for, without surprises."""
+_BASIC = frozenset(map(id, _BASIC_TYPES))
+
+_one_at_a_time = RLock()
 
 
 def plain_values(values: Sequence[Any]) -> list[Any]:
@@ -38,13 +46,15 @@ def plain_values(values: Sequence[Any]) -> list[Any]:
     list
         As long as `values`. Numpy scalars are kept: they equal and hash like Python's own.
     """
-    converters = {kind: _converter(kind) for kind in set(map(type, values))}
-    if all(converter is None for converter in converters.values()):
+    if set(map(id, map(type, values))) <= _BASIC:
         return list(values)
-    return [
-        value if (convert := converters[type(value)]) is None else convert(value)
-        for value in values
-    ]
+    with _unheard():
+        kinds = {id(kind): kind for kind in map(type, values)}
+        converters = {key: _converter(kind) for key, kind in kinds.items()}
+        return [
+            value if (convert := converters[id(type(value))]) is None else convert(value)
+            for value in values
+        ]
 
 
 def plain_numbers(values: Sequence[Any]) -> NDArray[np.float64]:
@@ -63,10 +73,11 @@ def plain_numbers(values: Sequence[Any]) -> NDArray[np.float64]:
     plain = plain_values(values)
     if any(issubclass(kind, str) for kind in set(map(type, plain))):
         plain = [None if isinstance(value, str) else value for value in plain]
-    try:
-        return np.array(plain, dtype=np.float64)
-    except OverflowError:
-        return np.array([_real(value) for value in plain], dtype=np.float64)
+    with np.errstate(all="ignore"):  # of numpy's scalars, a signalling NaN complains
+        try:
+            return np.array(plain, dtype=np.float64)
+        except OverflowError:
+            return np.array([_real(value) for value in plain], dtype=np.float64)
 
 
 def is_missing(value: Any) -> bool:
@@ -78,11 +89,15 @@ def is_missing(value: Any) -> bool:
 
 def _converter(kind: type) -> Callable[[Any], Plain] | None:
     """How to read values of a type; None if they can stay as they are."""
-    if kind in _BASIC_TYPES:
+    if id(kind) in _BASIC:
         return None
     try:
         if issubclass(kind, str):
             return str.__str__  # not str(): an enumeration prints its name there
+        if issubclass(kind, int):
+            return int.__int__  # not int(): the type may have its own idea of what it is
+        if issubclass(kind, float):
+            return float.__float__
         if issubclass(kind, np.timedelta64):  # a duration, though numpy counts it as an integer
             return _nothing
         if issubclass(kind, numbers.Integral):
@@ -92,6 +107,15 @@ def _converter(kind: type) -> Callable[[Any], Plain] | None:
     except Exception:  # a type may refuse even this question
         return _nothing
     return _nothing
+
+
+@contextmanager
+def _unheard() -> Iterator[None]:
+    """Let conversions warn nobody: neither numpy's, nor those of types that we do not know."""
+    # Filters of warnings are the process's: entered and left in turn, they are as they were.
+    with _one_at_a_time, np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def _nothing(value: Any) -> None:
