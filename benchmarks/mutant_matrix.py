@@ -1,14 +1,16 @@
-"""Which net catches which mutant, at any of its cases: a table in Markdown.
+"""Which net catches which mutant, at any of its cases, and which pair of files which mutant of
+reading: two tables in Markdown.
 
 The tests run each mutant through the nets that must catch it; this runs all of them through all.
 It takes some minutes::
 
-    python benchmarks/mutant_matrix.py
+    python benchmarks/mutant_matrix.py [learning|reading]
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -17,13 +19,17 @@ _TESTS = Path(__file__).resolve().parents[1] / "tests"
 sys.path += [str(_TESTS / folder) for folder in ("mutants", "audit", "statistical")]
 
 import exact_nets  # noqa: E402
-from nets import CASES, NETS  # noqa: E402
+from nets import CASES  # noqa: E402
+from nets import NETS as ALL_NETS  # noqa: E402
 from reports import Report, worst  # noqa: E402
 
-from mutants import MUTANTS, Mutant  # noqa: E402
+from mutants import MUTANTS, READING_MUTANTS, Mutant  # noqa: E402
 from privatree.errors import BudgetExceededError  # noqa: E402
 
 EXACT = ("loss", "stage", "decision", "ledger")
+NETS = {name: net for name, net in ALL_NETS.items() if name != "files"}
+"""Those that begin with records."""
+NOTHING = Mutant("nothing", lambda patch: None, ())
 
 
 def reports_of(mutant: Mutant) -> dict[str, Report | None]:
@@ -59,12 +65,30 @@ def row(name: str, mutant: Mutant) -> str:
     return f"| {name} | {' | '.join(cells)} |"
 
 
+def row_of_reading(name: str, mutant: Mutant) -> str:
+    must = {catch.case for catch in mutant.catches}
+    with pytest.MonkeyPatch.context() as patch:
+        mutant.apply(patch)
+        cells = [cell(ALL_NETS["files"](case), case in must) for case in CASES["files"]]
+    return f"| {name} | {' | '.join(cells)} |"
+
+
+def print_table(
+    columns: Iterable[str], rows: Callable[[str, Mutant], str], mutants: dict[str, Mutant]
+) -> None:
+    print(f"| mutant | {' | '.join(columns)} |")
+    print(f"| --- |{' --- |' * len(list(columns))}")
+    for name, mutant in {"(none)": NOTHING, **mutants}.items():
+        print(rows(name, mutant), flush=True)
+
+
 def main() -> None:
-    nothing = Mutant("nothing", lambda patch: None, ())
-    print(f"| mutant | {' | '.join(NETS)} |")
-    print(f"| --- |{' --- |' * len(NETS)}")
-    for name, mutant in {"(none)": nothing, **MUTANTS}.items():
-        print(row(name, mutant), flush=True)
+    """Print both, or the one that is named: learning or reading."""
+    asked = sys.argv[1:] or ["learning", "reading"]
+    if "learning" in asked:
+        print_table(NETS, row, MUTANTS)
+    if "reading" in asked:
+        print_table(CASES["files"], row_of_reading, READING_MUTANTS)
 
 
 if __name__ == "__main__":

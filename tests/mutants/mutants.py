@@ -153,44 +153,47 @@ MUTANTS: dict[str, Mutant] = {
         wrong_code.ledger_records_less,
         (Catch("ledger", "one by one", 1.9, UNCOVERED),),
     ),
+}
+
+READING_MUTANTS: dict[str, Mutant] = {
     "quotes span lines": Mutant(
         "a quote that is opened on one line is closed on another",
         wrong_reading.quotes_span_lines,
-        (Catch("black box", "open-quote", 1.5, "predictions"),),
+        (Catch("files", "open-quote", 1.5, "predictions"),),
     ),
     "nothing is read after a NUL": Mutant(
         "text ends at the first zero byte",
         wrong_reading.nothing_is_read_after_a_nul,
-        (Catch("black box", "odd-bytes", 1.5, "predictions"),),
+        (Catch("files", "odd-bytes", 1.5, "predictions"),),
     ),
     "a byte that is no text is an error": Mutant(
         "a file must be UTF-8",
         wrong_reading.a_byte_that_is_no_text_is_an_error,
-        (Catch("black box", "odd-bytes", 1.5, "errors"),),
+        (Catch("files", "odd-bytes", 1.5, "errors"),),
     ),
     "a ragged line is an error": Mutant(
         "every line must have as many values as the first",
         wrong_reading.a_ragged_line_is_an_error,
-        (Catch("black box", "ragged-line", 1.5, "errors"),),
+        (Catch("files", "ragged-line", 1.5, "errors"),),
     ),
     "a folder's name is taken for text": Mutant(
         "the name of a partition's folder must be UTF-8",
         wrong_reading.a_folders_name_is_taken_for_text,
-        (Catch("black box", "odd-folder", 1.5, "errors"),),
+        (Catch("files", "odd-folder", 1.5, "errors"),),
     ),
     "one text makes a column of text": Mutant(
         "numbers beside a value that is none are missing",
         wrong_reading.one_text_makes_a_column_of_text,
-        (Catch("black box", "text-in-numbers", 1.5, "predictions"),),
+        (Catch("files", "text-in-numbers", 1.5, "predictions"),),
     ),
     "range from the file": Mutant(
         "numbers are rounded to steps of the range that a file has",
         wrong_reading.range_from_the_file,
-        (Catch("black box", "new-values", 1.5, "predictions"),),
+        (Catch("files", "new-values", 1.5, "predictions"),),
     ),
     "categories from the file": Mutant(
         "categories are those that a file has, in order",
         wrong_reading.categories_from_the_file,
-        (Catch("black box", "new-values", 1.5, "predictions"),),
+        (Catch("files", "new-values", 1.5, "predictions"),),
     ),
 }

@@ -16,6 +16,7 @@ NETS: dict[str, Callable[..., Report]] = {
     "fit": running_nets.fit,
     "sampler": running_nets.sampler,
     "black box": running_nets.black_box,
+    "files": running_nets.files,
 }
 
 CASES: dict[str, Iterable[str]] = {
@@ -26,4 +27,5 @@ CASES: dict[str, Iterable[str]] = {
     "fit": running_nets.ONE_MORE,
     "sampler": running_nets.LAWS,
     "black box": running_nets.BLACK_BOXES,
+    "files": running_nets.FILES,
 }
