@@ -1,7 +1,9 @@
 # Two commands do everything on a fresh machine that has Python >= 3.11 and make:
 #   make demo   set up, then train and show a tree on the bundled Adult data
 #   make test   set up, then lint, type-check and run the whole test suite
-# Also: make check (lint and types only), make docs (the site, in build/site) and make clean; and
+#   make quick  the fast part of the tests, in less than a minute
+# Also: make check (lint and types only), make stress (all tests twice, in random order on a busy
+# machine), make docs (the site, in build/site) and make clean; and
 # in an environment of its own, because diffprivlib needs an older scikit-learn:
 #   make reproduce   the paper's tables and figures on the bundled data (TARGET=all DATA=dir for more)
 #   make bench       our version of diffprivlib's tree against the real one, and speed, as ratios to
@@ -12,7 +14,7 @@ PYTHON ?= $(shell for p in $(CANDIDATES); do $$p -c 'import sys, ensurepip; sys.
 BIN := .venv/bin
 BENCH := .venv-bench/bin
 
-.PHONY: demo test check docs reproduce bench clean
+.PHONY: demo test quick stress check docs reproduce bench clean
 
 demo: .venv/.installed
 	@echo "Training: the first time, some seconds go into compiling."
@@ -20,6 +22,17 @@ demo: .venv/.installed
 
 test: check
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+quick: .venv/.installed-dev
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" --durations=3
+
+# Six busy loops compete with the tests; they end with the target, and by themselves after an hour.
+stress: .venv/.installed-dev
+	@for i in 1 2 3 4 5 6; do timeout 3600 $(BIN)/python -c 'while True: pass' & loops="$$loops $$!"; done; \
+	trap 'kill $$loops' EXIT; trap 'exit 130' INT TERM; \
+	for seed in $(or $(SEEDS),1 2); do \
+		$(BIN)/python -m pytest -n 2 --dist worksteal --random-order --random-order-seed=$$seed $(TESTS) || exit; \
+	done
 
 check: .venv/.installed-dev
 	$(BIN)/ruff check .

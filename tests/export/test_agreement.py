@@ -80,6 +80,7 @@ def _with_strange_records(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
     return pd.concat([plain, strange], ignore_index=True)
 
 
+@pytest.mark.slow
 def test_the_trees_are_worth_comparing(trained: Trained) -> None:
     assert max(model.tree_.n_leaves for model in trained.models.values()) >= 4
     classes = {len(set(model.tree_.label.tolist()) - {-1}) for model in trained.models.values()}
@@ -98,12 +99,14 @@ def _query(trained: Trained) -> str:
     return f"SELECT {', '.join(columns)} FROM t"
 
 
+@pytest.mark.slow
 def test_duckdb(trained: Trained) -> None:
     with duckdb.connect(config={"threads": 1}) as connection:
         connection.register("t", pa.Table.from_pandas(trained.records, preserve_index=False))
         _check(trained, connection.execute(_query(trained)).fetchnumpy())
 
 
+@pytest.mark.slow
 def test_sqlite(trained: Trained) -> None:
     connection = sqlite3.connect(":memory:")
     names = ", ".join(f'"{name}"' for name in trained.records.columns)
@@ -116,6 +119,7 @@ def test_sqlite(trained: Trained) -> None:
     connection.close()
 
 
+@pytest.mark.slow
 def test_onnx(trained: Trained) -> None:
     got, options = {}, onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
@@ -133,6 +137,7 @@ def test_onnx(trained: Trained) -> None:
     _check(trained, got)
 
 
+@pytest.mark.slow
 def test_json(trained: Trained, tmp_path) -> None:
     got = {}
     for place, (name, model) in enumerate(trained.models.items()):

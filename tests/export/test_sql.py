@@ -27,6 +27,7 @@ def same(got: list[Any], wanted: list[Any]) -> None:
         assert {type(label) for label in got} <= {type(label) for label in wanted}
 
 
+@pytest.mark.slow
 @BOTH
 @settings(max_examples=60)
 @given(seed=st.integers(0, 2**32))

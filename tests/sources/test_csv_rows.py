@@ -85,6 +85,7 @@ def path(tmp_path_factory):
     return tmp_path_factory.mktemp("csv") / "data.csv"
 
 
+@pytest.mark.slow
 @given(
     content=nasty,
     ending=st.sampled_from(ENDINGS),
@@ -136,6 +137,7 @@ def test_chunks_are_whole_rows_and_together_all_there_is(content, piece, chunk, 
     assert not any(each.long_row_follows for each in chunks)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [b'1,"', b"1,2\n", b"\xff", b"\n"])
 def test_memory_does_not_grow_with_the_file(tmp_path, content):
     """Not even where a quote is never closed, or everything has to be replaced."""
