@@ -1,10 +1,11 @@
 # Two commands do everything on a fresh machine that has Python >= 3.11 and make:
 #   make demo   set up, then train and show a tree on the bundled Adult data
 #   make test   set up, then lint, type-check and run the whole test suite
-# Also: make check (lint and types only), make docs (the site, in build/site) and make clean; and
-# in an environment of its own, because diffprivlib needs an older scikit-learn:
+#   make quick  the fast part of the tests, in less than a minute
+# Also: make check (lint and types only), make stress (all tests twice, in random order on a busy
+# machine), make compat (what touches pandas, with pandas 2.2), make docs (the site, in build/site)
+# and make clean; and in an environment of its own, because diffprivlib needs an older scikit-learn:
 #   make reproduce   the paper's tables and figures on the bundled data (TARGET=all DATA=dir for more)
-#   make compat      the tests of what touches pandas, with the oldest that is supported
 #   make bench       our version of diffprivlib's tree against the real one, and speed, as ratios to
 #                    peers (DATA=dir for more datasets)
 
@@ -14,13 +15,24 @@ BIN := .venv/bin
 BENCH := .venv-bench/bin
 COMPAT := .venv-compat/bin
 
-.PHONY: demo test check compat docs reproduce bench clean
+.PHONY: demo test quick stress check compat docs reproduce bench clean
 
 demo: .venv/.installed
 	@$(BIN)/privatree demo
 
 test: check
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+quick: .venv/.installed-dev
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" --durations=3
+
+# Six busy loops compete with the tests; they end with the target, and by themselves after an hour.
+stress: .venv/.installed-dev
+	@for i in 1 2 3 4 5 6; do timeout 3600 $(BIN)/python -c 'while True: pass' & loops="$$loops $$!"; done; \
+	trap 'kill $$loops' EXIT; trap 'exit 130' INT TERM; \
+	for seed in $(or $(SEEDS),1 2); do \
+		$(BIN)/python -m pytest -n 2 --dist worksteal --random-order --random-order-seed=$$seed $(TESTS) || exit; \
+	done
 
 check: .venv/.installed-dev
 	$(BIN)/ruff check .

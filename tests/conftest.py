@@ -16,6 +16,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from itertools import permutations, product
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -65,8 +66,24 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+# What is there trains or draws many times over, or starts whole programs.
+_SLOW_FOLDERS = (
+    "audit", "baselines", "experiments", "mutants", "repetition", "robustness", "statistical",
+)  # fmt: skip
+_SLOW_FIXTURES = {"browser", "spark"}
+
+
+@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests on a Spark cluster first: work is stolen from the end, so one process runs them all."""
+    """Mark slow tests, and put those on a Spark cluster first.
+
+    Work is stolen from the end, so one process runs them all.
+    """
+    here = Path(__file__).parent
+    for item in items:
+        folder = item.path.relative_to(here).parts[0]
+        if folder in _SLOW_FOLDERS or _SLOW_FIXTURES & set(getattr(item, "fixturenames", ())):
+            item.add_marker("slow")
     items.sort(key=lambda item: "spark" not in getattr(item, "fixturenames", ()))
 
 

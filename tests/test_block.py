@@ -52,6 +52,7 @@ def exponential(rate, score):
 # --- the weights of what a block begins with ----------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
 @pytest.mark.parametrize("n_levels", [1, 2, 3])
 @settings(max_examples=20)
@@ -129,6 +130,7 @@ def test_several_blocks_of_a_level_in_threads_weigh_the_same(monkeypatch, random
 # --- what comes later has the weight it was given before ----------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("n_levels", [2, 3])
 @settings(max_examples=15)
@@ -282,6 +284,7 @@ def forbid_decimals(patch):
     patch.setattr(halving, "_halve_precisely", refuse)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("n_levels", [1, 2, 3])
 def test_decided_in_decimals_every_draw_is_the_same(
@@ -350,6 +353,7 @@ def law_by_the_book(small):
     return {tree: weight / sum(law.values()) for tree, weight in law.items()}
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(seed=seeds, n_classes=st.integers(2, 4))
 def test_the_last_level_has_the_law_of_all_its_trees(random_block, every_way, seed, n_classes):

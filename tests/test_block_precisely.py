@@ -60,6 +60,7 @@ def precise_parts(small, precise):
     return precise.three_levels(triples, block.grids, upper_rows, rows, block.box)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
 @pytest.mark.parametrize("n_levels", [1, 2, 3])
 @settings(max_examples=20)
@@ -91,6 +92,7 @@ def test_random_blocks_are_of_every_kind(random_block):
     assert any(len(each.labels) == 0 for each in small)
 
 
+@pytest.mark.slow
 @given(
     counts=st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=5),
     shift=st.integers(-5, 5),

@@ -77,6 +77,7 @@ def many_records(random_box, rng, n_classes):
     return candidates, shape, box, exact_counts, sizes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
 @pytest.mark.parametrize("rate", [1e-6, 1e-3, 0.1, 2, 50], ids=str)
 @settings(max_examples=10)
@@ -99,6 +100,7 @@ def test_one_level_is_as_precise_as_promised(random_box, rate, n_classes, seed):
     assert found <= 2 * bound
 
 
+@pytest.mark.slow
 @given(seed=seeds, n_classes=st.integers(2, 5))
 def test_subsets_of_a_pair_are_as_precise_as_promised(seed, n_classes):
     rng = np.random.default_rng(seed)

@@ -256,6 +256,7 @@ def test_real_grids_coarsen_to_nearly_equal_masses(n_cuts):
     assert_array_equal(coarse, coarser_by_the_book(masses.tolist(), n_cuts))
 
 
+@pytest.mark.slow
 def test_a_very_long_grid_does_not_overflow():
     masses = np.full(2**20, 2**20, dtype=np.int64)
     assert_array_equal(np.flatnonzero(coarser(masses, 2**19)), np.arange(0, 2**20, 2))

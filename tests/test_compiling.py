@@ -53,6 +53,7 @@ def change(path, old, new):
     os.utime(path, (times.st_atime, times.st_mtime))  # as an installer may leave them
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by_digest", [True, False])
 def test_a_helper_that_changes_changes_its_caller(copied, tmp_path, by_digest):
     """And with the same folder for all code it would not: the test can fail."""
@@ -70,6 +71,7 @@ def test_a_helper_that_changes_changes_its_caller(copied, tmp_path, by_digest):
     )
 
 
+@pytest.mark.slow
 def test_code_in_an_archive_is_not_kept(copied, tmp_path):
     """There numba would keep it in a place of its own, by the caller's file only."""
     archive = shutil.make_archive(tmp_path / "archive", "zip", copied.parent)

@@ -74,6 +74,7 @@ def levels(table, n_levels=3):
         )
 
 
+@pytest.mark.slow
 @given(coded())
 def test_counts_and_descent_agree_with_brute_force(table):
     codes, n_codes, labels, n_classes, _ = table
@@ -104,6 +105,7 @@ def test_pair_counts_agree_with_brute_force(table):
             assert_array_equal(totals, expected[1])
 
 
+@pytest.mark.slow
 @given(coded())
 def test_triple_counts_agree_with_brute_force(table):
     codes, n_codes, labels, n_classes, rng = table
@@ -155,6 +157,7 @@ def everything(codes, n_codes, labels, n_classes):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_threads_count_the_same(monkeypatch, n_classes):
     rng = np.random.default_rng(0)

@@ -74,6 +74,7 @@ def leaks_of(caught):
     return [w for w in caught if w.category is PrivacyLeakWarning]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::privatree.PaperClaimWarning")
 @pytest.mark.parametrize(("place", "mark"), EVERY_MARK)
 @pytest.mark.parametrize("learner", LEARNERS, ids=IDS)

@@ -254,6 +254,7 @@ def column(of, n):
     return found
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.data(), parameters)
 def test_with_a_schema_any_records_train_and_every_path_pays_epsilon_exactly(data, chosen):
@@ -308,6 +309,7 @@ def contents():
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes", [{}, {"schedule": "robust"}, {"neighbours": "replace"}], ids=str
 )
@@ -340,6 +342,7 @@ def classes_table(n_classes, n=3000):
     return X, y, Schema({"u": Numeric(0, 1), "v": Numeric(0, 1)}, list(range(n_classes)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_classes", "least"), [(2, 0.97), (3, 0.95), (5, 0.9), (10, 0.8)])
 @pytest.mark.parametrize("lookahead", ["auto", 1, 2, 3])
 def test_it_learns_any_number_of_classes(n_classes, least, lookahead):
@@ -434,6 +437,7 @@ def test_for_a_replaced_record_those_without_a_label_count_as_well():
     assert purposes(fewer) == {"last level with labels"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 5])
 def test_probabilities_sum_to_one_and_the_label_is_the_most_likely(n_classes):
     X, y, schema = classes_table(n_classes)

@@ -1,6 +1,7 @@
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -52,6 +53,7 @@ def noisy(draw):
     return histograms, [bool(rng.integers(0, 2)) for _ in sizes]
 
 
+@pytest.mark.slow
 @given(noisy())
 @settings(deadline=None, max_examples=300)
 def test_finds_what_the_definition_finds(table):

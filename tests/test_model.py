@@ -375,6 +375,7 @@ def loads_and_predicts_or_is_refused(path: Path) -> bool:
     return True
 
 
+@pytest.mark.slow
 @settings(
     max_examples=400,
     deadline=None,
@@ -392,6 +393,7 @@ def test_a_changed_model_predicts_or_is_refused(
     loads_and_predicts_or_is_refused(path)
 
 
+@pytest.mark.slow
 @settings(
     max_examples=300,
     deadline=None,

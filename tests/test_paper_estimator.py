@@ -119,6 +119,7 @@ def contents():
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("quantiles", ["private", "exact"])
 @pytest.mark.parametrize("stop_when_pure", [True, False])
 @pytest.mark.parametrize("content", contents())

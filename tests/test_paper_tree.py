@@ -201,6 +201,7 @@ def looks_at_exact_values():
     )
 
 
+@pytest.mark.slow
 def test_the_tree_depends_on_released_values_only():
     assert not looks_at_exact_values()
     assert len({str(trees_of_all_datasets(seed)[0]) for seed in range(25)}) > 5

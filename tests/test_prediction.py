@@ -43,6 +43,7 @@ def in_layout(matrix: np.ndarray, layout: str) -> np.ndarray:
     return np.asarray(matrix, order=layout)
 
 
+@pytest.mark.slow
 @settings(max_examples=120, deadline=None)
 @given(
     seed=st.integers(0, 2**32),
@@ -83,6 +84,7 @@ def test_the_kernel_agrees_with_a_plain_walk(
         assert probability.tolist() == tree.probability[expected].tolist()
 
 
+@pytest.mark.slow
 def test_a_single_precision_value_is_widened_before_it_is_compared() -> None:
     builder = TreeBuilder(Schema({"x": Numeric(0, 1)}, [0, 1]))
     left, right = builder.split_numeric(builder.root, 0, 0.1)

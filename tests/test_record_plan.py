@@ -100,6 +100,7 @@ def random_walk(plan, rng):
 # --- the sequences that can be listed without data ----------------------------------------------
 
 
+@pytest.mark.slow
 @given(plans())
 def test_every_sequence_spends_epsilon_exactly(plan):
     listed = list(islice(plan.sequences(), 2000))
@@ -114,6 +115,7 @@ def test_every_sequence_spends_epsilon_exactly(plan):
         assert total(path, "choice") <= plan.tree_epsilon
 
 
+@pytest.mark.slow
 @settings(max_examples=60)  # all walks of small plans are tried below
 @given(plans(), seeds)
 def test_every_walk_is_listed(plan, seed):
@@ -152,6 +154,7 @@ def every_walk(plan):
     return {first + path + last for size in roots for path in rest(plan.root(size))}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("steps", [record_plan._STEPS, 500], ids=["cheap", "dear"])
 @settings(max_examples=20)
 @given(plan=plans(largest=30))
@@ -215,6 +218,7 @@ def test_features_that_can_run_out_end_a_path_early():
 # --- bounds for those that are too many to list -------------------------------------------------
 
 
+@pytest.mark.slow
 @given(plans())
 def test_a_schedule_has_the_largest_sums_of_its_sequences(plan):
     schedule, listed = plan.schedule(), list(islice(plan.sequences(), MOST_SEQUENCES + 1))
@@ -312,6 +316,7 @@ def positions(draw):
     return plan, Position(plan.tree_epsilon, size, depth)
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(positions())
 def test_the_next_stage_is_that_of_the_design(made):
@@ -389,6 +394,7 @@ def test_a_plan_knows_nothing_but_public_values():
         assert kind.__dataclass_params__.frozen
 
 
+@pytest.mark.slow
 @given(positions())
 def test_equal_plans_decide_alike(made):
     plan, at = made
@@ -424,6 +430,7 @@ def test_unless_one_level_at_a_time_is_asked_for_or_one_split_cannot_do(other):
     assert isinstance(small.stage(small.root(10_000)), CountClasses)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [Fraction(1, 100), Fraction(1, 10), Fraction(1)])
 def test_every_walk_in_a_wide_table_is_listed(epsilon):
     plan = replace(WIDE, epsilon=epsilon, max_depth=3)

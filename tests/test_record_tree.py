@@ -108,6 +108,7 @@ def stages(path, spends):
 # --- what is paid -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(seeds)
 def test_every_path_spends_epsilon_exactly_and_as_the_plan_can(seed):
@@ -315,6 +316,7 @@ def looks_at_exact_values(n_worlds=40):
     return False
 
 
+@pytest.mark.slow
 def test_the_tree_and_its_spends_depend_on_released_values_only():
     assert not looks_at_exact_values()
     worlds = [World(np.random.default_rng(seed)) for seed in range(40)]
@@ -449,6 +451,7 @@ class OneBlock:
         return (self,) * count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n_levels", "features"),
     [

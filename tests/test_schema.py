@@ -420,6 +420,7 @@ def test_large_mistakes_in_toml_have_short_messages(tmp_path, text, message):
     assert len(str(caught.value).removeprefix(f"{path}: ")) <= 300
 
 
+@pytest.mark.slow
 def test_many_categories_survive_toml_in_no_time(tmp_path, takes_at_most):
     schema = Schema(
         {"code": Categorical([f"c{n}" for n in range(70_000)], missing="c69999")}, [0, 1]
@@ -521,6 +522,7 @@ SCHEMAS = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(schema=SCHEMAS)
 def test_every_schema_survives_toml_and_pickle(tmp_path_factory, schema):
     path = tmp_path_factory.getbasetemp() / "round_trip.toml"

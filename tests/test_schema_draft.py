@@ -355,6 +355,7 @@ VALUES = (
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(data=st.data(), names=NAMES)
 def test_no_name_or_value_breaks_out_and_the_records_fit_their_draft(

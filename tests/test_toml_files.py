@@ -78,6 +78,7 @@ def test_dots_elsewhere_are_no_parts_of_a_key(tmp_path: Path, value: str) -> Non
     assert read(tmp_path / "x", text) == tomllib.loads(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "contents",
     [
@@ -128,6 +129,7 @@ TABLES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(table=TABLES)
 def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, table: Any) -> None:
     path = tmp_path_factory.getbasetemp() / "written.toml"
@@ -149,6 +151,7 @@ def test_the_file_is_for_people(tmp_path: Path) -> None:
     assert path.read_text() == expected
 
 
+@pytest.mark.slow
 def test_a_long_list_is_written_in_no_time_and_one_too_long_is_refused(
     tmp_path: Path, takes_at_most: Callable[..., Any]
 ) -> None:
@@ -190,6 +193,7 @@ def test_comments_stand_above_what_they_are_about() -> None:
     )
 
 
+@pytest.mark.slow
 @given(table=TABLES, lines=st.lists(st.text(st.characters(codec="utf-8"))))
 def test_no_comment_breaks_out(table: Any, lines: list[str]) -> None:
     comments = dict.fromkeys([(), *((key,) for key in table)], lines)

@@ -71,6 +71,7 @@ def test_it_prints_what_was_found_and_saves_it(folder, monkeypatch, capsys):
     assert (saved["claimed_epsilon"], saved["runs"], saved["skipped"]) == (1.0, 8, ["first-row"])
 
 
+@pytest.mark.slow
 def test_a_false_claim_is_said_to_be_false(monkeypatch, capsys):
     assert audit(monkeypatch, "--pairs", "purity", "--runs", "60", method="privatree-paper") == 0
     shown = capsys.readouterr().out

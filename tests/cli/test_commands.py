@@ -26,6 +26,7 @@ def saved(tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_demo_shows_tree_statement_and_accuracies(monkeypatch, capsys, tmp_path):
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "demo.json"

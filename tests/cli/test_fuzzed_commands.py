@@ -117,6 +117,7 @@ BAD_OUTPUTS = ["folder", "no/such/file.json", "/proc/file.json", "data.csv/file.
 BAD_EPSILONS = ["0", "-1", "nan", "inf", "-inf", "1e999", "one", "", "1,5", "0x10", "1e-400"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("data", BAD_DATA, ids=lambda path: ascii(path)[:20])
 def test_bad_data(run, data):
     assert run("fit", data, *FIT)[0] == 2

@@ -33,6 +33,7 @@ def folder(tmp_path, monkeypatch):
     os.umask(before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "file", "mode"),
     [

@@ -175,6 +175,7 @@ def test_categories_of_numbers_in_text(folder, monkeypatch, capsys):
     assert capsys.readouterr().out.split() == ["prediction", "low", "high", "high", "low"]
 
 
+@pytest.mark.slow
 def test_a_reader_that_stops_early(folder):
     (folder / "data.csv").write_text("age\n" + "30\n" * 200_000)
     command = f"{sys.executable} -m privatree predict model.json data.csv | head -1"

@@ -85,6 +85,7 @@ main()
 """A run that waits after so many cells: however late it is killed, it has not come to its end."""
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_and_ends_with_the_files_of_an_undisturbed_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_here: Callable[..., None]
 ) -> None:
@@ -188,6 +189,7 @@ def test_all_leaves_out_what_was_not_asked_for(
     assert folders == {"datasets", "accuracy", "runtime", "poisoning"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -266,6 +268,7 @@ def children(process: subprocess.Popen[bytes]) -> set[int]:
     return {int(number) for number in tasks.read_text().split()}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="looks into /proc")
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])  # Ctrl-C goes the way of TERM
 def test_no_process_outlives_the_run_and_no_other_shares_its_folder(

@@ -35,6 +35,7 @@ SESSIONS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default")  # as where a reader types it
 @pytest.mark.parametrize("name", SESSIONS)
 def test_a_page_prints_what_it_says(name, tmp_path):
@@ -134,6 +135,7 @@ def _printed_json(command):
     return json.loads(TRANSCRIPTS.run_privatree(f"privatree {command} --json"))
 
 
+@pytest.mark.slow
 def test_every_key_of_json_is_on_the_page(tmp_path):
     frame, labels, schema = datasets.load("vote")
     learner = PrivaTreeClassifier(0.1, schema=schema, probability_share=0.1, random_state=0)
@@ -195,6 +197,7 @@ def test_what_accuracy_costs_follows_from_the_table_of_accuracies():
 # --- the site -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_site_builds_and_stands_alone(tmp_path):
     built = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)],

@@ -6,6 +6,7 @@ from importlib import import_module
 import pytest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "module",
     [

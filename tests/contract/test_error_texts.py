@@ -171,6 +171,7 @@ def check(model: Any, error: Exception, records: Any) -> None:
     assert kept <= {"n_features_in_", "feature_names_in_"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mistake", WRONG_X)
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_fit_tells_nothing_about_wrong_records(
@@ -181,6 +182,7 @@ def test_fit_tells_nothing_about_wrong_records(
     check(model, failure(lambda: model.fit(X, records.labels)), records)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mistake", WRONG_Y)
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_fit_tells_nothing_about_wrong_labels(
@@ -197,6 +199,7 @@ def trained(private_records: Any) -> Any:
     return estimator("privatree", private_records).fit(*few)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mistake", WRONG_X)
 def test_prediction_tells_nothing_about_wrong_records(
     private_records: Any, trained: Any, mistake: str
@@ -258,6 +261,7 @@ WRONG_FILES: dict[str, tuple[str, Callable[[str, pd.DataFrame], None]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mistake", WRONG_FILES)
 def test_the_command_line_tells_nothing_about_wrong_files(
     private_records: Any,

@@ -29,6 +29,7 @@ PROMISES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(PROMISES))
 def test_an_example_runs(name, tmp_path, monkeypatch):
     """In a folder of its own, with the files that lie beside it."""

@@ -177,6 +177,7 @@ def test_sources_made_of_one_share_no_draw(situation: str) -> None:
     assert repetitions(SITUATIONS[situation](None)) == 0
 
 
+@pytest.mark.slow
 def test_fits_in_processes_of_joblib_share_no_draw() -> None:
     from sklearn.utils.parallel import Parallel, delayed
 

@@ -35,6 +35,7 @@ def fuzz(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> 
     return run
 
 
+@pytest.mark.slow
 def test_mutated_files_are_refused_or_work(fuzz: Fuzz) -> None:
     code, text = fuzz("--files", "300", "--seed", "1")
     assert code == 0, text
@@ -131,6 +132,7 @@ NOTICED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of memory as Linux has them")
 def test_wrong_loaders_are_noticed(fuzz: Fuzz, tmp_path: Path) -> None:
     (tmp_path / "wrong_loaders.py").write_text(WRONG_LOADERS)
@@ -143,6 +145,7 @@ def test_wrong_loaders_are_noticed(fuzz: Fuzz, tmp_path: Path) -> None:
         assert re.match(f"FAILED {expected}", line), line
 
 
+@pytest.mark.slow
 def test_a_loader_that_hangs_is_noticed(fuzz: Fuzz, tmp_path: Path) -> None:
     """It is alone: with so little patience, any other may seem to hang on a busy machine."""
     alone = WRONG_LOADERS + "KINDS = (kind(hang),)\n"

@@ -169,6 +169,7 @@ def _files(folder: Path) -> list[bytes]:
 # --- models -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LEARNERS)
 def test_nothing_of_the_records_is_in_a_model_or_said_meanwhile(
     private_records: Any,
@@ -261,6 +262,7 @@ def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     return int(stopped.value.code or 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("data", ["data.csv", "data.parquet", "data.parquet --engine stream"])
 def test_nothing_of_the_records_is_printed_or_saved(
     private_records: Any,
@@ -305,6 +307,7 @@ def test_a_budget_file_tells_nothing_of_the_records(private_records: Any, tmp_pa
     assert secret.in_object(model) == set()
 
 
+@pytest.mark.slow
 def test_a_certificate_tells_counts_but_no_record(
     private_records: Any, folder: Path, capfd: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
@@ -397,6 +400,7 @@ MUTANTS: dict[type, tuple[str, str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_an_estimator_that_leaks_is_caught(
     private_records: Any, tmp_path: Path, mutant: type

@@ -71,6 +71,7 @@ FORMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_nothing_of_the_records_is_in_an_export(model: Any, secret: Any, form: str) -> None:
     with warnings.catch_warnings():
@@ -90,6 +91,7 @@ def test_nothing_of_the_records_is_in_a_view(model: Any, secret: Any, private_re
     assert secret.in_pickle(view) == set()
 
 
+@pytest.mark.slow
 def test_a_page_that_leaks_would_be_caught(model: Any, secret: Any, private_records: Any) -> None:
     leaky = html_report(model) + f"<p>{len(private_records.frame):,} records</p>"
     assert secret.in_text(_BOUNDS.sub("", _HASH.sub("", leaky))) == {"number of records"}

@@ -108,6 +108,7 @@ def _named_by_text(call: ast.Call, meaning: dict[str, str]) -> str:
 FILES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))
 
 
+@pytest.mark.slow
 def test_nothing_draws_but_the_one_source() -> None:
     used = {file: used_sources((ROOT / file).read_text()) for file in FILES}
     assert {file: found for file, found in used.items() if found} == ALLOWED

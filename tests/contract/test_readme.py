@@ -16,6 +16,7 @@ README = (ROOT / "README.md").read_text()
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, flags=re.DOTALL)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::privatree.PaperClaimWarning")
 def test_snippets_run_and_commands_work_in_order(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
@@ -41,6 +42,7 @@ def test_snippets_run_and_commands_work_in_order(tmp_path, monkeypatch, capsys):
     assert all(checked.values()), checked
 
 
+@pytest.mark.slow
 def test_make_targets_exist():
     targets = re.findall(r"^make (\w+)", README, flags=re.MULTILINE)
     assert {"demo", "test"} <= set(targets)

@@ -72,6 +72,7 @@ def model_of(learner, records):
         return learner.fit(*records).model_.to_dict()
 
 
+@pytest.mark.slow
 @settings(
     max_examples=12,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
@@ -87,6 +88,7 @@ def test_the_same_tree_and_ledger_from_everywhere(tmp_path, learner, n, n_classe
         assert model_of(learner, records) == expected, f"{place} differs from {first}"
 
 
+@pytest.mark.slow
 def test_another_record_gives_another_account_of_counts(tmp_path):
     """What is compared above can differ: at a high epsilon the tree follows the records."""
     frame, labels = some_records(200, 2, 0)

@@ -33,6 +33,7 @@ def test_every_public_estimator_is_checked() -> None:
 
 # No check is excluded. scikit-learn itself skips the one on array-API input unless the variable
 # SCIPY_ARRAY_API is set.
+@pytest.mark.slow
 @parametrize_with_checks(ESTIMATORS)
 def test_scikit_learn_check(estimator: Any, check: Any) -> None:
     check(estimator)

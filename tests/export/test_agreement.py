@@ -78,6 +78,7 @@ def _with_strange_records(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
     return pd.concat([plain, strange], ignore_index=True)
 
 
+@pytest.mark.slow
 def test_the_trees_are_worth_comparing(trained: Trained) -> None:
     assert max(model.tree_.n_leaves for model in trained.models.values()) >= 4
     classes = {len(set(model.tree_.label.tolist()) - {-1}) for model in trained.models.values()}
@@ -91,6 +92,7 @@ def _check(trained: Trained, got: dict[str, Any]) -> None:
         assert (np.asarray(got[name]) == wanted).all(), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("database", "dialect"),
     [
@@ -109,6 +111,7 @@ def test_sql(trained: Trained, databases, database, dialect) -> None:
     _check(trained, dict(zip(trained.models, zip(*rows, strict=True), strict=True)))
 
 
+@pytest.mark.slow
 def test_onnx(trained: Trained) -> None:
     got, options = {}, onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
@@ -126,6 +129,7 @@ def test_onnx(trained: Trained) -> None:
     _check(trained, got)
 
 
+@pytest.mark.slow
 def test_json(trained: Trained, tmp_path) -> None:
     got = {}
     for place, (name, model) in enumerate(trained.models.items()):

@@ -162,6 +162,7 @@ def test_nothing_spent() -> None:
     ax.figure.draw_without_rendering()
 
 
+@pytest.mark.slow
 def test_many_spends_are_not_all_drawn() -> None:
     spends = tuple(spend("geometric", 1, f"count {place}", None) for place in range(50))
     ax = plot_budget(model(spends, epsilon=0.5))

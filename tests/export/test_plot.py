@@ -267,6 +267,7 @@ def test_a_long_list_of_categories_is_shortened_but_not_its_end() -> None:
 # --- large trees --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_tree_of_hundreds_of_leaves_is_drawn_in_seconds(
     takes_at_most: Callable[..., Any],
 ) -> None:
@@ -289,6 +290,7 @@ def test_a_chain_of_many_levels_fits() -> None:
     assert not any(overlap(one, other) for one, other in combinations(found, 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("max_depth", "n_boxes"), [(0, 1), (2, 7), (4, 31), (99, 31), (None, 31)])
 def test_levels_below_max_depth_are_dots(max_depth: int | None, n_boxes: int) -> None:
     ax = plot_tree(random_tree(4, seed=4, full=True), max_depth=max_depth)

@@ -28,6 +28,7 @@ def test_a_classifier_must_be_fitted(form):
             form(unfitted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
 def test_a_fitted_classifier_and_its_model_give_the_same(form, small_schema):
     frame = {"age": [20, 80] * 50, "work": ["state", "none"] * 50, "gain": 0.0, "flag": True}

@@ -51,6 +51,7 @@ def test_it_predicts_what_the_model_predicts(adult) -> None:
     assert view.score(matrix, model.predict(frame)) == 1.0
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(seed=st.integers(0, 2**32))
 def test_strange_names_and_values(strange, seed) -> None:

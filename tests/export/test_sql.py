@@ -38,6 +38,7 @@ def same(got: list[Any], wanted: list[Any]) -> None:
         assert {type(label) for label in got} <= {type(label) for label in wanted}
 
 
+@pytest.mark.slow
 @EVERYWHERE
 @settings(max_examples=40)
 @given(seed=st.integers(0, 2**32))

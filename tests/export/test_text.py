@@ -107,6 +107,7 @@ def test_thresholds_are_short_and_faithful(feature: Numeric, threshold: float, s
     assert question(feature, threshold) == f"x <= {shown}"
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(
     bounds=st.tuples(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6)).filter(lambda b: b[0] < b[1]),

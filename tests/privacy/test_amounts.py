@@ -77,6 +77,7 @@ def test_what_is_not_positive_is_refused(value: Any) -> None:
         positive_fraction("epsilon", value)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.floats() | st.integers() | st.fractions() | st.text() | st.booleans() | st.none())
 def test_everything_is_exact_or_refused(value: Any) -> None:

@@ -138,6 +138,7 @@ def test_a_bad_charge_is_refused(epsilon: Any) -> None:
     assert budget.remaining == 1
 
 
+@pytest.mark.slow
 @given(
     st.fractions(Fraction(1, 10), 2, max_denominator=50),
     st.lists(st.fractions(Fraction(1, 50), 1, max_denominator=50), max_size=20),

@@ -498,6 +498,7 @@ def stress() -> Any:
     return module
 
 
+@pytest.mark.slow
 @FORKS
 def test_processes_that_are_killed_at_random(tmp_path: Path, stress: Any) -> None:
     """A short version of the benchmark; and what it compares would show faults."""

@@ -96,6 +96,7 @@ def test_without_a_guarantee_it_says_so() -> None:
     assert statement_in(card).epsilon == float("inf")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HARMFUL)
 def test_a_name_cannot_break_the_card(name) -> None:
     harmless, _ = card_of("x")

@@ -44,6 +44,7 @@ def table_of(name):
     return certificate_table(SPENDINGS[name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SPENDINGS)
 def test_figures_are_bounds_and_almost_the_best(name):
     spending, table = SPENDINGS[name], table_of(name)
@@ -55,6 +56,7 @@ def test_figures_are_bounds_and_almost_the_best(name):
             assert known - 0.02 <= table.at(start, edits) <= known
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SPENDINGS)
 def test_a_table_is_monotonous_and_reaches_from_all_to_nothing(name):
     table = table_of(name)

@@ -252,6 +252,7 @@ def a_full_tree(depth, schema):
     return builder.build()
 
 
+@pytest.mark.slow
 def test_a_large_tree_takes_seconds(takes_at_most):
     schema = Schema({"x": Numeric(0, 1)}, ["a", "b"])
     tree = a_full_tree(13, schema)

@@ -118,6 +118,7 @@ def expected(rows, schema=SCHEMA):
     return coded_frame(frame[list(schema.names)], frame["answer"], schema)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [*KINDS, "parquet"])
 @settings(max_examples=8)
 @given(rows=ROWS, size=st.sampled_from([3, 2**16]))

@@ -228,6 +228,7 @@ CONTAINERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("container", CONTAINERS)
 @settings(max_examples=20)
 @given(rows=ROWS)

@@ -123,6 +123,7 @@ def path(tmp_path_factory):
     return tmp_path_factory.mktemp("csv") / "data.csv"
 
 
+@pytest.mark.slow
 @given(
     content=nasty,
     ending=st.sampled_from(ENDINGS),
@@ -185,6 +186,7 @@ def test_chunks_are_whole_rows_and_together_all_there_is(content, chunk, returns
     assert not any(each.long_row_follows for each in chunks)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [b'1,"', b"1,2\n", b"\xff", b"\n"])
 @pytest.mark.parametrize("multiline", [False, True])
 def test_memory_does_not_grow_with_the_file(tmp_path, content, multiline):

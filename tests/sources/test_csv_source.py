@@ -62,6 +62,7 @@ def path(tmp_path_factory):
 # --- what is read -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [60, 1000, 2**20])
 @pytest.mark.parametrize("name", ["data.csv", "data.csv.gz"])
 def test_a_file_in_chunks_is_the_file(tmp_path, name, size):
@@ -95,6 +96,7 @@ def test_files_may_differ_in_the_order_of_their_columns(tmp_path):
     assert source.ignored == ("id", "key")
 
 
+@pytest.mark.slow
 @given(
     content=st.lists(
         st.sampled_from(
@@ -175,6 +177,7 @@ def test_columns_that_are_not_there_are_said_before_any_pass(tmp_path):
         CsvSource(tmp_path, "size").open(SCHEMA)
 
 
+@pytest.mark.slow
 def test_a_file_damaged_further_on_is_named(tmp_path):
     path = tmp_path / "data.csv.gz"
     text = HEADER + "".join(

@@ -92,6 +92,7 @@ def test_the_cuts_that_a_feature_gets(feature):
     check(cuts, np.concatenate((around(cuts), rng.uniform(low, high, 5000), rng.normal(size=5000))))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_cuts", [255, 256, 4096, 32766, 32767, 70_000])
 def test_many_cuts(n_cuts):
     cuts = np.sort(np.random.default_rng(0).normal(size=n_cuts))

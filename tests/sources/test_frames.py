@@ -147,6 +147,7 @@ def check_rows(container, rows):
     return data, found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("container", CONTAINERS)
 @settings(max_examples=25, deadline=None)
 @given(rows=ROWS, used=st.sets(st.integers(0, 3)))
@@ -182,6 +183,7 @@ def test_all_missing(container):
 # --- memory layouts -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_rows", [0, 1, 4095, 4096, 4097, 9000])
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i8", ">f8", "O"])
 def test_layouts_agree_and_the_data_is_untouched(n_rows, dtype):

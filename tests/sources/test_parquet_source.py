@@ -262,6 +262,7 @@ def test_more_text_than_a_dictionary_holds_is_read_without_one(tmp_path, monkeyp
 # --- memory -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_row_group_of_any_size_is_read_in_parts(tmp_path):
     n_rows = 10**6
     rng = np.random.default_rng(0)

@@ -57,6 +57,7 @@ LEARNERS = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(
     LEARNERS,
@@ -126,6 +127,7 @@ def compared_answers(monkeypatch, **parameters):
     return source.n_passes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lookahead", [1, 2, 3])
 @pytest.mark.parametrize("seed", range(3))
 def test_every_answer_is_that_of_records_in_memory(monkeypatch, lookahead, seed):
@@ -209,6 +211,7 @@ def draws_on_longest_path(model):
     return below(0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.01, 0.3, 30.0])
 @pytest.mark.parametrize("lookahead", ["auto", 1, 2, 3])
 @pytest.mark.parametrize("max_depth", [4, None])

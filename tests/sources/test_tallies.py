@@ -56,6 +56,7 @@ def test_sent_answers_add_up_however_rows_are_divided(question):
     assert contents(whole) == contents(sent) == contents(merged) == pieces
 
 
+@pytest.mark.slow
 @given(st.integers(0, 300), st.integers(0, 2**32))
 def test_a_tally_is_the_column(n, seed):
     frame, labels = some_records(n, 2, seed)

@@ -120,6 +120,7 @@ def law(mechanism: ApproximateQuantiles, data) -> Law:
     return part(data, 0, mechanism.cells - 1, mechanism.quantiles, Fraction(0), Fraction(1), 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [1, 8])
 @pytest.mark.parametrize("neighbours", RELATIONS)
 @pytest.mark.parametrize("quantiles", QUANTILES)
@@ -131,6 +132,7 @@ def test_private_on_all_small_neighbours(
     assert largest_quantile_loss(mechanism, law, largest=size) <= epsilon + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [4, 5])
 @pytest.mark.parametrize(("mutant", "neighbours"), MUTANTS)
 def test_the_privacy_check_catches_wrong_rates(
@@ -192,6 +194,7 @@ def draw(mechanism, data, count, seed) -> list[tuple[int, ...]]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("data", "neighbours"),
     [((), "replace")]  # without rows no rate is felt
@@ -223,6 +226,7 @@ def test_the_sampler_asks_for_the_rate_of_the_level_it_is_at(neighbours) -> None
     assert asked == [(level, Fraction(1, 2)) for level in (0, 1, 2, 2, 1, 2, 2)]
 
 
+@pytest.mark.slow
 def test_the_sampler_follows_the_law_in_arbitrary_precision(monkeypatch, chi_square) -> None:
     monkeypatch.setattr(selection, "UNIT_ROUNDOFF", 1.0)
     mechanism = small(2, QUANTILES[3], "replace", 6)

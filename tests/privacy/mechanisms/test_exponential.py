@@ -51,6 +51,7 @@ def test_the_loss_is_at_most_epsilon(
         assert reached > 0.999 * float(epsilon)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("measure", MEASURES)
 def test_half_the_range_is_caught(epsilon: Fraction, measure: NDArray[np.float64] | None) -> None:
@@ -79,6 +80,7 @@ def test_probabilities_add_up_to_one_and_follow_the_definition(
         assert law == pytest.approx(weights / weights.sum(), rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", [None, np.array([1.0, 0.1, 5.0])])
 @pytest.mark.parametrize("scores", [np.array([0, 2, 1]), np.array([0.5, 0.5, -0.25])])
 def test_release_follows_the_law(

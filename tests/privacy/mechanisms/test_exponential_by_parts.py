@@ -57,6 +57,7 @@ def forbid_precise(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(halving, "_halve_precisely", refuse)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_a_part_follows_the_law_of_its_weight(case: str, chi_square: Callable[..., float]) -> None:
     parts = ExponentialByParts(RATE).release(None, Randomness(3))

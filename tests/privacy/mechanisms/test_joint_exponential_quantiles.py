@@ -142,6 +142,7 @@ def draw(mechanism, data, count, seed) -> list[tuple[int, ...]]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("data", "neighbours"),
     [((), "replace"), ((1, 1, 3), "replace"), ((0, 2, 2, 4, 5), "add-remove")],
@@ -152,6 +153,7 @@ def test_the_sampler_follows_the_law(data, neighbours, chi_square) -> None:
     assert statistic(chi_square, enumerated_law(mechanism, data), draws) < 1
 
 
+@pytest.mark.slow
 def test_the_sampler_follows_the_law_in_arbitrary_precision(monkeypatch, chi_square) -> None:
     monkeypatch.setattr(FloatTables, "relative_error", float("inf"))
     mechanism = small(2, QUANTILES[1], "replace", 6)
@@ -226,6 +228,7 @@ def random_problem(seed: int, epsilon: float) -> Problem:
     return Problem(exact, rows, mechanism.rate, mechanism.shares)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [1e-4, 0.01, 0.3, 2.0, 50.0])
 @pytest.mark.parametrize("seed", range(5))
 def test_float_tables_keep_to_their_error_bound(seed, epsilon) -> None:
@@ -281,6 +284,7 @@ def test_decimal_tables_keep_to_their_error_bound(epsilon) -> None:
     assert finer.relative_error == tables.relative_error.scaleb(-60)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_decimal_tables_equal_plain_double_sums(seed) -> None:
     problem = random_problem(seed + 50, 0.7)

@@ -129,6 +129,7 @@ def cells(values: NDArray[np.float64], mechanism: Laplace) -> NDArray[np.int64]:
     return np.floor(values / mechanism.step / 1024).astype(np.int64)
 
 
+@pytest.mark.slow
 def test_release_follows_the_law(integer_law: Callable[..., float]) -> None:
     """One number at a time: that is what ``log_probability`` is the law of."""
     mechanism = Laplace(Fraction(2))

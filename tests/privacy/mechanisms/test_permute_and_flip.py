@@ -62,6 +62,7 @@ def test_the_law_is_that_of_the_definition(monotone: bool, sensitivity: Fraction
         assert law == pytest.approx(by_permutations(scores, rate), rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("sensitivity", [Fraction(1), Fraction(1, 2)])
 def test_the_loss_is_at_most_epsilon(epsilon: Fraction, sensitivity: Fraction) -> None:
@@ -74,6 +75,7 @@ def test_the_loss_is_at_most_epsilon(epsilon: Fraction, sensitivity: Fraction) -
         assert reached > 0.99 * float(epsilon)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_half_the_noise_is_caught(epsilon: Fraction) -> None:
     assert largest_loss(PermuteAndFlip(2 * epsilon), EITHER_WAY) > 1.9 * float(epsilon)
@@ -87,6 +89,7 @@ def test_scores_claimed_to_be_monotone_that_are_not_are_caught(epsilon: Fraction
     assert largest_loss(claimed, EITHER_WAY) > 1.9 * float(epsilon)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "scores", [np.array([4]), np.array([0, 1]), np.array([2, 0, 2, 1]), np.array([0.3, 0.1, -1.0])]
 )

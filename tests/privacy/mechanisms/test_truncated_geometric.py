@@ -86,6 +86,7 @@ def test_probabilities_add_up_to_one(
     assert total == pytest.approx(1, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(3, 2)])
 @pytest.mark.parametrize(("lower", "upper"), [pair for pair in BOUNDS if pair != (3, 3)])
 @pytest.mark.parametrize("count", [-1, 3])

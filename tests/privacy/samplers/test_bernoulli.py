@@ -28,6 +28,7 @@ def test_certain_coins() -> None:
     assert not any(bernoulli_exp(Fraction(10**30), source) for _ in range(100))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "x",
     [Fraction(1, 100), Fraction(1, 3), Fraction(1), Fraction(3, 2), Fraction(2), Fraction(31, 7)],
@@ -69,6 +70,7 @@ def test_successive_coins_are_independent(integer_law: Callable[..., float]) -> 
     assert integer_law(draws, law) < 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mistake", [Fraction(9, 10), Fraction(11, 10)])
 def test_a_coin_of_the_wrong_bias_would_be_caught(
     mistake: Fraction, integer_law: Callable[..., float]

@@ -28,6 +28,7 @@ def exactly(rate: Fraction, k: int) -> Decimal:
 rates = st.floats(1e-9, 1e9).map(Fraction) | st.fractions(Fraction(1, 10**6), 50)
 
 
+@pytest.mark.slow
 @given(rates, st.data())
 @example(Fraction(1, 1000), None)
 def test_it_is_as_precise_as_promised_and_zero_beyond(rate: Fraction, data: st.DataObject) -> None:

@@ -20,6 +20,7 @@ def law(variance: Fraction) -> NDArray[np.float64]:
     return weights / weights.sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "variance",
     [Fraction(1, 4), Fraction(1), Fraction(7, 3), Fraction(20), Fraction(901, 7)],

@@ -41,6 +41,7 @@ def law(rate: Fraction, largest: int) -> NDArray[np.float64]:
     return np.tanh(float(rate) / 2) * np.exp(-float(rate) * size)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", RATES, ids=str)
 def test_follows_its_law(rate: Fraction, integer_law: Callable[..., float]) -> None:
     largest = int(40 / rate)
@@ -49,6 +50,7 @@ def test_follows_its_law(rate: Fraction, integer_law: Callable[..., float]) -> N
     assert integer_law(draws, law(rate, largest), -largest) < 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", RATES, ids=str)
 def test_a_slightly_wrong_rate_would_be_caught(
     rate: Fraction, integer_law: Callable[..., float]

@@ -48,6 +48,7 @@ def counts(approximate: np.ndarray, error: float, precise: Recorder, draws: int)
     return np.bincount(chosen, minlength=len(WEIGHTS))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", [0.0, 0.2, float("inf")])
 def test_wrong_approximations_do_not_change_the_law(error) -> None:
     precise = Recorder()

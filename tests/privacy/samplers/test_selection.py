@@ -97,6 +97,7 @@ def forbid_precise(monkeypatch: pytest.MonkeyPatch) -> None:
 # --- select -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_select_follows_its_law(name: str, integer_law: Callable[..., float]) -> None:
     scores, rate, measure = CASES[name]
@@ -105,6 +106,7 @@ def test_select_follows_its_law(name: str, integer_law: Callable[..., float]) ->
     assert integer_law(draws, law(name)) < 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["int", "float", "measure", "far"])
 def test_select_at_a_wrong_rate_would_be_caught(
     name: str, integer_law: Callable[..., float]
@@ -115,6 +117,7 @@ def test_select_at_a_wrong_rate_would_be_caught(
     assert integer_law(draws, law(name)) > 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["int", "float measure", "ties"])
 def test_select_in_arbitrary_precision_follows_the_law(
     name: str, monkeypatch: pytest.MonkeyPatch, integer_law: Callable[..., float]
@@ -126,6 +129,7 @@ def test_select_in_arbitrary_precision_follows_the_law(
     assert integer_law(draws, law(name)) < 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_select_is_the_same_in_floats_and_in_arbitrary_precision(
     name: str, monkeypatch: pytest.MonkeyPatch
@@ -285,6 +289,7 @@ def test_select_among_a_hundred_thousand(chi_square: Callable[..., float]) -> No
 # --- toss ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BIASED)
 @pytest.mark.parametrize("forced", [False, True])
 def test_toss_follows_its_law(
@@ -383,6 +388,7 @@ def test_exp_of_this_machine_is_within_the_stated_error() -> None:
             assert abs(Decimal(value) / exact - 1) < Decimal(8) * Decimal(UNIT_ROUNDOFF)
 
 
+@pytest.mark.slow
 def test_the_error_bound_holds_for_awkward_weights() -> None:
     """The weights in floats against 200 digits, relative to what ``select`` allows."""
     generator = np.random.default_rng(3)
