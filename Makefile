@@ -26,9 +26,9 @@ test: check
 quick: .venv/.installed-dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" --durations=3
 
-# Six busy loops compete with the tests; they end with the target, and by themselves after an hour.
+# Six busy loops compete with the tests; they end with the target, and by themselves after two hours.
 stress: .venv/.installed-dev
-	@for i in 1 2 3 4 5 6; do timeout 3600 $(BIN)/python -c 'while True: pass' & loops="$$loops $$!"; done; \
+	@for i in 1 2 3 4 5 6; do timeout 7200 $(BIN)/python -c 'while True: pass' & loops="$$loops $$!"; done; \
 	trap 'kill $$loops' EXIT; trap 'exit 130' INT TERM; \
 	for seed in $(or $(SEEDS),1 2); do \
 		$(BIN)/python -m pytest -n 2 --dist worksteal --random-order --random-order-seed=$$seed $(TESTS) || exit; \

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from multiprocessing import current_process
 from typing import Any
 
-LINE = "Compiling: this takes up to 20 seconds, the first time."
+LINE = "Compiling for the first use: up to 20 seconds."
 
 _shown: bool | None = None  # None: if stderr is a terminal
 _said = False
@@ -48,7 +48,7 @@ def listen() -> None:
                 _say()
 
         def on_end(self, event: Any) -> None:
-            """Nothing."""
+            """Required by numba."""
 
     register("numba:compile", CompileListener())  # type: ignore[no-untyped-call]
 

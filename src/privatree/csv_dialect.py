@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import Any
 
 from privatree.errors import SchemaError
+from privatree.near_names import did_you_mean
 from privatree.schema_values import marks_of, shown
 
 __all__ = ["CsvDialect"]
@@ -122,9 +123,13 @@ class CsvDialect:
     @classmethod
     def from_dict(cls, written: Any) -> CsvDialect:
         """Read what :meth:`to_dict` wrote; every mistake is a :class:`SchemaError`."""
-        known = {field.name for field in fields(cls)}
-        if not isinstance(written, dict) or not written.keys() <= known:
+        if not isinstance(written, dict):
             raise SchemaError(f"'csv' must be a table of {', '.join(_NAMES)}.")
+        if unknown := sorted(str(key) for key in written.keys() - {*_NAMES, "unconfirmed"}):
+            meant = did_you_mean(unknown[0], _NAMES)
+            raise SchemaError(
+                f"csv: unknown key {unknown[0]!r}; known are {sorted(_NAMES)}.{meant}"
+            )
         entries = dict(written)
         for name in _OPTIONAL:
             if entries.get(name) == "":

@@ -275,6 +275,11 @@ class PrivaTreeClassifier(TreeClassifier):
             public.append("the number of records: it is the same in both tables")
         epsilon = positive_fraction("epsilon", self.epsilon)
         notes = [f"The guarantee rests on this: {assumption}." for assumption in assumptions]
+        if self.schema is not None and schema.classes != self.schema.classes:
+            notes.append(
+                "y held whole numbers and the schema's classes are text: the tree predicts 0, 1, "
+                "..., not their names."
+            )
         if self.neighbours == "replace":
             notes.append("Spends are for one record added or removed: one replaced costs twice.")
         return PrivacyStatement(

@@ -176,7 +176,7 @@ MISTAKES = {
     "reader-alone": (["--pairs", "purity", "--reader", "pandas"], "--reader must go with a pair"),
     "reader-of-own": ([*OWN, "--reader", "pandas"], "--reader and --data exclude each other."),
     "folder": (["-o", "nowhere/r.json"], "nowhere/r.json: there is no folder nowhere. Create it"),
-    "overwrite": ([*OWN, "-o", "a.csv"], "a.csv: would be overwritten, but is read."),
+    "overwrite": ([*OWN, "-o", "a.csv"], "a.csv: is also an input file."),
     "too-far": (
         ["--data", "a.csv", "--neighbour", "c.csv", *OWN[4:]],
         "the tables must differ by one record added, removed or replaced: 2 records are in the "

@@ -105,8 +105,8 @@ def test_ten_models_of_a_tenth_are_the_whole_budget(folder, monkeypatch, capsys)
         (["--budget", "no.db"], "For others, privatree budget create makes one.\n"),
         (["--budget", "data.csv"], "charge anew what was spent since then.\n"),
         (["--budget", "."], "is not a file. Name the file of a budget.\n"),
-        (["-o", "patients.db"], "patients.db: would be overwritten, but is read. Write another "
-         "file.\n"),
+        (["-o", "patients.db"], "patients.db: is also an input file. Choose another "
+         "output.\n"),
         (["-o", "patients.db-journal"], "patients.db-journal: is the name of the budget's journal. "
          "Name another file.\n"),
         (["-o", "no/model.json"], "there is no folder no. Create it first.\n"),

@@ -110,7 +110,7 @@ def test_the_split_is_the_same_until_another_is_asked_for(folder, monkeypatch, c
         (("--target", "age"), "must not be a feature"),
         (("--schema", "none.toml"), "No such file"),
         (("--test", "none.csv"), "none.csv"),
-        (("-o", "data.csv"), "would be overwritten"),
+        (("-o", "data.csv"), "is also an input file"),
         (("-o", "no/where.json"), "there is no folder"),
         (("--infer-schema",), "No such option"),
     ],
@@ -150,10 +150,14 @@ def test_options_are_checked_before_anything_is_read(tmp_path, monkeypatch, caps
 def test_files_without_records_are_named(folder, monkeypatch, capsys):
     table(0).to_csv("none.csv", index=False)
     assert certify(monkeypatch, "--test", "none.csv") == 2
-    assert capsys.readouterr().err == "privatree: none.csv: has no records.\n"
+    assert (
+        capsys.readouterr().err == "privatree: none.csv: must have at least one record, got none.\n"
+    )
     table(0).to_csv("data.csv", index=False)
     assert certify(monkeypatch) == 2
-    assert capsys.readouterr().err == "privatree: data.csv: has no records.\n"
+    assert (
+        capsys.readouterr().err == "privatree: data.csv: must have at least one record, got none.\n"
+    )
 
 
 def test_unknown_test_labels_are_not_blamed_on_an_option(folder, monkeypatch, capsys):

@@ -194,13 +194,13 @@ def test_the_same_in_python(here):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["a.parquet", "--delimiter", ";"], "--delimiter must be used with CSV files.\n"),
+        (["a.parquet", "--delimiter", ";"], "--delimiter must be used with CSV files, got "
+         "none. Leave it out.\n"),
         (["a.csv", "--multiline", "--quote", "none"], "--multiline must be used with a quote: "
          "values span lines in quotes.\n"),
         (["a.csv", "--encoding", "klingon"], "--encoding must be a character encoding that Python "
          "knows, such as utf-8 or latin-1, got 'klingon'.\n"),
-        (["a.csv", "--decimal", ";"], "--decimal must be one of ., ,, got ';'. See privatree fit "
-         "--help.\n"),
+        (["a.csv", "--decimal", ";"], "--decimal must be \".\" or \",\", got ';'.\n"),
         (["-", "--engine", "spark"], "--engine spark must be used with files that executors can "
          "read, not with the standard input.\n"),
     ],

@@ -139,7 +139,7 @@ def test_json_can_be_loaded_again(model, monkeypatch, tmp_path):
         (["model.json", "-f", "sql", "--dialect", "mysq"], "--dialect must be one of postgresql,"),
         (["model.json", "-f", "sql", "--table", "a..b"], "several with dots between"),
         (["model.json", "-o", "a.md", "--proba"], "must go with --format sql."),
-        (["model.json", "-o", "model.json"], "would be overwritten"),
+        (["model.json", "-o", "model.json"], "is also an input file"),
         (["model.json", "-o", "nowhere/a.dot"], "there is no folder nowhere"),
         (["model.json", "-f", "sql", "--table", ""], "at least one character"),
         (["model.json", "-f", "pdf"], "pdf"),

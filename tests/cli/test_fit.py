@@ -279,7 +279,8 @@ def test_records_from_which_no_schema_can_be_read(folder, monkeypatch, capsys, c
         (["schema.toml"], "a data file must end in .csv or .tsv (also .gz or .zst), .xlsx, "
          ".parquet or .pq.\n"),
         (["data.csv", "data.parquet"], "all CSV files or all Parquet files, got both.\n"),
-        (["data.csv", "data.csv"], "data.csv: must be named once, or its records count twice.\n"),
+        (["data.csv", "data.csv"], "data.csv: is listed twice; its records would be "
+         "counted twice. Name it once.\n"),
         (["data.csv", "--target", "sick"], "must have every column needed, lacks 'sick'.\n"),
         (["data.csv", "--target", "age"], "'age' must not be a feature of the schema. Take it out "
          "of there.\n"),
@@ -290,9 +291,9 @@ def test_records_from_which_no_schema_can_be_read(folder, monkeypatch, capsys, c
         (["data.csv", "--target", "il"], "lacks 'il'. Did you mean 'ill'?\n"),
         (["data.csv", "-o", "no/model.json"], "there is no folder no. Create it first.\n"),
         (["data.csv", "-o", "parts"], "parts: is a folder. Name a file in it.\n"),
-        (["data.csv", "-o", "data.csv"], "data.csv: would be overwritten, but is read. Write "
-         "another file.\n"),
-        (["data.csv", "-o", "schema.toml"], "but is read. Write another file.\n"),
+        (["data.csv", "-o", "data.csv"], "data.csv: is also an input file. Choose another "
+         "output.\n"),
+        (["data.csv", "-o", "schema.toml"], "is also an input file. Choose another output.\n"),
         (["data.csv", "--epsilon", "0"], "epsilon must be > 0, got 0.0.\n"),
         (["data.csv", "--max-depth", "deep"], "--max-depth must be a whole number or none, got "
          "'deep'.\n"),

@@ -143,13 +143,13 @@ def test_no_rows(folder, monkeypatch, capsys):
         (["model.json", "no.csv"], "no.csv: No such file or directory.\n"),
         (["model.json", "model.json"], "must end in .csv or .tsv (also .gz or .zst), .xlsx, "
          ".parquet or .pq.\n"),
-        (["model.json", "ragged.csv"], "ragged.csv: row 3 must have 2 values as the first one, got "
-         "1. Fix or remove the row.\n"),
+        (["model.json", "ragged.csv"], "ragged.csv: row 3, blank lines not counted, must have 2 "
+         "values, as the first row has, got 1. Fix or remove the row.\n"),
         (["model.json", "other.csv"], "other.csv: must have every column needed, lacks 'age'. Its "
          "first row must name the columns.\n"),
         (["model.json", "data.csv", "-o", "out.txt"], "out.txt: a file of predictions must end in "
          ".csv or .parquet.\n"),
-        (["model.json", "data.csv", "-o", "data.csv"], "but is read. Write another file.\n"),
+        (["model.json", "data.csv", "-o", "data.csv"], "another output.\n"),
         (["model.json", "data.csv", "-o", "no/out.csv"], "there is no folder no. Create it "
          "first.\n"),
         (["model.json"], "Missing argument DATA. See privatree predict --help.\n"),

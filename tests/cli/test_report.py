@@ -72,8 +72,11 @@ def test_mistakes_are_one_line_and_nothing_is_written(folder, monkeypatch, capsy
         (["other.json", "-o", "r.html"], "this is a certificate against poisoned records"),
         (["model.json"], "Missing option '--output' / '-o'"),
         (["model.json", "-o", "no/r.html"], "there is no folder no"),
-        (["model.json", "-o", "model.json"], "would be overwritten"),
-        (["model.json", "-o", "other.json", "--certificate", "other.json"], "be overwritten"),
+        (["model.json", "-o", "model.json"], "is also an input file"),
+        (
+            ["model.json", "-o", "other.json", "--certificate", "other.json"],
+            "is also an input file",
+        ),
         (["model.json", "-o", "r.html", "--certificate", "other.json"], "its epsilon is another"),
         (["model.json", "-o", "r.html", "--certificate", "model.json"], "privatree-certificate"),
     ):

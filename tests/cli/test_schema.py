@@ -92,14 +92,14 @@ def test_an_edited_schema_is_not_overwritten(folder, monkeypatch, capsys):
     ("content", "arguments", "message"),
     [
         (None, ["no.csv"], "no.csv: No such file or directory.\n"),
-        (None, ["data.csv", "-o", "data.csv"], "would be overwritten, but is read. Write another "
-         "file.\n"),
+        (None, ["data.csv", "-o", "data.csv"], "is also an input file. Choose another "
+         "output.\n"),
         (None, ["data.csv", "-o", "no/s.toml"], "there is no folder no. Create it first.\n"),
         ("", ["odd.csv"], "lacks 'ill'. The file is empty.\n"),
         ("age;ill\n1;no\n2;yes\n", ["odd.csv", "--delimiter", ","], "lacks 'ill'. Its columns have "
-         "semicolons between: pass --delimiter ';'.\n"),
+         "semicolons between: pass --delimiter ';' (delimiter=\";\" in Python).\n"),
         ("age,ward,ill\n1,K\xf6ln,no\n2,Bonn,yes\n", ["odd.csv", "--encoding", "utf-8"], "odd.csv: "
-         "must be utf-8 text, and is not. Pass --encoding latin-1, or what it is.\n"),
+         "must be utf-8 text, and is not. Pass --encoding, such as latin-1.\n"),
         (None, ["data.csv", "--delimiter", "ab"], "--delimiter must be one ASCII character that is "
          "no line break, got 'ab'.\n"),
         (None, ["data.csv", "--quote", ";", "--delimiter", ";"], "--delimiter, quote and escape "
@@ -108,7 +108,7 @@ def test_an_edited_schema_is_not_overwritten(folder, monkeypatch, capsys):
          "is a byte of its own, got utf-7. Convert the file to UTF-8.\n"),
         ("age,age,ill\n1,2,no\n", ["odd.csv"], "got 'age' twice. Rename or delete one.\n"),
         ("age,il\n1,no\n", ["odd.csv"], "lacks 'ill'. Did you mean 'il'?\n"),
-        ("age,ill\n", ["odd.csv"], "odd.csv: has no records.\n"),
+        ("age,ill\n", ["odd.csv"], "odd.csv: must have at least one record, got none.\n"),
         ("age,ill\n1,no\n2,no\n", ["odd.csv"], "--target ill: y must hold at least two classes, "
          "got 1 class. Pass more records, or a schema that declares every class.\n"),
         ("age,ill\n1,0.5\n2,1.5\n", ["odd.csv"], "continuous values.\n"),

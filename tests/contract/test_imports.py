@@ -37,7 +37,7 @@ ALLOWED = {
     "json_files": {"errors"},
     "toml_files": {"atomic_files", "errors", "json_files", "visible_text"},
     "schema_values": {"errors"},
-    "csv_dialect": {"errors", "schema_values"},
+    "csv_dialect": {"errors", "near_names", "schema_values"},
     # Schema.infer opens frames
     "schema": {"csv_dialect", "errors", "schema_values", "sources", "toml_files"},
     "schema_draft": {"csv_dialect", "errors", "schema", "sources", "toml_files"},

@@ -106,15 +106,16 @@ def expected(content, n_columns, returns_end_rows, longest, dialect):
     if None in read:
         first = read.index(None)
         values, size = rows[first]
-        hint = "" if dialect.multiline else " If a value spans lines, pass --multiline."
-        said = f"row {first + 2} must " + (
+        said = f"row {first + 2}, blank lines not counted, must " + (
             "have no more than 0 MiB."
             if size > longest
-            else f"close its quotes.{hint}"
+            else "close its quotes."
             if values is None
-            else f"have {n_columns} values as the first one, got {len(values)}."
+            else f"have {n_columns} values, as the first row has, got {len(values)}."
         )
-        said += " Fix or remove the row."
+        is_open = size <= longest and values is None and not dialect.multiline
+        hint = " or, if values span lines, pass --multiline" if is_open else ""
+        said += f" Fix or remove the row{hint}."
     return read, said
 
 

@@ -112,5 +112,5 @@ def test_standard_input_is_a_file(monkeypatch):
     records = read_files([piped], SCHEMA, "ill", allow_ragged=True)
     assert records.labels.to_pylist() == ["yes", "no"]
     assert find_files([piped]) == [piped]
-    with pytest.raises(ParameterError, match="standard input: must be named once"):
+    with pytest.raises(ParameterError, match="standard input: is listed twice"):
         find_files(["-", "-"])

@@ -149,7 +149,11 @@ def test_a_column_that_fit_would_refuse_is_named(tmp_path):
         ("", "The file is empty."),
         ("\n", "The file is empty."),
         ("a,b\n1,2\n", "Its first row must name them."),
-        ("age;ward\n1;east\n", "Its columns have semicolons between: pass --delimiter ';'."),
+        (
+            "age;ward\n1;east\n",
+            "Its columns have semicolons between: pass --delimiter ';' ("
+            'delimiter=";" in Python).',
+        ),
     ],
 )
 def test_another_table_is_refused(tmp_path, content, hint):

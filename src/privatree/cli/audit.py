@@ -10,10 +10,12 @@ from typing import Annotated, Any
 
 import typer
 
+from privatree.cli.csv_options import CsvOptions, csv_options
 from privatree.cli.output import check_output, say, write_output
 from privatree.errors import ParameterError
 
 
+@csv_options
 def audit(
     method: Annotated[
         str,
@@ -49,16 +51,17 @@ def audit(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="What reads the pairs of files: memory or stream, as fit --engine, for privatree "
-            "and privatree-robust; table, for all methods; or, to see them fail, multiline (ours, "
-            "with values that span lines), pandas or pyarrow. By default memory or, for methods "
-            "that take no files, table.",
+            help="How the pairs of files are read. memory, stream: as fit --engine does (privatree "
+            "and privatree-robust only). table: into a frame (all methods). multiline, pandas, "
+            "pyarrow: readers that fail, for comparison. Otherwise memory, or table for methods "
+            "that take no files.",
         ),
     ] = None,
     data: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="A table of your own, CSV or Parquet, in the place of those pairs."
+            metavar="FILE",
+            help="A dataset of your own instead of those pairs: CSV, Parquet or Excel.",
         ),
     ] = None,
     neighbour: Annotated[
@@ -101,13 +104,15 @@ def audit(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the report as JSON, and nothing else.")
     ] = False,
+    *,
+    csv: CsvOptions,
 ) -> None:
     """Try to prove a method wrong: bound its real epsilon from below, by training it.
 
     A private method hardly tells two tables apart that differ in one record. The method is trained
     many times on both, and the report says by which event of its models they can be told apart
     best, in words, and what epsilon this is evidence of. A bound above the claimed epsilon proves
-    the claim false; a bound below it proves nothing. Each pair of tables is after one mistake that
+    the claim false; a bound below it proves nothing. Each pair looks for one mistake that
     published methods make. Some are files that differ in one line: there the reader is audited
     together with the method.
 
@@ -122,6 +127,8 @@ def audit(
     Example: privatree audit privatree --epsilon 1 --data a.csv --neighbour b.csv --target outcome
     --schema schema.toml
     """
+    if csv.given and data is None:
+        raise ParameterError(f"--{min(csv.given)} must be used with --data.")
     own = (data, neighbour, target, schema)
     if any(given is not None for given in own) and None in own:
         raise ParameterError(
@@ -161,7 +168,7 @@ def audit(
         if reader is not None and not any(isinstance(pair, FileNeighbours) for pair in chosen):
             raise ParameterError("--reader must go with a pair of files, such as open-quote.")
         if data is not None and neighbour is not None and schema is not None:
-            chosen = [_own_pair(data, neighbour, str(target), schema)]
+            chosen = [_own_pair(data, neighbour, str(target), schema, csv)]
         usable = [pair for pair in chosen if audited.applies_to(pair.schema)]
         if not usable:
             raise ParameterError(f"{method} cannot be trained on any of these pairs of tables.")
@@ -211,7 +218,7 @@ def _learner(method: Any, epsilon: float, max_depth: int, seed: int | None) -> C
     )
 
 
-def _own_pair(first: Path, second: Path, target: str, schema: Path) -> Any:
+def _own_pair(first: Path, second: Path, target: str, schema: Path, csv: CsvOptions) -> Any:
     """The two tables, read by the schema."""
     import numpy as np
 
@@ -220,10 +227,12 @@ def _own_pair(first: Path, second: Path, target: str, schema: Path) -> Any:
     from privatree.sources.files import read_files
     from privatree.sources.paths import find_files
 
-    declared = Schema.from_toml(schema)
+    files = [*find_files([str(first)]), *find_files([str(second)])]
+    csv.check(files)
+    declared = csv.declared_in(Schema.from_toml(schema))
     tables = []
-    for path in (first, second):
-        records = read_files(find_files([str(path)]), declared, target, allow_ragged=False)
+    for file in files:
+        records = read_files([file], declared, target, allow_ragged=True)
         labels = records.labels.to_pandas()
         known = labels.notna().to_numpy()  # a record without a known label is left out of training
         tables.append((records.features.to_pandas()[known], np.asarray(labels[known])))

@@ -155,8 +155,11 @@ def certify(
     from privatree.robustness.estimation import accuracy_certificate
     from privatree.sources.csv_files import reading_assumptions
     from privatree.sources.files import read_files
+    from privatree.sources.held_files import STANDARD_INPUT
     from privatree.sources.paths import find_files
 
+    if STANDARD_INPUT in data and STANDARD_INPUT in (test or ()):
+        raise ParameterError("- must be DATA or --test, not both: standard input is read once.")
     files, test_files = find_files(data), find_files(test or [])
     csv.check([*files, *test_files])
     if output is not None:

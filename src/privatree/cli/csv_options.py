@@ -7,13 +7,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
 from privatree.errors import ParameterError, SchemaError
 
-_PANEL = "How CSV files are written, if not as the schema says"
+_PANEL = (
+    "How CSV files are written (otherwise as the schema or the model says; the draft detects it)"
+)
 
 
 @dataclass(frozen=True)
@@ -30,10 +32,13 @@ class CsvOptions:
 
     def check(self, files: Sequence[Path]) -> None:
         """Refuse options that are wrong, or that files of another kind do not have."""
+        from privatree.sources.held_files import ExcelFile
         from privatree.sources.paths import is_csv
 
-        if self.given and not any(map(is_csv, files)):
-            raise ParameterError(f"--{min(self.given)} must be used with CSV files.")
+        if self.given and not any(is_csv(f) and not isinstance(f, ExcelFile) for f in files):
+            raise ParameterError(
+                f"--{min(self.given)} must be used with CSV files, got none. Leave it out."
+            )
         self._changed(None)
 
     def declared_in(self, schema: Any) -> Any:
@@ -93,32 +98,32 @@ _OPTIONS: dict[str, Any] = {
     "delimiter": _option(
         str | None,
         metavar="C",
-        help="What stands between values: ';' for most of Europe's Excel, tab, or another "
-        "character. By default a comma; a tab in .tsv files.",
+        help="The character between values: ',', ';', '|' or tab. Otherwise a comma, or a tab in "
+        ".tsv files.",
     ),
     "decimal": _option(
-        Literal[".", ","] | None, help="The decimal mark of numbers: . by default, or a comma."
+        str | None, metavar=".|,", help="The decimal mark of numbers. Otherwise a point."
     ),
     "encoding": _option(
         str | None,
         metavar="NAME",
-        help="The character encoding: utf-8 by default, latin-1, cp1252, utf-16, ...",
+        help="The character encoding, such as latin-1, cp1252 or utf-16. Otherwise utf-8.",
     ),
     "quote": _option(
         str | None,
         metavar="C|none",
-        help='What encloses a value that contains a delimiter: " by default.',
+        help='The character around a value that contains a delimiter. Otherwise ".',
     ),
     "escape": _option(
         str | None,
         metavar="C|none",
-        help="What takes the meaning off the next character: a backslash in files of Spark, Hive "
-        "and MySQL. By default none.",
+        help="Escape character: the next character is taken literally. A backslash in files of "
+        "Spark, Hive and MySQL. Otherwise none.",
     ),
     "multiline": _option(
         bool | None,
         help="Whether a value in quotes may span lines. Then one row's quotes decide where the "
-        "next row starts, and the guarantee rests on every row closing its quotes. By default a "
+        "next row starts, and the guarantee rests on every row closing its quotes. Otherwise a "
         "line is a row.",
     ),
 }

@@ -17,7 +17,8 @@ Data = Annotated[
     list[str],
     typer.Argument(
         metavar="DATA",
-        help="CSV or Parquet files, folders of them, or patterns in quotes: 'part-*.csv'.",
+        help="CSV, TSV (also .gz, .zst), Parquet or Excel files, folders of them, or patterns in "
+        "quotes: 'part-*.csv'. - reads CSV from the standard input.",
     ),
 ]
 Target = Annotated[str, typer.Option(metavar="COLUMN", help="The column to predict.")]
@@ -96,7 +97,7 @@ def check_not_empty(files: list[Path], labels: Any) -> None:
     """Refuse files without a record, where their number is no secret."""
     if len(labels) == 0:
         names = ", ".join(map(str, files[:3])) + (", ..." if len(files) > 3 else "")
-        raise ParameterError(f"{names}: has no records.")
+        raise ParameterError(f"{names}: must have at least one record, got none.")
 
 
 @contextmanager

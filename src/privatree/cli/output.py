@@ -38,12 +38,14 @@ def check_output(output: Path, inputs: Iterable[Path]) -> None:
         output.resolve()
     except (OSError, RuntimeError):  # which of them depends on the version of Python
         raise ParameterError(f"{output}: is a link that leads to itself.") from None
+    if str(output) == "-":
+        raise ParameterError("-: name a file to write, or leave out -o where it is optional.")
     if output.is_dir():
         raise ParameterError(f"{output}: is a folder. Name a file in it.")
     if not output.parent.is_dir():
         raise ParameterError(f"{output}: there is no folder {output.parent}. Create it first.")
     if output.resolve() in {path.resolve() for path in inputs}:
-        raise ParameterError(f"{output}: would be overwritten, but is read. Write another file.")
+        raise ParameterError(f"{output}: is also an input file. Choose another output.")
     if not output.exists() or output.is_file():  # not a device or a pipe
         _check_folder(output)
 

@@ -56,7 +56,8 @@ def predict(
 
     Written is a column named prediction and, with --proba, one named "probability of LABEL" for
     each class, which are 1 and 0 unless the model was trained with a share of epsilon for them.
-    Columns that the model does not know are ignored.
+    Columns that the model does not know are ignored. CSV is written with commas, decimal points and
+    UTF-8, whatever DATA has; kept columns are copied as text.
 
     Predictions are about the people in DATA: they are not private, and nothing is added to hide
     them. A value that does not fit the model's schema counts as it did in training.

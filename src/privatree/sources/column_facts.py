@@ -22,13 +22,12 @@ from privatree.sources.columns import (
     to_codes,
     to_numbers,
 )
-from privatree.sources.csv_text import MISSING_WORDS, text_numbers
+from privatree.sources.csv_text import BLANKS, MISSING_WORDS, text_numbers
 from privatree.sources.inference import infer_classes, infer_feature
 from privatree.sources.label_rules import LabelRules
 from privatree.sources.opening import open_frame, open_labels
 from privatree.sources.values import is_missing, plain_numbers
 
-_BLANKS = " \t\n\r\v\f"
 _FEW = 12
 """Distinct whole numbers that are listed."""
 _LARGEST_EXACT = 2.0**53
@@ -171,7 +170,7 @@ def _trimmed(column: LazyColumn) -> LazyColumn:
     content = column.read()
     if not isinstance(content, CodedColumn):
         return column
-    values = [_meant(v.strip(_BLANKS)) if isinstance(v, str) else v for v in content.values]
+    values = [_meant(v.strip(BLANKS)) if isinstance(v, str) else v for v in content.values]
     codes = np.append([-1 if value is None else at for at, value in enumerate(values)], -1)
     trimmed = CodedColumn(np.take(codes, content.codes), values)
     return LazyColumn(column.type, lambda: trimmed)

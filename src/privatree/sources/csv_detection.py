@@ -16,7 +16,7 @@ from privatree.csv_dialect import CsvDialect
 from privatree.errors import SchemaError
 from privatree.sources.csv_files import CsvFile, open_csv
 from privatree.sources.csv_rows import is_utf8
-from privatree.sources.held_files import HeldFile
+from privatree.sources.held_files import ExcelFile
 from privatree.sources.paths import is_csv, is_tab_separated
 from privatree.sources.raw_files import opened_text
 
@@ -37,8 +37,7 @@ def detect_dialect(files: Sequence[Path], given: Mapping[str, Any]) -> CsvDialec
     files : sequence of Path
         As :func:`~privatree.sources.paths.find_files` lists them; all are written alike.
     given : mapping
-        Options of :class:`~privatree.csv_dialect.CsvDialect` that are known; None is one that is
-        not.
+        Options of :class:`~privatree.csv_dialect.CsvDialect` that are known.
 
     Returns
     -------
@@ -53,16 +52,14 @@ def detect_dialect(files: Sequence[Path], given: Mapping[str, Any]) -> CsvDialec
     escape, and values that span lines, are proposed only if fewer rows are then ragged; the decimal
     comma if more values look like numbers with one than with a point.
     """
-    known = {name: value for name, value in given.items() if value is not None}
-    files = [file for file in files if is_csv(file)]
-    files = [file for file in files if not (isinstance(file, HeldFile) and file.dialect)]
+    files = [file for file in files if is_csv(file) and not isinstance(file, ExcelFile)]
     if not files:
-        return CsvDialect().changed(**known) if known else None
+        return None
     dialect = CsvDialect()
     for detect in (_encoding, _delimiter, _quoting, _decimal):
-        found = detect(files, dialect.changed(**known))
+        found = detect(files, dialect.changed(**given))
         dialect = replace(dialect, **found)
-    found_dialect = dialect.all_unconfirmed().changed(**known)
+    found_dialect = dialect.all_unconfirmed().changed(**given)
     return None if found_dialect == CsvDialect() else found_dialect
 
 
@@ -76,7 +73,7 @@ def _encoding(files: Sequence[Path], _: CsvDialect) -> dict[str, Any]:
             rest = start
             while read := stream.read(2**20):
                 piece = rest + read
-                cut = piece.rfind(b"\n") + 1 or len(piece)
+                cut = piece.rfind(b"\n") + 1
                 piece, rest = piece[:cut], piece[cut:]
                 if not is_utf8(piece):
                     seen += b"".join(set(_bytes_beyond_ascii(piece)))

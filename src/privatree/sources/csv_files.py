@@ -7,9 +7,8 @@ The names of folders above a file give columns too, if they are of the kind ``NA
 whoever reads the file they are columns of text behind its own.
 
 A file is read in chunks of whole rows, so what is in memory does not grow with it unless all of it
-is asked for. A row that is longer than 64 MiB is not kept: it is taken for a ragged one, which is
-one that has not as many values as the first row has names, and so is one whose quotes are not
-closed. This holds wherever files are read, so that nothing depends on how they are.
+is asked for. A row is ragged if it has another number of values than the first row, quotes that it
+does not close, or more than 64 MiB. Every reader applies the same rule.
 """
 
 from __future__ import annotations
@@ -214,12 +213,15 @@ class CsvFile:
         if n_values == _TOO_LONG:
             said = f"have no more than {MAX_ROW_BYTES // 2**20} MiB."
         elif n_values:
-            said = f"have {n_own} values as the first one, got {n_values}."
-        elif self.dialect.multiline:
-            said = "close its quotes."
+            said = f"have {n_own} values, as the first row has, got {n_values}."
         else:
-            said = "close its quotes. If a value spans lines, pass --multiline."
-        raise SchemaError(f"{self.path}: row {number} must {said} Fix or remove the row.")
+            said = "close its quotes."
+        hint = " or, if values span lines, pass --multiline"
+        is_open = n_values == 0 and not self.dialect.multiline
+        raise SchemaError(
+            f"{self.path}: row {number}, blank lines not counted, must {said} Fix or remove the row"
+            f"{hint if is_open else ''}."
+        )
 
 
 def open_csv(path: Path, dialect: CsvDialect | None = None) -> CsvFile:

@@ -115,8 +115,8 @@ def _hint(head: bytes, dialect: CsvDialect) -> str:
     hint = first_row_mistake(lines[0].split(dialect.delimiter), dialect)
     if not hint and not dialect.multiline and dialect.quote and dialect.quote in lines[0]:
         hint = (
-            " It must close its quotes. If a name spans several lines, pass --multiline, or "
-            "multiline=True in Python."
+            " It must close its quotes. If a name spans several lines, pass --multiline "
+            "(multiline=True in Python)."
         )
     return hint
 
@@ -144,11 +144,15 @@ def first_row_mistake(names: Sequence[str], dialect: CsvDialect) -> str:
     if any("\ufffd" in line for line in lines):
         such_as = "utf-16" if lines[0].startswith("\ufffd\ufffd") else "latin-1"
         said += (
-            f" Its first row is not {dialect.encoding}: pass --encoding {such_as}, or what it is."
+            f" Its first row is not {dialect.encoding}: pass --encoding, such as {such_as} "
+            f'(encoding="{such_as}" in Python).'
         )
     if len(lines) == 1:
         for mark, called in _SEPARATORS.items():
             if mark in lines[0] and mark != dialect.delimiter:
-                typed = "tab" if mark == "\t" else f"'{mark}'"
-                return f"{said} Its columns have {called} between: pass --delimiter {typed}."
+                typed = "tab" if mark == "\t" else mark
+                return (
+                    f"{said} Its columns have {called} between: pass --delimiter '{typed}' "
+                    f'(delimiter="{typed}" in Python).'
+                )
     return said

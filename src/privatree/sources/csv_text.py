@@ -14,7 +14,8 @@ from privatree.schema import Categorical, Feature, Label
 from privatree.sources.arrow_columns import arrow_column
 from privatree.sources.columns import CodedColumn, Column, NumberColumn
 
-_BLANKS = " \t\n\r\v\f"
+BLANKS = " \t\n\r\v\f"
+"""Around values, where they do not count."""
 _NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _NUMBER_OR_INFINITY = rf"^(?:{_NUMBER}|[+-]?(?i:inf(?:inity)?))$"
 _TRUTHS = {"true": True, "false": False}
@@ -191,9 +192,9 @@ def text_labels(text: Any, labels: Sequence[Label], decimal: str = ".") -> Coded
         raise TypeError(f"text must be strings, got {text.type}.")
     if isinstance(labels[0], str):
         known = set(labels)
-        values = [v if v is None or v in known else v.strip(_BLANKS) for v in column.values]
+        values = [v if v is None or v in known else v.strip(BLANKS) for v in column.values]
     else:
-        values = [None if v is None else _number(v.strip(_BLANKS), decimal) for v in column.values]
+        values = [None if v is None else _number(v.strip(BLANKS), decimal) for v in column.values]
     return CodedColumn(column.codes, values)
 
 
@@ -217,7 +218,7 @@ def count_trimmed(text: Any, labels: Sequence[Label]) -> int:
     return sum(
         count
         for value, count in zip(found.to_pylist(), counts.to_pylist(), strict=True)
-        if value is not None and value not in known and value.strip(_BLANKS) in known
+        if value is not None and value not in known and value.strip(BLANKS) in known
     )
 
 

@@ -194,7 +194,7 @@ def matched_columns(
     SchemaError
         If one is not there, or twice.
     """
-    called = [name if name in wanted else name.strip() for name in found]
+    called = trimmed_names(found, wanted)
     if absent := [name for name in wanted if name not in called]:
         others = [name for name in called if name not in wanted]
         hint = mistake or did_you_mean(absent[0], others or called)
@@ -208,6 +208,11 @@ def matched_columns(
     # Of a name no more than its first line: a stray quote in the first row can hide records in it.
     unused = [" ".join(name.splitlines()[:1]) for name in called if name not in wanted]
     return {name: called.index(name) for name in wanted}, unused
+
+
+def trimmed_names(found: Sequence[str], wanted: Collection[str]) -> list[str]:
+    """The names of columns without the blanks around them, unless they are wanted with these."""
+    return [name if name in wanted else name.strip() for name in found]
 
 
 def check_column_type(
@@ -340,7 +345,7 @@ def _guessed(opened: CsvFile, positions: Sequence[int]) -> list[Any]:
     if not read.is_valid:
         raise SchemaError(
             f"{opened.path}: must be {opened.dialect.encoding} text, and is not. Pass "
-            "--encoding latin-1, or what it is."
+            "--encoding, such as latin-1."
         )
     return read.columns
 

@@ -7,7 +7,7 @@ so that a misspelt label or a unit that was mixed up is found before.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,12 @@ from privatree.sources.columns import (
 from privatree.sources.containers import Table, is_from
 from privatree.sources.csv_files import CsvFile, open_csv
 from privatree.sources.csv_text import count_trimmed, text_column
-from privatree.sources.files import open_parquet, read_parquet
+from privatree.sources.files import (
+    check_column_type,
+    open_parquet,
+    read_parquet,
+    trimmed_names,
+)
 from privatree.sources.opening import open_frame, open_labels
 from privatree.sources.paths import is_csv, partition_values
 from privatree.sources.schema_check import Misfit, SchemaCheck
@@ -143,7 +148,7 @@ def _csv(
     opened: CsvFile, wanted: Mapping[str, Feature], result: SchemaCheck
 ) -> tuple[dict[str, ReadColumn], list[Misfit]]:
     hint = opened.mistake or " Its first row must name them."
-    names = _trimmed(opened.names, wanted)
+    names = trimmed_names(opened.names, wanted)
     positions, problems = _positions(str(opened.path), names, wanted, result, hint)
     read = opened.text(list(positions.values()), allow_ragged=True)
     if not read.is_valid:
@@ -173,7 +178,7 @@ def _parquet(
     folders = partition_values(file)
     with open_parquet(file) as opened:
         found = opened.schema_arrow
-        names = _trimmed([*found.names, *folders], wanted)
+        names = trimmed_names([*found.names, *folders], wanted)
         positions, problems = _positions(str(file), names, wanted, result, "")
         result.n_records += opened.metadata.num_rows
         for name, position in positions.items():
@@ -182,20 +187,14 @@ def _parquet(
                 columns[name] = _read_text(name, text, wanted[name], result)
                 continue
             try:
-                _check_type(name, arrow_type(found.types[position]), wanted[name], name == target)
+                kind = arrow_type(found.types[position])
+                check_column_type(file, name, kind, wanted[name], is_target=name == target)
             except SchemaError as error:
-                problems.append(Misfit(name, f"{file}: {error}"))
+                problems.append(Misfit(name, str(error)))
                 continue
             (data,) = read_parquet(opened, folders, [position])
             columns[name] = ReadColumn(arrow_column(data))
     return columns, problems
-
-
-def _check_type(name: str, found: Any, feature: Feature, is_target: bool) -> None:
-    if is_target and isinstance(feature, Categorical):
-        check_class_type(f"column {name!r}", found, feature.categories)
-    else:
-        check_feature_type(name, found, feature, of_a_frame=True)
 
 
 def _positions(
@@ -224,11 +223,6 @@ def _positions(
         if found.count(name) > 1
     ]
     return {name: found.index(name) for name in wanted if found.count(name) == 1}, problems
-
-
-def _trimmed(found: Sequence[str], wanted: Collection[str]) -> list[str]:
-    """Names of columns of files, of which blanks around them do not count, as in training."""
-    return [name if name in wanted else name.strip() for name in found]
 
 
 def _meant(absent: str, others: Sequence[str]) -> str:

@@ -26,10 +26,10 @@ def find_files(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
     ----------
     paths : sequence of path
         Files, folders and patterns such as ``"data/part-*.csv"``; ``"-"`` is CSV text on the
-        standard input. Of a folder the CSV and Parquet
-        files right in it are taken, except those whose names start with ``.`` or ``_``, and so are
-        those of the folders in it that are called ``NAME=VALUE``, however deep these lie in each
-        other: that is how partitioned tables are written. No other folders in it are looked into.
+        standard input. Of a folder the CSV and Parquet files right in it are taken, except those
+        whose names start with ``.`` or ``_``, and so are those of the folders in it that are called
+        ``NAME=VALUE``, however deep these lie in each other: that is how partitioned tables are
+        written. No other folders in it are looked into.
 
     Returns
     -------
@@ -55,7 +55,9 @@ def find_files(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
                 "or .pq."
             )
         if file.resolve() in seen:
-            raise ParameterError(f"{file}: must be named once, or its records count twice.")
+            raise ParameterError(
+                f"{file}: is listed twice; its records would be counted twice. Name it once."
+            )
         seen.add(file.resolve())
     if len({is_csv(file) for file in files}) > 1:
         raise ParameterError("data must be all CSV files or all Parquet files, got both.")

@@ -62,24 +62,27 @@ class _Utf8(io.RawIOBase):
         return len(given)
 
 
+def is_compressed(path: Path) -> bool:
+    """Tell whether a file is compressed, by its name or, of the standard input, by its start."""
+    return _compression(path) != ""
+
+
 @contextmanager
 def _opened(path: Path) -> Iterator[BinaryIO]:
     """The content, decompressed."""
     with io.BytesIO(path.content) if isinstance(path, HeldFile) else open(path, "rb") as file:
-        kind = _compression(path, file)
+        kind = _compression(path)
         try:
             yield _decompressed(file, kind)
         except (gzip.BadGzipFile, EOFError, zlib.error, _ZstdError):
             raise ParameterError(f"{path}: not a whole {kind} file. Compress it again.") from None
 
 
-def _compression(path: Path, file: BinaryIO) -> str:
+def _compression(path: Path) -> str:
     if isinstance(path, HeldFile):
-        start = file.read(len(_ZSTD_START))
-        file.seek(0)
-        if start.startswith(_GZIP_START):
+        if path.content.startswith(_GZIP_START):
             return "gzip"
-        return "zstd" if start == _ZSTD_START else ""
+        return "zstd" if path.content.startswith(_ZSTD_START) else ""
     return {".gz": "gzip", ".zst": "zstd"}.get(path.suffix.lower(), "")
 
 

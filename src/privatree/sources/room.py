@@ -9,6 +9,7 @@ from pathlib import Path
 from privatree.sources.files import open_parquet
 from privatree.sources.held_files import HeldFile
 from privatree.sources.paths import is_parquet
+from privatree.sources.raw_files import is_compressed
 
 _COPIES = 3  # of the codes: as they are read, joined, and sent to their nodes
 _COMFORTABLE = 0.4  # of the memory that is free
@@ -37,7 +38,7 @@ def fits_in_memory(files: Sequence[Path], n_features: int) -> bool:
             with open_parquet(file) as opened:
                 values += opened.metadata.num_rows * n_features
         else:
-            packed = _PACKED if file.suffix.lower() in (".gz", ".zst") else 1
+            packed = _PACKED if is_compressed(file) else 1
             size = len(file.content) if isinstance(file, HeldFile) else file.stat().st_size
             values += packed * size // _CSV_VALUE
     return _COPIES * values < _COMFORTABLE * free_memory()
