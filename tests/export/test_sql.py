@@ -213,6 +213,7 @@ def test_an_enumeration_in_duckdb(by_hand, databases) -> None:
 # --- deep and wide ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @BOTH
 @pytest.mark.parametrize("to_right", [True, False])
 def test_the_deepest_tree(chain, databases, database, to_right) -> None:

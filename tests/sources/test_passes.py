@@ -340,6 +340,7 @@ def test_a_batch_that_cannot_be_read_stops_all_threads():
 # --- what the caller may do wrong ---------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_tables_that_would_not_fit_are_refused_before_anything_is_charged(monkeypatch):
     frame, labels = some_records(50, 2, 0)
     budget = Budget(10)
