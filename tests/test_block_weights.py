@@ -147,6 +147,7 @@ def pair_tables(small, times):
     return rows, middle, tables * np.int32(times), totals * times
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
 @settings(max_examples=40)
 @given(seed=seeds)

@@ -368,6 +368,7 @@ def test_lookahead_is_how_many_levels_are_drawn_together(lookahead, purpose):
                    for n in range(2, 9) if f"last {n} levels" not in purpose)  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_depth_follows_the_records_and_epsilon_if_nobody_says_one():
     X, y, schema = classes_table(2, 20_000)
     y = (np.floor(X[:, 0] * 64) % 2).astype(int)
@@ -463,6 +464,7 @@ def test_probabilities_are_near_the_truth_with_many_records():
     assert fitted.predict_proba([[0.75]])[0, 1] == pytest.approx(0.9, abs=0.03)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_categories", [256, 257, 600, 1500])
 @pytest.mark.parametrize("schedule", ["accuracy", "robust"])
 def test_many_categories(n_categories, schedule):

@@ -231,6 +231,7 @@ def test_a_schedule_has_the_largest_sums_of_its_sequences(plan):
         assert schedule.counts == max(total(path, "count") for path in listed)
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(plans(deepest=16), seeds)
 def test_no_walk_of_a_deep_tree_exceeds_the_bounds(plan, seed):
@@ -402,6 +403,7 @@ def test_equal_plans_decide_alike(made):
     assert hash(replace(plan)) == hash(plan)
 
 
+@pytest.mark.slow
 @given(plans())
 def test_shares_before_the_tree(plan):
     assert plan.leaf_count_epsilon == plan.probability_share * plan.epsilon

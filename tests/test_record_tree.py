@@ -130,6 +130,7 @@ def test_every_path_spends_epsilon_exactly_and_as_the_plan_can(seed):
         assert listed is None or paid in listed
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(seeds)
 def test_every_split_separates_codes_that_the_splits_above_left(seed):

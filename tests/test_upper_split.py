@@ -46,6 +46,7 @@ def test_some_class_is_in_the_group_and_some_is_not_and_the_share_is_clamped(noi
     assert centre.score_range == max(share, UNITS - share)
 
 
+@pytest.mark.slow
 @given(noisy)
 def test_the_two_groups_are_of_about_the_same_size_and_the_largest_classes_apart(noisy_counts):
     group = group_of(centring(noisy_counts))

@@ -12,7 +12,8 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
@@ -29,7 +30,7 @@ from privatree.cache_folder import cache_folder
 numba_settings: Any = numba.config
 """Each environment variable of numba, as an attribute."""
 _PACKAGE = Path(__file__).parent
-_IMPORTED = re.compile(rb"^\s*(?:from|import)\s+(privatree[\w.]*)", re.MULTILINE)
+_IMPORTED = re.compile(rb"^[ \t]*(?:from|import)[ \t]+(privatree[\w.]*)", re.MULTILINE)
 _NAME = "privatree-kernels-"
 _MAX_FOLDERS = 8
 _SECONDS_IN_USE = 24 * 60 * 60
@@ -88,27 +89,26 @@ def code_digest(package: Path) -> str | None:
         If a file cannot be read.
     """
     texts = {path.relative_to(package.parent): path.read_bytes() for path in package.rglob("*.py")}
+    inside = defaultdict[Path, list[Path]](list)
+    for path in texts:
+        inside[path.parent].append(path)
     waiting = [path for path, text in texts.items() if b"privatree.compiling" in text]
     found = set[Path]()
     while waiting:
         path = waiting.pop()
         if path not in found:
             found.add(path)
-            for module in _IMPORTED.findall(texts[path]):
-                waiting += _files_of(module.decode(), texts)
+            for module in set(_IMPORTED.findall(texts[path])):
+                imported = Path(*module.decode().split("."))
+                file = imported.with_suffix(".py")
+                # Of a package all files: any may be what is imported.
+                waiting += [file] if file in texts else inside[imported]
     if not found:
         return None
     digest = sha256(repr((numba.__version__, llvmlite.__version__, np.__version__)).encode())
     for path in sorted(found):
         digest.update(repr((path.as_posix(), texts[path])).encode())
     return digest.hexdigest()[:16]
-
-
-def _files_of(module: str, files: Iterable[Path]) -> list[Path]:
-    """The file of a module; of a package all its files, because any may be what is imported."""
-    path = Path(*module.split("."))
-    file = path.with_suffix(".py")
-    return [other for other in files if other == file or other.parent == path]
 
 
 def _parents() -> Iterator[Path]:

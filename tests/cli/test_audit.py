@@ -79,6 +79,7 @@ def test_a_false_claim_is_said_to_be_false(monkeypatch, capsys):
     assert "the claim of 1 is false for whole records." in shown
 
 
+@pytest.mark.slow
 def test_json_is_all_that_is_printed_and_a_seed_repeats_it(folder, monkeypatch, capsys):
     options = ("--pairs", "three-records,no-records", "--json", "-o", "report.json")
     reports = []

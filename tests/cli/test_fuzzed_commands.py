@@ -218,6 +218,7 @@ WORDS = st.one_of(st.sampled_from(VOCABULARY.split()), st.text(max_size=6))
 SLOW = {"demo", "audit", "reproduce"}
 
 
+@pytest.mark.slow
 @settings(
     max_examples=50,
     derandomize=True,

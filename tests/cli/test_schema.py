@@ -140,6 +140,7 @@ def test_blanks_in_the_file_do_not_get_into_the_schema(folder, monkeypatch):
 # --- from a draft to a model --------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", datasets.names())
 @pytest.mark.filterwarnings("error")
 def test_draft_edit_check_and_fit_every_bundled_dataset(tmp_path, monkeypatch, capsys, name):

@@ -48,6 +48,7 @@ def test_pages_of_every_kind_are_run():
     assert {"quickstart", "index", "robustness", "audits", "command-line"} <= set(SESSIONS)
 
 
+@pytest.mark.slow
 def test_the_demo_says_what_the_quickstart_says(tmp_path, monkeypatch):
     """But for the accuracy of its tree, which is another one each time."""
     monkeypatch.chdir(tmp_path)

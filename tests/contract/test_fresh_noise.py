@@ -262,6 +262,7 @@ MUTANTS = {
 }
 
 
+@pytest.mark.slow
 @needs_fork
 @pytest.mark.parametrize(
     ("mutant", "situation"),

@@ -139,6 +139,7 @@ def test_json(trained: Trained, tmp_path) -> None:
     _check(trained, got)
 
 
+@pytest.mark.slow
 def test_scikit_learn(trained: Trained) -> None:
     got = {}
     for name, model in trained.models.items():

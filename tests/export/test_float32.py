@@ -10,6 +10,7 @@ from privatree.export.float32 import Rounding
 finite = st.floats(allow_nan=False, allow_infinity=False)
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(st.lists(finite, min_size=1, max_size=6), st.lists(finite, max_size=6), st.data())
 def test_every_number_stays_on_its_side(thresholds, numbers, data):

@@ -33,6 +33,7 @@ def run(model: Any, feeds: dict[str, Any]) -> tuple[Any, Any]:
     return label, probabilities
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(seed=st.integers(0, 2**32))
 def test_strange_names_and_values(strange, seed) -> None:

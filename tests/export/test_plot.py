@@ -115,6 +115,7 @@ def check(ax: Axes, tree: Tree) -> None:
     assert max(box.y1 for box in found) <= whole.y1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("depth", "full"), [(1, True), (2, False), (3, True), (4, False), (5, False), (6, False)]
 )
@@ -218,6 +219,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))
 def test_names_are_shown_as_they_are(name: str) -> None:
     schema = Schema({name: Numeric(0, 1), "c": Categorical([name, "other"])}, [name, "no"])

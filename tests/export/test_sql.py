@@ -257,6 +257,7 @@ def test_an_enumeration_in_duckdb(by_hand, databases) -> None:
 # --- deep and wide ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @EVERYWHERE
 @pytest.mark.parametrize("to_right", [True, False])
 def test_the_deepest_tree(chain, databases, database, dialect, to_right) -> None:

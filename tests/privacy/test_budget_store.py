@@ -732,6 +732,7 @@ def reading(path: Path, content: bytes) -> Any:
     return None
 
 
+@pytest.mark.slow
 def test_a_damaged_file_is_refused_or_read_as_it_was(
     path: Path, written: tuple[bytes, Any]
 ) -> None:

@@ -385,6 +385,7 @@ ACTIONS = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=120, deadline=None)
 @given(ACTIONS)
 def test_any_sequence_of_charges(actions: list[tuple[str, int, int]]) -> None:

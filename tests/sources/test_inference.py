@@ -270,6 +270,7 @@ def test_complex_data_cannot_be_described():
 # --- the inferred schema reads its own data back ------------------------------------------------
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     rows=st.lists(

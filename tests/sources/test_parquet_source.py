@@ -54,6 +54,7 @@ def write(path, frame, **options):
 # --- what is read -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", [7, 64, 10**6])
 @pytest.mark.parametrize("rows", [7, 50, 2**16])
 def test_batches_and_row_groups_do_not_matter(tmp_path, monkeypatch, rows, group):

@@ -70,6 +70,7 @@ def test_a_part_follows_the_law_of_its_weight(case: str, chi_square: Callable[..
     assert chi_square(counts, wrong, len(draws)) > 1, "twice the rate would be seen"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_with_the_error_infinite_every_draw_is_decided_precisely_and_is_the_same(
     case: str, monkeypatch: pytest.MonkeyPatch, layered: Callable[[int], Randomness]

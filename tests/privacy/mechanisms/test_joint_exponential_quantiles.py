@@ -94,6 +94,7 @@ def law(mechanism: JointExponentialQuantiles, data) -> Law:
     return law_of_tables(FloatTables(problem), problem)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("neighbours", RELATIONS)
 @pytest.mark.parametrize("quantiles", QUANTILES)
 @pytest.mark.parametrize(
@@ -111,6 +112,7 @@ def test_the_tables_give_the_law_of_the_definition(neighbours, quantiles, data) 
                 assert found[cells] == pytest.approx(chance, rel=1e-11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [1, 8])
 @pytest.mark.parametrize("neighbours", RELATIONS)
 @pytest.mark.parametrize("quantiles", QUANTILES)

@@ -111,6 +111,7 @@ NEAR = [side * 2**power for power in (0, 40, 100, 200, 240, 270, 300, 330) for s
 """From 400 to 70 bits behind the point."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [2, 3, 40, 1000])
 def test_the_rounding_of_exact_weights_hides_no_wrong_decision(size) -> None:
     generator = np.random.default_rng(size)

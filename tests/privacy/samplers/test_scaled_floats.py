@@ -33,6 +33,7 @@ def numbers() -> list[tuple[float, int]]:
     return [*zip(mantissas.tolist(), exponents.tolist(), strict=True), *ends]
 
 
+@pytest.mark.slow
 def test_every_operation_rounds_once_and_stays_in_range() -> None:
     for a in numbers():
         for b in numbers():
