@@ -51,7 +51,19 @@ def test_what_could_be_read_in_two_ways_is_refused(options, message):
 
 @pytest.mark.parametrize(
     "encoding",
-    ["utf-7", "utf-32", "iso2022_jp", "iso2022_kr", "hz", "cp037", "euc_jp", "gb18030", "rot13"],
+    [
+        "utf-7",
+        "utf-32",
+        "iso2022_jp",
+        "iso2022_kr",
+        "hz",
+        "cp037",
+        "euc_jp",
+        "gb18030",
+        "rot13",
+        "unicode_escape",
+        "raw_unicode_escape",
+    ],
 )
 def test_encodings_in_which_one_line_can_change_the_next_are_refused(encoding):
     with pytest.raises(SchemaError, match=r"a line break is a byte of its own.*Convert the file"):

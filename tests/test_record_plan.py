@@ -332,7 +332,15 @@ def test_the_next_stage_is_that_of_the_design(made):
             best = possible[0]
             break
     stage = plan.stage(at)
-    if len(best) + 1 == n_levels:
+    # Too wide for two levels together, and too little to draw them one by one.
+    signal = math.log2(at.noisy_size * float(at.left))
+    is_one_better = (
+        not best
+        and plan.lookahead is None
+        and (plan.n_classes == 2 or at.depth > 0)
+        and signal < record_plan.ONE_BY_ONE_SIGNAL
+    )
+    if len(best) + 1 == n_levels or is_one_better:
         assert stage == DrawBlock(at.left, best)
         return
     assert stage == CountClasses(at.left * share_of(n_levels) * Fraction(15, 100))

@@ -180,6 +180,8 @@ def _lines_are_local(encoding: str) -> bool:
     between alphabets, as ISO-2022 does by an escape sequence, fail the first condition.
     """
     ascii_bytes = bytes(range(128)) + b"\x1b$BA"
+    if encoding.endswith("escape"):  # a backslash and letters make a line break
+        return False
     try:
         if ascii_bytes.decode(encoding) != ascii_bytes.decode("ascii"):
             return False

@@ -56,11 +56,11 @@ def a_byte_that_is_no_text_is_an_error(patch: Patch) -> None:
 def a_ragged_line_is_an_error(patch: Patch) -> None:
     real = CsvFile.chunk_text
 
-    def mutant(*of_chunk: Any) -> Any:
-        found = real(*of_chunk)
-        if found.n_ragged:
-            raise SchemaError("rows must have as many values as the first one.")
-        return found
+    def mutant(*of_chunk: Any) -> Iterator[Any]:
+        for found in real(*of_chunk):
+            if found.n_ragged:
+                raise SchemaError("rows must have as many values as the first one.")
+            yield found
 
     patch.setattr(CsvFile, "chunk_text", mutant)
 

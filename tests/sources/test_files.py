@@ -155,6 +155,14 @@ def test_what_a_number_is(text, number):
     np.testing.assert_array_equal(numbers_of(text, "?"), [number, math.nan])
 
 
+def test_a_long_value_that_is_nearly_a_number_takes_no_longer_than_others(path):
+    """Not the square of its length, as a pattern takes that tries every end of the digits."""
+    long = "1" * 2_000_000 + "x"
+    schema = Schema({"a": Categorical([1, 2]), "b": Numeric(0, 9)}, [0, 1])
+    records = read(path, f"a,b,y\n1,2,0\n{long},{long},1\n", schema, "y")
+    assert records.features.column("a").to_pylist() == [1, None]
+
+
 @given(st.text(st.sampled_from("0123456789.eE+-infaNtyxrlus \t\n\x00ü("), max_size=8) | st.text())
 def test_a_number_does_not_depend_on_its_neighbours(text):
     alone = numbers_of(text)

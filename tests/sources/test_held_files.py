@@ -1,10 +1,11 @@
 import datetime
 import io
 import pickle
-import sys
+import zipfile
 
 import openpyxl
 import pytest
+from rows_of_sources import coded_rows
 
 from privatree import Categorical, CsvDialect, Numeric, ParameterError, Schema
 from privatree.sources import CsvSource
@@ -89,13 +90,75 @@ def test_one_row_more_is_one_record_more(tmp_path):
         assert records.features.num_rows == 2 + len(more)
 
 
-def test_what_is_no_workbook_is_told(tmp_path, monkeypatch):
+HOSTILE = {  # by format, what Excel can hold and readers choke on
+    "[h]:mm:ss": 1e9,
+    "yyyy-mm-dd": -1e300,
+    "General": 1e308,
+    "0.00": "_x0000_",
+}
+
+
+@pytest.mark.parametrize(("form", "value"), HOSTILE.items())
+@pytest.mark.parametrize("place", ["B3", "XFD1048576", "A3"])
+def test_no_cell_is_an_error_or_changes_another_row(tmp_path, form, value, place):
+    """Nor which columns there are: the names in the first row alone say that."""
+    book = openpyxl.Workbook()
+    sheet = book.active
+    for row, cells in enumerate(
+        [["age", "ward", "ill"], [65, "north", "yes"], [30, "north", "no"]]
+    ):
+        for column, cell in enumerate(cells):
+            sheet.cell(row + 1 + (row == 2), column + 2, cell)  # from column B on, row 3 empty
+    book.save(tmp_path / "a.xlsx")
+    before = CsvSource(tmp_path / "a.xlsx", "ill")
+    rows, n_rows = coded_rows(before, SCHEMA)
+    sheet[place], sheet[place].number_format = value, form
+    book.save(tmp_path / "b.xlsx")
+    after = CsvSource(tmp_path / "b.xlsx", "ill")
+    found, n_found = coded_rows(after, SCHEMA)
+    assert (found, after.ignored) == (rows, before.ignored)
+    assert n_found - n_rows <= 1
+    assert len(rows) == 2
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        '<c r="B3" t="n"><v>many</v></c>', '<c r="B3" t="s"><v>99</v></c>',
+        '<c r="B3" t="s"><v>-1</v></c>', '<c r="B3" t="e"><v>#ODD!</v></c>', "<c/>",
+        '<c r="B3" t="odd"><v>1</v></c>', '<c r="B3" s="999"><v>1</v></c>', '<c r="?"><v>1</v></c>',
+        '<c r="B3" t="b"><v>2</v></c>', '<c r="B3" s="x"><v>nan</v></c>', '<c><v>inf</v></c>',
+        '<c r="B3" t="inlineStr"/>', '<c r="B3" t="str"/>', '<c r="B3"><v>1e999</v></c>',
+    ],
+)  # fmt: skip
+def test_cells_that_no_excel_writes(tmp_path, cell):
+    workbook(tmp_path / "a.xlsx", [["age", "ward", "ill"], [65, "north", "yes"]])
+    with zipfile.ZipFile(tmp_path / "a.xlsx") as whole:
+        parts = {name: whole.read(name) for name in whole.namelist()}
+    name = "xl/worksheets/sheet1.xml"
+    more = f'<row r="3">{cell}</row></sheetData>'
+    parts[name] = parts[name].replace(b"</sheetData>", more.encode())
+    with zipfile.ZipFile(tmp_path / "b.xlsx", "w") as changed:
+        for part, text in parts.items():
+            changed.writestr(part, text)
+    rows = coded_rows(CsvSource(tmp_path / "a.xlsx", "ill"), SCHEMA)
+    found = coded_rows(CsvSource(tmp_path / "b.xlsx", "ill"), SCHEMA)
+    assert found[0] == rows[0]
+    assert found[1] - rows[1] <= 1
+
+
+def test_what_is_no_workbook_is_told(tmp_path):
     path = tmp_path / "a.xlsx"
-    path.write_bytes(b"no workbook")
-    with pytest.raises(ParameterError, match=r"a\.xlsx: not an Excel workbook that can be read"):
-        open_csv(find_files([path])[0])
-    monkeypatch.setitem(sys.modules, "python_calamine", None)
-    with pytest.raises(ParameterError, match=r"pip install 'privatree\[excel\]'"):
+    whole = workbook(tmp_path / "b.xlsx", [["age", "ill"], [1, "no"]]).read_bytes()
+    for content in (b"", b"no workbook", whole[:-40], whole[:200]):
+        path.write_bytes(content)
+        with pytest.raises(
+            ParameterError, match=r"a\.xlsx: not an Excel workbook that can be read"
+        ):
+            open_csv(find_files([path])[0])
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("xl/workbook.xml", "<workbook><sheets/></workbook>")
+    with pytest.raises(ParameterError, match="not an Excel workbook"):
         open_csv(find_files([path])[0])
 
 

@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 _BEGINS_FORMULA = "=+\\-@\t\r\n＝＋－＠"
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 # Also within a text: with another separator, and quotes that are read in another way, a part of it
 # can become a cell.
 _FORMULA = re.compile(rf"""(^[ "]*|[,;|\t\r\n][\s"]*)(?=[{_BEGINS_FORMULA}])""")

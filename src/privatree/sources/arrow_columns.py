@@ -8,6 +8,9 @@ import numpy as np
 
 from privatree.sources.columns import CodedColumn, Column, ColumnType, Kind, NumberColumn
 
+_MAX_DICTIONARY = 2**30
+"""Bytes of text of which a dictionary can hold all, whatever it is."""
+
 
 def arrow_type(found: Any) -> ColumnType:
     """Return what an Arrow type declares."""
@@ -53,8 +56,11 @@ def arrow_column(data: Any) -> Column:
         data = pc.run_end_decode(data)
     if pa.types.is_null(data.type):
         return CodedColumn(np.full(len(data), -1, dtype=np.int8), ())
-    if _is_text(data.type):
+    if _is_text(data.type) and data.nbytes < _MAX_DICTIONARY:
         data = data.dictionary_encode()
+    elif _is_text(data.type):  # a dictionary for each chunk, lest one be larger than Arrow's can be
+        encoded = [chunk.dictionary_encode() for chunk in data.chunks]
+        data = pa.chunked_array(encoded)
     if pa.types.is_dictionary(data.type):
         return _dictionary_column(data)
     if pa.types.is_decimal(data.type):

@@ -91,6 +91,9 @@ def row_chunks(
             open_row += piece
         else:
             open_row.clear()
+    if n_open and not dialect.multiline:  # the last line is read as if another followed it
+        n_open += 1
+        open_row += b"\n"
     if n_open > MAX_ROW_BYTES:
         yield RowChunk(bytearray(), long_row_follows=True)
     elif open_row:

@@ -16,7 +16,8 @@ from privatree.sources.columns import CodedColumn, Column, NumberColumn
 
 BLANKS = " \t\n\r\v\f"
 """Around values, where they do not count."""
-_NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+# Without a choice of where digits belong: with one, a long value takes the square of its length.
+_NUMBER = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _NUMBER_OR_INFINITY = rf"^(?:{_NUMBER}|[+-]?(?i:inf(?:inity)?))$"
 _TRUTHS = {"true": True, "false": False}
 MISSING_WORDS = frozenset(
