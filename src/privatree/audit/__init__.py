@@ -3,9 +3,9 @@
 ``exact.py`` finds the exact privacy loss of our learner on tiny universes of records
 (``universe.py``), by running its own code in every possible way (``enumeration.py``).
 ``blackbox.py`` bounds the real epsilon of any learner from below, by training it on neighbouring
-tables (``neighbours.py``), some of them in files (``file_neighbours.py``, ``file_readers.py``), and
-looking at what it releases (``outcomes.py``) for events that tell the tables apart (``events.py``),
-which are counted (``findings.py``).
+tables (``all_pairs.py``: those in ``neighbours.py`` and, through files, in ``file_neighbours.py``,
+with ``file_readers.py``), and looking at what it releases (``outcomes.py``) for events that tell
+the tables apart (``events.py``), which are counted (``findings.py``).
 """
 
 from privatree.audit.all_pairs import known_pairs

@@ -44,8 +44,8 @@ def predict(
         bool,
         typer.Option(
             "--safe-for-spreadsheets",
-            help="In CSV, put an apostrophe before text that a spreadsheet would take for a "
-            "formula, because it begins with =, +, - or @: in labels, kept columns and names of "
+            help="In CSV, put an apostrophe before text that a spreadsheet would run as a formula, "
+            "such as text that begins with =, +, - or @: in labels, kept columns and names of "
             "columns.",
         ),
     ] = False,
@@ -62,8 +62,8 @@ def predict(
     Predictions are about the people in DATA: they are not private, and nothing is added to hide
     them. A value that does not fit the model's schema counts as it did in training.
 
-    Text is written as it is in MODEL and DATA. Who opens a CSV file of strangers' text with a
-    spreadsheet should make it with --safe-for-spreadsheets, which changes some of it.
+    Text is written as it is in MODEL and DATA. Before you open the result in a spreadsheet, pass
+    --safe-for-spreadsheets if you do not trust that text; it changes some of it.
 
     Example: privatree predict model.json new-patients.csv --keep id -o predictions.csv
     """

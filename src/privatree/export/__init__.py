@@ -14,6 +14,7 @@
     onnx_graph.py      an ONNX model
     sklearn_view.py    a trained tree of scikit-learn, for its own functions and for SHAP
                        (float32.py: numbers that it cannot round across a threshold)
+    notebook.py        a model as HTML for a notebook
     reading.py         what they all read of a model
 
 Names are loaded when they are first used. No file is called like a function in it, whose place it

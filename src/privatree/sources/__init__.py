@@ -25,7 +25,7 @@ What is here, from the caller's table to counts::
                          (csv_values.py) and what the text stands for (csv_text.py);
                          csv_detection.py: how a file seems to be written, which leaks
     raw_files.py         the content of a file, decompressed and decoded (held_files.py: standard
-                         input and workbooks)
+                         input and workbooks; excel_sheet.py: cells)
 
     coding.py            a batch to codes (cut_search.py: compiled)
     questions.py         what one pass answers: counts (tallies.py: of values; held_codes.py: the
