@@ -171,8 +171,8 @@ def test_amounts_that_are_not_read_as_numbers_are_told(values, n_amounts, is_csv
     said = remark(draft_of(is_csv, x=values * 20), "x")
     assert said == (
         f"Text: 2 categories. {n_amounts} records with text that looks like numbers with a decimal "
-        "comma or marks between the thousands: draft again with --decimal ',', or write them as "
-        "1296.5 in the data."
+        "comma (then draft again with --decimal ',') or marks between the thousands (then take the "
+        "marks out of the data)."
     )
 
 

@@ -20,7 +20,8 @@ from privatree.errors import ParameterError, PrivacyLeakWarning
 from privatree.model import Model, mimebundle, refuse_importances, tags_of_trees
 from privatree.privacy.amounts import positive_fraction
 from privatree.privacy.statement import SCHEMA_LEAK, Leak
-from privatree.schema import Label, Schema
+from privatree.schema import Schema
+from privatree.sources.columns import are_class_codes
 from privatree.sources.containers import Table
 from privatree.sources.frame_records import FrameRecords
 from privatree.sources.frames import open_frame, open_labels, read_features, read_labels
@@ -229,16 +230,9 @@ def _of_coded_labels(schema: Schema, target: Table) -> Schema:
     decide, and the schema; a number beyond the classes is a label that is unknown.
     """
     (labels,) = target.columns
-    found, classes = labels.type, schema.classes
-    has_numbers = found.kind == "number" and found.is_integer and not found.is_category
-    if not has_numbers or not all(map(_is_a_name, classes)):
+    if not are_class_codes(labels.type, schema.classes):
         return schema
-    return replace(schema, classes=range(len(classes)))
-
-
-def _is_a_name(label: Label) -> bool:
-    """Text that no number can be meant by, unlike "1" and "2"."""
-    return isinstance(label, str) and not label.strip().lstrip("+-").replace(".", "").isdecimal()
+    return replace(schema, classes=range(len(schema.classes)))
 
 
 def schema_leaks(schema: Schema) -> tuple[Leak, ...]:

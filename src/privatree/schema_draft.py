@@ -38,8 +38,8 @@ _DATES = (
     "the age or the days since an event."
 )
 _AMOUNTS = (
-    "like numbers with a decimal comma or marks between the thousands: draft again with --decimal "
-    "',', or write them as 1296.5 in the data."
+    "like numbers with a decimal comma (then draft again with --decimal ',') or marks between the "
+    "thousands (then take the marks out of the data)."
 )
 
 _HEADER = """\

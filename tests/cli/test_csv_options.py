@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import re
+import subprocess
 import sys
 
 import numpy as np
@@ -194,7 +195,7 @@ def test_the_same_in_python(here):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["a.parquet", "--delimiter", ";"], "--delimiter must be used with CSV files, got "
+        (["a.parquet", "--delimiter", ";"], "--delimiter is for CSV files, and a.parquet is "
          "none. Leave it out.\n"),
         (["a.csv", "--multiline", "--quote", "none"], "--multiline must be used with a quote: "
          "values span lines in quotes.\n"),
@@ -219,3 +220,44 @@ def test_a_mistake_is_one_line_and_nothing_is_written(
     said = capsys.readouterr()
     assert (said.out, said.err) == ("", f"privatree: {message}")
     assert sorted(here.iterdir()) == before
+
+
+def test_predict_tells_of_numbers_in_another_dialect(here, monkeypatch, capsys):
+    """Predictions are not private, and all of them would be wrong."""
+    (here / "a.csv").write_bytes(lines(";", ",").encode("latin-1"))
+    (here / "b.csv").write_text(lines(",", "."), newline="")
+    assert run(monkeypatch, "schema", "draft", "a.csv", "--target", "Ergebnis", "-o", "s.toml") == 0
+    confirm(here / "s.toml")
+    fit = ("--target", "Ergebnis", "--schema", "s.toml", "--epsilon", "1", "-q")
+    assert run(monkeypatch, "fit", "a.csv", *fit, "-o", "m.json") == 0
+    capsys.readouterr()
+    usual = ("--delimiter", ",", "--encoding", "utf-8")
+    assert run(monkeypatch, "predict", "m.json", "b.csv", *usual, "-o", "p.csv") == 0
+    said = capsys.readouterr().err.splitlines()
+    assert [line.partition(" is ")[0] for line in said] == [
+        "None of the values of 'Größe'", "None of the values of 'Gewicht'",
+    ]  # fmt: skip
+    assert (
+        run(monkeypatch, "predict", "m.json", "b.csv", *usual, "--decimal", ".", "-o", "p.csv") == 0
+    )
+    assert capsys.readouterr().err == ""
+
+
+def test_what_is_piped_in_is_not_overwritten(here):
+    (here / "a.csv").write_text(lines(",", "."), newline="")
+    before = (here / "a.csv").read_bytes()
+    command = [sys.executable, "-m", "privatree", "schema", "draft", "-", "--target", "Ergebnis"]
+    with (here / "a.csv").open("rb") as piped:
+        done = subprocess.run(
+            [*command, "-o", "a.csv", "--force"], stdin=piped, capture_output=True, text=True
+        )
+    assert done.returncode == 2
+    assert done.stderr == "privatree: a.csv: is also an input file. Choose another output.\n"
+    assert (here / "a.csv").read_bytes() == before
+
+
+@pytest.mark.parametrize("start", [b"PK\x03\x04", b"PAR1"])
+def test_what_is_no_text_cannot_be_piped_in(here, monkeypatch, capsys, start):
+    fit = ("schema", "draft", "-", "--target", "y", "-o", "s.toml")
+    assert run(monkeypatch, *fit, piped=start + b"...") == 2
+    assert "standard input: must be CSV text, got a" in capsys.readouterr().err

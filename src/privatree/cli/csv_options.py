@@ -37,7 +37,7 @@ class CsvOptions:
 
         if self.given and not any(is_csv(f) and not isinstance(f, ExcelFile) for f in files):
             raise ParameterError(
-                f"--{min(self.given)} must be used with CSV files, got none. Leave it out."
+                f"--{min(self.given)} is for CSV files, and {files[0]} is none. Leave it out."
             )
         self._changed(None)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -44,10 +45,23 @@ def check_output(output: Path, inputs: Iterable[Path]) -> None:
         raise ParameterError(f"{output}: is a folder. Name a file in it.")
     if not output.parent.is_dir():
         raise ParameterError(f"{output}: there is no folder {output.parent}. Create it first.")
-    if output.resolve() in {path.resolve() for path in inputs}:
+    inputs = list(inputs)
+    if output.resolve() in {path.resolve() for path in inputs} or _is_piped_in(output, inputs):
         raise ParameterError(f"{output}: is also an input file. Choose another output.")
     if not output.exists() or output.is_file():  # not a device or a pipe
         _check_folder(output)
+
+
+def _is_piped_in(output: Path, inputs: Iterable[Path]) -> bool:
+    """Whether a file to write is what the standard input comes from."""
+    from privatree.sources.held_files import StandardInput
+
+    if not any(isinstance(path, StandardInput) for path in inputs):
+        return False
+    try:
+        return os.path.samestat(os.fstat(sys.stdin.fileno()), output.stat())
+    except (OSError, ValueError):  # there is no such file yet, or the input has no file
+        return False
 
 
 def _check_folder(output: Path) -> None:

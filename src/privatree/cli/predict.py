@@ -15,6 +15,10 @@ from privatree.cli.output import check_output, write_output
 from privatree.cli.show import Model
 from privatree.cli.waiting import waiting
 from privatree.errors import ParameterError
+from privatree.visible_text import visible_line
+
+_MIN_ROWS = 10
+"""In fewer rows it can be that all values of a column are missing."""
 
 
 @csv_options
@@ -89,6 +93,7 @@ def predict(
             read = read_columns(files, kept, schema.csv)
             columns |= {name: read.column(name) for name in kept}
         records = read_files(files, schema, allow_ragged=False)
+        _tell_of_columns_without_numbers(records.features, schema)
         predicted = {"prediction": _arrow(loaded.predict(records.features))}
         if proba:
             shares = loaded.predict_proba(records.features)
@@ -100,6 +105,23 @@ def predict(
             )
         columns |= predicted
     _write(columns, output, safe=safe)
+
+
+def _tell_of_columns_without_numbers(features: Any, schema: Any) -> None:
+    """Say which columns of numbers have none: most likely they are written in another way."""
+    import numpy as np
+
+    from privatree.schema import Numeric
+
+    for name, feature in schema.features.items():
+        numbers = features.column(name).to_numpy() if isinstance(feature, Numeric) else ()
+        if len(numbers) >= _MIN_ROWS and np.isnan(numbers).all():
+            mark = "." if schema.csv is None else schema.csv.decimal
+            typer.echo(
+                f"None of the values of {visible_line(repr(name))} is a number with the decimal "
+                f"mark {mark!r}: all count as missing. Is it another mark? Then pass --decimal.",
+                err=True,
+            )
 
 
 def _arrow(labels: Any) -> Any:

@@ -116,6 +116,25 @@ def check_feature_type(name: str, found: ColumnType, feature: Feature, *, of_a_f
         )
 
 
+def are_class_codes(found: ColumnType, classes: Sequence[Label]) -> bool:
+    """Tell by their type whether labels are numbers that stand for classes of text.
+
+    Parameters
+    ----------
+    found : ColumnType
+        Of the labels.
+    classes : sequence
+        Those of the schema.
+    """
+    is_number = found.kind == "number" and found.is_integer and not found.is_category
+    return is_number and all(map(_is_a_name, classes))
+
+
+def _is_a_name(label: Label) -> bool:
+    """Text that no number can be meant by, unlike "1" and "2"."""
+    return isinstance(label, str) and not label.strip().lstrip("+-").replace(".", "").isdecimal()
+
+
 def check_class_type(where: str, found: ColumnType, classes: Sequence[Label]) -> None:
     """Refuse a column of labels whose type contradicts the classes.
 

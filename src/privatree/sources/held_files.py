@@ -14,7 +14,11 @@ from functools import cached_property
 from pathlib import Path
 
 from privatree.csv_dialect import CsvDialect
+from privatree.errors import ParameterError
 from privatree.sources.excel_sheet import sheet_rows
+
+_OTHER_KINDS = {b"PK\x03\x04": "a workbook or a zip file", b"PAR1": "a Parquet file"}
+"""How files begin that are no text."""
 
 STANDARD_INPUT = "-"
 """What stands for the standard input in place of a file's name."""
@@ -41,7 +45,13 @@ class StandardInput(HeldFile):
     @cached_property
     def content(self) -> bytes:
         """Everything up to its end."""
-        return sys.stdin.buffer.read()
+        content = sys.stdin.buffer.read()
+        for start, kind in _OTHER_KINDS.items():
+            if content.startswith(start):
+                raise ParameterError(
+                    f"{self}: must be CSV text, got {kind}. Name the file instead."
+                )
+        return content
 
 
 class ExcelFile(HeldFile):

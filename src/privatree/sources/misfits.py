@@ -22,6 +22,7 @@ from privatree.sources.column_misfits import ReadColumn, column_misfits, misfit_
 from privatree.sources.columns import (
     ColumnType,
     LazyColumn,
+    are_class_codes,
     check_class_type,
     check_feature_type,
 )
@@ -37,6 +38,11 @@ from privatree.sources.files import (
 from privatree.sources.opening import open_frame, open_labels
 from privatree.sources.paths import is_csv, partition_values
 from privatree.sources.schema_check import Misfit, SchemaCheck
+
+_CODES = (
+    "whole numbers, and the classes are text: fit takes them for the codes 0, 1, ... of an "
+    "ensemble, and predicts numbers. Pass the labels as text."
+)
 
 
 def find_misfits(files: Sequence[Path], schema: Schema, target: str) -> SchemaCheck:
@@ -129,6 +135,9 @@ def find_frame_misfits(X: Any, y: Any, schema: Schema) -> SchemaCheck:
     result.misfits = _in_order(found, schema.features)
     if labels is not None:
         (column,) = labels.columns
+        if are_class_codes(column.type, schema.classes):
+            result.misfits.append(Misfit("y", _CODES))
+            return result
         check = partial(check_class_type, "y", classes=schema.classes)
         classes = Categorical(schema.classes)
         result.misfits += _of_column("y", column, classes, check, is_target=True)
