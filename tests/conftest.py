@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import math
 import random
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -55,6 +56,13 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("privatree")
+
+
+def pytest_runtest_teardown() -> None:
+    """Close the figures of a test: others count those that are open."""
+    if (pyplot := sys.modules.get("matplotlib.pyplot")) is not None:
+        pyplot.close("all")
+
 
 _Result = TypeVar("_Result")
 

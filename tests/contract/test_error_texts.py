@@ -300,7 +300,7 @@ def test_a_ragged_row_to_predict_is_named_by_its_number_alone(
     with pytest.raises(SystemExit) as stopped:
         main()
     printed = capfd.readouterr()
-    assert "row 11 must have 3 values" in printed.err
+    assert "row 11, blank lines not counted, must have 3 values" in printed.err
     assert private_records.secret.in_text(printed.err) == set()
     assert private_records.secret.in_error(stopped.value) == set()
 
