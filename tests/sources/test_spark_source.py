@@ -275,11 +275,11 @@ def gated(spark, table, folder):
         return plain.mapInArrow(gate, plain.schema).toDF(*table.column_names)
 
 
-def when_two_wait(folder, act):
-    """Act as soon as a task waits behind the gate on each of two executors."""
+def when_waiting(n_executors, folder, act):
+    """Act as soon as a task waits behind the gate on each of so many executors."""
 
     def watch():
-        while len(list(folder.glob("waits-*"))) < 2:
+        while len(list(folder.glob("waits-*"))) < n_executors:
             time.sleep(0.02)
         act()
 
@@ -291,7 +291,8 @@ def when_two_wait(folder, act):
 def test_an_interrupted_pass_is_cancelled(spark, tmp_path):
     source = opened(gated(spark, records(), tmp_path))
     (tmp_path / "armed").touch()
-    watcher = when_two_wait(tmp_path, lambda: os.kill(os.getpid(), signal.SIGINT))
+    # One is enough: another may still be on its way, if its worker was killed by a test before.
+    watcher = when_waiting(1, tmp_path, lambda: os.kill(os.getpid(), signal.SIGINT))
     with pytest.raises(KeyboardInterrupt):
         source.answer(one_split())
     watcher.join()
@@ -327,7 +328,7 @@ def test_a_worker_killed_during_the_second_pass_changes_nothing(spark, cluster, 
 
     source = ArmedInTheSecondPass(gated(spark, table, tmp_path), target="label", progress=False)
     source.folder = tmp_path
-    watcher = when_two_wait(tmp_path, kill)
+    watcher = when_waiting(2, tmp_path, kill)
     assert learner.fit(source).model_.to_dict() == expected
     watcher.join()
     assert source.n_passes >= 2
