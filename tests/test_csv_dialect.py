@@ -70,6 +70,7 @@ def test_encodings_in_which_one_line_can_change_the_next_are_refused(encoding):
         CsvDialect(encoding=encoding)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "encoding", ["utf-8", "ascii", "latin-1", "cp1252", "koi8-r", "mac-roman", "shift_jis", "gbk",
                  "big5", "cp949"]

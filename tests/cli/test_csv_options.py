@@ -17,6 +17,7 @@ from privatree import CsvDialect, PrivaTreeClassifier, Schema, export_text, load
 from privatree.cli.app import main
 from privatree.sources import CsvSource
 
+pytestmark = pytest.mark.slow
 N_ROWS = 300
 
 

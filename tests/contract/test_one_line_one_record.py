@@ -120,6 +120,7 @@ def path(tmp_path_factory):
     return Path(tmp_path_factory.mktemp("lines") / "data.csv")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DIALECTS)
 @given(odd=any_bytes, at=st.integers(1, 13), seed=st.integers(0, 2**16), chunk=st.integers(20, 300))
 @settings(max_examples=60)
