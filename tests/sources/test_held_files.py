@@ -150,7 +150,11 @@ def test_cells_that_no_excel_writes(tmp_path, cell):
 def test_what_is_no_workbook_is_told(tmp_path):
     path = tmp_path / "a.xlsx"
     whole = workbook(tmp_path / "b.xlsx", [["age", "ill"], [1, "no"]]).read_bytes()
-    for content in (b"", b"no workbook", whole[:-40], whole[:200]):
+    with zipfile.ZipFile(io.BytesIO(whole)) as archive:
+        sheet = archive.getinfo("xl/worksheets/sheet1.xml")
+    at = sheet.header_offset + 30 + len(sheet.filename)
+    spoilt = whole[:at] + bytes(byte ^ 255 for byte in whole[at : at + 40]) + whole[at + 40 :]
+    for content in (b"", b"no workbook", whole[:-40], whole[:200], spoilt):
         path.write_bytes(content)
         with pytest.raises(
             ParameterError, match=r"a\.xlsx: not an Excel workbook that can be read"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -23,6 +24,14 @@ _DATE_FORMATS = frozenset(
 """Numbers of the built-in formats that show a date or a time."""
 _QUOTED = re.compile(r'"[^"]*"|\[[^\]]*\]|\\.|_.|\*.')  # parts of a format that are no placeholders
 _COLUMN = re.compile(r"([A-Z]{1,3})[0-9]+")
+_UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    ElementTree.ParseError,
+    LookupError,
+    EOFError,
+    RuntimeError,  # of an archive with a password; NotImplementedError is one, too
+)
 _FIRST_DAYS = {False: datetime(1899, 12, 30), True: datetime(1904, 1, 1)}
 """The day 0, by whether the workbook counts as the first Macintosh did."""
 
@@ -50,7 +59,7 @@ def sheet_rows(path: Path) -> Iterator[dict[int, str]]:
         with zipfile.ZipFile(path) as archive:
             yield from _rows(archive)
             return
-    except (zipfile.BadZipFile, ElementTree.ParseError, LookupError, EOFError, NotImplementedError):
+    except _UNREADABLE:
         pass  # their text can show a cell, so they are not even kept as the context of ours
     raise ParameterError(f"{path}: not an Excel workbook that can be read. Save it as .xlsx.")
 
