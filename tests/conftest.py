@@ -81,6 +81,14 @@ _SLOW_FOLDERS = (
 _SLOW_FIXTURES = {"browser", "spark"}
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not even read the slow folders where only other tests are asked for."""
+    here = Path(__file__).parent
+    fast_only = config.getoption("markexpr") == "not slow"
+    slow = collection_path.parent == here and collection_path.name in _SLOW_FOLDERS
+    return True if fast_only and slow else None
+
+
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark slow tests, and put those on a Spark cluster first.

@@ -127,6 +127,7 @@ def test_triple_counts_agree_with_brute_force(table):
                 assert_array_equal(totals, np.concatenate([part[1] for part in expected]))
 
 
+@pytest.mark.slow
 @given(coded())
 def test_rows_of_a_pair_table_add_up_to_the_class_counts(table):
     _, n_codes, _, _, rng = table

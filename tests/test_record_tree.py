@@ -229,6 +229,7 @@ def leaf_of(tree, row):
 # --- the same from the same ---------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_tree_in_threads_and_without(monkeypatch):
     trees = {}
     for few_records in (10**9, 1):

@@ -137,6 +137,7 @@ def test_a_tree_has_no_more_nodes_than_sixteen_levels(small_schema: Schema) -> N
         tree_from_dict({"nodes": [None] * 131_073}, small_schema)
 
 
+@pytest.mark.slow
 def test_many_features_and_nodes_are_written_in_no_time(takes_at_most: Callable[..., Any]) -> None:
     """Not in the time of their product."""
     schema = Schema({f"f{n}": Numeric(0, 1) for n in range(10_000)}, [0, 1])

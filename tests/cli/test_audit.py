@@ -48,6 +48,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_help_names_every_method_and_every_pair(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "100")
     assert run(monkeypatch, "--help") == 0
@@ -58,6 +59,7 @@ def test_help_names_every_method_and_every_pair(monkeypatch, capsys):
     assert "Try to prove a method wrong" in shown
 
 
+@pytest.mark.slow
 def test_it_prints_what_was_found_and_saves_it(folder, monkeypatch, capsys):
     code = audit(monkeypatch, "--pairs", "three-records, first-row", "-o", "report.json")
     assert code == 0
@@ -103,6 +105,7 @@ def test_pairs_that_a_method_cannot_take_are_left_out_and_named(monkeypatch, cap
     assert "Not for a method of this kind: outlier.\n" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_files_are_read_by_the_reader_that_is_asked_for(monkeypatch, capsys):
     options = ("--pairs", "quoted-newline", "--json")
     assert audit(monkeypatch, *options, "--reader", "pandas", "--runs", "60") == 0
@@ -115,6 +118,7 @@ def test_files_are_read_by_the_reader_that_is_asked_for(monkeypatch, capsys):
     assert not reports[0]["refuted"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["random-tree", "decision-tree"])
 def test_methods_that_take_no_files_get_a_table(monkeypatch, capsys, method):
     options = ("--pairs", "odd-bytes,odd-folder", "--json")
@@ -138,6 +142,7 @@ def test_without_privacy_nothing_is_claimed(monkeypatch, capsys):
     assert (found["claimed_epsilon"], found["refuted"]) == (None, False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("neighbour", ["b.csv", "b.parquet"])
 def test_tables_of_ones_own(neighbour, folder, monkeypatch, capsys):
     own = [neighbour if word == "b.csv" else word for word in OWN]
@@ -147,6 +152,7 @@ def test_tables_of_ones_own(neighbour, folder, monkeypatch, capsys):
     assert "tables: 60 and 59 records" in shown
 
 
+@pytest.mark.slow
 def test_a_replaced_record_counts_twice_and_one_without_a_label_not_at_all(
     folder, monkeypatch, capsys
 ):
@@ -193,6 +199,7 @@ MISTAKES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("options", "message"), MISTAKES.values(), ids=list(MISTAKES))
 def test_a_mistake_is_one_line(options, message, folder, monkeypatch, capsys):
     assert audit(monkeypatch, *options) == 2

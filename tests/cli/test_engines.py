@@ -37,6 +37,7 @@ def content(folder):
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("data", ["data.csv", "data.parquet", "folder"])
 def test_every_engine_writes_the_same_model(folder, monkeypatch, capsys, data):
     models = []

@@ -271,6 +271,7 @@ def test_records_from_which_no_schema_can_be_read(folder, monkeypatch, capsys, c
 # --- mistakes -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -236,6 +236,7 @@ def test_any_words(run, command, words):
         run(command, *words)
 
 
+@pytest.mark.slow
 @settings(
     max_examples=40,
     derandomize=True,

@@ -38,6 +38,7 @@ def run(tmp_path, monkeypatch, capsys):
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_large_epsilon_is_warned_of(run, command):
     code, out, err = run(*COMMANDS[command], "--epsilon", "20")

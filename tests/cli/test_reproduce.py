@@ -156,6 +156,7 @@ def test_missing_data_and_methods_are_named_and_the_rest_goes_on(
     assert (tmp_path / "accuracy" / "accuracy-epsilon-1.md").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tasks_here")
 def test_pages_and_pictures_are_named_and_what_lies_beside(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], output: Path

@@ -45,6 +45,7 @@ def test_what_is_written(text, written):
     assert safe_text(text) == written
 
 
+@pytest.mark.slow
 @given(st.text(st.sampled_from(SIGNS + ",;|\t\r\n \"'a1.")))
 @example("-1;=2")
 def test_no_cell_begins_a_formula(text):

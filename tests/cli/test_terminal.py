@@ -118,6 +118,7 @@ def test_a_model_file(folder, capsys, command):
     assert "1b" in got
 
 
+@pytest.mark.slow
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=TEXTS, command=st.sampled_from(COMMANDS[:9]))
 def test_whatever_a_model_file_holds(folder, text, command):
@@ -220,6 +221,7 @@ AUDIT = ["audit", "decision-tree", "--epsilon", "1", "--data", "two.csv", "--nei
 """A method without privacy, so that there is something to tell."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [

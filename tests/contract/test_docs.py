@@ -110,6 +110,7 @@ def test_every_command_and_option_is_on_the_page():
             assert f"{option} " in said or f"{option}`" in said, f"{path} {option}"
 
 
+@pytest.mark.slow
 def test_options_are_those_that_the_program_takes():
     for path, command in HELP.commands().items():
         printed = TRANSCRIPTS.run_privatree(f"{path} --help")

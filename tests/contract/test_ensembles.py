@@ -57,6 +57,7 @@ ENSEMBLES: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("classes", ORDERS, ids=lambda classes: "-".join(classes))
 @pytest.mark.parametrize("ensemble", ENSEMBLES.values(), ids=ENSEMBLES)
 def test_an_ensemble_of_text_labels(ensemble: Callable[[Any], Any], classes: list[str]) -> None:

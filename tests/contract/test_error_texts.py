@@ -356,6 +356,7 @@ def test_an_error_that_tells_is_caught(
     assert private_records.secret.in_error(error)
 
 
+@pytest.mark.slow
 def test_only_local_variables_show_records(private_records: Any) -> None:
     """What a tool prints that captures them; the threat model says so."""
     model = estimator("privatree", private_records)

@@ -46,6 +46,7 @@ def run(code, folder):
     return subprocess.run(command, cwd=folder, capture_output=True, text=True)
 
 
+@pytest.mark.slow
 def test_the_library_needs_no_extra(tmp_path):
     done = run(LIBRARY, tmp_path)
     assert done.returncode == 0, done.stderr

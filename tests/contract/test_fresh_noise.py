@@ -160,6 +160,7 @@ SITUATIONS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ESTIMATORS)
 @pytest.mark.parametrize("situation", ["one_after_the_other", "copies_of_an_estimator"])
 def test_unseeded_fits_share_no_draw(name: str, situation: str) -> None:
@@ -307,6 +308,7 @@ STATES: dict[str, Callable[[], Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ESTIMATORS)
 @pytest.mark.parametrize("state", STATES)
 def test_a_seeded_model_says_so_and_draws_from_the_seed_only(

@@ -114,6 +114,7 @@ def test_it_cannot_be_trained(loaded: Model) -> None:
 # --- tools ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scoring", [None, "roc_auc", "neg_log_loss"])
 @pytest.mark.parametrize("kind", ["pandas", "polars", "numpy"])
 def test_permutation_importance(loaded: Model, scoring: str | None, kind: str) -> None:
@@ -233,6 +234,7 @@ def test_methods_of_a_tree_need_one() -> None:
 # --- start-up -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_commands_that_read_a_model_do_without_scikit_learn(loaded: Model, tmp_path: Path) -> None:
     """It takes a second to import, of which a command that takes half of one has no use."""
     loaded.save(tmp_path / "model.json")

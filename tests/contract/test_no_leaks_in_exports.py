@@ -80,6 +80,7 @@ def test_nothing_of_the_records_is_in_an_export(model: Any, secret: Any, form: s
     assert secret.in_text(written) == set()
 
 
+@pytest.mark.slow
 def test_nothing_of_the_records_is_in_onnx(model: Any, secret: Any) -> None:
     assert secret.in_bytes(export_onnx(model)) == set()
 

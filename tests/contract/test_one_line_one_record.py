@@ -141,6 +141,7 @@ def test_one_line_more_is_at_most_one_record_more(path, name, odd, at, seed, chu
     assert len(set(found.values())) == 1  # and all readers agree on it
 
 
+@pytest.mark.slow
 @given(
     odd=st.lists(piece | st.sampled_from(["ü", "\ud800", "😀"]).map(
         lambda text: text.encode("utf-16-le", "surrogatepass")), max_size=9).map(b"".join),

@@ -93,6 +93,7 @@ def refusals(schema, parameters):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("schema", "parameters"), FIT)
 def test_what_can_be_trained_can_be_trained_anywhere(schema, parameters):
     assert refusals(schema, parameters) == [None] * 4

@@ -301,6 +301,7 @@ def test_levels_below_max_depth_are_dots(max_depth: int | None, n_boxes: int) ->
     assert dots == (0 if n_boxes == 31 else (n_boxes + 1) // 2)
 
 
+@pytest.mark.slow
 def test_a_leaf_at_max_depth_is_no_secret() -> None:
     builder = TreeBuilder(SCHEMA)
     builder.leaf(builder.root, 0)

@@ -54,6 +54,7 @@ def test_strange_names_and_values(strange, databases, database, dialect, seed) -
     assert all(type(share) is float for share in shares[0])
 
 
+@pytest.mark.slow
 @EVERYWHERE
 @settings(max_examples=15)
 @given(seed=st.integers(0, 2**32))
@@ -135,6 +136,7 @@ def some_doubles(n: int) -> list[float]:
     return [*found, 0.0, -0.0, 5e-324, 1.7976931348623157e308, 2.0**53, 2.0**53 - 1, 2.0**63, 0.1]
 
 
+@pytest.mark.slow
 @EVERYWHERE
 def test_a_double_arrives_as_it_is(databases, database, dialect) -> None:
     """Seen in a result: SQLite rounds some literals of 17 digits."""
@@ -150,6 +152,7 @@ def test_a_double_arrives_as_it_is(databases, database, dialect) -> None:
     assert [label for (label,) in rows] == classes
 
 
+@pytest.mark.slow
 @EVERYWHERE
 @pytest.mark.parametrize("threshold", [37.0, 0.1, 1 / 3, -0.1 - 0.2, 1e15 + 0.5, 2.0**53, 1e-310])
 @pytest.mark.parametrize("missing", ["left", "right"])
@@ -196,6 +199,7 @@ def test_types_of_numeric_columns_in_duckdb(by_hand, databases, column, threshol
     assert [label for (label,) in rows] == model.predict(pa.table({"x": column})).tolist()
 
 
+@pytest.mark.slow
 @EVERYWHERE
 def test_whole_numbers_beyond_the_doubles(by_hand, databases, database, dialect) -> None:
     values = pa.array([2**53 + d for d in range(-2, 4)] + [2**62 + 1, None], pa.int64())
@@ -210,6 +214,7 @@ def test_whole_numbers_beyond_the_doubles(by_hand, databases, database, dialect)
 WIDE = [2**53 - 1, 2**53, 2**53 + 1, 2**53 + 2, -(2**53) - 1, 2**62 + 1, float(2**61), 2**63 - 1]
 
 
+@pytest.mark.slow
 @EVERYWHERE
 @pytest.mark.parametrize("missing", [WIDE[0], WIDE[2], WIDE[-1]])
 @pytest.mark.parametrize("column", ["int64", "double"])
@@ -231,6 +236,7 @@ def test_single_precision_is_not_double_precision(by_hand, databases, number) ->
     assert [label for (label,) in rows] == model.predict(pa.table({"x": values})).tolist()
 
 
+@pytest.mark.slow
 @EVERYWHERE
 @pytest.mark.parametrize("missing", [True, False])
 @pytest.mark.parametrize(

@@ -181,6 +181,7 @@ def test_names_cannot_break_the_drawing(name: str, shown: str) -> None:
     assert export_text(builder.build()) == f"predict {shown}"
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(name=st.text())
 def test_every_node_is_one_line(name: str) -> None:

@@ -203,6 +203,7 @@ class Comparison(RuleBasedStateMachine):
             assert [charge.epsilon for charge in account.charges] == self.taken
 
 
+@pytest.mark.slow
 def test_any_charges(tmp_path: Path) -> None:
     class Here(Comparison):
         folder = tmp_path

@@ -47,6 +47,7 @@ def test_the_stream_does_not_depend_on_how_it_is_cut() -> None:
     assert at_once.words(10).tolist() == parts.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bound", [2, 3, 5, 7, 12, 1000])
 def test_below_is_uniform(bound: int, integer_law: Callable[..., float]) -> None:
     source = Randomness(bound)

@@ -338,6 +338,7 @@ anything = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.sampled_from(ALL_PLACES), anything, st.sampled_from(["set", "delete", "add"]))
 def test_any_mutation_is_read_or_refused(place: tuple[Any, ...], value: Any, how: str) -> None:

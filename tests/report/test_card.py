@@ -115,6 +115,7 @@ def test_a_name_cannot_break_the_card(name) -> None:
         assert len(mine) == len(own), character
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(st.text(max_size=20))
 def test_any_name(name) -> None:

@@ -60,6 +60,7 @@ def certificate_for(privacy, **changes):
     return AccuracyCertificate(**(given | changes))
 
 
+@pytest.mark.slow
 def test_nothing_is_requested(adult_model, hostile_model):
     for model in (adult_model, hostile_model):
         text = html_report(model)
@@ -107,6 +108,7 @@ def test_the_data_is_json_that_cannot_end_its_script():
     assert json.loads(text) == {"</script>": ["<!--", "&", "\u2028", "é"]}
 
 
+@pytest.mark.slow
 def test_the_model_alone_is_needed(adult_model, tmp_path, monkeypatch):
     adult_model.save(tmp_path / "model.json")
     expected = html_report(adult_model)
@@ -114,6 +116,7 @@ def test_the_model_alone_is_needed(adult_model, tmp_path, monkeypatch):
     assert html_report(load("model.json")) == expected
 
 
+@pytest.mark.slow
 def test_a_fitted_classifier_will_do(hand_made):
     schema = Schema({"x": Numeric(0, 1)}, ["a", "b"])
     learner = PrivaTreeClassifier(1.0, max_depth=1, schema=schema, random_state=0)
@@ -203,6 +206,7 @@ def test_the_citation_is_that_of_the_project():
 # --- certificates ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_certificate_is_marked_as_not_private(adult_model, tmp_path):
     certificate = certificate_for(load_again(adult_model, tmp_path).privacy_)
     text = html_report(adult_model, certificate)

@@ -127,6 +127,7 @@ def test_arrays_of_every_type_and_layout(dtype, layout):
     check(array)
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.floats(-9, 9), max_size=60, unique=True),
     st.lists(st.floats(-10, 10, width=32) | st.just(float("nan")), max_size=40),

@@ -237,6 +237,7 @@ def as_containers(values):
     return objects, (array, frame, [[value] * 4 for value in values])
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(0, len(NASTY + ORDINARY) - 1) | st.text(max_size=3), max_size=6))
 def test_any_objects_train_and_each_is_read_as_if_alone(drawn):
@@ -318,6 +319,7 @@ def test_no_category_fits_the_type():
     assert_array_equal(read_features(np.array([[0], [44], [255]], "u1"), schema)[0], [2, 2, 2])
 
 
+@pytest.mark.slow
 def test_code_types_are_the_smallest():
     for n, dtype in [(1, "u1"), (256, "u1"), (257, "u2"), (65536, "u2"), (65537, "u4")]:
         schema = Schema({"a": Categorical(range(n), missing=n - 1)}, [0, 1])

@@ -82,6 +82,7 @@ def test_parts_together_are_all_rows(monkeypatch):
     assert len(counts) == 40
 
 
+@pytest.mark.slow
 def test_many_short_lines_take_little_memory():
     """Though each could be a row of every column, none is."""
     content, n_columns = bytearray(b"x\n" * 2**19), 300

@@ -68,6 +68,7 @@ nasty = st.lists(
 ).map(b"".join)  # fmt: skip
 
 
+@pytest.mark.slow
 @given(content=nasty, ending=st.sampled_from(["\n", "\r\n", "\r"]), bom=st.booleans())
 def test_no_content_makes_reading_fail_or_warn(path, content, ending, bom):
     header = ("\ufeff" if bom else "") + HEADER.strip() + ending
@@ -81,6 +82,7 @@ def test_no_content_makes_reading_fail_or_warn(path, content, ending, bom):
     assert set(read_labels(records.labels, SCHEMA)) <= {-1, 0, 1}
 
 
+@pytest.mark.slow
 @given(content=nasty)
 def test_the_types_of_the_columns_do_not_depend_on_the_content(path, content):
     types = read(path, HEADER).features.schema.types
@@ -89,6 +91,7 @@ def test_the_types_of_the_columns_do_not_depend_on_the_content(path, content):
     assert [kind.value_type for kind in types[1:]] == [pa.string(), pa.float64(), pa.bool_()]
 
 
+@pytest.mark.slow
 @given(content=nasty)
 def test_a_file_with_one_column_keeps_every_line(path, content):
     schema = Schema({"size": Numeric(-2, 5)}, [0, 1])
@@ -118,6 +121,7 @@ def test_bytes_that_are_not_utf8_spoil_one_value_only(path):
     assert records.features.column("grade").to_pylist() == [3, 3, None]
 
 
+@pytest.mark.slow
 def test_a_long_value_and_a_quote_never_closed(path):
     long = "x" * 3_000_000
     good = "1,red,3,true,yes\n"
@@ -170,6 +174,7 @@ def test_a_number_does_not_depend_on_its_neighbours(text):
     np.testing.assert_array_equal(numbers_of("1", text)[1:], alone)
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats() | st.integers(-(10**30), 10**30), min_size=1))
 def test_numbers_round_trip(path, numbers):
     schema = Schema({"a": Numeric(0, 1)}, [0, 1])

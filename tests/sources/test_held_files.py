@@ -121,6 +121,7 @@ def test_no_cell_is_an_error_or_changes_another_row(tmp_path, form, value, place
     assert len(rows) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "cell",
     [

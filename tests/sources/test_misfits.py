@@ -315,6 +315,7 @@ def test_what_is_no_frame_of_the_schema_is_refused(X, y, message):
         SCHEMA.check(X, y)
 
 
+@pytest.mark.slow
 def test_training_never_checks(monkeypatch):
     """What looks at values to tell of them is imported by those alone who were asked to."""
     root = Path(privatree.__file__).parent

@@ -136,6 +136,7 @@ def test_every_answer_is_that_of_records_in_memory(monkeypatch, lookahead, seed)
     assert passes_made == {1: 4, 2: 3, 3: 2}[lookahead]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lookahead", [2, 3])
 def test_tables_that_do_not_fit_are_counted_in_parts(monkeypatch, lookahead):
     """The answers are the same; the passes are more, the more the less fits."""
@@ -286,6 +287,7 @@ def other_values(frame, labels):
     return frame.assign(size=40 - frame["size"], share=-frame["share"], new=~frame["new"]), labels
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [one_row_more, one_row_less, other_labels, other_values])
 @pytest.mark.parametrize("learner", [PrivaTreeClassifier, PaperPrivaTreeClassifier])
 def test_records_that_change_between_passes_are_refused(change, learner):

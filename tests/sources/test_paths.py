@@ -85,6 +85,7 @@ def test_what_folders_say(file, values):
     assert list(found) == list(values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", [b"\xff\xfe", b"M\xfcnchen", b"%FF", b"\xed\xa0\x80", b"a%C3"])
 @pytest.mark.parametrize("kind", [CsvSource, ParquetSource])
 def test_a_value_that_is_not_utf_8_is_missing(tmp_path, value, kind):

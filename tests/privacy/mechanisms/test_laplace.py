@@ -180,6 +180,7 @@ def test_whole_numbers_on_a_grid_coarser_than_one_are_rounded_numbers(
     assert rates == [fine._rate(0), fine._rate(2), coarse._rate(2), coarse._rate(2)]
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.fractions(min_value=Fraction(1, 10**9), max_value=10**9).filter(lambda s: s > 0))
 def test_the_grid_is_a_power_of_two_of_the_right_size(sensitivity: Fraction) -> None:

@@ -109,6 +109,7 @@ def test_a_draw_used_twice_would_be_caught(chi_square: Callable[..., float]) -> 
 # --- running out of words -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at_most", [1, 3, 17])
 @pytest.mark.parametrize("rate", [Fraction(1, 100), Fraction(3)], ids=str)
 def test_draws_do_not_depend_on_how_the_words_arrive(rate: Fraction, at_most: int) -> None:
