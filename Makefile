@@ -38,6 +38,7 @@ check: .venv/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache --no-logo
 
 docs: .venv/.installed-dev
 	$(BIN)/mkdocs build --strict
@@ -46,7 +47,7 @@ reproduce: .venv-bench/.installed
 	$(BENCH)/privatree reproduce $(or $(TARGET),accuracy) $(if $(DATA),--data-dir $(DATA),--suite uci) -o $(or $(OUT),reproduction)
 
 bench: .venv-bench/.installed
-	$(BENCH)/python -m pytest tests/experiments/methods
+	$(BENCH)/python -m pytest tests/baselines/methods
 	$(BENCH)/python benchmarks/random_tree_law.py
 	$(BENCH)/python benchmarks/paper_tree_speed.py
 	$(BENCH)/python benchmarks/predict_speed.py
@@ -55,9 +56,8 @@ bench: .venv-bench/.installed
 
 # What needs the newest of everything is left out: the site, and what pages show.
 compat: .venv-compat/.installed
-	$(COMPAT)/python -m pytest -n 2 --dist worksteal tests/audit tests/baselines tests/cli tests/contract \
-		tests/datasets tests/experiments tests/export tests/robustness tests/sources tests/test_*.py \
-		--ignore tests/contract/test_docs.py
+	$(COMPAT)/python -m pytest -n 2 --dist worksteal --ignore tests/contract/test_docs.py \
+		--ignore tests/report --ignore tests/statistical --ignore tests/mutants
 
 .venv/bin/python .venv-bench/bin/python .venv-compat/bin/python:
 	@test -n "$(PYTHON)" || { echo "privatree needs Python >= 3.11 with venv; set PYTHON=/path/to/python"; exit 2; }

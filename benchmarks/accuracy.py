@@ -41,16 +41,9 @@ import sklearn.datasets
 from sklearn.model_selection import StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
-from privatree import (
-    Categorical,
-    Numeric,
-    PrivaTreeClassifier,
-    PrivatreeError,
-    Schema,
-    datasets,
-)
-from privatree.experiments import datasets as paper_datasets
-from privatree.experiments.published import accuracy as published_accuracy
+from privatree import Categorical, Numeric, PrivaTreeClassifier, PrivatreeError, Schema, datasets
+from privatree.reproduction import datasets as paper_datasets
+from privatree.reproduction._published import accuracy as published_accuracy
 
 EPSILONS = (0.01, 0.1, 1.0)
 # Reached by the design's prototype at these epsilons, depth 4, and at epsilon 1 with free depth.

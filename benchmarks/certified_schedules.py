@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from privatree import PrivaTreeClassifier
-from privatree.experiments import datasets
+from privatree.reproduction import datasets
 from privatree.robustness import accuracy_certificate
 
 DATASETS = ("adult", "california", "mushroom")

@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
 
+from privatree.model import Tree, TreeBuilder
 from privatree.schema import Numeric, Schema
-from privatree.tree import Tree
-from privatree.tree_building import TreeBuilder
 
 N_ROWS, N_FEATURES, N_RUNS = 1_000_000, 24, 9
 

@@ -25,8 +25,8 @@ from scipy.stats import chi2_contingency, ks_2samp, norm
 
 from privatree import Categorical, Numeric, Schema, datasets
 from privatree.baselines import RandomTreeClassifier
-from privatree.experiments.methods.diffprivlib_tree import METHOD, bounds
-from privatree.experiments.methods.method import Training
+from privatree.baselines.methods import Training
+from privatree.baselines.methods._diffprivlib_tree import METHOD, bounds
 
 LEAST_P = 1e-6
 FEWEST_EXPECTED = 5

@@ -172,7 +172,7 @@ def cluster(files: list[Path], n_rows: int, folder: Path) -> None:
 
     from privatree.errors import PrivatreeError
     from privatree.sources import SparkSource
-    from privatree.sources.spark_session import spark_session
+    from privatree.sources.spark import spark_session
 
     chosen = files[: n_rows // STEP]
     streamed = in_a_process("train", chosen)

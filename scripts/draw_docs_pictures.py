@@ -20,18 +20,11 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
 from sklearn.datasets import load_breast_cancer
 
-from privatree import (
-    Numeric,
-    PaperPrivaTreeClassifier,
-    PrivaTreeClassifier,
-    datasets,
-)
-from privatree.atomic_files import replace_file
-from privatree.candidates import cut_points
-from privatree.export import plot_budget
-from privatree.export.budget_path import PathSpend, dearest_path
-from privatree.export.plot import plot_tree
-from privatree.plotting import BLUE, GREEN, GREY, ORANGE, VERMILION, tint
+from privatree import Numeric, PaperPrivaTreeClassifier, PrivaTreeClassifier, datasets
+from privatree._support.atomic_files import replace_file
+from privatree._support.plot_style import BLUE, GREEN, GREY, ORANGE, VERMILION, tint
+from privatree.counting._candidates import cut_points
+from privatree.export import PathSpend, dearest_path, plot_budget, plot_tree
 from privatree.robustness import accuracy_certificate
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "images"

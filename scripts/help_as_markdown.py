@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from typer import Typer
 from typer.models import ArgumentInfo
 
-from privatree.cli.app import app
+from privatree.cli._app import app
 
 _BY_MACHINE = {"jobs": "as many as there are processors"}
 

@@ -119,7 +119,7 @@ def _run(command: str) -> str:
 def run_privatree(command: str) -> str:
     """In this process: a new one would load everything again."""
 
-    from privatree.cli.app import main
+    from privatree.cli._app import main
 
     arguments = sys.argv
     sys.argv = shlex.split(command)

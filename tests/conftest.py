@@ -26,10 +26,10 @@ import typer.main
 from hypothesis import HealthCheck, settings
 from numpy.typing import NDArray
 
-from privatree import compile_notice
-from privatree.block import Block
-from privatree.boxes import (
-    Box,
+from privatree._support.kernels import compile_notice
+from privatree.counting import Candidates, CodedRecords
+from privatree.learners.tree import Box
+from privatree.learners.tree._region import (
     Grid,
     Shape,
     coarse_grid,
@@ -38,15 +38,13 @@ from privatree.boxes import (
     narrowed,
     whole_box,
 )
-from privatree.candidates import Candidates
-from privatree.counts import CodedRecords
+from privatree.learners.tree._subtree import Block
+from privatree.model import Tree, TreeBuilder
+from privatree.model._tree_json import tree_from_dict, tree_to_dict
+from privatree.privacy import Randomness
 from privatree.privacy.mechanisms import Parts, Weights
-from privatree.privacy.randomness import Randomness
-from privatree.privacy.samplers.decay import decay_table
+from privatree.privacy.samplers import decay_table
 from privatree.schema import Categorical, Numeric, Schema
-from privatree.tree import Tree
-from privatree.tree_building import TreeBuilder
-from privatree.tree_json import tree_from_dict, tree_to_dict
 
 # The same examples every time, however slow the machine: a failure can be had again.
 settings.register_profile(
@@ -76,7 +74,7 @@ def pytest_collection_finish() -> None:
 
 # What is there trains or draws many times over, or starts whole programs.
 _SLOW_FOLDERS = (
-    "audit", "baselines", "experiments", "mutants", "repetition", "robustness", "statistical",
+    "audit", "baselines", "mutants", "repetition", "reproduction", "robustness", "statistical",
 )  # fmt: skip
 _SLOW_FIXTURES = {"browser", "spark"}
 

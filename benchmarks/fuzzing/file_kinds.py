@@ -15,11 +15,14 @@ from fuzzing import byte_mutations, json_mutations, starting_files, toml_mutatio
 from privatree import export_text, load
 from privatree.errors import ModelFormatError, PrivatreeError, SchemaError
 from privatree.model import Model
-from privatree.robustness import certificates
-from privatree.robustness.curve import AccuracyCertificate, AttackSuccessCertificate
-from privatree.robustness.predictions import PredictionCertificates
+from privatree.robustness import (
+    AccuracyCertificate,
+    AttackSuccessCertificate,
+    PredictionCertificates,
+)
+from privatree.robustness.poisoning_bounds import _bounds as certificates
 from privatree.schema import Categorical, Schema
-from privatree.sources.frames import read_features
+from privatree.tables import read_features
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ import pandas as pd
 from privatree import Categorical, Numeric, PaperPrivaTreeClassifier, PrivaTreeClassifier, Schema
 from privatree.baselines import BDPTClassifier, DPGDFClassifier, RandomTreeClassifier
 from privatree.robustness import (
+    AttackSuccessCertificate,
     accuracy_certificate,
     claimed_accuracy_certificate,
     prediction_certificates,
 )
-from privatree.robustness.curve import AttackSuccessCertificate
 
 ROWS, SEED = 300, 7
 FEATURES: dict[str, Numeric | Categorical] = {

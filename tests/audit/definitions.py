@@ -17,7 +17,7 @@ from itertools import combinations, permutations, product
 
 import numpy as np
 
-from privatree.candidates import coarser
+from privatree.counting import coarser
 
 STOP = {1: 0.05, 2: 0.6, 3: 0.1}
 

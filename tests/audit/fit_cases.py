@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privatree import Categorical, Numeric, Schema
-from privatree.candidates import MOST_GROUPS
+from privatree.counting import MOST_GROUPS
 
 SCHEMA = Schema(
     {

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from privatree import estimators
-from privatree.counts import CodedRecords
+from privatree.counting import CodedRecords
+from privatree.estimators import _privatree as estimators
 
 
 class HandedOver(NamedTuple):

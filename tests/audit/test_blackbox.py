@@ -18,10 +18,9 @@ from privatree import (
     PrivaTreeClassifier,
     Schema,
 )
-from privatree.audit import Event, Neighbours, Records, View, audit, known_pairs
-from privatree.audit.blackbox import _probes
-from privatree.audit.events import loss_bounds
-from privatree.audit.own_pair import own_pair
+from privatree.audit import Event, Neighbours, Records, View, audit, known_pairs, own_pair
+from privatree.audit._blackbox import _probes
+from privatree.audit._events import loss_bounds
 from privatree.privacy import Budget
 
 PAIRS = known_pairs()
@@ -303,7 +302,7 @@ def test_the_sizes_of_the_default_pairs_follow_from_what_is_claimed(monkeypatch)
         asked.append(epsilon)
         return {}
 
-    monkeypatch.setattr("privatree.audit.blackbox.known_pairs", none)
+    monkeypatch.setattr("privatree.audit._blackbox.known_pairs", none)
     for learner, claimed in ((Fake(0.25), None), (Fake(0.25), 2), (lambda pair: Fake(), None)):
         with pytest.raises(ParameterError, match="at least one pair"):
             audit(learner, claimed=claimed)

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from privatree.audit import events
-from privatree.audit.events import Event, learned_event, loss_bounds
+from privatree.audit import Event
+from privatree.audit import _events as events
+from privatree.audit._events import learned_event, loss_bounds
 
 FAILURE = 0.05
 

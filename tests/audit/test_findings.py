@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from privatree import ParameterError
-from privatree.audit import findings, known_pairs
-from privatree.audit.events import Event, loss_bounds
-from privatree.audit.findings import Counting
-from privatree.audit.outcomes import VIEWS
+from privatree.audit import Event, known_pairs
+from privatree.audit import _findings as findings
+from privatree.audit._events import loss_bounds
+from privatree.audit._findings import Counting
+from privatree.audit._outcomes import VIEWS
 
 PAIR = known_pairs()["three-records"]
 ZERO = Event("labels", "the prediction is 0", lambda labels: labels == ("0",), likelier="first")

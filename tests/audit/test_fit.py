@@ -11,11 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privatree import PrivaTreeClassifier
-from privatree.candidates import MOST_GROUPS
-from privatree.sources import columns
-from privatree.sources.coding import Coder
-from privatree.sources.frame_records import FrameRecords
-from privatree.sources.frames import category_codes
+from privatree.counting import MOST_GROUPS, Coder
+from privatree.sources import FrameRecords
+from privatree.tables import _columns as columns
+from privatree.tables._frames import category_codes
 
 # Inside the range, at its ends, outside, missing, unknown, of another type.
 numbers = st.sampled_from(

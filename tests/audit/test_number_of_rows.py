@@ -13,9 +13,10 @@ import pytest
 from fit_cases import LEARNERS, SMALL, TABLE, as_array
 from handing_over import handed_over
 
-from privatree import Categorical, Numeric, PrivaTreeClassifier, Schema, estimator_base
-from privatree.candidates import Candidates
+from privatree import Categorical, Numeric, PrivaTreeClassifier, Schema
+from privatree.counting import Candidates
 from privatree.estimators import PrivaTreeClassifier as Learner
+from privatree.estimators import _base as estimator_base
 
 
 class LookedAtError(Exception):

@@ -9,10 +9,10 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import RandomForestClassifier
 
 from privatree import Categorical, Numeric, ParameterError, PrivaTreeClassifier, Schema
-from privatree.audit.outcomes import (
+from privatree.audit import View
+from privatree.audit._outcomes import (
     VIEWS,
     Trained,
-    View,
     entries,
     is_error,
     seen,

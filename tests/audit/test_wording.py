@@ -1,8 +1,8 @@
 import pytest
 
 from privatree import Categorical, Numeric, Schema
-from privatree.audit.outcomes import VIEWS
-from privatree.audit.wording import in_words
+from privatree.audit._outcomes import VIEWS
+from privatree.audit._wording import in_words
 
 SCHEMA = Schema({"x": Numeric(0, 1), "c": Categorical(["a", "b", "c"])}, ["no", "yes"])
 LEAF, OTHER = (0, None), (1, (0.25, 0.75))

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from privatree.baselines.bdpt import BDPTClassifier, BDPTRules, gini_sensitivity, group_cuts
-from privatree.baselines.one_against_rest import Coding, OpenNode, grow, split_scores
-from privatree.counts import code_numbers
-from privatree.privacy.ledger import Ledger
+from privatree.baselines import BDPTClassifier
+from privatree.baselines._bdpt import BDPTRules, gini_sensitivity, group_cuts
+from privatree.baselines._one_against_rest import Coding, OpenNode, grow, split_scores
+from privatree.counting import code_numbers
+from privatree.privacy import Ledger, Randomness
 from privatree.privacy.mechanisms import Exponential, Laplace
-from privatree.privacy.randomness import Randomness
 from privatree.schema import Categorical, Numeric, Schema
 
 pytestmark = pytest.mark.filterwarnings("ignore::privatree.PaperClaimWarning")

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from privatree.baselines.dpgdf import DPGDFClassifier, DPGDFRules, smooth_sensitivity
-from privatree.baselines.one_against_rest import Coding, OpenNode, grow, split_scores
-from privatree.privacy.ledger import Ledger
+from privatree.baselines import DPGDFClassifier
+from privatree.baselines._dpgdf import DPGDFRules, smooth_sensitivity
+from privatree.baselines._one_against_rest import Coding, OpenNode, grow, split_scores
+from privatree.privacy import Ledger, Randomness
 from privatree.privacy.mechanisms import Exponential, PermuteAndFlip
-from privatree.privacy.randomness import Randomness
 from privatree.schema import Categorical, Numeric, Schema
 
 pytestmark = pytest.mark.filterwarnings("ignore::privatree.PaperClaimWarning")

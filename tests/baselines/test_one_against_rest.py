@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privatree.baselines.one_against_rest import Coding, grow, split_scores
-from privatree.privacy.ledger import Ledger
-from privatree.privacy.randomness import Randomness
+from privatree.baselines._one_against_rest import Coding, grow, split_scores
+from privatree.privacy import Ledger, Randomness
 from privatree.schema import Categorical, Numeric, Schema
 
 SCHEMA = Schema(

@@ -17,12 +17,13 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import privatree
 from privatree import Categorical, Numeric, Schema
-from privatree.baselines import random_tree
-from privatree.baselines.random_tree import RandomTreeClassifier, draw_splits
+from privatree.baselines import RandomTreeClassifier
+from privatree.baselines import _random_tree as random_tree
+from privatree.baselines._random_tree import draw_splits
 from privatree.errors import ParameterError, PrivacyLeakWarning, SchemaError
+from privatree.privacy import Randomness
 from privatree.privacy.mechanisms import PermuteAndFlip
-from privatree.privacy.randomness import Randomness
-from privatree.sources.frames import open_frame, open_labels
+from privatree.tables._frames import open_frame, open_labels
 
 SCHEMA = Schema(
     {

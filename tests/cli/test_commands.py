@@ -6,7 +6,7 @@ import pytest
 
 import privatree
 from privatree import PaperPrivaTreeClassifier
-from privatree.cli.app import main
+from privatree.cli._app import main
 
 
 def run(monkeypatch, *arguments):

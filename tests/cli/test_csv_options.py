@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from privatree import CsvDialect, PrivaTreeClassifier, Schema, export_text, load
-from privatree.cli.app import main
+from privatree.cli._app import main
 from privatree.sources import CsvSource
 
 pytestmark = pytest.mark.slow

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from mixed_records import schema_of, some_records
 
-from privatree.cli.app import main
-from privatree.sources import room
-from privatree.sources.source import BatchSource
+from privatree.cli._app import main
+from privatree.sources import _memory_estimate as room
+from privatree.sources._source import BatchSource
 
 
 def fit(monkeypatch, *arguments):

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from privatree import Categorical, Numeric, PrivaTreeClassifier, Schema
-from privatree.cli.app import main
+from privatree.cli._app import main
 from privatree.robustness import accuracy_certificate
 
 FRAME = pd.DataFrame({"age": [20, 30, 40, 50] * 10, "ward": ["a", "b", "a", "b"] * 10})

@@ -6,7 +6,7 @@ import sys
 import pytest
 from mixed_records import schema_of, some_records
 
-from privatree.cli.app import main
+from privatree.cli._app import main
 
 FIT = ("fit", "data.csv", "--target", "label", "--schema", "schema.toml", "-o", "model.json")
 CERTIFY = (

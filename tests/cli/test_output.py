@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from privatree import Numeric, PrivaTreeClassifier, Schema
-from privatree.cli.app import main
-from privatree.cli.output import check_output
+from privatree.cli._app import main
+from privatree.cli._output import check_output
 from privatree.errors import ParameterError
 from privatree.robustness import accuracy_certificate
 

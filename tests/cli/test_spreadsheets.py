@@ -12,10 +12,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from privatree import Categorical, Model, Schema
-from privatree.cli.app import main
-from privatree.cli.spreadsheets import safe_table, safe_text
-from privatree.privacy.statement import PrivacyStatement
-from privatree.tree_building import TreeBuilder
+from privatree.cli._app import main
+from privatree.cli._spreadsheets import safe_table, safe_text
+from privatree.model import TreeBuilder
+from privatree.privacy import PrivacyStatement
 
 SIGNS = "=+-@＝＋－＠"
 

@@ -24,12 +24,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from privatree import Categorical, Model, Numeric, Schema
-from privatree.cli.app import main
+from privatree.cli._app import main
 from privatree.export import export_json, export_sql
-from privatree.privacy.budget_store import BudgetStore
-from privatree.privacy.ledger import Spend
-from privatree.privacy.statement import Leak, PrivacyStatement
-from privatree.tree_building import TreeBuilder
+from privatree.model import TreeBuilder
+from privatree.privacy import BudgetStore, Leak, PrivacyStatement, Spend
 
 EVIL = "a\x1b[2J\x1b]0;owned\x07\x9b31m\u202e\u2066\u200b\x7f\U000e0041b"
 """Clears the screen, sets the title, in one and two bytes; turns text round; is not seen."""

@@ -26,7 +26,7 @@ from sklearn.base import clone
 
 from privatree import PaperPrivaTreeClassifier, PrivaTreeClassifier, SchemaError
 from privatree.baselines import RandomTreeClassifier
-from privatree.cli.app import main
+from privatree.cli._app import main
 
 # One for each way in which a fit reads its records.
 ESTIMATORS = {

@@ -16,7 +16,7 @@ INSTALL = "Install it: pip install 'privatree[cli]'"
 LIBRARY = """
 import privatree
 from privatree import ParameterError, PrivaTreeClassifier, datasets, export_text, report
-from privatree.repetition.progress import progress_bar
+from privatree.repetition import progress_bar
 from privatree.sources import CsvSource
 
 frame, labels, schema = datasets.load("vote")
@@ -70,7 +70,7 @@ def test_the_command_line_names_what_it_needs(tmp_path):
 
 
 def test_another_module_that_is_missing_is_no_mistake_of_the_user(monkeypatch):
-    monkeypatch.setitem(sys.modules, "privatree.cli.app", None)
+    monkeypatch.setitem(sys.modules, "privatree.cli._app", None)
     with pytest.raises(ModuleNotFoundError):
         cli.main()
 

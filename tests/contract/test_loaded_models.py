@@ -240,7 +240,7 @@ def test_commands_that_read_a_model_do_without_scikit_learn(loaded: Model, tmp_p
     loaded.save(tmp_path / "model.json")
     FRAME.head().to_csv(tmp_path / "new.csv", index=False)
     code = (
-        "import sys; from privatree.cli.app import app\n"
+        "import sys; from privatree.cli._app import app\n"
         "for words in (['show', 'model.json'], ['predict', 'model.json', 'new.csv', '--proba'],\n"
         "              ['export', 'model.json', '--format', 'sql'],\n"
         "              ['report', 'model.json', '-o', 'page.html']):\n"

@@ -34,7 +34,7 @@ from privatree import (
     export_text,
 )
 from privatree import baselines as published
-from privatree.cli.app import main
+from privatree.cli._app import main
 from privatree.privacy import BudgetStore
 
 VALUE, RECORDS = "a value of a record", "number of records"

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from rows_of_sources import coded_frame, coded_rows, coder_of
 
 from privatree import Categorical, CsvDialect, Numeric, Schema
-from privatree.sources import CsvSource, csv_rows
-from privatree.sources.files import read_files
-from privatree.sources.held_files import StandardInput
-from privatree.sources.misfits import find_misfits
+from privatree.inspection import find_misfits
+from privatree.sources import CsvSource, read_files
+from privatree.sources.csv import StandardInput
+from privatree.sources.csv import _rows as csv_rows
 
 FEATURES = {
     "size": Numeric(-2, 5, missing=1),

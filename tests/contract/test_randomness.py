@@ -1,4 +1,4 @@
-"""Only ``privacy/randomness.py`` draws what must be secret; compiled code draws nothing."""
+"""Only ``privacy/_randomness.py`` draws what must be secret; compiled code draws nothing."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ SOURCES = (
 # The source itself, and what is not noise: splits and attacks by a seed that everybody may know,
 # laws that are computed and not drawn from, names of temporary files.
 ALLOWED = {
-    "privacy/randomness.py": {"os.urandom", "numpy.random"},
-    "atomic_files.py": {"secrets"},
-    "audit/file_neighbours.py": {"tempfile"},
-    "cli/certify.py": {"sklearn.utils.check_random_state"},
-    "cli/demo.py": {"sklearn.model_selection"},
-    "cli/output.py": {"tempfile"},
-    "kernel_folder.py": {"tempfile"},
-    "experiments/backdoor.py": {"sklearn.model_selection"},
-    "experiments/tasks.py": {"sklearn.model_selection"},
-    "experiments/datasets/loading/cached.py": {"tempfile"},
-    "repetition/confidence.py": {"scipy.stats"},
-    "robustness/attacks.py": {"sklearn.utils.check_random_state"},
-    "sources/label_rules.py": {"numpy.random"},  # folds for a draft, which is no release
+    "privacy/_randomness.py": {"os.urandom", "numpy.random"},
+    "_support/atomic_files.py": {"secrets"},
+    "audit/pairs/_file_neighbours.py": {"tempfile"},
+    "cli/commands/_certify.py": {"sklearn.utils.check_random_state"},
+    "cli/commands/_demo.py": {"sklearn.model_selection"},
+    "cli/_output.py": {"tempfile"},
+    "_support/kernels/kernel_folder.py": {"tempfile"},
+    "reproduction/running/_backdoor.py": {"sklearn.model_selection"},
+    "reproduction/running/_tasks.py": {"sklearn.model_selection"},
+    "reproduction/loading/_cached.py": {"tempfile"},
+    "repetition/_confidence.py": {"scipy.stats"},
+    "robustness/attacks/_attacks.py": {"sklearn.utils.check_random_state"},
+    "inspection/_label_rules.py": {"numpy.random"},  # folds for a draft, which is no release
 }
 
 
@@ -115,7 +115,7 @@ def test_nothing_draws_but_the_one_source() -> None:
 
 
 def test_the_one_source_has_no_compiled_code() -> None:
-    code = (ROOT / "privacy" / "randomness.py").read_text()
+    code = (ROOT / "privacy" / "_randomness.py").read_text()
     assert not any(name.startswith("numba") for name in _names(ast.parse(code)))
 
 
@@ -163,7 +163,7 @@ def test_every_way_to_a_source_is_seen(code: str, source: str) -> None:
         '"""Not np.random.normal, nor import random."""',
         "# import random",
         "def fit(random_state=None):\n    random = random_state\n    return random",
-        "from privatree.privacy.randomness import Randomness\nRandomness().bits(3)",
+        "from privatree.privacy._randomness import Randomness\nRandomness().bits(3)",
         "from privatree.baselines import random_tree\nrandom_tree.draw_splits()",
         "import numpy as np\nnp.sum(random)",
         "import os\nos.replace('a', 'b')",

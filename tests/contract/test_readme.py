@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from privatree.cli.app import main
+from privatree.cli._app import main
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()

@@ -9,18 +9,11 @@ import pandas as pd
 import pytest
 from batches_in_memory import FrameBatches
 
-from privatree import (
-    Categorical,
-    Numeric,
-    ParameterError,
-    PrivaTreeClassifier,
-    Schema,
-    record_plan,
-)
+from privatree import Categorical, Numeric, ParameterError, PrivaTreeClassifier, Schema
+from privatree.counting import _passes as passes
+from privatree.learners.tree import _plan as record_plan
 from privatree.privacy import Budget
-from privatree.sources import passes
-from privatree.sources.source import Source
-from privatree.sources.spark_source import SparkSource
+from privatree.sources import Source, SparkSource
 
 
 def numbers(n_features, n_classes=2):

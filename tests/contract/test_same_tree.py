@@ -1,6 +1,6 @@
 """Wherever records live, the same seed gives the same tree and the same account of spends.
 
-On a Spark cluster too: ``tests/sources/test_spark_source.py``.
+On a Spark cluster too: ``tests/sources/spark/test_source.py``.
 """
 
 import warnings

@@ -15,11 +15,9 @@ import pyarrow as pa
 import pytest
 from databases import Databases
 
-from privatree.model import Model
-from privatree.privacy.statement import PrivacyStatement
+from privatree.model import Model, Tree, TreeBuilder
+from privatree.privacy import PrivacyStatement
 from privatree.schema import Categorical, Numeric, Schema
-from privatree.tree import Tree
-from privatree.tree_building import TreeBuilder
 
 STATEMENT = PrivacyStatement("by hand & co. `<b>`", epsilon=0.5, public=("all | of \u202eit",))
 NAMES = ['a"b', "it's", "x; DROP TABLE t; --", "order", "label", "ü\n", "back\\slash", "%s{}",

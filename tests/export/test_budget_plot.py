@@ -10,13 +10,10 @@ import pytest
 
 from privatree import Model
 from privatree.errors import ParameterError
-from privatree.export.budget_path import PathSpend, dearest_path
-from privatree.export.budget_plot import plot_budget
-from privatree.privacy.ledger import Spend
-from privatree.privacy.statement import Leak, PrivacyStatement
+from privatree.export import PathSpend, dearest_path, plot_budget
+from privatree.model import Tree, TreeBuilder
+from privatree.privacy import Leak, PrivacyStatement, Spend
 from privatree.schema import Numeric, Schema
-from privatree.tree import Tree
-from privatree.tree_building import TreeBuilder
 
 pytest.importorskip("matplotlib")
 

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privatree.export import export_dot
-from privatree.export.text import node_texts
+from privatree.export import export_dot, node_texts
 
 NODE = re.compile(r'  (\d+) \[label="((?:[^"\\]|\\.)*)"(?:, fillcolor="(#[0-9A-F]{6})")?\]')
 EDGE = re.compile(r'  (\d+) -> (\d+) \[label="(yes|no)"\]')

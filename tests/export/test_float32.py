@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privatree.export.float32 import Rounding
+from privatree.export._float32 import Rounding
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 

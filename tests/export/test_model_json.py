@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 import privatree
 from privatree.export import export_json
 from privatree.model import Model
-from privatree.privacy.statement import PrivacyStatement
+from privatree.privacy import PrivacyStatement
 
 
 @settings(max_examples=40)
@@ -27,7 +27,7 @@ def test_every_text_of_a_statement_can_be_written(small_schema, small_tree, tmp_
 
 
 def test_one_that_load_would_refuse_is_refused(small_schema, small_tree, monkeypatch):
-    monkeypatch.setattr("privatree.json_files.MAX_BYTES", 100)
+    monkeypatch.setattr("privatree._support.json_files.MAX_BYTES", 100)
     model = Model(small_schema, small_tree(), PrivacyStatement("by hand", 1.0))
     with pytest.raises(privatree.ModelFormatError, match="model file"):
         export_json(model)

@@ -12,9 +12,10 @@ from sklearn import config_context
 from sklearn.utils import estimator_html_repr
 
 from privatree import Categorical, Model, Numeric, PrivaTreeClassifier, Schema, export_text
-from privatree.export.notebook import MAX_CHARACTERS, MAX_LINES, notebook_html
-from privatree.privacy.statement import PrivacyStatement
-from privatree.tree_building import TreeBuilder
+from privatree.export import notebook_html
+from privatree.export._notebook import MAX_CHARACTERS, MAX_LINES
+from privatree.model import TreeBuilder
+from privatree.privacy import PrivacyStatement
 
 HOSTILE = "</pre><script>alert(1)</script><img src=x onerror='alert(1)'>&\"\u202e"
 

@@ -16,10 +16,9 @@ from hypothesis import strategies as st
 
 from privatree.errors import ParameterError
 from privatree.export import export_onnx
-from privatree.model import Model
-from privatree.privacy.statement import PrivacyStatement
+from privatree.model import Model, TreeBuilder
+from privatree.privacy import PrivacyStatement
 from privatree.schema import Categorical, Numeric, Schema
-from privatree.tree_building import TreeBuilder
 
 
 def session(model: Any) -> onnxruntime.InferenceSession:
@@ -81,9 +80,8 @@ def test_numbers_of_records(small_tree, n_rows) -> None:
 
 
 def test_a_lone_leaf_counts_its_records() -> None:
-    from privatree.model import Model
+    from privatree.model import Model, TreeBuilder
     from privatree.schema import Schema
-    from privatree.tree_building import TreeBuilder
 
     builder = TreeBuilder(Schema({"x": Categorical(["a", "b"]), "y": Numeric(0, 1)}, [3, 5]))
     builder.leaf(builder.root, 1, [0.25, 0.75])

@@ -10,11 +10,9 @@ import numpy as np
 import pytest
 
 from privatree.errors import ParameterError
-from privatree.export import export_text
-from privatree.export.plot import plot_tree
+from privatree.export import export_text, plot_tree
+from privatree.model import Tree, TreeBuilder
 from privatree.schema import Categorical, Numeric, Schema
-from privatree.tree import Tree
-from privatree.tree_building import TreeBuilder
 
 matplotlib = pytest.importorskip("matplotlib")
 

@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privatree.export import rules
+from privatree.model import Tree, TreeBuilder
 from privatree.schema import Categorical, Numeric, Schema
-from privatree.tree import Tree
-from privatree.tree_building import TreeBuilder
 
 LETTERS = ["a", "b", "c", "d", "e", "f", "g"]
 SCHEMA = Schema(

@@ -15,11 +15,11 @@ from sklearn.tree import DecisionTreeClassifier, export_text, plot_tree
 
 from privatree import PrivaTreeClassifier, datasets
 from privatree.errors import ParameterError
-from privatree.export import as_sklearn, sklearn_view
-from privatree.model import Model
-from privatree.privacy.statement import PrivacyStatement
+from privatree.export import _sklearn_view as sklearn_view
+from privatree.export import as_sklearn
+from privatree.model import Model, TreeBuilder
+from privatree.privacy import PrivacyStatement
 from privatree.schema import Categorical, Numeric, Schema
-from privatree.tree_building import TreeBuilder
 
 with warnings.catch_warnings():  # of what it calls in matplotlib
     warnings.simplefilter("ignore")

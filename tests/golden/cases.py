@@ -103,7 +103,7 @@ def help_texts() -> Any:
 
     Not as it is printed, which another release of typer does otherwise.
     """
-    from privatree.cli.app import app
+    from privatree.cli._app import app
 
     return _command(typer.main.get_command(app))
 

@@ -36,7 +36,7 @@ def test_it_is_as_it_was(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("learner", ["default", "deep", "paper"])
 def test_the_tree_is_the_same_from_every_source(learner, tmp_path):
-    """On a cluster too, where ``tests/sources/test_spark_source.py`` compares it with memory."""
+    """On a cluster too, where ``tests/sources/spark/test_source.py`` compares it with memory."""
     frame, labels, schema = records("adult")
     whole = frame.assign(target=labels)
     whole.to_csv(tmp_path / "all.csv", index=False)

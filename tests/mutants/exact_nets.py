@@ -17,13 +17,11 @@ import numpy as np
 from reports import Report, worst
 
 from privatree.audit import PrivacyLoss, Universe, exact_privacy_loss
-from privatree.audit.enumeration import Script, ScriptedBuilder, ScriptedLedger, executions
-from privatree.audit.universe import Table
+from privatree.audit.exact._enumeration import Script, ScriptedBuilder, ScriptedLedger, executions
+from privatree.audit.exact._universe import Table
 from privatree.errors import BudgetExceededError
-from privatree.privacy.ledger import Ledger
-from privatree.privacy.randomness import Randomness
-from privatree.record_plan import RecordPlan
-from privatree.record_tree import Growth, SplittingNode, grow
+from privatree.learners.tree import Growth, RecordPlan, SplittingNode, grow
+from privatree.privacy import Ledger, Randomness
 
 EPSILON = 8
 _ENOUGH = 1 + 1e-9

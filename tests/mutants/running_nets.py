@@ -19,7 +19,7 @@ from whole_trees import chi_square_ratio, grown, law_of
 
 from privatree import Categorical, Numeric, PrivaTreeClassifier, Schema
 from privatree.audit import Neighbours, Records, audit, file_pairs, known_pairs
-from privatree.audit.file_readers import read_memory
+from privatree.audit.pairs._file_readers import read_memory
 
 # --- fit ------------------------------------------------------------------------------------------
 

@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from privatree import block_precisely, record_tree
-from privatree.boxes import codes_inside, feature_of
 from privatree.estimators import PrivaTreeClassifier
-from privatree.privacy import ledger as accounts
-from privatree.privacy.ledger import Ledger
+from privatree.learners.tree import Growth, OpenNode, RecordPlan
+from privatree.learners.tree import _grow as record_tree
+from privatree.learners.tree import _subtree_decimal as block_precisely
+from privatree.learners.tree._plan import Position
+from privatree.learners.tree._region import codes_inside, feature_of
+from privatree.learners.tree._split import UpperSplit
+from privatree.privacy import Ledger, Randomness
+from privatree.privacy import _ledger as accounts
 from privatree.privacy.mechanisms import ExponentialByParts, Geometric
-from privatree.privacy.randomness import Randomness
-from privatree.record_plan import Position, RecordPlan
-from privatree.record_tree import Growth, OpenNode
 from privatree.schema import Numeric, Schema
-from privatree.sources.frames import read_features
-from privatree.upper_split import UpperSplit
+from privatree.tables import read_features
 
 Patch = pytest.MonkeyPatch
 

@@ -10,12 +10,14 @@ from urllib.parse import unquote
 import numpy as np
 import pytest
 
-from privatree.csv_dialect import CsvDialect
 from privatree.errors import SchemaError
-from privatree.schema import Feature, Numeric
-from privatree.sources import csv_rows, csv_source, csv_text, paths
-from privatree.sources.columns import CodedColumn, NumberColumn
-from privatree.sources.csv_files import CsvFile
+from privatree.schema import CsvDialect, Feature, Numeric
+from privatree.sources import _csv_source as csv_source
+from privatree.sources import _paths as paths
+from privatree.sources.csv import CsvFile
+from privatree.sources.csv import _rows as csv_rows
+from privatree.tables import CodedColumn, NumberColumn
+from privatree.tables import _text as csv_text
 
 Patch = pytest.MonkeyPatch
 

@@ -34,7 +34,9 @@ from sklearn.base import clone
 
 from privatree import PrivaTreeClassifier
 from privatree.errors import BudgetExceededError, BudgetStoreError, ParameterError
-from privatree.privacy import Budget, BudgetStore, budget_file, budget_store
+from privatree.privacy import Budget, BudgetStore
+from privatree.privacy import _budget_file as budget_file
+from privatree.privacy import _budget_store as budget_store
 
 ROOT = Path(__file__).parents[2]
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from privatree.errors import BudgetExceededError, ParameterError
 from privatree.privacy import Ledger, Randomness, Spend
-from privatree.privacy.ledger import Cost
+from privatree.privacy._ledger import Cost
 from privatree.privacy.mechanisms import Gaussian, Geometric, TruncatedGeometric
 
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from privatree._support.escape import visible_line
 from privatree.errors import ModelFormatError
-from privatree.privacy import Leak, PrivacyStatement, Schedule, Spend, Stage
-from privatree.privacy.statement import LONGEST_TEXT, shown_amount
-from privatree.visible_text import visible_line
+from privatree.privacy import Leak, PrivacyStatement, Schedule, Spend, Stage, shown_amount
+from privatree.privacy._statement import LONGEST_TEXT
 
 FULL = PrivacyStatement(
     learner="a learner",

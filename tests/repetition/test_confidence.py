@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from privatree import ParameterError
-from privatree.repetition.confidence import (
+from privatree.repetition import (
     clopper_pearson_lower,
     clopper_pearson_upper,
     lower_confidence_bound,

@@ -1,7 +1,7 @@
 import pytest
 
 from privatree import ParameterError
-from privatree.repetition.progress import progress_bar
+from privatree.repetition import progress_bar
 
 
 def test_the_bar_counts_what_is_done_on_stderr(capsys):

@@ -4,12 +4,8 @@ from sklearn.base import BaseEstimator
 
 from privatree import Numeric, ParameterError, PrivaTreeClassifier, Schema
 from privatree.privacy import Budget
-from privatree.repetition.refits import (
-    BUDGET_LEFT_OUT,
-    refit,
-    refits_in_parts,
-    without_budget,
-)
+from privatree.repetition import refit, refits_in_parts, without_budget
+from privatree.repetition._refits import BUDGET_LEFT_OUT
 
 SCHEMA = Schema({"a": Numeric(0, 1)}, [0, 1])
 X = np.linspace(0, 1, 60).reshape(-1, 1)

@@ -9,9 +9,9 @@ import pytest
 
 from privatree import Model, PaperPrivaTreeClassifier, PrivaTreeClassifier, datasets
 from privatree.errors import PaperClaimWarning
-from privatree.privacy.statement import PrivacyStatement
+from privatree.model import TreeBuilder
+from privatree.privacy import PrivacyStatement
 from privatree.schema import Categorical, Numeric, Schema
-from privatree.tree_building import TreeBuilder
 
 HOSTILE = [
     "</script><script>window.hacked=1</script>",

@@ -10,13 +10,12 @@ import pandas as pd
 import pytest
 
 from privatree import Model, datasets
-from privatree.privacy.statement import Leak, PrivacyStatement
+from privatree.model import TreeBuilder
+from privatree.privacy import Leak, PrivacyStatement
 from privatree.report import html_report
-from privatree.robustness.certificates import best
-from privatree.robustness.curve import AccuracyCertificate
-from privatree.robustness.preconditions import guaranteed_spending
+from privatree.robustness import AccuracyCertificate, best
+from privatree.robustness.certificates import guaranteed_spending
 from privatree.schema import Numeric, Schema
-from privatree.tree_building import TreeBuilder
 
 ARGUMENTS = (
     "--no-sandbox",

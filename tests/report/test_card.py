@@ -11,11 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privatree import Model
-from privatree.privacy.ledger import Spend
-from privatree.privacy.statement import Leak, PrivacyStatement
+from privatree.model import TreeBuilder
+from privatree.privacy import Leak, PrivacyStatement, Spend
 from privatree.report import model_card
 from privatree.schema import Categorical, Numeric, Schema
-from privatree.tree_building import TreeBuilder
 
 HARMFUL = ["|", "```", "<script>alert(1)</script>", "a\n\n# b", "*x* _y_ [z](http://w) `q`", "&lt;",
            "$x$ ~~s~~ @user #1", "\\", "--- | ---", "\u202eabc", "![i](j)", "</pre>"]  # fmt: skip

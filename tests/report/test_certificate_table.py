@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privatree.privacy.schedule import Schedule, Stage
-from privatree.report.certificate_table import UNITS, certificate_table, in_units
-from privatree.robustness.certificates import EpsilonDP, best, paper_bound
+from privatree.privacy import Schedule, Stage
+from privatree.report._certificate_table import UNITS, certificate_table, in_units
+from privatree.robustness import EpsilonDP, best
+from privatree.robustness.poisoning_bounds import paper_bound
 
 
 def a_schedule(*paths):

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from privatree.report.drawing import MOST_ENDS, MOST_LEVELS, draw
+from privatree.model import TreeBuilder
+from privatree.report._drawing import MOST_ENDS, MOST_LEVELS, draw
 from privatree.schema import Categorical, Numeric, Schema
-from privatree.tree_building import TreeBuilder
 
 SCHEMA = Schema(
     {"x": Numeric(0, 1), "kind": Categorical(["a", "b", "a very long category, with a comma"])},

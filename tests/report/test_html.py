@@ -15,14 +15,14 @@ import pytest
 import privatree
 from privatree import Model, PrivaTreeClassifier, load
 from privatree.errors import ParameterError
-from privatree.privacy.ledger import Spend
-from privatree.privacy.statement import Leak, PrivacyStatement
-from privatree.report import citation, fingerprint, html_report
-from privatree.report.html import script_json
-from privatree.robustness.curve import AccuracyCertificate, AttackSuccessCertificate
-from privatree.robustness.majority import Majority
+from privatree.model import TreeBuilder
+from privatree.privacy import Leak, PrivacyStatement, Spend
+from privatree.report import _citation as citation
+from privatree.report import fingerprint, html_report
+from privatree.report._html import script_json
+from privatree.robustness import AccuracyCertificate, AttackSuccessCertificate
+from privatree.robustness.certificates._majority import Majority
 from privatree.schema import Categorical, Numeric, Schema
-from privatree.tree_building import TreeBuilder
 
 
 class Page(HTMLParser):

@@ -5,8 +5,8 @@ from decimal import Decimal
 
 import pytest
 
-from privatree.privacy.statement import Leak, PrivacyStatement
-from privatree.report.privacy_words import factor_text, privacy_words
+from privatree.privacy import Leak, PrivacyStatement
+from privatree.report._privacy_words import factor_text, privacy_words
 
 
 def words(**changes):

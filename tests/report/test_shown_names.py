@@ -1,8 +1,8 @@
 """Names that can be shown, and a tree that is otherwise the same."""
 
-from privatree.report.shown_names import LONGEST, visible, with_short_names
+from privatree.model import TreeBuilder
+from privatree.report._shown_names import LONGEST, visible, with_short_names
 from privatree.schema import Categorical, Numeric, Schema
-from privatree.tree_building import TreeBuilder
 
 
 def a_tree(schema):

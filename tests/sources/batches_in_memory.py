@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from privatree.schema import Schema
-from privatree.sources.batch import Batch
-from privatree.sources.frames import frame_batch
-from privatree.sources.source import BatchSource
+from privatree.sources._source import BatchSource
+from privatree.tables import Batch, frame_batch
 
 
 class FrameBatches(BatchSource):

@@ -2,10 +2,8 @@
 
 import numpy as np
 
-from privatree.candidates import Candidates
-from privatree.sources.coding import Coder
-from privatree.sources.frames import frame_batch
-from privatree.sources.held_codes import CodesQuestion
+from privatree.counting import Candidates, Coder, CodesQuestion
+from privatree.tables import frame_batch
 
 
 def coder_of(schema):

@@ -17,12 +17,7 @@ from numpy.testing import assert_array_equal
 
 from privatree import PrivaTreeClassifier
 from privatree.schema import Categorical, Numeric, Schema
-from privatree.sources.arrow_columns import arrow_column
-from privatree.sources.frames import (
-    prediction_matrix,
-    read_features,
-    read_labels,
-)
+from privatree.tables import arrow_column, prediction_matrix, read_features, read_labels
 
 SCHEMA = Schema(
     {

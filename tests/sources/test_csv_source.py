@@ -13,10 +13,8 @@ from rows_of_sources import coded_frame, coded_rows, rows_of_a_pass
 
 from privatree.errors import ParameterError, SchemaError, SourceError
 from privatree.schema import Categorical, Numeric, Schema
-from privatree.sources import csv_rows
-from privatree.sources.csv_source import CsvSource
-from privatree.sources.files import read_files
-from privatree.sources.paths import find_files
+from privatree.sources import CsvSource, find_files, read_files
+from privatree.sources.csv import _rows as csv_rows
 
 SCHEMA = Schema(
     {

@@ -17,15 +17,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privatree.csv_dialect import CsvDialect
 from privatree.errors import ParameterError, SchemaError
-from privatree.schema import Categorical, Numeric, Schema
-from privatree.sources import csv_header
-from privatree.sources.csv_files import open_csv
-from privatree.sources.csv_text import text_labels, text_numbers
-from privatree.sources.files import read_columns, read_files, read_files_without_schema
-from privatree.sources.frames import read_features, read_labels
-from privatree.sources.paths import find_files
+from privatree.schema import Categorical, CsvDialect, Numeric, Schema
+from privatree.sources import find_files, read_columns, read_files, read_files_without_schema
+from privatree.sources.csv import _header as csv_header
+from privatree.sources.csv import open_csv
+from privatree.tables import read_features, read_labels, text_numbers
+from privatree.tables._text import text_labels
 
 SCHEMA = Schema(
     {

@@ -12,8 +12,8 @@ from rows_of_sources import coded_frame, coded_rows, rows_of_a_pass
 
 from privatree.errors import ParameterError, SchemaError, SourceError
 from privatree.schema import Categorical, Numeric, Schema
-from privatree.sources import parquet_source
-from privatree.sources.parquet_source import ParquetSource
+from privatree.sources import ParquetSource
+from privatree.sources import _parquet_source as parquet_source
 
 SCHEMA = Schema(
     {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from privatree.sources.pass_progress import pass_progress, rounded
+from privatree.sources._pass_progress import pass_progress, rounded
 
 
 @pytest.mark.parametrize(

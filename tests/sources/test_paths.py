@@ -13,12 +13,18 @@ from rows_of_sources import coded_frame, coded_rows
 
 from privatree import PrivaTreeClassifier
 from privatree.errors import ParameterError, SchemaError
+from privatree.inspection import find_misfits
+from privatree.inspection._check_result import Misfit
 from privatree.schema import Categorical, Numeric, Schema
-from privatree.sources import CsvSource, ParquetSource
-from privatree.sources.files import read_columns, read_files, read_files_without_schema
-from privatree.sources.misfits import find_misfits
-from privatree.sources.paths import find_files, partition_values
-from privatree.sources.schema_check import Misfit
+from privatree.sources import (
+    CsvSource,
+    ParquetSource,
+    find_files,
+    partition_values,
+    read_columns,
+    read_files,
+    read_files_without_schema,
+)
 
 SCHEMA = Schema({"size": Numeric(0, 9), "year": Numeric(2000, 2030)}, ["yes", "no"])
 

@@ -11,11 +11,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from privatree.paper_budget import split_budget
-from privatree.paper_tree import PaperPlan, UnbinnedColumns, grow
-from privatree.privacy.ledger import Ledger
+from privatree.baselines.paper import PaperPlan, UnbinnedColumns, grow, split_budget
+from privatree.privacy import Ledger, Randomness
 from privatree.privacy.mechanisms import PermuteAndFlip, TruncatedGeometric
-from privatree.privacy.randomness import Randomness
 from privatree.schema import Categorical, Schema
 
 

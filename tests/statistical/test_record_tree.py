@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 from whole_trees import LEARNERS, RUNS, chi_square_ratio, grown, law_of
 
-from privatree.privacy.mechanisms import exponential_by_parts
+from privatree.privacy.mechanisms import _sequential_exponential as exponential_by_parts
 
 
 @pytest.mark.parametrize("name", LEARNERS)

@@ -14,9 +14,8 @@ import numpy as np
 from scipy.stats import chi2
 
 from privatree.audit import Universe, exact_law, shape_of
-from privatree.privacy.ledger import Ledger
-from privatree.privacy.randomness import Randomness
-from privatree.record_tree import grow
+from privatree.learners.tree import grow
+from privatree.privacy import Ledger, Randomness
 
 RUNS = 400
 SMALLEST_EXPECTED = 10.0

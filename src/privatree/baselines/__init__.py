@@ -1,12 +1,17 @@
-"""Published methods to compare with, one a file, each with an honest ``privacy_``.
+"""Published methods to compare with, each with an honest ``privacy_``.
 
-``bdpt.py`` and ``dpgdf.py`` split one category against the rest (``one_against_rest.py``) and are
-read and stated alike (``published_tree.py``); ``random_tree.py`` has random splits. What each of
-them guarantees is in ``docs/proofs/baselines.md``.
+What each of them guarantees is in ``docs/proofs/baselines.md``.
+
+::
+
+    _bdpt.py, _dpgdf.py    splits of one category against the rest
+    _one_against_rest.py   their algorithm
+    _published_tree.py     their estimator
+    _random_tree.py        random splits
+    paper/                 the paper's Algorithm 1
+    methods/               every method that audits and tables compare, by its name
 """
 
-from privatree.baselines.bdpt import BDPTClassifier
-from privatree.baselines.dpgdf import DPGDFClassifier
-from privatree.baselines.random_tree import RandomTreeClassifier
+from privatree._support.lazy_names import lazy_names
 
-__all__ = ["BDPTClassifier", "DPGDFClassifier", "RandomTreeClassifier"]
+__getattr__, __dir__, __all__ = lazy_names(__name__)

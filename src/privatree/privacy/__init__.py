@@ -1,35 +1,19 @@
-"""Mechanisms, the ledger that charges for them, and the statement of what was spent."""
+"""Mechanisms, the ledger that charges for them, and the statement of what was spent.
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+::
 
-from privatree.privacy.budget import Budget, Charge
-from privatree.privacy.ledger import Ledger, Spend
-from privatree.privacy.randomness import Randomness
-from privatree.privacy.schedule import Schedule, Stage
-from privatree.privacy.statement import Leak, PrivacyStatement
+    _randomness.py      random words of the operating system, or from a seed
+    _exact_epsilon.py   epsilon as an exact fraction
+    _ledger.py          a privacy filter: it charges, then draws
+    _schedule.py        the worst-case composition of a training
+    _statement.py       what is guaranteed, for whom, and what was spent on what
+    _budget.py          the budget of a dataset, in memory
+    _budget_store.py    the same in a SQLite file
+    _budget_file.py     that file
+    mechanisms/         one mechanism a file, each with its proof
+    samplers/           exact samplers
+"""
 
-if TYPE_CHECKING:
-    from privatree.privacy.budget_store import BudgetStore
+from privatree._support.lazy_names import lazy_names
 
-__all__ = [
-    "Budget",
-    "BudgetStore",
-    "Charge",
-    "Leak",
-    "Ledger",
-    "PrivacyStatement",
-    "Randomness",
-    "Schedule",
-    "Spend",
-    "Stage",
-    "mechanisms",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name == "BudgetStore":  # loaded when first used: it brings SQLite with it
-        return import_module("privatree.privacy.budget_store").BudgetStore
-    if name == "mechanisms":  # loaded when first used: it brings a compiler with it
-        return import_module("privatree.privacy.mechanisms")
-    raise AttributeError(f"module 'privatree.privacy' has no attribute {name!r}")
+__getattr__, __dir__, __all__ = lazy_names(__name__)

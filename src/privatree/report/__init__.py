@@ -2,19 +2,18 @@
 
 ::
 
-    summary.py            a model -> everything that the page shows, as plain values
-      drawing.py            where the boxes of the tree stand
-      shown_names.py        names of any length and kind, fit to be shown
-      privacy_words.py      what epsilon means for a person, and what must be said aloud
-      certificate_section.py  what poisoned records leave, or why nobody can say
-      certificate_table.py  its figures, never more than what holds
-      citation.py           how to cite
-    html.py               the summary -> one HTML text (templates/)
-    card.py               the summary -> a model card in Markdown
+    _summary.py               everything that the page shows, as plain values
+    _drawing.py               where the boxes of the tree stand
+    _page_data.py             what the page's script needs
+    _shown_names.py           names of any length and kind, fit to be shown
+    _privacy_words.py         what epsilon means for a person
+    _certificate_section.py   what poisoned records leave, or why nobody can say
+    _certificate_table.py     its figures, never more than what holds
+    _citation.py              how to cite the model; its fingerprint
+    _html.py                  the page (templates/)
+    _card.py                  a model card in Markdown
 """
 
-from privatree.report.card import model_card
-from privatree.report.citation import fingerprint
-from privatree.report.html import html_report
+from privatree._support.lazy_names import lazy_names
 
-__all__ = ["fingerprint", "html_report", "model_card"]
+__getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -9,9 +9,9 @@ from math import exp, log
 import numpy as np
 import pytest
 
-from privatree.privacy.mechanisms.approximate_quantiles import ApproximateQuantiles
-from privatree.privacy.randomness import Randomness
-from privatree.privacy.samplers import selection
+from privatree.privacy import Randomness
+from privatree.privacy.mechanisms import ApproximateQuantiles
+from privatree.privacy.samplers import _selection as selection
 
 RELATIONS = ("replace", "add-remove")
 QUANTILES = (

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from privatree.errors import ParameterError
 from privatree.privacy import Randomness
 from privatree.privacy.mechanisms import Gaussian
-from privatree.privacy.mechanisms.laplace import in_steps
+from privatree.privacy.mechanisms._laplace import in_steps
 
 CASES = [
     (Fraction(1), Fraction(1, 10**5)),

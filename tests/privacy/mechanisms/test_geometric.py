@@ -173,7 +173,7 @@ def test_noise_of_any_size_reaches_the_same_numbers(monkeypatch: pytest.MonkeyPa
     """The largest noise stands for all beyond; it must not give the count away."""
     for sign in (1, -1):
         monkeypatch.setattr(
-            "privatree.privacy.mechanisms.geometric.discrete_laplace",
+            "privatree.privacy.mechanisms._geometric.discrete_laplace",
             lambda rate, count, randomness, sign=sign: np.full(count, sign * 2**62),
         )
         noisy = Geometric(Fraction(1)).release(np.array([0, 1, 2**60, -5]), Randomness(1))

@@ -13,14 +13,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from privatree.privacy.mechanisms import joint_exponential_tables
-from privatree.privacy.mechanisms.joint_exponential_precisely import PreciseTables
-from privatree.privacy.mechanisms.joint_exponential_quantiles import JointExponentialQuantiles
-from privatree.privacy.mechanisms.joint_exponential_tables import FloatTables, Problem
-from privatree.privacy.mechanisms.quantile_grid import intervals
-from privatree.privacy.randomness import Randomness
-from privatree.privacy.samplers import halving
-from privatree.privacy.samplers.refinement import UniformReal, precision
+from privatree.privacy import Randomness
+from privatree.privacy.mechanisms import JointExponentialQuantiles
+from privatree.privacy.mechanisms import _joint_exponential_tables as joint_exponential_tables
+from privatree.privacy.mechanisms._joint_exponential_decimal import PreciseTables
+from privatree.privacy.mechanisms._joint_exponential_tables import FloatTables, Problem
+from privatree.privacy.mechanisms._quantile_grid import intervals
+from privatree.privacy.samplers import _halving as halving
+from privatree.privacy.samplers import precision
+from privatree.privacy.samplers._refinement import UniformReal
 
 RELATIONS = ("replace", "add-remove")
 QUANTILES = (

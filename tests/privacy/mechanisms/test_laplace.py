@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from privatree.errors import ParameterError
 from privatree.privacy import Randomness
 from privatree.privacy.mechanisms import Laplace
-from privatree.privacy.mechanisms.laplace import grid_step, in_steps
-from privatree.privacy.samplers.discrete_laplace import dyadic_below
+from privatree.privacy.mechanisms._laplace import grid_step, in_steps
+from privatree.privacy.samplers._discrete_laplace import dyadic_below
 
 EPSILONS = [Fraction(1), Fraction(8)]
 SENSITIVITIES = [Fraction(1), Fraction(3, 10), Fraction(100001, 3), Fraction(1, 10**6)]
@@ -171,7 +171,7 @@ def test_whole_numbers_on_a_grid_coarser_than_one_are_rounded_numbers(
         rates.append(rate)
         return np.zeros(count, dtype=np.int64)
 
-    monkeypatch.setattr("privatree.privacy.mechanisms.laplace.discrete_laplace", record)
+    monkeypatch.setattr("privatree.privacy.mechanisms._laplace.discrete_laplace", record)
     fine, coarse = Laplace(Fraction(1), 4096), Laplace(Fraction(1), 3 * 8192)
     assert fine.step <= 1 < coarse.step
     for mechanism in (fine, coarse):

@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from privatree.privacy import Randomness, mechanisms
-from privatree.privacy.ledger import Ledger
+from privatree.privacy import Ledger, Randomness, mechanisms
 
 _SCORES = np.array([3, 5, 4, 5])
 _VALUES = np.linspace(0.0, 1.0, 20)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from privatree.errors import ParameterError
+from privatree.privacy import Randomness
 from privatree.privacy.mechanisms import ApproximateQuantiles, JointExponentialQuantiles
-from privatree.privacy.randomness import Randomness
 
 DECILES = tuple(Fraction(k, 10) for k in range(1, 10))
 

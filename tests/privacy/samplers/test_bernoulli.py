@@ -7,8 +7,8 @@ from fractions import Fraction
 import pytest
 
 from privatree.privacy import Randomness
-from privatree.privacy.samplers import bernoulli as module
-from privatree.privacy.samplers.bernoulli import bernoulli, bernoulli_exp
+from privatree.privacy.samplers import _bernoulli as module
+from privatree.privacy.samplers._bernoulli import bernoulli, bernoulli_exp
 
 DRAWS = 10_000
 

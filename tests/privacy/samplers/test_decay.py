@@ -8,13 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from privatree.privacy.samplers.decay import (
-    DECAY_ERROR,
-    SMALLEST_FACTOR,
-    decay,
-    decay_table,
-)
-from privatree.privacy.samplers.refinement import precision
+from privatree.privacy.samplers import DECAY_ERROR, decay, decay_table, precision
+from privatree.privacy.samplers._decay import SMALLEST_FACTOR
 
 DROPPED = 2.0**-995
 """Where numbers begin to count as 0."""

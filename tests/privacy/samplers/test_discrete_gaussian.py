@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from privatree.privacy import Randomness
-from privatree.privacy.samplers.discrete_gaussian import discrete_gaussian
+from privatree.privacy.samplers._discrete_gaussian import discrete_gaussian
 
 DRAWS = 10_000
 LARGEST = 200

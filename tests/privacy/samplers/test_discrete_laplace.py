@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from privatree.errors import ParameterError
 from privatree.privacy import Randomness
-from privatree.privacy.samplers import discrete_laplace as module
-from privatree.privacy.samplers.discrete_laplace import (
+from privatree.privacy.samplers import _discrete_laplace as module
+from privatree.privacy.samplers._discrete_laplace import (
     DENOMINATOR,
     LARGEST_NOISE,
     add_clamped,

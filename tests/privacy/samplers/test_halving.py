@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from privatree.privacy.randomness import Randomness
-from privatree.privacy.samplers.halving import NEGLIGIBLE, select_by_halving
+from privatree.privacy import Randomness
+from privatree.privacy.samplers._halving import NEGLIGIBLE, select_by_halving
 
 WEIGHTS = [Decimal(weight) for weight in (3, 1, 0, 4, 1, 5, 9)]
 

@@ -4,7 +4,8 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 
 from privatree.privacy import Randomness
-from privatree.privacy.samplers.refinement import UniformReal, precision
+from privatree.privacy.samplers import precision
+from privatree.privacy.samplers._refinement import UniformReal
 
 
 def test_more_digits_keep_the_bits_already_drawn() -> None:

@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from privatree.privacy.samplers.refinement import UNIT_ROUNDOFF, precision
-from privatree.privacy.samplers.scaled_floats import (
+from privatree.privacy.samplers import UNIT_ROUNDOFF, precision
+from privatree.privacy.samplers._scaled_floats import (
     POWER_ERROR,
     ZERO_EXPONENT,
     add,

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from privatree.errors import ParameterError
 from privatree.privacy import Randomness
-from privatree.privacy.samplers import halving, selection
-from privatree.privacy.samplers.halving import NEGLIGIBLE
-from privatree.privacy.samplers.refinement import UNIT_ROUNDOFF
-from privatree.privacy.samplers.selection import select, toss
+from privatree.privacy.samplers import UNIT_ROUNDOFF
+from privatree.privacy.samplers import _halving as halving
+from privatree.privacy.samplers import _selection as selection
+from privatree.privacy.samplers._halving import NEGLIGIBLE
+from privatree.privacy.samplers._selection import select, toss
 
 CASES = {
     "int": (np.array([3, 0, 1, 3, 5]), Fraction(1, 2), None),

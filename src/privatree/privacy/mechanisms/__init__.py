@@ -2,31 +2,19 @@
 
 A mechanism is a frozen value that holds its epsilon. ``release(exact, randomness)`` draws; the law
 it draws from is there beside it, for tests and audits. Learners do not call ``release`` themselves:
-they hand the mechanism to a :class:`~privatree.privacy.ledger.Ledger`, which charges first.
+they hand the mechanism to a :class:`~privatree.privacy.Ledger`, which charges first.
+
+::
+
+    _geometric.py, _truncated_geometric.py, _laplace.py, _gaussian.py    noise
+    _exponential.py, _permute_and_flip.py     a choice by its score
+    _sequential_exponential.py                one choice, drawn in parts
+    _quantile_grid.py                         values counted, for quantiles
+    _approximate_quantiles.py
+    _joint_exponential_quantiles.py           all quantiles at once
+    _joint_exponential_tables.py, _joint_exponential_kernels.py, _joint_exponential_decimal.py
 """
 
-from privatree.privacy.mechanisms.approximate_quantiles import ApproximateQuantiles
-from privatree.privacy.mechanisms.exponential import Exponential
-from privatree.privacy.mechanisms.exponential_by_parts import ExponentialByParts, Parts, Weights
-from privatree.privacy.mechanisms.gaussian import Gaussian
-from privatree.privacy.mechanisms.geometric import Geometric
-from privatree.privacy.mechanisms.joint_exponential_quantiles import JointExponentialQuantiles
-from privatree.privacy.mechanisms.laplace import Laplace
-from privatree.privacy.mechanisms.permute_and_flip import PermuteAndFlip
-from privatree.privacy.mechanisms.quantile_grid import ValueCounts
-from privatree.privacy.mechanisms.truncated_geometric import TruncatedGeometric
+from privatree._support.lazy_names import lazy_names
 
-__all__ = [
-    "ApproximateQuantiles",
-    "Exponential",
-    "ExponentialByParts",
-    "Gaussian",
-    "Geometric",
-    "JointExponentialQuantiles",
-    "Laplace",
-    "Parts",
-    "PermuteAndFlip",
-    "TruncatedGeometric",
-    "ValueCounts",
-    "Weights",
-]
+__getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -1,0 +1,57 @@
+from privatree import audit, baselines, datasets, export, privacy, report, robustness, sources
+from privatree.baselines.paper import PaperPrivaTreeClassifier
+from privatree.errors import (
+    BudgetExceededError,
+    BudgetStoreError,
+    CertificateError,
+    DatasetMissingError,
+    ModelFormatError,
+    PaperClaimWarning,
+    ParameterError,
+    PrivacyLeakWarning,
+    PrivatreeError,
+    SchemaError,
+    SourceError,
+)
+from privatree.estimators import PrivaTreeClassifier
+from privatree.export import export_text, plot_budget, plot_tree
+from privatree.inspection import SchemaCheck
+from privatree.model import Model, load
+from privatree.schema import Categorical, CsvDialect, Numeric, Schema
+
+__version__: str
+
+__all__ = [
+    "BudgetExceededError",
+    "BudgetStoreError",
+    "Categorical",
+    "CertificateError",
+    "CsvDialect",
+    "DatasetMissingError",
+    "Model",
+    "ModelFormatError",
+    "Numeric",
+    "PaperClaimWarning",
+    "PaperPrivaTreeClassifier",
+    "ParameterError",
+    "PrivaTreeClassifier",
+    "PrivacyLeakWarning",
+    "PrivatreeError",
+    "Schema",
+    "SchemaCheck",
+    "SchemaError",
+    "SourceError",
+    "__version__",
+    "audit",
+    "baselines",
+    "datasets",
+    "export",
+    "export_text",
+    "load",
+    "plot_budget",
+    "plot_tree",
+    "privacy",
+    "report",
+    "robustness",
+    "sources",
+]

@@ -1,0 +1,86 @@
+"""What was seen of a model, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any
+
+from privatree.audit._outcomes import is_error
+from privatree.audit.exact._privacy_loss import TreeShape
+from privatree.schema import Categorical, Schema
+
+
+def in_words(view: str, schema: Schema, outcomes: Iterable[Hashable]) -> Callable[[Hashable], str]:
+    """How to say what a view shows.
+
+    Parameters
+    ----------
+    view : str
+        Its name.
+    schema : Schema
+        Names of features and classes.
+    outcomes : iterable of hashable
+        Everything that it showed.
+    """
+    known: dict[str, Callable[[Any], str]] = {
+        "tree": lambda shape: ("always " if len(shape) == 2 else "") + _tree(shape, schema),
+        "splits": lambda splits: _splits(splits, schema),
+        "root": lambda root: _root(root, schema),
+        "labels": ", ".join,
+        "members": ", ".join,
+        "said": ", ".join,
+    }
+    words = _differing(outcomes) if view == "listed" else known.get(view, str)
+
+    def say(outcome: Any) -> str:
+        if is_error(outcome):
+            return f"the error {' '.join(map(str, outcome[1:]))!r}"
+        is_nothing = outcome is None or (outcome == () and view != "splits")
+        return "none" if is_nothing else words(outcome)
+
+    return say
+
+
+def _differing(outcomes: Iterable[Any]) -> Callable[[Any], str]:
+    """Of what a model lists only that which not all of them do."""
+    seen = [frozenset(outcome) for outcome in set(outcomes) if outcome and not is_error(outcome)]
+    common = frozenset.intersection(*seen) if seen else frozenset()
+
+    def say(outcome: Any) -> str:
+        entries = [f"{path} = {text}" for path, text in outcome if (path, text) not in common]
+        return " and ".join(entries) or "only what is in all models"
+
+    return say
+
+
+def _tree(shape: TreeShape, schema: Schema) -> str:
+    if len(shape) == 2:
+        label, probabilities = shape
+        shares = (
+            "" if probabilities is None else f" ({', '.join(f'{p:.2f}' for p in probabilities)})"
+        )
+        return f"{schema.classes[label]}{shares}"
+    left, right = (
+        f"({_tree(below, schema)})" if len(below) == 4 else _tree(below, schema)
+        for below in shape[2:]
+    )
+    return f"if {_root(shape, schema)} then {left} else {right}"
+
+
+def _splits(splits: TreeShape, schema: Schema) -> str:
+    if not splits:
+        return "a single leaf"
+    feature, left, right = splits
+    below = [_splits(side, schema) for side in (left, right) if side]
+    return f"{schema.names[feature]}" + (f", below it {' and '.join(below)}" if below else "")
+
+
+def _root(root: TreeShape, schema: Schema) -> str:
+    if len(root) == 1:
+        return f"a leaf that predicts {schema.classes[root[0]]}"
+    feature, where = root[:2]
+    name = schema.names[feature]
+    declared = schema.features[name]
+    if isinstance(declared, Categorical):
+        return f"{name} in {{{', '.join(str(declared.categories[code]) for code in where)}}}"
+    return f"{name} <= {where:.6g}"

@@ -1,0 +1,14 @@
+"""Neighbouring datasets that show known mistakes, in memory and in files.
+
+::
+
+    _neighbours.py        pairs in memory
+    _file_neighbours.py   pairs of files that differ in one line
+    _file_readers.py      how such files are read
+    _own_pair.py          a pair of the user's own
+    _all_pairs.py         all of them, by name
+"""
+
+from privatree._support.lazy_names import lazy_names
+
+__getattr__, __dir__, __all__ = lazy_names(__name__)

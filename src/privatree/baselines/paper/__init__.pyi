@@ -1,0 +1,8 @@
+from privatree.baselines.paper._budget import PaperBudget as PaperBudget
+from privatree.baselines.paper._budget import split_budget as split_budget
+from privatree.baselines.paper._estimator import (
+    PaperPrivaTreeClassifier as PaperPrivaTreeClassifier,
+)
+from privatree.baselines.paper._tree import PaperPlan as PaperPlan
+from privatree.baselines.paper._tree import UnbinnedColumns as UnbinnedColumns
+from privatree.baselines.paper._tree import grow as grow

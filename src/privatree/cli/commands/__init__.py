@@ -1,0 +1,5 @@
+"""One command a file: parse, call, print.
+
+``_audit.py``, ``_budget.py``, ``_certify.py``, ``_demo.py``, ``_export.py``, ``_fit.py``,
+``_predict.py``, ``_report.py``, ``_reproduce.py``, ``_schema.py`` (draft and check), ``_show.py``.
+"""

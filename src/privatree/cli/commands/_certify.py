@@ -1,0 +1,260 @@
+"""``privatree certify``: how accurate a learner stays if records are poisoned."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from privatree.cli._csv_options import CsvOptions, csv_options
+from privatree.cli._declared_schema import read_confirmed_schema
+from privatree.cli._learner_options import (
+    SCHEMA_HELP,
+    Data,
+    DatasetSize,
+    Epsilon,
+    MaxDepth,
+    RobustLevels,
+    Schedule,
+    Target,
+    check_not_empty,
+    named_as_options,
+    read_training_records,
+    warn_of_large_epsilon,
+    whole_number,
+)
+from privatree.cli._output import check_output, say, write_output
+from privatree.errors import CertificateError, ParameterError
+
+_TEST_SHARE = 0.2
+_SPLIT_SEED = 0
+_OF_CERTIFICATE = ("poisoned", "confidence", "refits")
+"""Parameters of a certificate whose options have the same name."""
+
+
+@csv_options
+def certify(
+    data: Data,
+    target: Target,
+    schema: Annotated[Path, typer.Option(metavar="FILE", help=SCHEMA_HELP)],
+    epsilon: Epsilon,
+    poisoned: Annotated[
+        str,
+        typer.Option(
+            metavar="N,P%,...",
+            help="How many records an attacker adds or removes: numbers, or shares of the "
+            "training records. A changed record or label counts as two.",
+        ),
+    ] = "0.1%,0.5%,1%",
+    test: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE",
+            help="Test records in files of their own, instead of a part of DATA. May be given "
+            "several times.",
+        ),
+    ] = None,
+    test_share: Annotated[
+        float | None,
+        typer.Option(
+            metavar="S",
+            help="Without --test: the share of DATA that is held out for the test, by default "
+            f"{_TEST_SHARE}.",
+        ),
+    ] = None,
+    split_seed: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Which part is held out, always the same; by default that of "
+            f"{_SPLIT_SEED}. It is not part of the noise.",
+        ),
+    ] = None,
+    confidence: Annotated[
+        float,
+        typer.Option(
+            metavar="P",
+            help="Probability that the certificate is right, over the noise: at least.",
+        ),
+    ] = 0.99,
+    refits: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            help="How often to train. 400 cost about 0.01 of certified accuracy, 100 about 0.04.",
+        ),
+    ] = 400,
+    max_depth: MaxDepth = "4",
+    dataset_size: DatasetSize = "private",
+    schedule: Schedule = "accuracy",
+    robust_levels: RobustLevels = 3,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="Makes the refits repeatable. Do not choose it by the result."
+        ),
+    ] = None,
+    jobs: Annotated[
+        int,
+        typer.Option(metavar="N", help="Processes at a time; with --seed the result is the same."),
+    ] = max(1, os.cpu_count() or 1),
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Also save the certificate to this JSON file."
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the certificate as JSON, and nothing else.")
+    ] = False,
+    *,
+    csv: CsvOptions,
+) -> None:
+    """Certify the accuracy that a private tree keeps if an attacker poisons training records.
+
+    One record changes little in what a private learner does, so a few change little too, whatever
+    they are. The learner is trained many times on DATA with fresh noise; from the accuracies on the
+    test records follows what it keeps, on average over its noise, after any additions and removals
+    of so many records. --schedule robust usually certifies more if there are more than a few, for
+    some accuracy without poison.
+
+    The certificate is computed from the records without privacy: keep it to yourself, or count it
+    as published outside epsilon. A schema must be given, because one that was read from the records
+    could be changed by poisoning them.
+
+    Example: privatree certify data.csv --target outcome --schema schema.toml --epsilon 0.1
+    --poisoned 10,100,1%
+    """
+    parameters: dict[str, Any] = {
+        "epsilon": epsilon,
+        "max_depth": whole_number("--max-depth", max_depth, none=None),
+        "dataset_size": whole_number("--dataset-size", dataset_size, private="private"),
+        "schedule": schedule,
+        "robust_levels": robust_levels,
+        "random_state": seed,
+    }
+    if test and (test_share is not None or split_seed is not None):
+        raise ParameterError("--test excludes --test-share and --split-seed: it is the whole test.")
+    test_share = _TEST_SHARE if test_share is None else test_share
+    split_seed = _SPLIT_SEED if split_seed is None else split_seed
+    if jobs < 1:
+        raise ParameterError(f"--jobs must be at least 1, got {jobs}.")
+    if not 0 < test_share < 1:
+        raise ParameterError(f"--test-share must be between 0 and 1, got {test_share:g}.")
+    if not 0 <= split_seed < 2**32:
+        raise ParameterError(f"--split-seed must be >= 0 and < 2**32, got {split_seed}.")
+    if seed is not None and seed < 0:
+        raise ParameterError(f"--seed must be >= 0, got {seed}.")
+    numbers = _numbers_and_shares(poisoned)
+    _check_before_reading(parameters, numbers, confidence, refits)
+
+    from privatree import PrivaTreeClassifier
+    from privatree.robustness import accuracy_certificate
+    from privatree.sources import find_files, read_files
+    from privatree.sources.csv import STANDARD_INPUT, reading_assumptions
+
+    if STANDARD_INPUT in data and STANDARD_INPUT in (test or ()):
+        raise ParameterError("- must be DATA or --test, not both: standard input is read once.")
+    files, test_files = find_files(data), find_files(test or [])
+    csv.check([*files, *test_files])
+    if output is not None:
+        check_output(output, [*files, *test_files, schema])
+    declared = csv.declared_in(read_confirmed_schema(schema))
+    warn_of_large_epsilon(epsilon)
+    records = read_training_records(files, target, declared, quiet=as_json)
+    check_not_empty(files, records.labels)
+    if test_files:
+        held_out = read_files(test_files, declared, target, allow_ragged=False)
+        check_not_empty(test_files, held_out.labels)
+        split = (records.features, held_out.features, records.labels, held_out.labels)
+    else:
+        _refuse_counted_size(parameters["dataset_size"], len(records.labels))
+        split = _split(records, test_share, split_seed)
+    train_X, test_X, train_y, test_y = split
+    if not test_files and not as_json:
+        typer.echo(
+            f"Held out for the test: {len(test_y)} of {len(records.labels)} records "
+            f"(--split-seed {split_seed}). What is certified is training on the others.",
+            err=True,
+        )
+    with named_as_options([*parameters, *_OF_CERTIFICATE]):
+        certificate = accuracy_certificate(
+            PrivaTreeClassifier(**parameters, schema=declared),
+            train_X,
+            train_y,
+            test_X,
+            test_y,
+            poisoned=numbers,
+            confidence=confidence,
+            refits=refits,
+            n_jobs=jobs,
+        )
+    notes = [f"It rests on this: {a}." for a in reading_assumptions(files, declared.csv)]
+    certificate = replace(certificate, notes=(*certificate.notes, *notes))
+    try:
+        if output is not None:
+            certificate.save(output)
+    finally:  # hours of work must not be lost for a full disk
+        if as_json:
+            write_output(None, f"{certificate.to_json()}\n", form="json")
+        else:
+            say(str(certificate))
+    if output is not None and not as_json:
+        say(f"\nSaved {output}.")
+
+
+def _check_before_reading(
+    parameters: dict[str, Any], poisoned: list[int | str], confidence: float, refits: int
+) -> None:
+    """Refuse what is wrong whatever the records are."""
+    from privatree import PrivaTreeClassifier
+    from privatree.robustness.certificates import check_wishes
+
+    with named_as_options([*parameters, *_OF_CERTIFICATE]):
+        PrivaTreeClassifier(**parameters).check_parameters()  # what fit would refuse first
+        check_wishes(confidence, refits, poisoned)
+
+
+def _split(records: Any, test_share: float, split_seed: int) -> tuple[Any, Any, Any, Any]:
+    """Training and test records, by a seed that everybody may know."""
+    from sklearn.utils import check_random_state
+
+    n_records = len(records.labels)
+    n_test = round(test_share * n_records)
+    if not 0 < n_test < n_records:
+        raise ParameterError(
+            f"--test-share must leave records to train and to test on: it takes {n_test} of "
+            f"{n_records}."
+        )
+    order = check_random_state(split_seed).permutation(n_records)
+    test, train = order[:n_test], order[n_test:]
+    return (
+        records.features.take(train),
+        records.features.take(test),
+        records.labels.take(train),
+        records.labels.take(test),
+    )
+
+
+def _refuse_counted_size(declared: Any, n_records: int) -> None:
+    """The learner sees fewer records than the files hold, but who counts them counts all."""
+    if declared == n_records:
+        raise CertificateError(
+            "--dataset-size must be declared from public knowledge, and it is exactly the number "
+            "of records: if it was counted, an attack changes it and the certificate is void. Use "
+            "private, or a round number of about that size."
+        )
+
+
+def _numbers_and_shares(given: str) -> list[int | str]:
+    entries = [entry.strip() for entry in given.split(",")]
+    try:
+        return [entry if entry.endswith("%") else int(entry) for entry in entries]
+    except ValueError:
+        raise ParameterError(
+            "--poisoned must be numbers and shares with commas between, such as 10,100,1%, got "
+            f"{given!r}."
+        ) from None

@@ -1,0 +1,145 @@
+"""Compiled walks over coded records: the only code that reads one record after the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from privatree._support.kernels.compiling import compiled
+
+_unsigned = np.uint64  # an unsigned index spares the kernel a test for negative ones
+
+
+@compiled
+def count_codes(
+    codes: Any, labels: Any, starts: Any, first: Any, last: Any, offsets: Any, table: Any
+) -> None:
+    """Add the records to a table by node, class and code."""
+    n_features = _unsigned(codes.shape[1])
+    node = 0
+    for record in range(first, last):
+        while record >= starts[node + 1]:
+            node += 1
+        row, record_codes = table[node, labels[record]], codes[record]
+        for feature in range(n_features):
+            row[_unsigned(offsets[feature]) + _unsigned(record_codes[feature])] += 1
+
+
+@compiled
+def rows_of(codes: Any, start: Any, stop: Any, feature: Any, row_of_code: Any) -> Any:
+    """The row, in a table of counts, of each record of a node."""
+    rows = np.empty(stop - start, dtype=np.int32)
+    for place in range(stop - start):
+        rows[place] = row_of_code[codes[start + place, feature]]
+    return rows
+
+
+@compiled
+def count_pairs(
+    codes: Any, labels: Any, start: Any, rows: Any, offsets: Any, table: Any, totals: Any
+) -> None:
+    """Add the records of a node to a table by the row of one feature, class and code."""
+    n_features = _unsigned(codes.shape[1])
+    signed = table.shape[1] == 1
+    for place in range(rows.size):
+        label = labels[start + place]
+        totals[rows[place], label] += 1
+        row, record_codes = table[rows[place], 0 if signed else label], codes[start + place]
+        step = np.int32(2 * np.int32(label) - 1 if signed else 1)
+        for feature in range(n_features):
+            row[_unsigned(offsets[feature]) + _unsigned(record_codes[feature])] += step
+
+
+@compiled
+def count_rows(
+    codes: Any,
+    labels: Any,
+    records: Any,
+    middle: Any,
+    row_of_code: Any,
+    offsets: Any,
+    table: Any,
+    totals: Any,
+) -> None:
+    """Add records to a table by the rows of several features, class and code."""
+    n_features = _unsigned(codes.shape[1])
+    signed = table.shape[1] == 1
+    for record in records:
+        label, record_codes = labels[record], codes[record]
+        step = np.int32(2 * np.int32(label) - 1 if signed else 1)
+        for place in range(middle.size):
+            group = row_of_code[place, codes[record, middle[place]]]
+            totals[group, label] += 1
+            row = table[group, 0 if signed else label]
+            for feature in range(n_features):
+                row[_unsigned(offsets[feature]) + _unsigned(record_codes[feature])] += step
+
+
+@compiled
+def children_of(
+    codes: Any, starts: Any, features: Any, children: Any, first: Any, last: Any, found: Any
+) -> None:
+    """The child that each record of a level goes to; -1 where its node is a leaf."""
+    node = 0
+    for record in range(first, last):
+        while record >= starts[node + 1]:
+            node += 1
+        feature = features[node]
+        found[record] = children[node, codes[record, feature]] if feature >= 0 else -1
+
+
+@compiled
+def nodes_of(
+    codes: Any, features: Any, split_of: Any, children: Any, places: Any, found: Any
+) -> None:
+    """The place of the node that each record reaches from the root; -1 where nobody asks."""
+    for record in range(found.size):
+        node = 0
+        while node >= 0 and features[node] >= 0:
+            node = children[split_of[node], codes[record, features[node]]]
+        found[record] = places[node] if node >= 0 else -1
+
+
+@compiled
+def count_nodes(found: Any, first: Any, last: Any, counts: Any) -> None:
+    """How many records go to each node."""
+    for record in range(first, last):
+        if found[record] >= 0:
+            counts[found[record]] += 1
+
+
+@compiled
+def move(
+    codes: Any,
+    labels: Any,
+    found: Any,
+    first: Any,
+    last: Any,
+    places: Any,
+    new_codes: Any,
+    new_labels: Any,
+) -> None:
+    """Put records next to the others of their node; those that go nowhere are left out."""
+    n_features = codes.shape[1]
+    for record in range(first, last):
+        node = found[record]
+        if node >= 0:
+            place = places[node]
+            places[node] += 1
+            new_labels[place] = labels[record]
+            for feature in range(n_features):
+                new_codes[place, feature] = codes[record, feature]
+
+
+@compiled
+def code(values: Any, cuts: Any, codes: Any) -> None:
+    """How many cuts lie below each value."""
+    for record in range(values.size):
+        value = values[record]
+        low, length = 0, cuts.size
+        while length > 0:  # halving without unpredictable branches
+            half = (length + 1) >> 1
+            low += half if cuts[low + half - 1] < value else 0
+            length -= half
+        codes[record] = low

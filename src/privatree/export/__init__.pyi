@@ -1,0 +1,29 @@
+from privatree.export._budget_path import PathSpend as PathSpend
+from privatree.export._budget_path import dearest_path as dearest_path
+from privatree.export._budget_plot import plot_budget
+from privatree.export._dot import export_dot
+from privatree.export._model_json import export_json
+from privatree.export._notebook import notebook_html as notebook_html
+from privatree.export._onnx_graph import export_onnx
+from privatree.export._plot import plot_tree
+from privatree.export._rule_sentences import Rule, rules
+from privatree.export._sklearn_view import SklearnView, as_sklearn
+from privatree.export._text import export_text
+from privatree.export._text import name_text as name_text
+from privatree.export._text import node_texts as node_texts
+from privatree.export._text import threshold_texts as threshold_texts
+from privatree.export.sql._expression import export_sql
+
+__all__ = [
+    "Rule",
+    "SklearnView",
+    "as_sklearn",
+    "export_dot",
+    "export_json",
+    "export_onnx",
+    "export_sql",
+    "export_text",
+    "plot_budget",
+    "plot_tree",
+    "rules",
+]

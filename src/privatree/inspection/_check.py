@@ -1,0 +1,287 @@
+"""What in the records does not fit a schema, for their owner's eyes. **This leaks.**
+
+Training never comes here: it takes what does not fit without a word. Here it is counted and shown,
+so that a misspelt label or a unit that was mixed up is found before.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from privatree._support.suggestions import did_you_mean
+from privatree.errors import SchemaError
+from privatree.inspection._check_result import Misfit, SchemaCheck
+from privatree.inspection._column_check import ReadColumn, column_misfits, misfit_count
+from privatree.schema import Categorical, Feature, Schema
+from privatree.sources import (
+    check_column_type,
+    is_csv,
+    open_parquet,
+    partition_values,
+    read_parquet,
+    trimmed_names,
+)
+from privatree.sources.csv import CsvFile, open_csv
+from privatree.tables import (
+    ColumnType,
+    LazyColumn,
+    Table,
+    are_class_codes,
+    arrow_column,
+    arrow_type,
+    check_class_type,
+    check_feature_type,
+    count_trimmed,
+    is_from,
+    open_frame,
+    open_labels,
+    text_column,
+)
+
+_CODES = (
+    "whole numbers, and the classes are text: fit takes them for the codes 0, 1, ... of an "
+    "ensemble, and predicts numbers. Pass the labels as text."
+)
+
+
+def find_misfits(files: Sequence[Path], schema: Schema, target: str) -> SchemaCheck:
+    """Look at all records. **This leaks.**
+
+    Parameters
+    ----------
+    files : sequence of Path
+        As :func:`~privatree.sources.find_files` lists them.
+    schema : Schema
+        What they should fit.
+    target : str
+        The column of labels.
+
+    Returns
+    -------
+    SchemaCheck
+        With values of records.
+
+    Raises
+    ------
+    SchemaError, ParameterError, OSError
+        If a file cannot be read or has no column of the schema, or the target is a feature.
+    """
+    if target in schema.features:
+        raise SchemaError(
+            f"the target {target!r} must not be a feature of the schema. Take it out of there."
+        )
+    wanted: dict[str, Feature] = {**schema.features, target: Categorical(schema.classes)}
+    counted: dict[tuple[str, str], Counter[str]] = {}
+    whole: dict[Misfit, None] = {}
+    result = SchemaCheck(schema)
+    for file in files:
+        if is_csv(file):
+            read, problems = _csv(open_csv(file, schema.csv), wanted, result)
+        else:
+            read, problems = _parquet(file, wanted, target, result)
+        whole |= dict.fromkeys(problems)
+        for name, column in read.items():
+            for what, examples in column_misfits(column, wanted[name], is_target=name == target):
+                counted.setdefault((name, what), Counter()).update(examples)
+    found = [
+        Misfit(name, what, *misfit_count(examples)) for (name, what), examples in counted.items()
+    ]
+    result.misfits = _in_order([*whole, *found], wanted)
+    result.ignored = list(dict.fromkeys(result.ignored))
+    return result
+
+
+def find_frame_misfits(X: Any, y: Any, schema: Schema) -> SchemaCheck:
+    """Look at all records of a frame. **This leaks.**
+
+    Parameters
+    ----------
+    X : frame
+        Anything :func:`~privatree.tables.open_frame` opens. Columns with names are
+        matched by name, others by position.
+    y : labels or None
+        Anything :func:`~privatree.tables.open_labels` opens. Misfits call it ``"y"``.
+    schema : Schema
+        What they should fit.
+
+    Returns
+    -------
+    SchemaCheck
+        With values of records.
+
+    Raises
+    ------
+    SchemaError
+        If the frame has no column of the schema or, without names, not as many columns.
+    TypeError, ValueError
+        If X is not a frame, y not one column, or they have not equally many rows.
+    """
+    if is_from("privatree.sources._source", "Source", X):
+        raise TypeError(
+            f"X must be in memory, got a {type(X).__name__}. The command privatree schema check "
+            "looks at files of any size."
+        )
+    table = open_frame(X, allow_repeats=True)
+    labels = None if y is None else open_labels(y)
+    if labels is not None and labels.n_rows != table.n_rows:
+        raise ValueError("X and y must have the same number of rows.")
+    result = SchemaCheck(schema, n_records=table.n_rows)
+    positions, found = _frame_positions(table, schema, result)
+    for name, position in positions.items():
+        feature, has_names = schema.features[name], table.names is not None
+        check = partial(check_feature_type, name, feature=feature, of_a_frame=has_names)
+        found += _of_column(name, table.columns[position], feature, check)
+    result.misfits = _in_order(found, schema.features)
+    if labels is not None:
+        (column,) = labels.columns
+        if are_class_codes(column.type, schema.classes):
+            result.misfits.append(Misfit("y", _CODES))
+            return result
+        check = partial(check_class_type, "y", classes=schema.classes)
+        classes = Categorical(schema.classes)
+        result.misfits += _of_column("y", column, classes, check, is_target=True)
+    return result
+
+
+def _in_order(misfits: Iterable[Misfit], names: Iterable[str]) -> list[Misfit]:
+    """Sort misfits by their columns; other columns come last."""
+    order = {name: place for place, name in enumerate(names)}
+    return sorted(misfits, key=lambda misfit: order.get(misfit.column, len(order)))
+
+
+# --- reading ------------------------------------------------------------------------------------
+
+
+def _csv(
+    opened: CsvFile, wanted: Mapping[str, Feature], result: SchemaCheck
+) -> tuple[dict[str, ReadColumn], list[Misfit]]:
+    hint = opened.mistake or " Its first row must name them."
+    names = trimmed_names(opened.names, wanted)
+    positions, problems = _positions(str(opened.path), names, wanted, result, hint)
+    read = opened.text(list(positions.values()), allow_ragged=True)
+    if not read.is_valid:
+        result.not_utf8.append(str(opened.path))
+    result.n_records += read.n_rows
+    result.n_ragged += read.n_ragged
+    whole = np.flatnonzero(~read.is_ragged)
+    columns = {
+        name: _read_text(name, text.take(whole), wanted[name], result, opened.dialect.decimal)
+        for name, text in zip(positions, read.columns, strict=True)
+    }
+    return columns, problems
+
+
+def _read_text(
+    name: str, text: Any, feature: Feature, result: SchemaCheck, decimal: str = "."
+) -> ReadColumn:
+    if isinstance(feature, Categorical) and (n := count_trimmed(text, feature.categories)):
+        result.trimmed[name] = result.trimmed.get(name, 0) + n
+    return ReadColumn(text_column(text, feature, decimal), text)
+
+
+def _parquet(
+    file: Path, wanted: Mapping[str, Feature], target: str, result: SchemaCheck
+) -> tuple[dict[str, ReadColumn], list[Misfit]]:
+    columns = {}
+    folders = partition_values(file)
+    with open_parquet(file) as opened:
+        found = opened.schema_arrow
+        names = trimmed_names([*found.names, *folders], wanted)
+        positions, problems = _positions(str(file), names, wanted, result, "")
+        result.n_records += opened.metadata.num_rows
+        for name, position in positions.items():
+            if position >= len(found.names):
+                (text,) = read_parquet(opened, folders, [position])
+                columns[name] = _read_text(name, text, wanted[name], result)
+                continue
+            try:
+                kind = arrow_type(found.types[position])
+                check_column_type(file, name, kind, wanted[name], is_target=name == target)
+            except SchemaError as error:
+                problems.append(Misfit(name, str(error)))
+                continue
+            (data,) = read_parquet(opened, folders, [position])
+            columns[name] = ReadColumn(arrow_column(data))
+    return columns, problems
+
+
+def _positions(
+    where: str,
+    found: Sequence[str],
+    wanted: Mapping[str, Feature],
+    result: SchemaCheck,
+    hint_if_none: str,
+) -> tuple[dict[str, int], list[Misfit]]:
+    """Where the wanted columns are, by names that are compared as they are."""
+    if wanted.keys().isdisjoint(found):  # not this table at all
+        raise SchemaError(
+            f"{where}: must have the columns of the schema, and has none.{hint_if_none}"
+        )
+    others = [name for name in found if name not in wanted]
+    result.ignored += [" ".join(name.splitlines()[:1]) for name in others]
+    readable = [name for name in others if "\ufffd" not in name]
+    problems = [
+        Misfit(name, f"not in {where}: fit will refuse.{_meant(name, readable)}")
+        for name in wanted
+        if name not in found
+    ]
+    problems += [
+        Misfit(name, f"twice in {where}: fit will refuse. Rename or delete one.")
+        for name in wanted
+        if found.count(name) > 1
+    ]
+    return {name: found.index(name) for name in wanted if found.count(name) == 1}, problems
+
+
+def _meant(absent: str, others: Sequence[str]) -> str:
+    """What to say of a column that is not there, if another looks like it."""
+    spaced = [name for name in others if name.strip() == absent]
+    if spaced:  # of frames; blanks around names of files do not count
+        return f" There is {spaced[0]!r}: take off its blanks."
+    return did_you_mean(absent, others)
+
+
+def _frame_positions(
+    table: Table, schema: Schema, result: SchemaCheck
+) -> tuple[dict[str, int], list[Misfit]]:
+    """Where the features are in a frame."""
+    if not table.has_shape:  # a list without rows fits every schema
+        return {}, []
+    if table.names is not None:
+        positions, problems = _positions("X", table.names, schema.features, result, "")
+        problems += [
+            Misfit(name, "twice in X: fit will refuse. Rename or delete one.")
+            for name, times in Counter(result.ignored).items()
+            if times > 1
+        ]
+        result.ignored = list(dict.fromkeys(result.ignored))
+        return positions, problems
+    if len(table.columns) != len(schema.names):
+        raise SchemaError(
+            f"X must have the {len(schema.names)} columns of the schema, got "
+            f"{len(table.columns)}. Pass a frame with names of columns to see which."
+        )
+    return {name: position for position, name in enumerate(schema.names)}, []
+
+
+def _of_column(
+    name: str,
+    column: LazyColumn,
+    feature: Feature,
+    check: Callable[[ColumnType], None],
+    *,
+    is_target: bool = False,
+) -> list[Misfit]:
+    """What does not fit in a column of a frame, of a type that `check` does not refuse."""
+    try:
+        check(column.type)
+    except SchemaError as error:
+        return [Misfit(name, str(error))]
+    found = column_misfits(ReadColumn(column.read()), feature, is_target=is_target)
+    return [Misfit(name, what, *misfit_count(Counter(examples))) for what, examples in found]

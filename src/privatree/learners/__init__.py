@@ -1,0 +1,1 @@
+"""The algorithms, one a folder. They see counts, never records."""

@@ -1,0 +1,319 @@
+"""Our learner: epsilon-DP for whole records (``docs/proofs/record-tree.md``).
+
+Splits near the root are drawn one at a time (:mod:`upper_split`), the last levels of every path
+together with their labels (:mod:`block`). What is done at a node, and with which budget, follows
+from released values (:mod:`record_plan`). The learner sees counts, never records.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privatree.counting import Candidates, ClassCounts
+from privatree.learners.tree._plan import CountClasses, DrawBlock, Position, RecordPlan
+from privatree.learners.tree._region import Box, Shape, coarse_grid, fine_grid, narrowed, whole_box
+from privatree.learners.tree._split import Centring, UpperSplit, centring
+from privatree.learners.tree._subtree import Block, block_weights, draw_last_level, first_split
+from privatree.model import Tree, TreeBuilder
+from privatree.privacy import Ledger
+from privatree.privacy.mechanisms import ExponentialByParts, Geometric, Parts, Weights
+from privatree.privacy.samplers import decay_table
+from privatree.schema import Schema
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node on its way: its number in the tree, its ledger, and the codes it can have."""
+
+    number: int
+    ledger: Ledger
+    box: Box
+
+
+@dataclass(frozen=True)
+class OpenNode(Node):
+    """A node whose next stage is still to be decided and paid for."""
+
+    at: Position
+    exact_totals: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class SplittingNode(Node):
+    """A node about to be split, its classes counted."""
+
+    at: Position
+    centre: Centring
+    mechanism: ExponentialByParts
+    parts: Parts
+
+
+@dataclass(frozen=True)
+class BlockNode(Node):
+    """A node inside a block, of which some levels are still to be drawn."""
+
+    block: Block
+    parts: Parts
+
+
+def grow(
+    records: ClassCounts,
+    candidates: Candidates,
+    plan: RecordPlan,
+    schema: Schema,
+    ledger: Ledger,
+) -> Tree:
+    """Grow the tree level by level: one pass over the records for each.
+
+    Parameters
+    ----------
+    records : ClassCounts
+        Answers counts.
+    candidates : Candidates
+        Public cut points and their masses.
+    plan : RecordPlan
+        Decides the stages.
+    schema : Schema
+        Features and classes of the tree.
+    ledger : Ledger
+        Pays for every draw.
+
+    Notes
+    -----
+    Neighbours: one record added or removed.
+    Guarantee: epsilon-DP with the plan's epsilon, which the ledger enforces on every path.
+    Cost: at most the plan's epsilon.
+    """
+    return Growth(records, candidates, plan, TreeBuilder(schema)).run(ledger)
+
+
+class Growth:
+    """One run of the learner. An audit takes its steps one at a time."""
+
+    def __init__(
+        self,
+        records: ClassCounts,
+        candidates: Candidates,
+        plan: RecordPlan,
+        builder: TreeBuilder,
+    ) -> None:
+        self._records, self._candidates, self._plan = records, candidates, plan
+        self._builder = builder
+        self._shape = Shape(candidates.offsets, candidates.is_category)
+        self._fine = fine_grid(candidates)
+
+    def run(self, ledger: Ledger) -> Tree:
+        """Everything."""
+        level: list[Node] = [self.begin(ledger)]
+        while level:
+            level = self.next_level([self.ready(node) for node in level])
+        return self._builder.build()
+
+    def begin(self, ledger: Ledger) -> OpenNode:
+        """The root."""
+        exact_totals = self._records.class_totals()[0]
+        at = self._plan.root(self._size(exact_totals, ledger))
+        return OpenNode(0, ledger, whole_box(self._candidates), at, exact_totals)
+
+    def _size(self, exact_totals: NDArray[np.int64], ledger: Ledger) -> int:
+        """The number of records: noisy, declared, or any number if the schedule does not ask."""
+        plan = self._plan
+        if not plan.size_epsilon:
+            return plan.dataset_size or 1
+        noisy_size = ledger.release(
+            Geometric(plan.size_epsilon),
+            exact_totals.sum(keepdims=True),
+            purpose="number of records",
+        )
+        return int(noisy_size[0])
+
+    # --- stages: public decisions, paid for ------------------------------------------------------
+
+    def ready(self, node: Node) -> Node:
+        """Decide an open node's next stage and pay for it."""
+        if not isinstance(node, OpenNode):
+            return node
+        if not (node.box.n_inside >= 2).any():
+            return self._begin_block(node, self._plan.label(node.at))
+        stage = self._plan.stage(node.at)
+        if isinstance(stage, DrawBlock):
+            return self._begin_block(node, stage)
+        noisy_counts: list[int] = []
+        if isinstance(stage, CountClasses):
+            noisy_counts = self._noisy_counts(
+                node.number,
+                node.ledger,
+                node.exact_totals,
+                stage.epsilon,
+                "class counts before a split",
+            )
+            node = replace(node, at=self._plan.after_counting(node.at, noisy_counts))
+            stage = self._plan.stage(node.at)
+        if isinstance(stage, DrawBlock):
+            return self._begin_block(node, stage)
+        centre = centring(noisy_counts)
+        mechanism = ExponentialByParts(stage.epsilon, centre.score_range)
+        parts = node.ledger.release(mechanism, None, purpose="split", node=node.number)
+        return SplittingNode(node.number, node.ledger, node.box, node.at, centre, mechanism, parts)
+
+    def _begin_block(self, node: OpenNode, stage: DrawBlock) -> BlockNode:
+        mechanism = ExponentialByParts(stage.epsilon)
+        levels = len(stage.grids) + 1
+        what = f"last {levels} levels with their labels" if levels > 1 else "last level with labels"
+        parts = node.ledger.release(mechanism, None, purpose=what, node=node.number)
+        grids = [self._fine]
+        for n_codes in reversed(stage.grids):
+            grids.insert(0, coarse_grid(grids[0], node.box, self._shape, n_codes))
+        block = Block(
+            mechanism.rate,
+            decay_table(mechanism.rate, int(node.exact_totals.sum())),
+            tuple(grids),
+            node.box,
+        ).where_it_begins(self._shape)
+        return BlockNode(node.number, node.ledger, node.box, block, parts)
+
+    def _noisy_counts(
+        self,
+        number: int,
+        ledger: Ledger,
+        exact_totals: NDArray[np.int64],
+        epsilon: Fraction,
+        purpose: str,
+    ) -> list[int]:
+        noisy = ledger.release(Geometric(epsilon), exact_totals, purpose=purpose, node=number)
+        clamped: list[int] = np.clip(noisy, 0, self._plan.largest_count).tolist()
+        return clamped
+
+    # --- draws: one pass for all nodes of a level ------------------------------------------------
+
+    def next_level(self, level: list[Node]) -> list[Node]:
+        """Count, draw what every node begins with, and send the records on."""
+        blocks = {
+            place: node.block for place, node in enumerate(level) if isinstance(node, BlockNode)
+        }
+        wanted = {place: block.wanted(self._shape) for place, block in blocks.items()}
+        self._records.prepare({place: asked for place, asked in wanted.items() if asked})
+        exact_counts = self._records.class_counts()
+        weights = block_weights(self._records, blocks, exact_counts, self._shape)
+        features = np.full(len(level), -1, dtype=np.int32)
+        children = np.full((len(level), max(self._records.n_codes)), -1, dtype=np.int32)
+        next_level: list[Node] = []
+        for place, node in enumerate(level):
+            if isinstance(node, SplittingNode):
+                going = self._split(node, exact_counts[place])
+            elif isinstance(node, BlockNode) and node.block.levels > 1:
+                going = self._upper_level(node, weights[place])
+            elif isinstance(node, BlockNode):
+                self._last_level(node, weights[place], exact_counts[place])
+                continue
+            features[place] = going.feature
+            for child, codes in going.children:
+                children[place, codes] = len(next_level)
+                next_level.append(child)
+        self._records.descend(features, children)
+        return next_level
+
+    def _split(self, node: SplittingNode, exact_counts: NDArray[np.int64]) -> _Going:
+        """One split; if it has all codes on one side, the node goes on as it is."""
+        upper = UpperSplit(
+            exact_counts, node.centre, node.mechanism, self._shape, self._fine, node.box
+        )
+        feature, *sides = upper.draw(node.parts)
+        at = self._plan.child(node.at)
+        start = self._shape.offsets[feature]
+        numbers, ledgers, boxes = self._children(node, feature, *sides)
+        return _Going(
+            feature,
+            [
+                (
+                    OpenNode(number, ledger, box, at, exact_counts[:, start + codes].sum(axis=1)),
+                    codes,
+                )
+                for number, ledger, box, codes in zip(numbers, ledgers, boxes, sides, strict=True)
+                if len(codes)
+            ],
+        )
+
+    def _upper_level(self, node: BlockNode, weights: Weights) -> _Going:
+        """The highest level of a block: a split, or none."""
+        part = node.parts.choose(weights)
+        if part == len(node.box.inside):
+            block = node.block.below_top(node.box).where_it_begins(self._shape)
+            return _Going(0, [(replace(node, block=block), np.arange(self._records.n_codes[0]))])
+        feature, *sides = first_split(part, node.box, self._shape)
+        children = zip(*self._children(node, feature, *sides), sides, strict=True)
+        return _Going(
+            feature,
+            [
+                (
+                    BlockNode(
+                        number,
+                        ledger,
+                        box,
+                        node.block.below_top(box).where_it_begins(self._shape),
+                        node.parts,
+                    ),
+                    codes,
+                )
+                for number, ledger, box, codes in children
+            ],
+        )
+
+    def _last_level(
+        self, node: BlockNode, weights: Weights, exact_counts: NDArray[np.int64]
+    ) -> None:
+        """The lowest level of a block: a label, or a split and two labels."""
+        outcome = draw_last_level(node.parts, weights, exact_counts, node.block, self._shape)
+        if outcome.feature is None or not (len(outcome.left) and len(outcome.right)):
+            label = outcome.labels[0] if len(outcome.left) else outcome.labels[1]
+            exact_totals = exact_counts[:, : self._shape.offsets[1]].sum(axis=1)
+            self._leaf(node.number, node.ledger, label, exact_totals)
+            return
+        start = self._shape.offsets[outcome.feature]
+        numbers, ledgers, _ = self._children(node, outcome.feature, outcome.left, outcome.right)
+        sides = (outcome.left, outcome.right)
+        for number, ledger, label, codes in zip(
+            numbers, ledgers, outcome.labels, sides, strict=True
+        ):
+            self._leaf(number, ledger, label, exact_counts[:, start + codes].sum(axis=1))
+
+    # --- what is released ------------------------------------------------------------------------
+
+    def _children(
+        self, node: Node, feature: int, left: NDArray[np.int64], right: NDArray[np.int64]
+    ) -> tuple[tuple[int, int], tuple[Ledger, ...], list[Box]]:
+        """Numbers, ledgers and boxes of the children; the node's own if one side has no codes."""
+        if not (len(left) and len(right)):
+            return (node.number, node.number), (node.ledger, node.ledger), [node.box, node.box]
+        cuts = self._candidates.cuts[feature]
+        if cuts is None:
+            categories = self._candidates.categories(feature, left)
+            numbers = self._builder.split_categories(node.number, feature, categories.tolist())
+        else:
+            numbers = self._builder.split_numeric(node.number, feature, float(cuts[left[-1]]))
+        boxes = [narrowed(node.box, self._shape, feature, codes) for codes in (left, right)]
+        return numbers, node.ledger.parallel(2), boxes
+
+    def _leaf(
+        self, number: int, ledger: Ledger, label: int, exact_totals: NDArray[np.int64]
+    ) -> None:
+        epsilon = self._plan.leaf_count_epsilon
+        if not epsilon:
+            self._builder.leaf(number, label)
+            return
+        noisy = self._noisy_counts(number, ledger, exact_totals, epsilon, "class counts of a leaf")
+        shares = np.array(noisy) + 1.0  # one more of each, so that no class is impossible
+        shares[label] = shares.max()  # the drawn label stays the prediction
+        self._builder.leaf(number, label, (shares / shares.sum()).tolist())
+
+
+class _Going(NamedTuple):
+    """Where the records of a node go on: by the codes of a feature."""
+
+    feature: int
+    children: list[tuple[Node, NDArray[np.int64]]]

@@ -1,0 +1,181 @@
+"""One split near the root, by the distance between the classes on its two sides.
+
+Let A be a class, or a group of classes, with a noisy share q of the records. The score of a set S
+of codes is the sum over the records in S of (1 - q for those of A, -q for the others): the
+Kolmogorov-Smirnov distance of A to the rest, up to a factor. A record moves every score by 0 or by
+one and the same amount, at most max(q, 1 - q): that is the range. The score is linear in S, so all
+subsets of the categories of a feature are drawn from exactly, one category at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privatree._support.kernels.compiling import compiled
+from privatree.learners.tree._region import Box, Grid, Shape, codes_inside, feature_of
+from privatree.privacy.mechanisms import ExponentialByParts, Parts, Weights
+from privatree.privacy.samplers import DECAY_ERROR, UNIT_ROUNDOFF, decay, decay_table, precision
+
+UNITS = 128
+"""Scores are counted in this fraction of a record, so that they are whole numbers."""
+_LOWEST_SHARE, _HIGHEST_SHARE = 13, 115  # about .1 and .9 in those units
+
+
+@dataclass(frozen=True)
+class Centring:
+    """The group A, and q in units: what one record adds to the score of the sets it is in.
+
+    Parameters
+    ----------
+    steps : tuple of int
+        For each class what a record of it adds.
+    """
+
+    steps: tuple[int, ...]
+
+    @property
+    def score_range(self) -> int:
+        """Largest change of a score by one record; no two scores move in opposite directions."""
+        return max(map(abs, self.steps))
+
+
+def centring(noisy_counts: Sequence[int]) -> Centring:
+    """The group of classes nearest to half of all records, and its share, by noisy counts."""
+    group = _middle_group(noisy_counts)
+    inside = sum(noisy_counts[label] for label in group)
+    share = (2 * UNITS * (inside + 1) + sum(noisy_counts) + 2) // (2 * (sum(noisy_counts) + 2))
+    share = min(max(share, _LOWEST_SHARE), _HIGHEST_SHARE)
+    steps = [UNITS - share if label in group else -share for label in range(len(noisy_counts))]
+    return Centring(tuple(steps))
+
+
+def _middle_group(noisy_counts: Sequence[int]) -> set[int]:
+    """One of two groups of classes of about the same size: the largest first, to the smaller.
+
+    The two largest classes are always apart. Of two classes, the second is the group.
+    """
+    groups: tuple[set[int], set[int]] = set(), set()
+    sizes = [0, 0]
+    for label in sorted(range(len(noisy_counts)), key=lambda label: -noisy_counts[label]):
+        smaller = int(sizes[1] < sizes[0] or (sizes[1] == sizes[0] and not groups[1]))
+        groups[smaller].add(label)
+        sizes[smaller] += noisy_counts[label]
+    return groups[0] if 0 not in groups[0] else groups[1]
+
+
+class UpperSplit:
+    """The weights of every split of one node.
+
+    Parameters
+    ----------
+    exact_counts : array (class, code)
+        Counts of the node.
+    centre : Centring
+        The score.
+    mechanism : ExponentialByParts
+        The mechanism that will draw, with the score's range.
+    shape, fine, box : Shape, Grid, Box
+        The candidates.
+    """
+
+    def __init__(
+        self,
+        exact_counts: NDArray[np.int64],
+        centre: Centring,
+        mechanism: ExponentialByParts,
+        shape: Shape,
+        fine: Grid,
+        box: Box,
+    ) -> None:
+        self._exact_scores = np.array(centre.steps, dtype=np.int64) @ exact_counts
+        self._rate, self._shape, self._fine, self._box = mechanism.rate, shape, fine, box
+
+    def weights(self) -> Weights:
+        """Of every cut, and of all subsets of each category feature together."""
+        n_codes = len(self._exact_scores)
+        scores, factors = np.zeros(n_codes, dtype=np.int64), np.zeros(n_codes)
+        largest = int(np.abs(self._exact_scores).sum())
+        decays = decay_table(self._rate, largest)
+        _fill(self._exact_scores, self._shape, self._fine, self._box, decays, scores, factors)
+        error = (n_codes + 2) * DECAY_ERROR + 50 * UNIT_ROUNDOFF
+        return Weights(scores, factors, error, self._precise)
+
+    def draw(self, parts: Parts) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
+        """The feature and the codes, of those in the box, on its two sides."""
+        part = parts.choose(self.weights())
+        feature = feature_of(part, self._shape)
+        start = self._shape.offsets[feature]
+        codes = codes_inside(self._box, self._shape, feature)
+        if not self._shape.is_category[feature]:
+            is_left = codes <= part - start
+        else:
+            exact_scores = self._exact_scores[start + codes]
+            is_left = np.array(
+                [parts.choose_by_score(np.array([0, score])) == 1 for score in exact_scores]
+            )
+        return feature, codes[is_left], codes[~is_left]
+
+    def _precise(self, digits: int) -> tuple[Sequence[Decimal], Decimal]:
+        with localcontext(precision(digits)):
+            largest = Fraction(0)
+
+            def power(score: int) -> Decimal:
+                nonlocal largest
+                exponent = self._rate * score
+                largest += abs(exponent)  # those of a product add up
+                return (Decimal(exponent.numerator) / Decimal(exponent.denominator)).exp()
+
+            found = [Decimal(0)] * len(self._exact_scores)
+            for feature in np.flatnonzero(self._box.n_inside >= 2).tolist():
+                start = int(self._shape.offsets[feature])
+                codes = start + codes_inside(self._box, self._shape, feature)
+                scores = self._exact_scores[codes].tolist()
+                if self._shape.is_category[feature]:
+                    found[start] = Decimal(1)
+                    for score in scores:
+                        found[start] *= (1 + power(score)) / 2
+                    continue
+                masses = [Decimal(mass) for mass in self._fine.mass[codes[:-1]].tolist()]
+                left = 0
+                for code, score, mass in zip(codes.tolist(), scores, masses, strict=False):
+                    left += score
+                    both = power(left) + power(sum(scores) - left)
+                    found[code] = mass / sum(masses) * both / 2
+            error = (8 * int(largest + 1) + Decimal(10) ** 12) * Decimal(10) ** (1 - digits)
+            return found, error
+
+
+@compiled
+def _fill(
+    exact_scores: Any, shape: Any, fine: Any, box: Any, decays: Any, scores: Any, factors: Any
+) -> None:
+    coarse_decay, fine_decay = decays
+    for feature in range(box.low.size):
+        if box.n_inside[feature] < 2:
+            continue
+        start, stop = shape.offsets[feature], shape.offsets[feature + 1]
+        if shape.is_category[feature]:
+            best, weight = np.int64(0), 1.0
+            for part in range(start, stop):
+                best += max(exact_scores[part], 0)
+                weight *= 0.5 + 0.5 * decay(coarse_decay, fine_decay, abs(exact_scores[part]))
+            scores[start], factors[start] = best, weight
+            continue
+        whole = np.int64(0)
+        for part in range(start, stop):
+            whole += exact_scores[part]
+        first, last = start + box.low[feature], start + box.high[feature] - 1
+        share = 0.5 / np.float64(fine.below[last] - fine.below[first])
+        left = np.int64(0)
+        for part in range(first, last):
+            left += exact_scores[part]
+            gap = abs(whole - 2 * left)  # between the two choices of S: left or right of the cut
+            scores[part] = max(left, whole - left)
+            factors[part] = share * fine.mass[part] * (1.0 + decay(coarse_decay, fine_decay, gap))

@@ -1,0 +1,16 @@
+"""What is released: a tree, its schema and its privacy statement.
+
+::
+
+    _tree.py            the tree: frozen arrays, checked
+    _prediction.py      where records go: the tree packed for a compiled kernel
+    _tree_building.py   from single nodes to a tree
+    _tree_json.py       the tree as a list of nodes, and back
+    _release.py         tree, schema and statement; their file
+    _model.py           the same as a fitted classifier of scikit-learn: what load returns
+    _reading.py         what exports and reports read of a model
+"""
+
+from privatree._support.lazy_names import lazy_names
+
+__getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -1,0 +1,263 @@
+"""The released tree: frozen arrays that say where a record goes; nothing private in it.
+
+Node 0 is the root and a child's id is larger than its parent's, so a walk always ends.
+
+- A numeric split sends a record left when ``value <= threshold``. Because every threshold lies in
+  the feature's ``[low, high)``, clipping a value to its public range never changes its side; a
+  missing number goes where ``Numeric.missing_place`` goes.
+- A category split sends the codes marked in its mask left. A code that is not one of the
+  feature's goes where ``Categorical.missing_place`` goes.
+- A leaf has a label and, if the learner released them, class probabilities.
+
+It is grown by :class:`privatree.model.TreeBuilder` and written down by
+:mod:`privatree.model._tree_json`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from privatree.errors import ModelFormatError
+from privatree.model._prediction import Array, FloatArray, IntArray, Packed, pack, walk
+from privatree.schema import Categorical, Schema
+
+MAX_NODES = 2**17
+"""Of a full tree with 16 levels of splits, and one more."""
+MAX_DEPTH = 1000
+MAX_MASK = 2**25
+"""The longest `goes_left`: a small file must not ask for a large memory."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tree:
+    """A decision tree as read-only arrays with one entry per node.
+
+    Parameters
+    ----------
+    schema : Schema
+        The features and classes that the codes below refer to.
+    feature : int32 array of shape (n_nodes,)
+        The position in the schema of the feature split on; -1 at a leaf.
+    threshold : float64 array of shape (n_nodes,)
+        Of a numeric split: values up to and including it go left. NaN elsewhere.
+    left, right : int32 arrays of shape (n_nodes,)
+        The children; -1 at a leaf.
+    mask_start : int64 array of shape (n_nodes,)
+        Of a category split: where its mask starts in `goes_left`. The masks stand one after the
+        other in the order of their nodes. -1 elsewhere.
+    goes_left : uint8 array
+        One entry for each category of each category split, 1 if it goes left.
+    label : int32 array of shape (n_nodes,)
+        The code of the class a leaf predicts; -1 inside the tree.
+    probability : float64 array of shape (n_nodes, n_classes), optional
+        The class probabilities of the leaves, zero inside the tree. Without them a leaf is as
+        sure as can be of its label.
+
+    Raises
+    ------
+    ModelFormatError
+        If the arrays are not a tree of this schema.
+    """
+
+    schema: Schema
+    feature: IntArray
+    threshold: FloatArray
+    left: IntArray
+    right: IntArray
+    mask_start: NDArray[np.int64]
+    goes_left: NDArray[np.uint8]
+    label: IntArray
+    probability: FloatArray | None = None
+    depth: int = field(init=False, repr=False)
+    _packed: Packed = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Copy, check and freeze the arrays."""
+        if not isinstance(self.schema, Schema):
+            raise ModelFormatError(f"schema must be a Schema, got {type(self.schema).__name__}.")
+        n_nodes = np.size(self.feature)
+        if not 1 <= n_nodes <= MAX_NODES:
+            raise ModelFormatError(f"a tree must have 1 to {MAX_NODES} nodes, got {n_nodes}.")
+        shapes: dict[str, tuple[type[np.generic], tuple[int, ...]]] = {
+            "feature": (np.int32, (n_nodes,)),
+            "threshold": (np.float64, (n_nodes,)),
+            "left": (np.int32, (n_nodes,)),
+            "right": (np.int32, (n_nodes,)),
+            "mask_start": (np.int64, (n_nodes,)),
+            "goes_left": (np.uint8, (np.size(self.goes_left),)),
+            "label": (np.int32, (n_nodes,)),
+            "probability": (np.float64, (n_nodes, len(self.schema.classes))),
+        }
+        for name, (kind, shape) in shapes.items():
+            if name != "probability" or self.probability is not None:
+                object.__setattr__(self, name, _frozen(name, getattr(self, name), kind, shape))
+        _check_links(self)
+        _check_splits(self)
+        _check_leaves(self)
+        object.__setattr__(self, "depth", _depth(self))
+        object.__setattr__(self, "_packed", pack(self))
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both are the same tree of the same schema."""
+        if not isinstance(other, Tree):
+            return NotImplemented
+        return self.schema == other.schema and all(
+            np.array_equal(mine, its, equal_nan=True)
+            if mine is not None and its is not None
+            else mine is its
+            for mine, its in zip(self._arrays(), other._arrays(), strict=True)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[type[Tree], tuple[Any, ...]]:
+        """Pickle by the constructor: what is read back is checked and read-only again."""
+        return Tree, (self.schema, *self._arrays())
+
+    def _arrays(self) -> tuple[Array | None, ...]:
+        return (self.feature, self.threshold, self.left, self.right, self.mask_start,
+                self.goes_left, self.label, self.probability)  # fmt: skip
+
+    @property
+    def n_nodes(self) -> int:
+        """The number of nodes, leaves included."""
+        return len(self.feature)
+
+    @property
+    def n_leaves(self) -> int:
+        """The number of leaves."""
+        return int(np.count_nonzero(self.feature < 0))
+
+    @property
+    def used_features(self) -> tuple[int, ...]:
+        """The schema positions of the features that some node splits on, in order."""
+        return tuple(np.unique(self.feature[self.feature >= 0]).tolist())
+
+    def left_codes(self, node: int) -> tuple[int, ...]:
+        """The category codes that go left at a category split."""
+        categories = list(self.schema.features.values())[self.feature[node]].categories
+        start = self.mask_start[node]
+        return tuple(np.flatnonzero(self.goes_left[start : start + len(categories)]).tolist())
+
+    # --- prediction ---------------------------------------------------------------------------
+
+    def apply(self, matrix: ArrayLike, columns: Sequence[int] | Array) -> IntArray:
+        """The leaf of each record.
+
+        Parameters
+        ----------
+        matrix : 2-D array of numbers, records as rows
+            Raw values in numeric columns, category codes in the others.
+        columns : sequence of int
+            Which column of `matrix` holds each schema feature; -1 where the tree uses none.
+
+        Returns
+        -------
+        int32 array
+            A node id for each row.
+        """
+        return walk(self._packed, matrix, columns, self._packed.node)
+
+    def predict(self, matrix: ArrayLike, columns: Sequence[int] | Array) -> IntArray:
+        """The class code of each record; the arguments are those of :meth:`apply`."""
+        return walk(self._packed, matrix, columns, self._packed.label)
+
+    def predict_proba(self, matrix: ArrayLike, columns: Sequence[int] | Array) -> FloatArray:
+        """The class probabilities of each record; the arguments are those of :meth:`apply`."""
+        if self.probability is None:
+            labels = self.predict(matrix, columns)
+            certain = np.zeros((len(labels), len(self.schema.classes)))
+            certain[np.arange(len(labels)), labels] = 1.0
+            return certain
+        return self.probability[self.apply(matrix, columns)]
+
+
+# --- checks of a finished tree ------------------------------------------------------------------
+
+
+def _frozen(name: str, values: Any, kind: type[np.generic], shape: tuple[int, ...]) -> Array:
+    array = np.asarray(values)
+    wanted = np.dtype(kind)
+    if array.shape != shape:
+        raise ModelFormatError(f"{name} must have shape {shape}, got {array.shape}.")
+    if array.dtype.kind not in ("iu" if wanted.kind in "iu" else "f"):
+        raise ModelFormatError(f"{name} must be of type {wanted}, got {array.dtype}.")
+    if wanted.kind in "iu" and array.size:
+        limits = np.iinfo(wanted)
+        if int(array.min()) < limits.min or int(array.max()) > limits.max:
+            raise ModelFormatError(f"{name} must fit in {wanted}.")
+    if array.dtype == wanted == np.uint8 and isinstance(array.base, bytes):  # frozen already
+        return array
+    frozen = np.array(array, dtype=wanted, order="C")
+    frozen.flags.writeable = False
+    return frozen
+
+
+def _refuse(bad: NDArray[np.bool_], message: str) -> None:
+    if bad.any():
+        raise ModelFormatError(f"node {int(np.flatnonzero(bad)[0])}: {message}")
+
+
+def _check_links(tree: Tree) -> None:
+    """Each node but the root has one parent, which comes before it: no cycle is possible."""
+    nodes = np.arange(tree.n_nodes)
+    inside = tree.feature >= 0
+    for name, child in (("left", tree.left), ("right", tree.right)):
+        _refuse(~inside & (child != -1), f"{name} must be -1 at a leaf.")
+        _refuse(inside & (child <= nodes), f"{name} must be larger than the node's own id.")
+        _refuse(child >= tree.n_nodes, f"{name} must be less than {tree.n_nodes}.")
+    children = np.concatenate([tree.left[inside], tree.right[inside]])
+    parents = np.bincount(children, minlength=tree.n_nodes)
+    parents[0] += 1
+    _refuse(parents != 1, "must be the child of exactly one node.")
+
+
+def _check_splits(tree: Tree) -> None:
+    features = list(tree.schema.features.values())
+    _refuse(tree.feature < -1, "feature must be -1 or a position in the schema.")
+    _refuse(tree.feature >= len(features), f"feature must be less than {len(features)}.")
+    low, high, n_categories = (np.zeros(len(features) + 1) for _ in range(3))
+    for position, feature in enumerate(features):
+        if isinstance(feature, Categorical):
+            n_categories[position] = len(feature.categories)
+        else:
+            low[position], high[position] = float(feature.low), float(feature.high)
+    length = n_categories.astype(np.int64)[tree.feature]  # 0 at leaves: position -1 is the spare
+    numeric, category = (tree.feature >= 0) & (length == 0), length > 0
+    _refuse(~numeric & ~np.isnan(tree.threshold), "threshold must be NaN here.")
+    outside = ~((low[tree.feature] <= tree.threshold) & (tree.threshold < high[tree.feature]))
+    _refuse(numeric & outside, "threshold must lie in the feature's [low, high).")
+    starts = np.where(category, np.cumsum(length) - length, -1)
+    _refuse(tree.mask_start != starts, "mask_start must follow the masks before, -1 without one.")
+    if length.sum() > MAX_MASK:
+        raise ModelFormatError(f"the category splits must have at most {MAX_MASK} categories.")
+    if len(tree.goes_left) != length.sum() or (tree.goes_left > 1).any():
+        raise ModelFormatError("goes_left must have one entry, 0 or 1, for each category.")
+
+
+def _check_leaves(tree: Tree) -> None:
+    leaf, n_classes = tree.feature < 0, len(tree.schema.classes)
+    _refuse(~leaf & (tree.label != -1), "label must be -1 inside the tree.")
+    _refuse(leaf & ((tree.label < 0) | (tree.label >= n_classes)), "label must be a class code.")
+    if tree.probability is None:
+        return
+    _refuse(~leaf & (tree.probability != 0).any(axis=1), "probability must be 0 inside the tree.")
+    in_range = ((tree.probability >= 0) & (tree.probability <= 1 + 1e-9)).all(axis=1)
+    _refuse(leaf & ~in_range, "probability must be in 0 to 1.")
+    off = np.abs(tree.probability.sum(axis=1) - 1.0) > 1e-9
+    _refuse(leaf & off, "the probabilities of a leaf must sum to 1.")
+
+
+def _depth(tree: Tree) -> int:
+    depth, level = 0, np.zeros(1, dtype=np.int32)
+    while len(level := level[tree.feature[level] >= 0]):
+        depth += 1
+        if depth > MAX_DEPTH:
+            raise ModelFormatError(f"a tree must have at most {MAX_DEPTH} levels of splits.")
+        level = np.concatenate([tree.left[level], tree.right[level]])
+    return depth

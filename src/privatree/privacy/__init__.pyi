@@ -1,0 +1,30 @@
+from privatree.privacy import mechanisms
+from privatree.privacy._budget import Budget, Charge
+from privatree.privacy._budget_file import Account as Account
+from privatree.privacy._budget_store import BudgetStore
+from privatree.privacy._exact_epsilon import in_digits as in_digits
+from privatree.privacy._exact_epsilon import positive_fraction as positive_fraction
+from privatree.privacy._exact_epsilon import rounded_up as rounded_up
+from privatree.privacy._exact_epsilon import spendable_fraction as spendable_fraction
+from privatree.privacy._ledger import Ledger, Spend
+from privatree.privacy._ledger import Mechanism as Mechanism
+from privatree.privacy._randomness import Randomness
+from privatree.privacy._schedule import MOST_SEQUENCES as MOST_SEQUENCES
+from privatree.privacy._schedule import Schedule, Stage
+from privatree.privacy._statement import SCHEMA_LEAK as SCHEMA_LEAK
+from privatree.privacy._statement import Leak, PrivacyStatement
+from privatree.privacy._statement import shown_amount as shown_amount
+
+__all__ = [
+    "Budget",
+    "BudgetStore",
+    "Charge",
+    "Leak",
+    "Ledger",
+    "PrivacyStatement",
+    "Randomness",
+    "Schedule",
+    "Spend",
+    "Stage",
+    "mechanisms",
+]

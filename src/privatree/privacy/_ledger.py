@@ -1,0 +1,189 @@
+"""Who spent how much privacy on what: every draw of noise is charged here before it is made.
+
+A learner holds a ledger and never a source of randomness, so it cannot draw without paying. A
+ledger covers some set of records. Spends on the same records add up (sequential composition);
+:meth:`Ledger.parallel` opens ledgers for *disjoint* subsets of the records, of which only the
+dearest counts (parallel composition). Budgets are exact fractions, and the check is made before
+the draw, whatever led to it: a filter, so spends may depend on what was released before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+from operator import or_
+from typing import Any, Protocol
+
+from privatree.errors import BudgetExceededError, ParameterError
+from privatree.privacy._exact_epsilon import positive_fraction
+from privatree.privacy._randomness import Randomness
+
+
+class Mechanism(Protocol):
+    """What a ledger can charge for and run."""
+
+    @property
+    def name(self) -> str:
+        """The mechanism's name, as it stands in the privacy statement."""
+
+    @property
+    def epsilon(self) -> Fraction:
+        """Privacy cost of one release."""
+
+    def release(self, exact: Any, randomness: Randomness) -> Any:
+        """Draw."""
+
+
+@dataclass(frozen=True)
+class Spend:
+    """One charge: which mechanism, at what cost, what for, at which node of the tree.
+
+    ``times`` is the number of releases at this cost over the same records (one histogram for each
+    of several features, for example): the charge is ``times * epsilon``.
+    """
+
+    mechanism: str
+    epsilon: Fraction
+    purpose: str
+    node: int | None = None
+    times: int = 1
+    delta: Fraction = Fraction(0)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """An amount of privacy: epsilon and delta."""
+
+    epsilon: Fraction = Fraction(0)
+    delta: Fraction = Fraction(0)
+
+    def __add__(self, other: Cost) -> Cost:
+        """Sequential composition."""
+        delta = self.delta + other.delta if other.delta else self.delta
+        return Cost(self.epsilon + other.epsilon, delta)
+
+    def __or__(self, other: Cost) -> Cost:
+        """Parallel composition."""
+        return Cost(max(self.epsilon, other.epsilon), max(self.delta, other.delta))
+
+
+class Ledger:
+    """The account of one set of records.
+
+    Parameters
+    ----------
+    epsilon : Fraction
+        The largest total epsilon.
+    randomness : Randomness
+        Where the mechanisms' random bits come from.
+    delta : Fraction, default=0
+        The largest total delta.
+    """
+
+    def __init__(
+        self, epsilon: Fraction, randomness: Randomness, *, delta: Fraction = Fraction(0)
+    ) -> None:
+        self._budget = Cost(positive_fraction("epsilon", epsilon), Fraction(delta))
+        self._randomness = randomness
+        self._own: list[Spend] = []
+        self._own_cost = Cost()
+        self._groups: list[tuple[Ledger, ...]] = []
+        self._above: Callable[[], Cost] = Cost
+
+    @property
+    def total(self) -> Cost:
+        """Spent so far: own spends, and the dearest of each group of disjoint parts."""
+        return self._total_without(None)
+
+    @property
+    def remaining(self) -> Fraction:
+        """The epsilon that can still be spent on these records."""
+        return self._budget.epsilon - (self._above() + self.total).epsilon
+
+    def parallel(self, count: int) -> tuple[Ledger, ...]:
+        """Ledgers for ``count`` disjoint parts of these records."""
+        parts = tuple(
+            Ledger(self._budget.epsilon, self._randomness, delta=self._budget.delta)
+            for _ in range(count)
+        )
+        for part in parts:
+            part._above = lambda: self._above() + self._total_without(parts)
+        self._groups.append(parts)
+        return parts
+
+    def release(
+        self,
+        mechanism: Mechanism,
+        exact: Any,
+        *,
+        purpose: str,
+        node: int | None = None,
+        times: int = 1,
+    ) -> Any:
+        """Charge for the mechanism, then draw from it.
+
+        Raises
+        ------
+        BudgetExceededError
+            Before anything is drawn, if the charge does not fit the budget.
+        """
+        self._charge([_spend(mechanism, purpose, node, times)])
+        return mechanism.release(exact, self._randomness)
+
+    def release_all(
+        self,
+        mechanisms: Sequence[Mechanism],
+        exact: Sequence[Any],
+        *,
+        purpose: str,
+        threads: int = 1,
+    ) -> list[Any]:
+        """Charge for several mechanisms over the same records, then draw from all of them.
+
+        Each gets randomness of its own, so the result does not depend on ``threads``.
+        """
+        self._charge([_spend(mechanism, purpose, None, 1) for mechanism in mechanisms])
+        sources = self._randomness.spawn(len(mechanisms))
+        with ThreadPoolExecutor(max_workers=threads) as pool:
+            return list(pool.map(lambda m, e, r: m.release(e, r), mechanisms, exact, sources))
+
+    def spends(self) -> Iterator[Spend]:
+        """Every charge: own ones first, then those of the parts."""
+        yield from self._own
+        for group in self._groups:
+            for part in group:
+                yield from part.spends()
+
+    def _charge(self, spends: list[Spend]) -> None:
+        cost = sum((Cost(s.times * s.epsilon, s.times * s.delta) for s in spends), Cost())
+        # The other parts of a group were checked when they were charged: this path is what counts.
+        after = self._above() + self.total + cost
+        if after.epsilon > self._budget.epsilon or after.delta > self._budget.delta:
+            raise BudgetExceededError(
+                f"{spends[0].purpose}: would bring the spends on the same records to "
+                f"epsilon={float(after.epsilon):.6g}, delta={float(after.delta):.6g}; the budget "
+                f"is epsilon={float(self._budget.epsilon):.6g}, "
+                f"delta={float(self._budget.delta):.6g}. Nothing was drawn."
+            )
+        self._own.extend(spends)
+        self._own_cost += cost
+
+    def _total_without(self, skipped: tuple[Ledger, ...] | None) -> Cost:
+        total = self._own_cost
+        for group in self._groups:
+            if group is not skipped:
+                total += reduce(or_, (part.total for part in group), Cost())
+        return total
+
+
+def _spend(mechanism: Mechanism, purpose: str, node: int | None, times: int) -> Spend:
+    if times < 1:
+        raise ParameterError(f"times must be >= 1, got {times}.")
+    delta = Fraction(getattr(mechanism, "delta", 0))
+    if not 0 <= delta < 1:
+        raise ParameterError(f"delta must be in [0, 1), got {float(delta)}.")
+    epsilon = positive_fraction("epsilon", mechanism.epsilon)
+    return Spend(mechanism.name, epsilon, purpose, node, times, delta)

@@ -1,0 +1,25 @@
+from privatree.privacy.mechanisms._approximate_quantiles import ApproximateQuantiles
+from privatree.privacy.mechanisms._exponential import Exponential
+from privatree.privacy.mechanisms._gaussian import Gaussian
+from privatree.privacy.mechanisms._geometric import Geometric
+from privatree.privacy.mechanisms._joint_exponential_quantiles import JointExponentialQuantiles
+from privatree.privacy.mechanisms._laplace import Laplace
+from privatree.privacy.mechanisms._permute_and_flip import PermuteAndFlip
+from privatree.privacy.mechanisms._quantile_grid import ValueCounts
+from privatree.privacy.mechanisms._sequential_exponential import ExponentialByParts, Parts, Weights
+from privatree.privacy.mechanisms._truncated_geometric import TruncatedGeometric
+
+__all__ = [
+    "ApproximateQuantiles",
+    "Exponential",
+    "ExponentialByParts",
+    "Gaussian",
+    "Geometric",
+    "JointExponentialQuantiles",
+    "Laplace",
+    "Parts",
+    "PermuteAndFlip",
+    "TruncatedGeometric",
+    "ValueCounts",
+    "Weights",
+]

@@ -1,0 +1,92 @@
+"""Gaussian noise on a public grid [CKS20]; proof: ``docs/proofs/laplace-and-gaussian.md``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import exp, isqrt, log, log1p
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq, minimize_scalar
+
+from privatree.errors import ParameterError
+from privatree.privacy._exact_epsilon import positive_fraction
+from privatree.privacy._randomness import Randomness
+from privatree.privacy.mechanisms._laplace import grid_step, in_steps
+from privatree.privacy.samplers._discrete_gaussian import discrete_gaussian
+from privatree.privacy.samplers._discrete_laplace import add_clamped
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """Add Gaussian noise to real numbers, in steps of a fine public grid.
+
+    Parameters
+    ----------
+    epsilon, delta : Fraction
+        Privacy cost of one release.
+    sensitivity : Fraction, int or float, default=1
+        Largest Euclidean distance between the released numbers of neighbours.
+
+    Notes
+    -----
+    Neighbours: any relation under which ``sensitivity`` holds.
+    Sensitivity: L2; rounding d numbers adds at most sqrt(d) steps to it, which is accounted for.
+    Guarantee: (epsilon, delta)-DP, by concentrated differential privacy [CKS20].
+    Cost: epsilon and delta.
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+    sensitivity: Fraction = Fraction(1)
+    name: ClassVar[str] = "gaussian"
+
+    def __post_init__(self) -> None:
+        for field in ("epsilon", "delta", "sensitivity"):
+            object.__setattr__(self, field, positive_fraction(field, getattr(self, field)))
+        if self.delta >= 1:
+            raise ParameterError(f"delta must be < 1, got {float(self.delta)}.")
+
+    @property
+    def step(self) -> float:
+        """Released numbers are multiples of this."""
+        return float(grid_step(self.sensitivity))
+
+    @cached_property
+    def _rho(self) -> float:
+        """The largest concentrated-DP parameter that gives (epsilon, delta), rounded down."""
+        epsilon, delta = float(self.epsilon), float(self.delta)
+        upper = epsilon + log(1 / delta) + log(1 / float(1 - self.delta)) + 1
+        root = brentq(lambda r: _log_delta(exp(r), epsilon) - log(delta), log(1e-300), log(upper))
+        rho = 0.999 * exp(root)  # pays for the errors of the search
+        if _log_delta(rho, epsilon) >= log(delta):
+            raise ParameterError(
+                f"no noise level was found for epsilon={epsilon} and delta={delta}. Raise one."
+            )
+        return rho
+
+    def variance(self, count: int) -> Fraction:
+        """Variance of the noise in steps, for ``count`` numbers."""
+        steps = self.sensitivity / grid_step(self.sensitivity) + isqrt(max(count, 1) - 1) + 1
+        return steps**2 / (2 * Fraction(self._rho))
+
+    def release(
+        self, exact_values: NDArray[np.float64], randomness: Randomness
+    ) -> NDArray[np.float64]:
+        """The numbers with independent noise on each, in the same shape."""
+        steps = in_steps(exact_values, self.step)
+        noise = discrete_gaussian(self.variance(steps.size), steps.size, randomness)
+        return np.asarray(add_clamped(steps, noise.reshape(steps.shape)) * self.step)
+
+
+def _log_delta(rho: float, epsilon: float) -> float:
+    """log of the delta at which rho-zCDP gives (epsilon, delta) [CKS20], best order."""
+
+    def at_order(log_excess: float) -> float:
+        order = 1 + exp(log_excess)
+        return (order - 1) * (order * rho - epsilon) - log_excess + order * log1p(-1 / order)
+
+    return float(minimize_scalar(at_order, bounds=(-20, 40), method="bounded").fun)

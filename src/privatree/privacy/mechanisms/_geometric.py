@@ -1,0 +1,65 @@
+"""Two-sided geometric noise on counts [GRS12]; proof: ``docs/proofs/geometric.md``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privatree.errors import ParameterError
+from privatree.privacy._exact_epsilon import positive_fraction
+from privatree.privacy._randomness import Randomness
+from privatree.privacy.samplers._discrete_laplace import add_clamped, discrete_laplace, dyadic_below
+
+
+@dataclass(frozen=True)
+class Geometric:
+    """Add two-sided geometric noise to integers.
+
+    Parameters
+    ----------
+    epsilon : Fraction
+        Privacy cost of one release.
+    sensitivity : int, default=1
+        Largest sum of absolute changes over the released integers between neighbours.
+
+    Notes
+    -----
+    Neighbours: any relation under which ``sensitivity`` holds; for a histogram of disjoint cells
+    adding or removing one record changes one count by one.
+    Sensitivity: L1, whole numbers.
+    Guarantee: epsilon-DP. The noise has P(z) = (1 - a)/(1 + a) a^|z| with
+    a = exp(-epsilon/sensitivity). (Equation 4 of [Vos23] prints epsilon in the place of a.)
+    Cost: epsilon.
+    Counts are taken to be at most 2^60 in size, and results are clamped to +-2^61.
+    """
+
+    epsilon: Fraction
+    sensitivity: int = 1
+    name: ClassVar[str] = "geometric"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", positive_fraction("epsilon", self.epsilon))
+        if not isinstance(self.sensitivity, int) or self.sensitivity < 1:
+            raise ParameterError(f"sensitivity must be an integer >= 1, got {self.sensitivity!r}.")
+
+    @property
+    def rate(self) -> Fraction:
+        """Minus the logarithm of the ratio a that the sampler uses."""
+        return dyadic_below(self.epsilon / self.sensitivity)
+
+    def release(self, exact_counts: NDArray[np.int64], randomness: Randomness) -> NDArray[np.int64]:
+        """The counts with independent noise on each, in the same shape."""
+        noise = discrete_laplace(self.epsilon / self.sensitivity, exact_counts.size, randomness)
+        return add_clamped(exact_counts, noise.reshape(exact_counts.shape))
+
+    def log_probability(
+        self, noisy_counts: NDArray[np.int64], exact_count: int
+    ) -> NDArray[np.float64]:
+        """Logarithm of the probability of each released value, given one exact count."""
+        rate = float(self.rate)
+        normaliser = np.log(-np.expm1(-rate)) - np.log1p(np.exp(-rate))
+        return np.asarray(normaliser - rate * np.abs(noisy_counts - exact_count))

@@ -1,0 +1,105 @@
+"""Laplace noise on a public grid [DMNS06]; proof: ``docs/proofs/laplace-and-gaussian.md``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privatree.errors import ParameterError
+from privatree.privacy._exact_epsilon import positive_fraction
+from privatree.privacy._randomness import Randomness
+from privatree.privacy.samplers._discrete_laplace import add_clamped, discrete_laplace, dyadic_below
+
+_STEPS_A_SENSITIVITY = 2**12
+_LARGEST_WHOLE = 2.0**53
+_SMALLEST_SENSITIVITY = Fraction(1, 2**500)
+
+
+def grid_step(sensitivity: Fraction) -> Fraction:
+    """A power of two, about a 4096th of the sensitivity: the grid that released numbers lie on."""
+    if not _SMALLEST_SENSITIVITY <= sensitivity <= 1 / _SMALLEST_SENSITIVITY:
+        raise ParameterError("sensitivity must be between 2^-500 and 2^500. Change the unit.")
+    exponent = (sensitivity / _STEPS_A_SENSITIVITY).__floor__().bit_length() - 1
+    if exponent < 0:
+        exponent = -((_STEPS_A_SENSITIVITY / sensitivity).__ceil__().bit_length())
+    return Fraction(2) ** exponent
+
+
+def in_steps(
+    exact_values: NDArray[np.float64] | NDArray[np.int64], step: float
+) -> NDArray[np.int64]:
+    """The values as whole numbers of steps, each moved by half a step at most.
+
+    Whole numbers beyond 2^53 have no float64 of their own, and to round them could move neighbours
+    apart: they are clipped, which cannot. So are values beyond 2^60 steps. NaN counts as 0.
+    """
+    values = exact_values.astype(np.float64)
+    if np.issubdtype(exact_values.dtype, np.integer):
+        values = np.clip(values, -_LARGEST_WHOLE, _LARGEST_WHOLE)
+    with np.errstate(over="ignore"):
+        steps = np.nan_to_num(np.rint(values / step), nan=0.0)
+    return np.asarray(np.clip(steps, -(2.0**60), 2.0**60).astype(np.int64))
+
+
+@dataclass(frozen=True)
+class Laplace:
+    """Add Laplace noise to real numbers, in steps of a fine public grid.
+
+    Floating-point Laplace noise betrays the exact value by which results it can reach [Mir12].
+    Here values are rounded to multiples of a power of two and the noise is a whole number of
+    steps, drawn exactly.
+
+    Parameters
+    ----------
+    epsilon : Fraction
+        Privacy cost of one release.
+    sensitivity : Fraction, int or float, default=1
+        Largest sum of absolute changes over the released numbers between neighbours.
+
+    Notes
+    -----
+    Neighbours: any relation under which ``sensitivity`` holds.
+    Sensitivity: L1; rounding d numbers adds at most d steps to it, which is accounted for. Numbers
+    of an integer type need no rounding.
+    Guarantee: epsilon-DP.
+    Cost: epsilon.
+    """
+
+    epsilon: Fraction
+    sensitivity: Fraction = Fraction(1)
+    name: ClassVar[str] = "laplace"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", positive_fraction("epsilon", self.epsilon))
+        object.__setattr__(self, "sensitivity", positive_fraction("sensitivity", self.sensitivity))
+
+    @property
+    def step(self) -> float:
+        """Released numbers are multiples of this."""
+        return float(grid_step(self.sensitivity))
+
+    def _rate(self, rounded: int) -> Fraction:
+        """Rate of the noise in steps when ``rounded`` numbers are rounded to the grid."""
+        steps = (self.sensitivity / grid_step(self.sensitivity)).__floor__() + rounded
+        return self.epsilon / steps
+
+    def release(
+        self, exact_values: NDArray[np.float64] | NDArray[np.int64], randomness: Randomness
+    ) -> NDArray[np.float64]:
+        """The numbers with independent noise on each, in the same shape."""
+        steps = in_steps(exact_values, self.step)
+        on_grid = np.issubdtype(exact_values.dtype, np.integer) and self.step <= 1
+        noise = discrete_laplace(self._rate(0 if on_grid else steps.size), steps.size, randomness)
+        return np.asarray(add_clamped(steps, noise.reshape(steps.shape)) * self.step)
+
+    def log_probability(
+        self, noisy_values: NDArray[np.float64], exact_value: float
+    ) -> NDArray[np.float64]:
+        """Logarithm of the probability of each released number, given one exact real number."""
+        rate = float(dyadic_below(self._rate(1)))
+        distance = np.abs(np.rint(noisy_values / self.step) - np.rint(exact_value / self.step))
+        return np.asarray(np.log(np.tanh(rate / 2)) - rate * distance)

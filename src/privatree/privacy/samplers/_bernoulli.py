@@ -1,0 +1,35 @@
+"""An exact coin of bias exp(-x) for rational x >= 0 [CKS20, Alg. 1]."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from privatree.privacy._randomness import Randomness
+
+
+def bernoulli(probability: Fraction, randomness: Randomness) -> bool:
+    """True with exactly the given rational probability."""
+    return randomness.below(probability.denominator) < probability.numerator
+
+
+def bernoulli_exp(x: Fraction, randomness: Randomness) -> bool:
+    """True with probability exactly exp(-x), x >= 0.
+
+    exp(-x) is a product of floor(x) coins exp(-1) and one of exp(-(x - floor(x))).
+    """
+    whole, fraction = divmod(x, 1)
+    return all(
+        _bernoulli_exp_unit(Fraction(1), randomness) for _ in range(whole)
+    ) and _bernoulli_exp_unit(fraction, randomness)
+
+
+def _bernoulli_exp_unit(x: Fraction, randomness: Randomness) -> bool:
+    """The case 0 <= x <= 1.
+
+    Toss coins of bias x/1, x/2, x/3, ... up to the first failure. The first k succeed with
+    probability x^k/k!, so that an even number of them succeed with probability exp(-x).
+    """
+    successes = 0
+    while bernoulli(x / (successes + 1), randomness):
+        successes += 1
+    return successes % 2 == 0

@@ -1,0 +1,59 @@
+"""exp(-rate * k) for whole numbers k, from two small tables that compiled code can read.
+
+Scores that are whole numbers make weights exp(rate * score) with exact differences, so a weight is
+kept as a pair: a whole number and a factor, the weight being ``factor * exp(rate * score)``. There
+is then no logarithm to lose precision in, however large the scores are.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privatree._support.kernels.compiling import compiled_inline
+from privatree.privacy.samplers._refinement import UNIT_ROUNDOFF
+
+_SHIFT = 10
+_MASK = (1 << _SHIFT) - 1
+_LOWEST = -690.0
+"""Exponents below this count as minus infinity: less than 2^-995."""
+
+SMALLEST_FACTOR = 2.0**-850
+"""What is dropped is negligible beside a weight of this factor: less than its 2^-145th part."""
+
+DECAY_ERROR = 5000.0 * UNIT_ROUNDOFF
+"""Bound on the relative error of :func:`decay`: two exps of exponents of at most 690 in size, each
+off by three roundings, two errors of exp itself (64 each) and one product."""
+
+Decay = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+
+def decay_table(rate: Fraction, largest: int) -> Decay:
+    """Tables for :func:`decay` at this rate, for whole numbers up to `largest`.
+
+    Parameters
+    ----------
+    rate : Fraction
+        The rate, > 0.
+    largest : int
+        Beyond this no argument comes. (It bounds the memory at very small rates.)
+    """
+    step = min(float(rate), 1e9)  # beyond, every weight but the best is negligible anyway
+    n_coarse = min(largest, int(-_LOWEST / step) + 1) // (_MASK + 1) + 1
+    fine = -step * np.arange(_MASK + 1)
+    coarse = -step * (np.arange(n_coarse) * float(_MASK + 1))
+    return _exp(coarse), _exp(fine)
+
+
+def _exp(exponents: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+    return np.where(exponents < _LOWEST, 0.0, np.exp(np.maximum(exponents, _LOWEST)))
+
+
+@compiled_inline
+def decay(coarse: Any, fine: Any, k: Any) -> Any:
+    """exp(-rate * k), k >= 0; 0 for what is negligible."""
+    place = k >> _SHIFT
+    return coarse[place] * fine[k & _MASK] if place < coarse.size else 0.0

@@ -1,0 +1,151 @@
+"""Exact two-sided geometric noise, P(z) proportional to exp(-rate |z|), in bulk [CKS20, Alg. 2].
+
+Whole-number arithmetic on 64-bit words, compiled. No floating-point number takes part, so the law
+holds to the last bit. Noise beyond +-2^62 is given as +-2^62; :func:`add_clamped` hides that.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privatree._support.kernels.compiling import compiled
+from privatree.errors import ParameterError
+from privatree.privacy._randomness import Randomness
+
+DENOMINATOR = 2**50
+LARGEST_NOISE = 2**62
+_LARGEST_NUMERATOR = 2**62  # rate 4096, at which noise is non-zero with probability < 10^-1700
+_WORDS_A_DRAW = 12
+
+
+def discrete_laplace(rate: Fraction, count: int, randomness: Randomness) -> NDArray[np.int64]:
+    """``count`` independent draws with P(z) proportional to exp(-dyadic_below(rate) |z|)."""
+    numerator = dyadic_below(rate) * DENOMINATOR
+    draws = np.empty(count, dtype=np.int64)
+    done = 0
+    words = np.empty(0, dtype=np.uint64)
+    while done < count:
+        fresh = randomness.words(_WORDS_A_DRAW * (count - done) + 64)
+        words = np.concatenate((words, fresh))
+        done, used = _fill(draws, done, words, np.uint64(int(numerator)))
+        # A draw cut short by the end of the words starts again with the *same* words and more
+        # after them: with fresh ones, draws that need few words would be favoured.
+        words = words[used:]
+    return draws
+
+
+def add_clamped(exact_counts: NDArray[np.int64], noise: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The sums, clamped to +-2^61 after the counts were clamped to +-2^60.
+
+    Clamping a count moves neighbours no further apart, and clamping a sum looks at nothing else.
+    Without it the largest noise would give an exact count away.
+    """
+    if exact_counts.dtype.kind not in "iu":
+        raise ParameterError(f"counts must be of an integer type, got {exact_counts.dtype}.")
+    if exact_counts.dtype == np.uint64:
+        exact_counts = np.minimum(exact_counts, np.uint64(2**60))
+    exact_counts = np.clip(exact_counts.astype(np.int64), -(2**60), 2**60)
+    return np.asarray(np.clip(exact_counts + noise, -(2**61), 2**61))
+
+
+def dyadic_below(rate: Fraction) -> Fraction:
+    """The rate the sampler uses: the largest s/2^50 <= rate, so noise is never too small."""
+    numerator = min(rate.numerator * DENOMINATOR // rate.denominator, _LARGEST_NUMERATOR)
+    if numerator < 1:
+        raise ParameterError("epsilon over sensitivity must be at least 2^-50. Raise epsilon.")
+    return Fraction(numerator, DENOMINATOR)
+
+
+# --- the compiled sampler -----------------------------------------------------------------------
+# Each function takes the words and a position, and returns a value and the next position, or
+# position -1 when the words ran out.
+
+
+@compiled
+def _below(words: Any, position: Any, bound: Any) -> Any:
+    """A uniform integer below ``bound``."""
+    rejected = (np.uint64(0) - bound) % bound  # 2^64 mod bound words would make the rest uneven
+    while position < words.size:
+        word = words[position]
+        position += 1
+        if word >= rejected:
+            return word % bound, position
+    return np.uint64(0), -1
+
+
+@compiled
+def _bernoulli_exp(words: Any, position: Any, numerator: Any) -> Any:
+    """1 with probability exp(-numerator / 2^50), for numerator <= 2^50.
+
+    As in :mod:`privatree.privacy.samplers._bernoulli`; a coin of bias x/k is a coin of bias x and
+    a coin of bias 1/k.
+    """
+    successes = np.uint64(0)
+    while True:
+        if numerator < np.uint64(DENOMINATOR):
+            draw, position = _below(words, position, np.uint64(DENOMINATOR))
+            if position < 0:
+                return np.uint64(0), -1
+            if draw >= numerator:
+                break
+        if successes > np.uint64(0):
+            draw, position = _below(words, position, successes + np.uint64(1))
+            if position < 0:
+                return np.uint64(0), -1
+            if draw > np.uint64(0):
+                break
+        successes += np.uint64(1)
+    return np.uint64(1) - (successes & np.uint64(1)), position
+
+
+@compiled
+def _one(words: Any, position: Any, numerator: Any) -> Any:
+    """One draw: an exponential variable in steps of 2^-50, divided by the rate, with a sign."""
+    while True:
+        accepted = np.uint64(0)
+        fraction = np.uint64(0)
+        while accepted == np.uint64(0):
+            fraction, position = _below(words, position, np.uint64(DENOMINATOR))
+            if position < 0:
+                return np.int64(0), -1
+            accepted, position = _bernoulli_exp(words, position, fraction)
+            if position < 0:
+                return np.int64(0), -1
+        magnitude = np.uint64(0)
+        rest = fraction  # of the exponential variable, the part not yet divided by the rate
+        while magnitude < np.uint64(LARGEST_NOISE):
+            more, position = _bernoulli_exp(words, position, np.uint64(DENOMINATOR))
+            if position < 0:
+                return np.int64(0), -1
+            if more == np.uint64(0):
+                break
+            rest += np.uint64(DENOMINATOR)
+            if rest >= np.uint64(LARGEST_NOISE):
+                magnitude += rest // numerator
+                rest %= numerator
+        magnitude = min(magnitude + rest // numerator, np.uint64(LARGEST_NOISE))
+        negative, position = _below(words, position, np.uint64(2))
+        if position < 0:
+            return np.int64(0), -1
+        if negative == np.uint64(0):
+            return np.int64(magnitude), position
+        if magnitude > np.uint64(0):  # minus zero is thrown away, or zero would come twice as often
+            return -np.int64(magnitude), position
+
+
+@compiled
+def _fill(draws: Any, done: Any, words: Any, numerator: Any) -> Any:
+    """Fill ``draws`` from ``done`` on; return how many are done and how many words were used."""
+    used = 0
+    while done < draws.size:
+        draw, position = _one(words, used, numerator)
+        if position < 0:
+            break
+        draws[done] = draw
+        done += 1
+        used = position
+    return done, used

@@ -1,0 +1,164 @@
+"""Exact choices and exact coins by exponential weights, at the speed of floating point.
+
+A *candidate* i has the weight ``measure_i * exp(rate * score_i)``: scores and measures (positive)
+are taken as the exact rational numbers that the given int64 or float64 numbers are. How decisions
+are exact though computed in floats: :mod:`refinement` and :mod:`halving`.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privatree.errors import ParameterError
+from privatree.privacy._randomness import Randomness
+from privatree.privacy.samplers._halving import select_by_halving
+from privatree.privacy.samplers._refinement import (
+    FIRST_DIGITS,
+    UNIT_ROUNDOFF,
+    UniformReal,
+    precision,
+)
+
+_EXP_ERROR = 64.0
+"""Bound on the relative error of one float64 exp in unit roundoffs, and on that of a log. The
+mathematical libraries in use stay below a tenth of it."""
+
+_LOWEST_LOG = -350.0
+"""A weight below exp(this) times the largest is negligible (:data:`halving.NEGLIGIBLE`)."""
+
+_LOWEST_EXPONENT = -10_000.0
+"""Where exp underflows to 0 for certain: the exponents of coins are cut off here."""
+
+_TINY = 2.0**-900
+"""Above any absolute error that underflow makes in the bias of a coin."""
+
+_LARGEST_RATE = 2**900
+_LARGEST_SPREAD = 2**63
+"""Of the scores. Up to these, no difference, product or conversion overflows."""
+
+Scores: TypeAlias = NDArray[np.int64] | NDArray[np.float64]
+
+
+def select(
+    exact_scores: Scores,
+    rate: Fraction,
+    randomness: Randomness,
+    measure: NDArray[np.float64] | None = None,
+) -> int:
+    """Index i with probability exactly proportional to measure_i exp(rate * score_i)."""
+    exact_scores = _as_scores(exact_scores)
+    exact_weights, relative_error = _weights(exact_scores, rate, measure)
+    return select_by_halving(
+        exact_weights,
+        relative_error,
+        lambda digits: _precise_weights(exact_scores, rate, measure, digits),
+        randomness,
+    )
+
+
+def toss(exact_scores: Scores, rate: Fraction, randomness: Randomness) -> NDArray[np.bool_]:
+    """Independent coins, i showing heads with probability exactly exp(rate * (score_i - best))."""
+    exact_scores = _as_scores(exact_scores)
+    words = randomness.words(len(exact_scores))
+    best = exact_scores.max()
+    heads = hidden = np.full(len(words), True)
+    if _fits_floats(exact_scores, rate):
+        exponents = np.maximum(_exponents(exact_scores, rate), _LOWEST_EXPONENT)
+        uniforms = words.astype(np.float64) * 2.0**-64
+        biases = np.exp(exponents)
+        heads = uniforms < biases
+        margins = UNIT_ROUNDOFF * ((_EXP_ERROR - 4.0 * exponents) * biases + 4.0) + _TINY
+        hidden = np.abs(uniforms - biases) <= margins
+    for index in np.flatnonzero(hidden & (exact_scores < best)):
+        difference = Fraction(exact_scores[index].item()) - Fraction(best.item())
+        uniform = UniformReal(randomness, int(words[index]))
+        heads[index] = _below_exp_precisely(rate * difference, uniform)
+    heads[exact_scores == best] = True
+    return heads
+
+
+def _as_scores(exact_scores: NDArray[Any]) -> Scores:
+    """In a type wide enough for differences."""
+    kind = exact_scores.dtype.kind
+    if kind == "f":
+        return exact_scores.astype(np.float64, copy=False)
+    if kind == "i" or (kind == "u" and exact_scores.dtype.itemsize < 8):
+        return exact_scores.astype(np.int64, copy=False)
+    raise ParameterError(f"scores must be int64 or float64 numbers, got {exact_scores.dtype}.")
+
+
+# --- in floats ----------------------------------------------------------------------------------
+
+
+def _fits_floats(exact_scores: Scores, rate: Fraction) -> bool:
+    """Whether the error bounds hold; otherwise everything is decided in arbitrary precision."""
+    spread = exact_scores.max().item() - exact_scores.min().item()
+    return bool(rate < _LARGEST_RATE and spread < _LARGEST_SPREAD)
+
+
+def _exponents(exact_scores: Scores, rate: Fraction) -> NDArray[np.float64]:
+    """rate * (score - best), with a relative error of three roundings."""
+    return np.asarray((exact_scores - exact_scores.max()).astype(np.float64) * float(rate))
+
+
+def _weights(
+    exact_scores: Scores, rate: Fraction, measure: NDArray[np.float64] | None
+) -> tuple[NDArray[np.float64], float]:
+    """The weights in units of about the largest, and a bound on their relative error.
+
+    With L the largest |log measure|, an exponent that matters is at most 350 + 2 L, and the
+    errors of it, of the logarithm, of their sum and of the shift come to less than
+    3000 + (14 + 64) L unit roundoffs (``docs/proofs/exponential.md``).
+    """
+    if not _fits_floats(exact_scores, rate):
+        return np.ones(len(exact_scores)), np.inf
+    logs, largest = _exponents(exact_scores, rate), 0.0
+    if measure is not None:
+        log_measure = np.log(measure)
+        largest = float(np.abs(log_measure).max())
+        logs = logs + log_measure
+        logs -= logs.max()
+    exact_weights = np.where(logs < _LOWEST_LOG, 0.0, np.exp(np.maximum(logs, _LOWEST_LOG)))
+    error = 3000.0 + (14.0 + _EXP_ERROR) * largest + 2.0 * _EXP_ERROR
+    return exact_weights, UNIT_ROUNDOFF * error
+
+
+# --- in arbitrary precision, for the rare decision that the error hides -------------------------
+
+
+def _precise_weights(
+    exact_scores: Scores, rate: Fraction, measure: NDArray[np.float64] | None, digits: int
+) -> tuple[list[Decimal], Decimal]:
+    """The weights with ``digits`` digits, and a bound on their relative error."""
+    scores = [Fraction(score) for score in exact_scores.tolist()]
+    masses = [1.0] * len(scores) if measure is None else measure.tolist()
+    best = max(scores)
+    with localcontext(precision(digits)):
+        exponents = [_decimal(rate * (score - best)) for score in scores]
+        weights = [
+            Decimal(mass) * exponent.exp() for mass, exponent in zip(masses, exponents, strict=True)
+        ]
+        return weights, (10 - 2 * min(exponents)) * Decimal(10) ** (1 - digits)
+
+
+def _below_exp_precisely(exponent: Fraction, uniform: UniformReal) -> bool:
+    """Whether the uniform number is below exp(exponent), exponent < 0."""
+    digits = FIRST_DIGITS
+    while True:
+        with localcontext(precision(digits)):
+            number = uniform.to_digits(digits)
+            value = _decimal(exponent)
+            bias = value.exp()
+            margin = (bias * (4 - 4 * value) + 4) * Decimal(10) ** (1 - digits)
+            if abs(number - bias) > margin:
+                return number < bias
+        digits *= 2
+
+
+def _decimal(value: Fraction) -> Decimal:
+    return Decimal(value.numerator) / Decimal(value.denominator)

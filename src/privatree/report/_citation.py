@@ -1,0 +1,53 @@
+"""How to cite a tree, and what ties a page to a model."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from privatree import __version__
+from privatree.model import released_model
+
+SOFTWARE = (
+    f"The privatree developers. privatree, version {__version__}: decision trees on sensitive "
+    "tabular data with differential privacy. BSD-3-Clause."
+)
+SOFTWARE_BIBTEX = f"""@software{{privatree,
+  author  = {{{{The privatree developers}}}},
+  title   = {{privatree}},
+  version = {{{__version__}}},
+  license = {{BSD-3-Clause}}
+}}"""
+PAPER = (
+    "Daniël Vos, Jelle Vos, Tianyu Li, Zekeriya Erkin and Sicco Verwer. Differentially-Private "
+    "Decision Trees and Provable Robustness to Data Poisoning. 2023."
+)
+PAPER_ID = "arXiv:2305.15394"
+PAPER_BIBTEX = """@article{Vos23,
+  author  = {Dani{\\"e}l Vos and Jelle Vos and Tianyu Li and Zekeriya Erkin and Sicco Verwer},
+  title   = {Differentially-Private Decision Trees and Provable Robustness to Data Poisoning},
+  journal = {arXiv:2305.15394},
+  year    = {2023}
+}"""
+
+
+def fingerprint(model: Any) -> str:
+    """The SHA-256 of a model, which is the same before it is saved and after it is loaded.
+
+    Parameters
+    ----------
+    model : Model or fitted classifier
+        Of which schema, tree and privacy statement count.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits: of the model's JSON as ASCII, without spaces.
+    """
+    from privatree.model import Release
+
+    # Read back once: a file has amounts rounded up.
+    written = Release.from_dict(released_model(model).to_dict()).to_dict()
+    text = json.dumps(written, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()

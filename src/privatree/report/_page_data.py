@@ -1,0 +1,90 @@
+"""What the page's own code works with: the tree in plain lists, exact to the last bit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from privatree.export import name_text, threshold_texts
+from privatree.model import Tree, goes_left
+from privatree.report._certificate_section import EXAMPLE, CertificateSection
+from privatree.report._certificate_table import UNITS
+from privatree.schema import Categorical, Feature
+
+
+def page_data(tree: Tree, section: CertificateSection) -> dict[str, Any]:
+    """The tree and the table of certificates.
+
+    Parameters
+    ----------
+    tree : Tree
+        With names that can be shown.
+    section : CertificateSection
+        What is known of poisoned records.
+
+    Returns
+    -------
+    dict
+        For JSON. Features are numbered among those that the tree asks about.
+    """
+    place = {position: i for i, position in enumerate(tree.used_features)}
+    features = list(tree.schema.features.items())
+    kinds = [feature for _, feature in features]
+    thresholds = threshold_texts(tree)
+    categories = np.flatnonzero(tree.mask_start >= 0).tolist()
+    return {
+        "classes": [name_text(label) for label in tree.schema.classes],
+        "features": [_feature(*features[position]) for position in tree.used_features],
+        "feature": [place.get(position, -1) for position in tree.feature.tolist()],
+        "threshold": [None if np.isnan(t) else t for t in tree.threshold.tolist()],
+        "shown": thresholds,
+        "codes": {node: _left_codes(tree, node, kinds) for node in categories},
+        "left": tree.left.tolist(),
+        "right": tree.right.tolist(),
+        "label": tree.label.tolist(),
+        "probability": None if tree.probability is None else _shares(tree),
+        "certificate": _certificate(section),
+    }
+
+
+def _feature(name: str, feature: Any) -> dict[str, Any]:
+    if isinstance(feature, Categorical):
+        return {
+            "name": name_text(name),
+            "names": [name_text(category) for category in feature.categories],
+            "missing": feature.missing_place,
+        }
+    return {
+        "name": name_text(name),
+        "low": float(feature.low),
+        "high": float(feature.high),
+        "integer": feature.integer,
+        "missing": float(feature.missing_place),
+    }
+
+
+def _left_codes(tree: Tree, node: int, features: list[Feature]) -> list[int]:
+    return np.flatnonzero(goes_left(tree, node, features[tree.feature[node]])).tolist()
+
+
+def _shares(tree: Tree) -> dict[int, list[float]]:
+    if tree.probability is None:
+        return {}
+    return {
+        node: tree.probability[node].tolist() for node in np.flatnonzero(tree.feature < 0).tolist()
+    }
+
+
+def _certificate(section: CertificateSection) -> dict[str, Any] | None:
+    if section.table is None:
+        return None
+    return {
+        "units": UNITS,
+        "example": EXAMPLE,
+        "starts": section.table.starts,
+        "edits": section.table.edits,
+        "rows": section.table.rows,
+        "paper": section.table.paper_factors,
+        "measured": None if section.measured is None else section.measured.start,
+    }

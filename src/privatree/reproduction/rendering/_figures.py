@@ -1,0 +1,292 @@
+"""The paper's figures: curves with bands, and how any figure is drawn and written.
+
+A figure is drawn without any global state and written as PNG and SVG, the same bytes for the same
+input. matplotlib is an extra: it is loaded when a figure is drawn.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from privatree._support.atomic_files import replace_file
+from privatree._support.plot_style import missing_matplotlib
+from privatree.reproduction.rendering._summaries import rows_of
+from privatree.reproduction.rendering._titles import marked_title
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from privatree.reproduction.rendering._titles import DatasetTitle, MethodTitle
+
+_PANEL_WIDTH = 3.3  # inches: one column of a paper
+_LEGEND_COLUMNS = 2.5  # names below a panel, if they are short
+_LEGEND_LINES = 2  # for so many there is room in a figure's height
+_LEGEND_LINE = 0.17  # inches, for each more
+_MARKERS = 10  # on a curve, about; all points if there are fewer than twice as many
+_LOOK: dict[Any, Any] = {
+    "font.family": "sans-serif",
+    "font.size": 8,
+    "axes.titlesize": 8.5,
+    "axes.labelsize": 8,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "xtick.labelsize": 7.5,
+    "ytick.labelsize": 7.5,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "legend.fontsize": 7.5,
+    "legend.frameon": False,
+    "mathtext.default": "regular",
+    "svg.fonttype": "none",  # letters stay letters: found by a search, changed in an editor
+    "svg.hashsalt": "privatree",
+}
+
+
+@dataclass(frozen=True)
+class Style:
+    """What tells a curve from the others, in colour and in grey."""
+
+    colour: str
+    marker: str
+    dashes: tuple[float, ...] = ()
+
+
+# Seven of these colours are those of [Okabe08], which colour-blind readers can tell apart.
+_STYLES: Mapping[str, Style] = {
+    "privatree": Style("#D55E00", "o"),
+    "privatree-paper": Style("#0072B2", "s", (5, 1.5)),
+    "privatree-star": Style("#56B4E9", "D", (1, 1)),
+    "bdpt": Style("#009E73", "^", (5, 1.5, 1, 1.5)),
+    "dpgdf": Style("#CC79A7", "v", (3, 1, 1, 1, 1, 1)),
+    "diffprivlib-tree": Style("#E69F00", "P", (3, 1.5)),
+    "random-tree": Style("#E69F00", "P", (3, 1.5)),  # stands in for the one above
+    "diffprivlib-logistic": Style("#8C6D00", "X", (2, 2)),
+    "dp-ebm": Style("#666666", "h", (7, 2)),
+    "privatree-robust": Style("#882255", "p", (8, 1.5, 2, 1.5)),
+    "dpa": Style("#117733", "<", (6, 1, 1, 1)),
+}
+_OTHER = Style("#444444", "d")
+_REFERENCE = Style("#000000", "", (4, 3))
+_EMPHASISED = "privatree"
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A method's line: the band is one standard error to each side where it is known.
+
+    A method has its own style, always the same; ``style`` is for another curve of the same method.
+    """
+
+    method: str
+    label: str
+    x: Sequence[float]
+    y: Sequence[float]
+    standard_error: Sequence[float] = ()
+    style: Style | None = None
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A level to compare curves with, drawn from side to side."""
+
+    label: str
+    y: float
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One plot of a figure."""
+
+    title: str
+    curves: tuple[Curve, ...]
+    references: tuple[Reference, ...] = ()
+
+
+def line_figure(
+    panels: Sequence[Panel],
+    *,
+    x_label: str,
+    y_label: str,
+    x_scale: str = "log",
+    n_columns: int | None = None,
+) -> Figure:
+    """Panels side by side with one legend below them.
+
+    Parameters
+    ----------
+    panels : sequence of Panel
+        From left to right, then from top to bottom; each has its own range of y.
+    x_label, y_label : str
+        What the axes show.
+    x_scale : {"log", "linear"}
+        Of the horizontal axis.
+    n_columns : int, optional
+        How many panels stand side by side; all if not given.
+    """
+    width = n_columns or len(panels)
+    n_rows = math.ceil(len(panels) / width)
+    with drawing(width, height=2.75 * n_rows) as figure:
+        entries: dict[str, Any] = {}
+        for place, panel in enumerate(panels):
+            axes = figure.add_subplot(n_rows, width, place + 1)
+            axes.set_xscale(x_scale)
+            axes.set_xlabel(x_label if place >= len(panels) - width else "")
+            axes.set_ylabel(y_label if place % width == 0 else "")
+            for label, drawn in draw_panel(axes, panel).items():
+                entries.setdefault(label, drawn)
+        legend_below(figure, entries, n_columns=math.ceil(_LEGEND_COLUMNS * width))
+    return figure
+
+
+def draw_panel(axes: Axes, panel: Panel) -> dict[str, Any]:
+    """Draw a panel in its place; what a legend should name, by its label."""
+    axes.set_title(panel.title)
+    axes.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
+    axes.grid(axis="y", color="#E4E4E4", linewidth=0.6)
+    axes.set_axisbelow(True)
+    entries: dict[str, Any] = {}
+    for reference in panel.references:
+        line = axes.axhline(reference.y, lw=1.0, color=_REFERENCE.colour, zorder=1.5)
+        line.set_dashes(_REFERENCE.dashes)
+        entries.setdefault(reference.label, line)
+    for curve in panel.curves:
+        entries.setdefault(curve.label, _draw_curve(axes, curve))
+    return entries
+
+
+def style_of(method: str) -> Style:
+    """How a method is drawn in every figure."""
+    return _STYLES.get(method, _OTHER)
+
+
+def _draw_curve(axes: Axes, curve: Curve) -> Any:
+    style = curve.style or style_of(curve.method)
+    emphasised = curve.method == _EMPHASISED
+    (line,) = axes.plot(
+        curve.x,
+        curve.y,
+        color=style.colour,
+        marker=style.marker,
+        markevery=max(1, len(curve.x) // _MARKERS),
+        markersize=4.2 if emphasised else 3.4,
+        markeredgecolor="white",
+        markeredgewidth=0.4,
+        linewidth=1.8 if emphasised else 1.1,
+        zorder=4 if emphasised else 3,
+    )
+    if style.dashes:
+        line.set_dashes(style.dashes)
+    if curve.standard_error:
+        low = [y - error for y, error in zip(curve.y, curve.standard_error, strict=True)]
+        high = [y + error for y, error in zip(curve.y, curve.standard_error, strict=True)]
+        axes.fill_between(curve.x, low, high, color=style.colour, alpha=0.18, linewidth=0)
+    return line
+
+
+def accuracy_curves(
+    summary: pd.DataFrame, *, methods: Sequence[MethodTitle], datasets: Sequence[DatasetTitle]
+) -> Figure:
+    """Mean accuracy against epsilon, a panel for each dataset.
+
+    Parameters
+    ----------
+    summary : DataFrame
+        What ``summarise`` in ``_summaries.py`` returns; a method without epsilon becomes a level.
+    methods, datasets : sequence
+        What is shown, in this order. A method whose epsilon is a claim that does not hold has a
+        dagger in the legend, which the horizontal axis explains.
+    """
+    panels = [_panel(summary[summary["dataset"] == d.name], d.title, methods) for d in datasets]
+    drawn = {curve.method for panel in panels for curve in panel.curves}
+    claimed = any(method.claimed for method in methods if method.id in drawn)
+    x_label = "privacy budget ε" + (" († as claimed; it does not hold)" if claimed else "")
+    return line_figure(panels, x_label=x_label, y_label="test accuracy ± std. error")
+
+
+def _panel(summary: pd.DataFrame, title: str, methods: Sequence[MethodTitle]) -> Panel:
+    curves, references = [], []
+    for method in methods:
+        rows = [row for row in rows_of(summary[summary["method"] == method.id]) if row.n]
+        private = sorted((row for row in rows if row.epsilon > 0), key=lambda row: row.epsilon)
+        references += [Reference(method.title, row.mean) for row in rows if math.isnan(row.epsilon)]
+        if private:
+            x, y = [row.epsilon for row in private], [row.mean for row in private]
+            errors = [row.standard_error for row in private]
+            curves.append(Curve(method.id, marked_title(method), x, y, errors))
+    return Panel(title, tuple(curves), tuple(references))
+
+
+# --- one figure, drawn and written --------------------------------------------------------------
+
+
+def legend_below(figure: Figure, entries: Mapping[str, Any], *, n_columns: int) -> None:
+    """What is drawn how, below all panels, where it hides nothing.
+
+    Parameters
+    ----------
+    figure : Figure
+        With a canvas, by which the names are measured. It grows for a legend of many lines.
+    entries : mapping of str to artist
+        What is named, by its name.
+    n_columns : int
+        At most so many; fewer where the names are too long for the figure's width.
+    """
+    for at_most in range(min(n_columns, len(entries)), 0, -1):
+        n_lines = math.ceil(len(entries) / at_most)
+        legend = figure.legend(
+            list(entries.values()),
+            list(entries),
+            loc="outside lower center",
+            ncols=math.ceil(len(entries) / n_lines),
+            handlelength=3.2,
+            columnspacing=1.4,
+        )
+        if at_most == 1 or legend.get_window_extent().width <= figure.bbox.width:
+            more = max(0, n_lines - _LEGEND_LINES) * _LEGEND_LINE
+            figure.set_figheight(figure.get_figheight() + more)
+            return
+        legend.remove()
+
+
+@contextmanager
+def drawing(n_panels: float, height: float) -> Iterator[Figure]:
+    """A figure that lays out its parts itself, in our look.
+
+    Raises
+    ------
+    ParameterError
+        If matplotlib is not installed.
+    """
+    try:
+        from matplotlib import style
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise missing_matplotlib("figures") from error
+    with style.context(["default", _LOOK]):  # whatever the user's own settings are
+        figure = Figure(figsize=(_PANEL_WIDTH * n_panels, height), layout="constrained")
+        FigureCanvasAgg(figure)
+        yield figure
+
+
+def write_figure(folder: Path, name: str, figure: Figure) -> tuple[Path, Path]:
+    """Write NAME.png and NAME.svg; the same figure gives the same bytes."""
+    from matplotlib import style
+
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for form, metadata in (("png", {"Software": None}), ("svg", {"Date": None, "Creator": None})):
+        content = io.BytesIO()
+        with style.context(["default", _LOOK]):
+            figure.savefig(content, format=form, dpi=300, metadata=metadata)
+        written.append(replace_file(folder / f"{name}.{form}", content.getvalue()))
+    return written[0], written[1]

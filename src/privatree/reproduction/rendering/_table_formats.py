@@ -1,0 +1,326 @@
+"""A table as Markdown, as LaTeX and as tidy CSV.
+
+A cell has what was measured and, in parentheses, what was published. A cell or row without a
+figure can say why in a footnote.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from privatree._support.atomic_files import replace_file
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+_PARENTHESES = "In parentheses: the figure that the paper published."
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One place of a table; all parts are text, and empty ones are not shown."""
+
+    text: str = ""
+    error: str = ""
+    published: str = ""
+    bold: bool = False
+    footnote: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """The cells of one line, and what names it: one title for each of the table's leads."""
+
+    titles: tuple[str, ...]
+    cells: tuple[Cell, ...]
+    footnote: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """Rows under a heading (none if empty), and rows that sum them up, below a line."""
+
+    title: str
+    rows: tuple[Row, ...]
+    summary: tuple[Row, ...] = ()
+
+
+@dataclass(frozen=True)
+class Column:
+    """The heading of a column, and the one that it shares with its neighbours."""
+
+    title: str
+    group: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """What is shown: ``leads`` are the headings of the columns that name a row."""
+
+    title: str
+    leads: tuple[str, ...]
+    columns: tuple[Column, ...]
+    sections: tuple[Section, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> Iterator[Row]:
+        """All rows, from top to bottom."""
+        for section in self.sections:
+            yield from section.rows
+            yield from section.summary
+
+    @property
+    def all_notes(self) -> list[str]:
+        """The notes, and what figures in parentheses are if there are any."""
+        published = any(cell.published for row in self.rows for cell in row.cells)
+        return [*self.notes, *([_PARENTHESES] if published else [])]
+
+    @property
+    def footnotes(self) -> dict[str, int]:
+        """The reasons given for cells and rows, numbered as they are met."""
+        reasons = (reason for row in self.rows for reason in _reasons(row) if reason)
+        return {reason: number for number, reason in enumerate(dict.fromkeys(reasons), start=1)}
+
+
+def write_table(
+    folder: Path, name: str, table: Table, tidy: pd.DataFrame, *, more: Sequence[Table] = ()
+) -> tuple[Path, Path, Path]:
+    """Write NAME.csv, NAME.md and NAME.tex.
+
+    Parameters
+    ----------
+    folder : Path
+        Where; made if it is not there.
+    name : str
+        The files' name, and the label in LaTeX.
+    table : Table
+        What Markdown and LaTeX show.
+    tidy : DataFrame
+        What the CSV holds, one figure or comparison a row.
+    more : sequence of Table
+        What Markdown and LaTeX show below it.
+
+    Returns
+    -------
+    tuple of Path
+        The three files. They are written at once or not at all, and the same for the same input.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    pages = [markdown(table), *(markdown(other, level=2) for other in more)]
+    filled = [other for other in more if any(True for _ in other.rows)]
+    floats = [latex(table, label=name)]
+    floats += [latex(other, label=f"{name}-{n}") for n, other in enumerate(filled, start=2)]
+    return (
+        replace_file(folder / f"{name}.csv", csv_text(tidy)),
+        replace_file(folder / f"{name}.md", "\n".join(pages)),
+        replace_file(folder / f"{name}.tex", "\n".join(floats)),
+    )
+
+
+# --- CSV ----------------------------------------------------------------------------------------
+
+
+def csv_text(tidy: pd.DataFrame) -> str:
+    """A frame as CSV: at most six decimals; empty where unknown."""
+    shown = tidy.astype(object).map(_plain)
+    return shown.to_csv(index=False, lineterminator="\n")
+
+
+def _plain(value: object) -> str:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, float):
+        return f"{round(value, 6) + 0.0:.6f}".rstrip("0").rstrip(".")  # + 0.0: there is no -0
+    return str(value)
+
+
+# --- Markdown -----------------------------------------------------------------------------------
+
+
+def markdown(table: Table, *, level: int = 1) -> str:
+    """A table as GitHub's Markdown, its columns aligned for readers of the bare text."""
+    lines = ["#" * level + f" {_markdown_text(table.title)}", ""]
+    footnotes = table.footnotes
+    body = list(_markdown_body(table, footnotes))
+    if not body:
+        return "\n".join([*lines, "None.", ""])
+    heading = [*table.leads, *(column.title for column in table.columns)]
+    lines += _aligned([_markdown_text(title) for title in heading], body, len(table.leads))
+    notes = [*_groups_in_words(table), *table.all_notes]
+    shown = [f"- {_markdown_text(note)}" for note in notes]
+    shown += [f"- [{number}] {_markdown_text(reason)}" for reason, number in footnotes.items()]
+    return "\n".join([*lines, *(["", *shown] if shown else []), ""])
+
+
+def _markdown_body(table: Table, footnotes: dict[str, int]) -> Iterator[list[str]]:
+    width = len(table.leads) + len(table.columns)
+    for section in table.sections:
+        if section.title and (section.rows or section.summary):
+            yield [f"**{_markdown_text(section.title)}**"] + [""] * (width - 1)
+        for row in (*section.rows, *section.summary):
+            titles = [_markdown_text(title) for title in row.titles]
+            if row.footnote:
+                titles[0] += f" [{footnotes[row.footnote]}]"
+            yield titles + [_markdown_cell(cell, footnotes) for cell in row.cells]
+
+
+def _groups_in_words(table: Table) -> list[str]:
+    """Which columns belong together: Markdown has no headings above several columns."""
+    named = [column for column in table.columns if column.group]
+    groups = groupby(named, key=lambda column: column.group)
+    parts = [f"{', '.join(c.title for c in columns)} ({group})" for group, columns in groups]
+    return [f"Columns: {'; '.join(parts)}."] if parts else []
+
+
+def _markdown_cell(cell: Cell, footnotes: dict[str, int]) -> str:
+    text = _markdown_text(cell.text)
+    parts = [f"**{text}**" if cell.bold else text]
+    parts += [f"±{cell.error}"] if cell.error else []
+    parts += [f"({_markdown_text(cell.published)})"] if cell.published else []
+    parts += [f"[{footnotes[cell.footnote]}]"] if cell.footnote else []
+    return " ".join(filter(None, parts))
+
+
+def _aligned(heading: list[str], body: list[list[str]], n_leads: int) -> list[str]:
+    widths = [max(3, *map(len, column)) for column in zip(heading, *body, strict=True)]
+    rule = [
+        "-" * width if place < n_leads else "-" * (width - 1) + ":"
+        for place, width in enumerate(widths)
+    ]
+    lines = [
+        [
+            text.ljust(width) if place < n_leads else text.rjust(width)
+            for place, (text, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        for row in [heading, rule, *body]
+    ]
+    return [f"| {' | '.join(line)} |" for line in lines]
+
+
+def _markdown_text(text: str) -> str:
+    """Text that Markdown shows as it is, also within a table."""
+    one_line = " ".join(text.split())
+    return re.sub(r"([\\`*|]|<(?=[A-Za-z/!?]))", r"\\\1", one_line)
+
+
+# --- LaTeX --------------------------------------------------------------------------------------
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{character: f"\\{character}" for character in "&%$#_"},
+    **{character: f"${character}$" for character in "<>|"},
+    "±": r"$\pm$",
+    "×": r"$\times$",
+    "ε": r"$\epsilon$",
+    "†": r"$^\dagger$",
+}
+
+
+def latex(table: Table, *, label: str) -> str:
+    r"""A table as a LaTeX float, as wide as the text at most; needs booktabs and graphicx."""
+    footnotes = table.footnotes
+    layout = "@{}" + "l" * len(table.leads) + "r" * len(table.columns) + "@{}"
+    shown = [_latex_text(note) for note in table.all_notes]
+    shown += [f"$^{{{number}}}$ {_latex_text(reason)}" for reason, number in footnotes.items()]
+    lines = [
+        r"% Needs \usepackage{booktabs,graphicx}.",
+        r"\begin{table*}[tb]",
+        r"\centering",
+        rf"\caption{{{_latex_text(table.title)}}}",
+        rf"\label{{tab:{label}}}",
+        r"\scriptsize",
+        r"\setlength{\tabcolsep}{2.5pt}",
+        r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%",
+        rf"\begin{{tabular}}{{{layout}}}",
+        r"\toprule",
+        *_latex_heading(table),
+        *_latex_body(table, footnotes),
+        r"\bottomrule",
+        r"\end{tabular}}",
+        *([r"\par\smallskip", r"\raggedright", "\\\\\n".join(shown)] if shown else []),
+        r"\end{table*}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _latex_heading(table: Table) -> Iterator[str]:
+    titles = [*table.leads, *(column.title for column in table.columns)]
+    if any(column.group for column in table.columns):
+        yield from _latex_groups(table)
+    yield _latex_line(rf"\textbf{{{_latex_text(title)}}}" if title else "" for title in titles)
+
+
+def _latex_groups(table: Table) -> Iterator[str]:
+    place = len(table.leads)
+    groups, rules = [""] * place, []
+    for group, columns in groupby(table.columns, key=lambda column: column.group):
+        width = len(list(columns))
+        groups.append(rf"\multicolumn{{{width}}}{{c}}{{{_latex_text(group)}}}")
+        if group:
+            rules.append(rf"\cmidrule(lr){{{place + 1}-{place + width}}}")
+        place += width
+    yield _latex_line(groups)
+    yield "".join(rules)
+
+
+def _latex_body(table: Table, footnotes: dict[str, int]) -> Iterator[str]:
+    width = len(table.leads) + len(table.columns)
+    for section in table.sections:
+        if not section.rows and not section.summary:
+            continue
+        yield r"\midrule"
+        if section.title:
+            heading = _latex_text(section.title)
+            yield _latex_line([rf"\multicolumn{{{width}}}{{c}}{{{heading}}}"])
+            yield r"\midrule"
+        yield from (_latex_row(row, footnotes) for row in section.rows)
+        if section.rows and section.summary:
+            yield rf"\cmidrule{{1-{width}}}"
+        yield from (_latex_row(row, footnotes) for row in section.summary)
+
+
+def _latex_row(row: Row, footnotes: dict[str, int]) -> str:
+    titles = [_latex_text(title) for title in row.titles]
+    titles[0] += _latex_mark(row.footnote, footnotes)
+    return _latex_line([*titles, *(_latex_cell(cell, footnotes) for cell in row.cells)])
+
+
+def _latex_cell(cell: Cell, footnotes: dict[str, int]) -> str:
+    text = _latex_text(cell.text)
+    shown = rf"\textbf{{{text}}}" if cell.bold else text
+    small = [rf"$\pm$ {cell.error}"] if cell.error else []
+    small += [f"({_latex_text(cell.published)})"] if cell.published else []
+    shown += _latex_mark(cell.footnote, footnotes)
+    return " ".join([*([shown] if shown else []), *([r"\tiny", *small] if small else [])])
+
+
+def _latex_mark(footnote: str, footnotes: dict[str, int]) -> str:
+    return f"$^{{{footnotes[footnote]}}}$" if footnote else ""
+
+
+def _latex_line(cells: Iterable[str]) -> str:
+    return " & ".join(cells).rstrip() + r" \\"
+
+
+def _latex_text(text: str) -> str:
+    """Text that LaTeX prints as it is; a minus sign where a number is negative."""
+    signed = re.fullmatch(r"-(?=[.\d])(.*)", text)
+    if signed:
+        return "$-$" + _latex_text(signed[1])
+    return "".join(_LATEX.get(character, character) for character in " ".join(text.split()))
+
+
+def _reasons(row: Row) -> list[str]:
+    return [row.footnote, *(cell.footnote for cell in row.cells)]

@@ -1,0 +1,3 @@
+from privatree.reproduction.running._provenance import alone as alone
+from privatree.reproduction.running._study import NothingToRunError as NothingToRunError
+from privatree.reproduction.running._study import Request as Request

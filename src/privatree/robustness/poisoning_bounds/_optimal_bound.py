@@ -1,0 +1,184 @@
+"""The best bound that the stages of a learner allow, computed on a grid (bound E).
+
+For two laws P and Q of what a learner does, let delta(s) be the largest P(S) - e^s Q(S) over all
+events S. Each stage is a *choice*, whose log-ratio ln(P/Q) lies in some interval of a known length,
+or a *count*, whose log-ratio lies in a known interval around 0. The largest delta over all learners
+with these stages follows backwards, from the last stage to the first [DDR20]: given what comes
+later, the worst law of a log-ratio has two points, the ends of its interval. The proof, and why a
+grid makes the result smaller and never larger, is in ``docs/proofs/poisoning.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privatree._support.kernels.compiling import compiled
+from privatree.privacy import Stage
+
+CELLS = 4000
+"""Into which the largest sum of ranges is divided. Twice as many take four times as long."""
+
+ROUNDING = 1e-12
+"""More than all roundings of a delta together: at most 100 stages of some operations each."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Where the log-ratio of a stage can lie.
+
+    Parameters
+    ----------
+    length : Fraction
+        Of the interval.
+    centred : bool
+        Whether its middle is 0; else it can lie anywhere.
+    """
+
+    length: Fraction
+    centred: bool
+
+    @classmethod
+    def of(cls, stage: Stage, edits: int) -> Interval:
+        """Of a stage, if so many records are added or removed."""
+        if stage.kind == "count":
+            return cls(2 * edits * stage.epsilon, centred=True)
+        return cls(edits * stage.epsilon, centred=False)
+
+
+@dataclass(frozen=True)
+class TradeOff:
+    """The least probability under Q of an event, by its probability under P: a convex function.
+
+    It is the largest of some lines ``level - slope (1 - probability)``, the steepest first.
+    """
+
+    levels: tuple[float, ...]
+    slopes: tuple[float, ...]
+    starts: tuple[float, ...]
+    """The 1 - probability from which on each line is the largest."""
+
+    def __call__(self, value: float) -> float:
+        """The least probability; or the least mean of a function into [0, 1], by its mean."""
+        complement = 1.0 - value
+        place = bisect_right(self.starts, complement) - 1
+        return max(0.0, self.levels[place] - self.slopes[place] * complement)
+
+
+def trade_off(sequences: Sequence[tuple[Interval, ...]], cells: int = CELLS) -> TradeOff:
+    """The bound for one path whose stages, after each stage, may go on along any of the sequences.
+
+    Parameters
+    ----------
+    sequences : sequence of tuple of Interval
+        All sequences of stages that are possible, in time order.
+    cells : int
+        Of the grid.
+    """
+    most = max(sum((interval.length for interval in path), Fraction(0)) for path in sequences)
+    step = Fraction(math.nextafter(float(most / cells), math.inf))
+    paths = {tuple(_on_grid(i, step) for i in path if i.length > 0) for path in sequences}
+    return _from_delta(_delta(frozenset(paths), float(step)), float(step))
+
+
+# --- delta, backwards -----------------------------------------------------------------------------
+
+_Cells = tuple[int, int, int]
+"""Cells of an interval, and the least and largest number of them that are above 0."""
+
+
+def _on_grid(interval: Interval, step: Fraction) -> _Cells:
+    """An interval between grid points that covers it, wherever it lies."""
+    if interval.centred:
+        half = math.ceil(interval.length / 2 / step)
+        return 2 * half, half, half
+    n_cells = math.ceil(interval.length / step) + 1
+    return n_cells, 0, n_cells
+
+
+def _delta(paths: frozenset[tuple[_Cells, ...]], step: float) -> NDArray[np.float64]:
+    """Delta at 0, step, 2 step, ...; beyond its end it is 0."""
+    rest: dict[_Cells, set[tuple[_Cells, ...]]] = {}
+    for path in paths:
+        if path:
+            rest.setdefault(path[0], set()).add(path[1:])
+    deltas = [_before(stage, _delta(frozenset(rest[stage]), step), step) for stage in rest]
+    largest = np.zeros(max(map(len, deltas), default=1))
+    for delta in deltas:  # whichever stage comes: it may depend on all that happened before
+        np.maximum(largest[: len(delta)], delta, out=largest[: len(delta)])
+    return largest
+
+
+def _before(stage: _Cells, later: NDArray[np.float64], step: float) -> NDArray[np.float64]:
+    """Delta before a stage, from delta after it."""
+    n_cells, lowest, highest = stage
+    above = np.arange(lowest, highest + 1)
+    weights = np.expm1((above - n_cells) * step) / np.expm1(-n_cells * step)
+    below_zero = -np.arange(n_cells, 0, -1) * step
+    mirrored = np.zeros(n_cells)  # P and Q change places: delta(-s) = 1 - e^-s + e^-s delta(s)
+    reached = min(n_cells, len(later) - 1)
+    mirrored[:reached] = later[1 : reached + 1]
+    negative = -np.expm1(below_zero) + np.exp(below_zero) * mirrored[::-1]
+    everywhere = np.concatenate([negative, later, np.zeros(2 * n_cells)])
+    return np.asarray(_worst(everywhere, weights, n_cells, lowest, len(later) + n_cells))
+
+
+@compiled
+def _worst(
+    later: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    n_cells: int,
+    lowest: int,
+    n_points: int,
+) -> NDArray[np.float64]:
+    """The largest mean of `later` after a step of the log-ratio; `later` begins n_cells below 0."""
+    worst = np.zeros(n_points)
+    for place in range(n_points):
+        for number in range(len(weights)):
+            start = place + n_cells - lowest - number
+            weight = weights[number]
+            mean = weight * later[start] + (1.0 - weight) * later[start + n_cells]
+            worst[place] = max(worst[place], mean)
+    return worst
+
+
+# --- from delta to the trade-off ------------------------------------------------------------------
+
+_LARGEST_EXPONENT = 690.0
+
+
+def _from_delta(delta: NDArray[np.float64], step: float) -> TradeOff:
+    """P(S) - e^s Q(S) <= delta(s) for S, and with P and Q exchanged for its complement."""
+    shifts = np.arange(len(delta)) * step
+    shifts = shifts[shifts < _LARGEST_EXPONENT]
+    high = 1.0 - delta[: len(shifts)] - ROUNDING
+    up, down = np.exp(shifts), np.exp(-shifts)
+    steepest_first = [*zip(up[::-1], high[::-1], strict=True), *zip(down, down * high, strict=True)]
+    return _largest_of([*steepest_first, (0.0, 0.0)])
+
+
+def _largest_of(lines: Sequence[tuple[float, float]]) -> TradeOff:
+    """The upper envelope of lines given as slope and level, the steepest first."""
+    levels: list[float] = []
+    slopes: list[float] = []
+    starts: list[float] = []
+    for slope, level in lines:
+        start = -math.inf
+        while slopes:
+            steeper = slopes[-1] - slope
+            start = (levels[-1] - level) / steeper if steeper > 0 else -math.inf
+            if start > starts[-1]:
+                break
+            for line in (levels, slopes, starts):
+                line.pop()
+            start = -math.inf
+        levels.append(float(level))
+        slopes.append(float(slope))
+        starts.append(start)
+    return TradeOff(tuple(levels), tuple(slopes), tuple(starts))

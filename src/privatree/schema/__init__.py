@@ -1,0 +1,12 @@
+"""What is public: kinds of features, ranges, categories, classes, CSV dialect.
+
+::
+
+    _schema.py        Numeric, Categorical, Schema; its TOML file
+    _values.py        which values a schema may hold
+    _csv_dialect.py   how CSV files are written
+"""
+
+from privatree._support.lazy_names import lazy_names
+
+__getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -1,0 +1,34 @@
+"""Records in memory: a frame and its labels."""
+
+from __future__ import annotations
+
+from privatree.counting import THREADS, CodedRecords, Coder
+from privatree.schema import Schema
+from privatree.sources._source import Records
+from privatree.tables import Table, frame_batch
+
+
+class FrameRecords(Records):
+    """A frame and its labels, found to have the columns of a schema.
+
+    Parameters
+    ----------
+    table, labels : Table
+        As opened by :func:`~privatree.tables.open_frame` and ``open_labels``.
+    schema : Schema
+        What is public.
+
+    Raises
+    ------
+    SchemaError, ValueError
+        If they have not the columns of the schema, or not the same number of rows.
+    """
+
+    def __init__(self, table: Table, labels: Table, schema: Schema) -> None:
+        self._batch = frame_batch(table, labels, schema)
+
+    def counts(self, coder: Coder) -> tuple[CodedRecords, int]:
+        """See :class:`~privatree.sources.Records`."""
+        codes, labels = coder.code(self._batch, threads=THREADS)
+        n_classes = len(coder.schema.classes)
+        return CodedRecords(codes, coder.n_codes, labels, n_classes), self._batch.n_rows

@@ -1,0 +1,263 @@
+"""Which container is it? One function for frames, one for labels.
+
+Every error here is about the kind or the dimensions of what was passed, never about its content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privatree.errors import SchemaError
+from privatree.tables._arrow_columns import arrow_column, arrow_type
+from privatree.tables._columns import LazyColumn
+from privatree.tables._containers import (
+    Table,
+    arrow_table,
+    is_from,
+    list_table,
+    numpy_column,
+    numpy_table,
+    numpy_type,
+    object_column,
+    pandas_column,
+    pandas_table,
+    pandas_type,
+    polars_column,
+    polars_table,
+)
+
+
+def open_frame(X: Any, names: Sequence[str] | None = None, *, allow_repeats: bool = False) -> Table:
+    """Open a frame without reading it.
+
+    Parameters
+    ----------
+    X : frame
+        A 2-D numpy array, list of rows, pandas or polars DataFrame, Arrow table or anything that
+        offers an Arrow stream; a polars LazyFrame is collected. So can be a table that was opened
+        before: a stream that can be read only once is opened once and used often.
+    names : sequence of str, optional
+        Names of the columns of a frame that has none of its own.
+    allow_repeats : bool, default=False
+        Whether several columns of the frame may have the same name.
+
+    Returns
+    -------
+    Table
+        With distinct names that are strings, or without names.
+
+    Raises
+    ------
+    SchemaError
+        If names repeat, are neither strings nor 0, 1, 2, ..., or not as many as the columns.
+    TypeError, ValueError
+        If X is not a frame.
+    """
+    table = X if isinstance(X, Table) else _table(X)
+    own = table.names
+    if own is None or (own and own == list(range(len(own)))):
+        own = None if names is None else list(names)
+    elif not all(isinstance(name, str) for name in own):
+        raise SchemaError(
+            "column names must be strings, or 0, 1, 2, ... for columns in order. Rename them."
+        )
+    if own is not None and table.has_shape:
+        _check_names(own, len(table.columns), allow_repeats)
+    return replace(table, names=own if own is None else [str(name) for name in own])
+
+
+def collected(X: Any) -> Any:
+    """Run a polars LazyFrame; whatever else X is, return it as it is.
+
+    Raises
+    ------
+    TypeError
+        If the LazyFrame cannot be run.
+    """
+    if not is_from("polars", "LazyFrame", X):
+        return X
+    try:
+        return X.collect()
+    except MemoryError:
+        raise
+    except Exception:  # its text can show a record, so it is not even kept as the context of ours
+        pass
+    raise TypeError(
+        "X must be a table, got a LazyFrame that cannot be collected. Call collect() yourself to "
+        "see why."
+    )
+
+
+def open_labels(y: Any) -> Table:
+    """Open labels without reading them.
+
+    Parameters
+    ----------
+    y : labels
+        A list, a 1-D numpy array, a pandas or polars Series, an Arrow array, or a frame with one
+        column, about which scikit-learn's warning is issued. Labels that were opened before are
+        returned as they are, so the warning comes once.
+
+    Returns
+    -------
+    Table
+        With one column.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If y is not one column.
+    """
+    if isinstance(y, Table):
+        return y
+    if y is None:
+        raise ValueError("fitting requires y to be passed, but the target y is None.")
+    _refuse_sparse("y", y)
+    if is_from("pandas", "Index", y) or is_from("pandas.api.extensions", "ExtensionArray", y):
+        import pandas as pd
+
+        y = pd.Series(y)
+    if is_from("pandas", "Series", y):
+        return Table(len(y), [LazyColumn(pandas_type(y.dtype), partial(pandas_column, y))])
+    if is_from("polars", "Series", y):
+        return Table(len(y), [polars_column(y)])
+    if is_from("pyarrow", "Array", y) or is_from("pyarrow", "ChunkedArray", y):
+        return Table(len(y), [LazyColumn(arrow_type(y.type), partial(arrow_column, y))])
+    if isinstance(y, (list, tuple)):  # item by item: none decides how the others are read
+        return Table(len(y), [object_column(partial(_only_items, y))])
+    if _is_array(y):
+        array = _as_array("y", y)
+        if array.ndim == 1:
+            column = LazyColumn(numpy_type(array.dtype), partial(numpy_column, array))
+            return Table(len(array), [column])
+        y = array
+    elif not _offers_table(y):
+        raise ValueError(f"y should be a 1d array, got {type(y).__name__}. Pass one label per row.")
+    return _only_column(y)
+
+
+def _only_column(y: Any) -> Table:
+    from sklearn.utils.validation import column_or_1d  # brings pandas, which few need here
+
+    if isinstance(y, np.ndarray) and y.ndim != 2:
+        raise ValueError(f"y should be a 1d array, got {y.ndim} dimensions. Flatten it.")
+    table = open_frame(y)
+    if len(table.columns) != 1:
+        raise ValueError(
+            f"y should be a 1d array, got {len(table.columns)} columns. Pass the label's alone."
+        )
+    column_or_1d(np.empty((table.n_rows, 1)), warn=True)  # the warning, without the content
+    return table
+
+
+def _table(X: Any) -> Table:
+    _refuse_sparse("X", X)
+    if is_from("pyspark.sql", "DataFrame", X):
+        raise TypeError(
+            "X must be in memory, got a data frame of Spark. Train on SparkSource(X, target=...), "
+            "and predict some rows at a time or with privatree.export.export_sql."
+        )
+    if is_from("privatree.sources._source", "Source", X):
+        raise TypeError(
+            f"X must be in memory, got a {type(X).__name__}: a source is for training. Predict "
+            "some rows at a time, with privatree predict, or with privatree.export.export_sql."
+        )
+    X = collected(X)
+    if is_from("pandas", "DataFrame", X):
+        return pandas_table(X)
+    if is_from("polars", "DataFrame", X):
+        return polars_table(X)
+    if is_from("pandas", "Series", X) or is_from("polars", "Series", X) or (
+        is_from("pyarrow", "Array", X) or is_from("pyarrow", "ChunkedArray", X)
+    ):  # fmt: skip
+        raise _not_two_dimensional(1)
+    if _offers_table(X):
+        return arrow_table(X)
+    if isinstance(X, (list, tuple)):
+        if not all(map(_is_row, X)):
+            raise _not_two_dimensional(1)
+        return list_table(X)
+    if _is_array(X):
+        array = _as_array("X", X)
+        if array.ndim != 2:
+            raise _not_two_dimensional(array.ndim)
+        return numpy_table(array)
+    raise TypeError(
+        "X must be a 2-D numpy array, a list of rows, a pandas or polars DataFrame or an Arrow "
+        f"table, got {type(X).__name__}. Convert it to one of these."
+    )
+
+
+def _check_names(names: Sequence[Hashable], n_columns: int, allow_repeats: bool) -> None:
+    if len(names) != n_columns:
+        raise SchemaError(
+            f"names must name every column of X, got {len(names)} names for {n_columns} columns."
+        )
+    repeated = sorted({str(name) for name in names if names.count(name) > 1})
+    if repeated and not allow_repeats:
+        raise SchemaError(f"column names must be distinct, got {repeated} twice. Rename them.")
+
+
+def _not_two_dimensional(found: int) -> ValueError:
+    return ValueError(
+        f"Expected 2D array, got {found}D array instead. Reshape your data: one row per record, "
+        "array.reshape(-1, 1) if it has a single feature, array.reshape(1, -1) if it is a single "
+        "record."
+    )
+
+
+def _refuse_sparse(name: str, value: Any) -> None:
+    if is_from("scipy.sparse", "sparray", value) or is_from("scipy.sparse", "spmatrix", value):
+        raise TypeError(
+            f"{name} must be dense, got a sparse {type(value).__name__}. "
+            f"Pass {name}.toarray() to make it dense."
+        )
+
+
+def _is_row(value: Any) -> bool:
+    kind = type(value)  # isinstance would ask the value for its __class__
+    return issubclass(kind, (list, tuple)) or (issubclass(kind, np.ndarray) and value.ndim > 0)
+
+
+def _only_items(values: Sequence[Any]) -> list[Any]:
+    """The values; a list of a single one stands for it."""
+    return [value[0] if _is_plain_row(value) and len(value) == 1 else value for value in values]
+
+
+def _is_plain_row(value: Any) -> bool:
+    """A row that runs nobody's code when it is asked for its length and items."""
+    kind = type(value)  # by identity: a class can claim to equal another
+    return (kind is list or kind is tuple or kind is np.ndarray) and _is_row(value)
+
+
+def _is_array(value: Any) -> bool:
+    return hasattr(type(value), "__array__") and not isinstance(value, np.generic)
+
+
+def _as_array(name: str, value: Any) -> NDArray[Any]:
+    if isinstance(value, np.ma.MaskedArray):
+        return value
+    try:
+        return np.asarray(value)
+    except MemoryError:
+        raise
+    except Exception:  # its text can show a record, so it is not even kept as the context of ours
+        pass
+    raise TypeError(
+        f"{name} must be an array, got a {type(value).__name__} that numpy.asarray cannot make one "
+        "of. Call it yourself to see why."
+    )
+
+
+def _offers_table(value: Any) -> bool:
+    return (
+        is_from("pandas", "DataFrame", value)
+        or is_from("pyarrow", "RecordBatch", value)
+        or hasattr(type(value), "__arrow_c_stream__")
+    )

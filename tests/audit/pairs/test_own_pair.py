@@ -1,0 +1,75 @@
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from privatree import Categorical, Numeric, ParameterError, Schema
+from privatree.audit import own_pair
+
+SCHEMA = Schema({"age": Numeric(0, 100), "ward": Categorical(["a", "b"])}, ["no", "yes"])
+
+
+def table(*rows):
+    ages, wards, labels = zip(*rows, strict=True) if rows else ((), (), ())
+    return pd.DataFrame({"age": list(ages), "ward": list(wards)}), np.array(labels)
+
+
+A, B, C = (10, "a", "no"), (20, "b", "yes"), (30, "a", "yes")
+MISSING = (math.nan, "a", "no")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "replaced"),
+    [
+        ((A, B), (A, B, C), False),
+        ((A, B, C), (C, A), False),
+        ((A, B), (B, A, A), False),
+        ((A, B), (C, B), True),
+        ((A, B), (B, (10, "a", "yes")), True),
+        ((A, MISSING), (MISSING, A, B), False),
+        ((A, B), (A, B, MISSING), False),  # which makes the ages of the second floats
+        ((A, (10, None, "no")), (A, (10, None, "no"), B), False),
+    ],
+    ids=["added", "removed", "copy", "replaced", "label", "missing", "added-missing", "none"],
+)
+def test_tables_that_differ_by_one_record_are_a_pair(first, second, replaced):
+    pair = own_pair(SCHEMA, table(*first), table(*second), name="mine", max_depth=3)
+    assert (pair.name, pair.schema, pair.max_depth) == ("mine", SCHEMA, 3)
+    assert pair.replaced is replaced
+    assert [len(records.y) for records in (pair.first, pair.second)] == [len(first), len(second)]
+    assert (list(pair.events), pair.needs, pair.effort) == ([], None, 1)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "counts"),
+    [
+        ((A, B), (B, A), (0, 0)),
+        ((A,), (A, B, C), (0, 2)),
+        ((A, B, C), (A, A, B, B), (1, 2)),
+        ((A, A), (B, B), (2, 2)),
+        ((A, MISSING), (MISSING, A), (0, 0)),
+    ],
+    ids=["same", "two", "one-and-two", "both-replaced", "same-missing"],
+)
+def test_others_are_refused_with_numbers_and_without_any_value(first, second, counts):
+    with pytest.raises(ParameterError) as refused:
+        own_pair(SCHEMA, table(*first), table(*second))
+    assert str(refused.value) == (
+        "the tables must differ by one record added, removed or replaced: "
+        f"{counts[0]} records are in the first only, and {counts[1]} in the second, as the "
+        "schema reads them, without those whose label it does not know."
+    )
+
+
+def test_the_empty_table_has_neighbours():
+    assert len(own_pair(SCHEMA, table(), table(A)).first.y) == 0
+
+
+def test_tables_that_do_not_fit_are_refused():
+    X, y = table(A, B)
+    with pytest.raises(ParameterError, match="X and y must have the same number of rows"):
+        own_pair(SCHEMA, (X, y[:1]), (X, y))
+    for other in (X[["ward", "age"]], X[["age"]], X.to_numpy()):
+        with pytest.raises(ParameterError, match="frames with the columns of the schema, in its"):
+            own_pair(SCHEMA, (X, y), (other, y))

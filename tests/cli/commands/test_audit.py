@@ -1,0 +1,226 @@
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from privatree import Categorical, Numeric, Schema
+from privatree.audit import known_pairs
+from privatree.baselines import methods
+from privatree.cli._app import main
+
+SCHEMA = Schema(
+    {"age": Numeric(0, 100, integer=True), "ward": Categorical(["east", "west"])}, ["no", "yes"]
+)
+OWN = ["--data", "a.csv", "--neighbour", "b.csv", "--target", "ill", "--schema", "schema.toml"]
+
+
+def run(monkeypatch, *arguments):
+    monkeypatch.setattr(sys, "argv", ["privatree", "audit", *map(str, arguments)])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    return int(stopped.value.code or 0)
+
+
+def audit(monkeypatch, *arguments, method="privatree"):
+    """With what every call needs, unless it is given."""
+    defaults = {"--epsilon": "1", "--runs": "8", "--jobs": "1", "--seed": "0"}
+    given = [word for name in defaults if name not in arguments for word in (name, defaults[name])]
+    return run(monkeypatch, method, *given, *arguments)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table = pd.DataFrame(
+        {"age": range(20, 80), "ward": ["east", "west"] * 30, "ill": ["no"] * 30 + ["yes"] * 30}
+    )
+    table.to_csv("a.csv", index=False)
+    table[1:].sample(frac=1, random_state=0).to_csv("b.csv", index=False)
+    table[1:].to_parquet("b.parquet")
+    table[2:].to_csv("c.csv", index=False)
+    table.assign(age=table["age"].replace(50, 51)).to_csv("replaced.csv", index=False)
+    table.assign(ill=table["ill"].where(table["age"] != 50)).to_csv("unknown.csv", index=False)
+    SCHEMA.to_toml("schema.toml")
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_help_names_every_method_and_every_pair(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "100")
+    assert run(monkeypatch, "--help") == 0
+    shown = re.sub(r"[\s│]+", " ", capsys.readouterr().out)
+    words = set(re.findall(r"[a-z0-9-]+", shown.replace("- ", "-")))
+    assert set(methods.names()) <= words
+    assert set(known_pairs()) <= words
+    assert "Try to prove a method wrong" in shown
+
+
+@pytest.mark.slow
+def test_it_prints_what_was_found_and_saves_it(folder, monkeypatch, capsys):
+    code = audit(monkeypatch, "--pairs", "three-records, first-row", "-o", "report.json")
+    assert code == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    assert printed.out.startswith("three-records: epsilon >= 0.00\n")
+    assert "That does not contradict the claim of 1," in printed.out
+    assert printed.out.endswith("Not for a method of this kind: first-row.\nSaved report.json.\n")
+    saved = json.loads(Path("report.json").read_text())
+    assert (saved["method"], saved["format"]) == ("privatree", "privatree-audit")
+    assert (saved["claimed_epsilon"], saved["runs"], saved["skipped"]) == (1.0, 8, ["first-row"])
+
+
+@pytest.mark.slow
+def test_a_false_claim_is_said_to_be_false(monkeypatch, capsys):
+    assert audit(monkeypatch, "--pairs", "purity", "--runs", "60", method="privatree-paper") == 0
+    shown = capsys.readouterr().out
+    assert "event, named by theory: the root splits on f0, and both" in shown
+    assert "the claim of 1 is false for whole records." in shown
+
+
+@pytest.mark.slow
+def test_json_is_all_that_is_printed_and_a_seed_repeats_it(folder, monkeypatch, capsys):
+    options = ("--pairs", "three-records,no-records", "--json", "-o", "report.json")
+    reports = []
+    for _ in range(2):
+        assert audit(monkeypatch, *options, method="random-tree") == 0
+        printed = capsys.readouterr()
+        assert printed.err == ""
+        reports.append(json.loads(printed.out))
+        assert Path("report.json").read_text() == printed.out
+    assert reports[0] == reports[1]
+    assert [finding["pair"] for finding in reports[0]["findings"]] == [
+        "three-records", "no-records",
+    ]  # fmt: skip
+
+
+def test_pairs_that_a_method_cannot_take_are_left_out_and_named(monkeypatch, capsys):
+    options = ("--pairs", "outlier,three-records")
+    assert audit(monkeypatch, *options, "--json", method="dpgdf") == 0
+    assert json.loads(capsys.readouterr().out)["skipped"] == ["outlier"]
+    assert audit(monkeypatch, *options, method="dpgdf") == 0
+    assert "Not for a method of this kind: outlier.\n" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_files_are_read_by_the_reader_that_is_asked_for(monkeypatch, capsys):
+    options = ("--pairs", "quoted-newline", "--json")
+    assert audit(monkeypatch, *options, "--reader", "pandas", "--runs", "60") == 0
+    assert json.loads(capsys.readouterr().out)["refuted"]
+    reports = []
+    for more in ((), ("--reader", "memory")):
+        assert audit(monkeypatch, *options, *more) == 0
+        reports.append(json.loads(capsys.readouterr().out))
+    assert reports[0] == reports[1]
+    assert not reports[0]["refuted"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["random-tree", "decision-tree"])
+def test_methods_that_take_no_files_get_a_table(monkeypatch, capsys, method):
+    options = ("--pairs", "odd-bytes,odd-folder", "--json")
+    assert audit(monkeypatch, *options, method=method) == 0
+    found = json.loads(capsys.readouterr().out)["findings"]
+    assert [finding["sizes"] for finding in found] == [[200, 201], [200, 201]]
+    assert not any("the error" in finding["event"] for finding in found)
+
+
+def test_a_method_that_takes_no_files_is_given_none(monkeypatch, capsys):
+    assert audit(monkeypatch, "--reader", "stream", method="random-tree") == 2
+    assert capsys.readouterr().err.endswith(
+        "--reader must give a table to random-tree, which takes no files, got 'stream'. Choose "
+        "table.\n"
+    )
+
+
+def test_without_privacy_nothing_is_claimed(monkeypatch, capsys):
+    assert audit(monkeypatch, "--pairs", "new-class", "--json", method="decision-tree") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["claimed_epsilon"], found["refuted"]) == (None, False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("neighbour", ["b.csv", "b.parquet"])
+def test_tables_of_ones_own(neighbour, folder, monkeypatch, capsys):
+    own = [neighbour if word == "b.csv" else word for word in OWN]
+    assert audit(monkeypatch, *own, "--max-depth", "2") == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("own: epsilon >= ")
+    assert "tables: 60 and 59 records" in shown
+
+
+@pytest.mark.slow
+def test_a_replaced_record_counts_twice_and_one_without_a_label_not_at_all(
+    folder, monkeypatch, capsys
+):
+    for neighbour, tables in (
+        ("replaced.csv", "60 records each, one of them replaced, which counts as one removed and"),
+        ("unknown.csv", "60 and 59 records"),
+    ):
+        own = [neighbour if word == "b.csv" else word for word in OWN]
+        assert audit(monkeypatch, *own) == 0
+        assert f"tables: {tables}" in capsys.readouterr().out
+
+
+MISTAKES = {
+    "epsilon": (["--epsilon", "-1"], "--epsilon must be > 0, got -1.0."),
+    "runs": (["--runs", "3"], "--runs must be an integer from 8 to 10000000, got 3."),
+    "confidence": (["--confidence", "1"], "--confidence must be between 0 and 1, got 1.0."),
+    "depth": (["--max-depth", "0"], "--max-depth must be an integer from 1 to"),
+    "pairs": (["--pairs", "pure"], "--pairs must be among purity, "),
+    "no-pairs": (["--pairs", ""], "--pairs must be among purity, "),
+    "no-usable": (
+        ["--pairs", "first-row"],
+        "list their members as estimators_. Choose other pairs.",
+    ),
+    "half": (["--data", "a.csv"], "--data, --neighbour, --target and --schema must be given toge"),
+    "other-half": (["--schema", "schema.toml"], "--data, --neighbour, --target and --schema must"),
+    "both": ([*OWN, "--pairs", "purity"], "--pairs and --data exclude each other. Leave out one."),
+    "reader": (["--reader", "panda"], "--reader must be one of table, stream, memory, multiline, "),
+    "reader-alone": (["--pairs", "purity", "--reader", "pandas"], "--reader must go with a pair"),
+    "reader-of-own": ([*OWN, "--reader", "pandas"], "--reader and --data exclude each other."),
+    "folder": (["-o", "nowhere/r.json"], "nowhere/r.json: there is no folder nowhere. Create it"),
+    "overwrite": ([*OWN, "-o", "a.csv"], "a.csv: is also an input file."),
+    "too-far": (
+        ["--data", "a.csv", "--neighbour", "c.csv", *OWN[4:]],
+        "the tables must differ by one record added, removed or replaced: 2 records are in the "
+        "first only, and 0 in the second, as the schema reads them, without those whose label it "
+        "does not know.",
+    ),
+    "same": (["--data", "a.csv", "--neighbour", "a.csv", *OWN[4:]], "0 records are in the first"),
+    "missing": (["--data", "a.csv", "--neighbour", "z.csv", *OWN[4:]], "z.csv"),
+    "target": ([*OWN[:4], "--target", "sick", *OWN[6:]], "sick"),
+    "schema": ([*OWN[:6], "--schema", "z.toml"], "z.toml"),
+    "jobs": (["--jobs", "0"], "--jobs must be at least 1, got 0."),
+    "seed": (["--seed", "-1"], "--seed must be >= 0 and < 2**32, got -1."),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("options", "message"), MISTAKES.values(), ids=list(MISTAKES))
+def test_a_mistake_is_one_line(options, message, folder, monkeypatch, capsys):
+    assert audit(monkeypatch, *options) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert message in shown.err
+    assert shown.err.count("\n") == 1
+    assert not os.path.exists("report.json")
+
+
+def test_an_unknown_method_comes_with_a_hint(monkeypatch, capsys):
+    assert audit(monkeypatch, method="privatre-paper") == 2
+    shown = capsys.readouterr().err
+    assert "got 'privatre-paper'. Did you mean 'privatree-paper'?" in shown
+    assert shown.count("\n") == 1
+
+
+def test_a_method_whose_library_is_missing_says_how_to_get_it(monkeypatch, capsys):
+    monkeypatch.setattr("privatree.baselines.methods._method.find_spec", lambda name: None)
+    assert audit(monkeypatch, method="diffprivlib-forest") == 2
+    assert capsys.readouterr().err == (
+        "privatree: diffprivlib-forest needs diffprivlib. Install it with: "
+        "pip install 'privatree[bench]', best in an environment of its own.\n"
+    )

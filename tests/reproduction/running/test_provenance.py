@@ -1,0 +1,232 @@
+"""A folder keeps to one version and the same data, and to one run at a time."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import privatree
+from privatree.baselines import methods
+from privatree.errors import ParameterError
+from privatree.reproduction.running import _provenance as provenance
+from privatree.reproduction.running import alone
+from privatree.reproduction.running._provenance import claim
+
+PACKAGE = Path(privatree.__file__).parent
+
+
+def note(output: Path) -> Any:
+    return json.loads((output / "run.json").read_text())
+
+
+@pytest.fixture
+def write_method(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Write or change the file of a method that can be imported."""
+    folder = tmp_path / "of_methods"
+    folder.mkdir()
+    monkeypatch.syspath_prepend(folder)
+    return lambda name, content="": (folder / f"{name}.py").write_text(content)
+
+
+# --- what is noted down ---------------------------------------------------------------------------
+
+
+def test_the_note_says_what_was_used(output: Path) -> None:
+    bdpt, dpgdf = (methods.get(name).module for name in ("bdpt", "dpgdf"))
+    claim(output / "deep", {"vote": "a"}, [bdpt])
+    claim(output / "deep", {"pol": "b"}, [dpgdf])
+    written = note(output / "deep")
+    assert set(written) == {"datasets", "methods", "versions", "machine"}
+    assert written["datasets"] == {"vote": "a", "pol": "b"}
+    assert set(written["methods"]) == {"bdpt", "dpgdf"}
+    assert len({*written["methods"].values(), written["versions"]["code"]}) == 3
+    for library in ("privatree", "numpy", "pandas", "scikit-learn"):
+        assert written["versions"][library] == version(library)
+    assert written["versions"]["python"].startswith("3.")
+    assert written["machine"]["processors"] >= 1
+    before = (output / "deep" / "run.json").read_bytes()
+    claim(output / "deep", {"vote": "a"}, [dpgdf, bdpt])
+    assert (output / "deep" / "run.json").read_bytes() == before
+
+
+def test_other_data_are_refused_by_name(output: Path) -> None:
+    claim(output, {"vote": "a", "pol": "b", "adult": "c"}, [])
+    before = (output / "run.json").read_bytes()
+    with pytest.raises(ParameterError, match=r"other data for pol, adult\. Name another output"):
+        claim(output, {"vote": "a", "pol": "x", "adult": "y", "nursery": "z"}, [])
+    assert (output / "run.json").read_bytes() == before
+    claim(output, {"vote": "a", "nursery": "z"}, [])
+    assert note(output)["datasets"] == {"vote": "a", "pol": "b", "adult": "c", "nursery": "z"}
+
+
+def test_a_changed_method_is_refused_by_name(
+    output: Path, write_method: Callable[..., None]
+) -> None:
+    for name in ("first_of_two", "second_of_two"):
+        write_method(name)
+    claim(output, {"vote": "a"}, ["first_of_two", "second_of_two"])
+    before = (output / "run.json").read_bytes()
+    write_method("second_of_two", "# changed")
+    words = r"other versions of the methods second_of_two\. Name another output"
+    with pytest.raises(ParameterError, match=words):
+        claim(output, {"vote": "a", "pol": "b"}, ["first_of_two", "second_of_two"])
+    assert (output / "run.json").read_bytes() == before
+    claim(output, {"vote": "a"}, ["first_of_two"])  # without it, the folder can still be used
+    write_method("second_of_two")
+    claim(output, {"vote": "a"}, ["second_of_two"])
+
+
+def test_another_method_is_welcome(output: Path, write_method: Callable[..., None]) -> None:
+    write_method("there_before")
+    claim(output, {"vote": "a"}, ["there_before"])
+    before = note(output)
+    write_method("there_after", "# another")
+    claim(output, {"vote": "a"}, ["there_before", "there_after"])
+    after = note(output)
+    assert set(after["methods"]) == {"there_before", "there_after"}
+    assert after["methods"]["there_before"] == before["methods"]["there_before"]
+    assert after | {"methods": before["methods"]} == before
+
+
+@pytest.mark.parametrize("what", ["privatree", "scikit-learn", "code", "python"])
+def test_other_versions_are_refused_by_name(
+    output: Path, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claim(output, {"vote": "a"}, [])
+    before = (output / "run.json").read_bytes()
+    now = provenance._versions() | {what: "99"}
+    monkeypatch.setattr(provenance, "_versions", lambda: now)
+    with pytest.raises(ParameterError, match=rf"other versions of {what}\. Name another output"):
+        claim(output, {"vote": "a"}, [])
+    assert (output / "run.json").read_bytes() == before
+
+
+def test_a_library_may_come_later(output: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    claim(output, {"vote": "a"}, [])
+    now = provenance._versions() | {"another-library": "1"}
+    monkeypatch.setattr(provenance, "_versions", lambda: now)
+    claim(output, {"vote": "a"}, [])
+    assert note(output)["versions"]["another-library"] == "1"
+    monkeypatch.undo()
+    claim(output, {"vote": "a"}, [])  # nor does it harm that one is not here
+    assert note(output)["versions"]["another-library"] == "1"
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[1]", b'{"datasets": []}', b"\xff\xfe"])
+def test_what_is_no_note_is_left_alone(output: Path, content: bytes) -> None:
+    output.mkdir()
+    (output / "run.json").write_bytes(content)
+    with pytest.raises(ParameterError, match=r"run\.json: is not a note of a run\. Name another"):
+        claim(output, {"vote": "a"}, [])
+    assert (output / "run.json").read_bytes() == content
+
+
+# --- the mark of the code -------------------------------------------------------------------------
+
+DECIDING = (
+    *("errors.py", "learners/tree/_grow.py", "baselines/_bdpt.py", "baselines/paper/_tree.py"),
+    *("privacy/mechanisms/_laplace.py", "datasets/_bundled.py", "reproduction/datasets/vote.py"),
+    *("reproduction/loading/_cleaning.py", "reproduction/running/_tasks.py"),
+    *("robustness/attacks/_attacks.py", "robustness/dpa/_voter.py", "tables/_editing.py"),
+)
+AROUND = (
+    *("cli/commands/_fit.py", "audit/exact/_universe.py", "export/_text.py", "report/_html.py"),
+    *("reproduction/targets/_accuracy.py", "reproduction/rendering/_tables.py"),
+    *("baselines/methods/_bdpt.py", "robustness/certificates/_certify.py", "note.txt"),
+)
+
+
+@pytest.fixture
+def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package of a file of each kind, which is taken for this one."""
+    package = tmp_path / "package"
+    for name in (*DECIDING, *AROUND):
+        (package / name).parent.mkdir(parents=True, exist_ok=True)
+        (package / name).write_text("1")
+    monkeypatch.setattr(
+        provenance, "__file__", str(package / "reproduction" / "running" / "_provenance.py")
+    )
+    return package
+
+
+@pytest.mark.parametrize("name", DECIDING)
+def test_the_mark_of_the_code_follows_what_decides(copy: Path, name: str) -> None:
+    before = provenance._code_mark()
+    (copy / name).write_text("2")
+    assert provenance._code_mark() != before
+    (copy / name).write_text("1")
+    assert provenance._code_mark() == before
+
+
+@pytest.mark.parametrize("name", ["added.py", "baselines/added.py", "new/added.py"])
+def test_the_mark_of_the_code_follows_new_files(copy: Path, name: str) -> None:
+    before = provenance._code_mark()
+    (copy / name).parent.mkdir(exist_ok=True)
+    (copy / name).write_text("")
+    assert provenance._code_mark() != before
+
+
+@pytest.mark.parametrize("name", AROUND)
+def test_the_mark_of_the_code_leaves_out_what_only_shows(copy: Path, name: str) -> None:
+    before = provenance._code_mark()
+    (copy / name).write_text("2")
+    assert provenance._code_mark() == before
+
+
+def test_all_code_that_a_fit_uses_is_marked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever of the package is there after fits has a mark: its own as a method, or the code's.
+
+    But for what lists the methods, and what says what a method is: a mark of each has it.
+    """
+    code = (
+        "import sys\n"
+        "from privatree.baselines import methods\n"
+        "from privatree.reproduction.running._budget_share import BudgetShare\n"
+        "from privatree.reproduction.running._certified_split import CertifiedSplit\n"
+        "from privatree.reproduction.running._tasks import CrossValidated, RandomSplit\n"
+        "for method in map(methods.get, methods.names()):\n"
+        "    if method.missing is None:\n"
+        "        CrossValidated('vote', method.id, 1.0, 2, 0, 0).run()\n"
+        "RandomSplit('breast-w', 'privatree', 1.0, 2, 0).run()\n"
+        "BudgetShare('vote', 1.0, 2, 5, 10, 5, 0).run()\n"
+        "CertifiedSplit('vote', 'dpa', None, 2, 0).run()\n"
+        "used = [m for name, m in sys.modules.items() if name.startswith('privatree')]\n"
+        "print(*[m.__file__ for m in used], sep='\\n')"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    used = set(map(Path, ran.stdout.splitlines()))
+    monkeypatch.setattr(provenance, "_mark", list)
+    of_methods = {provenance._file(methods.get(name).module) for name in methods.names()}
+    marked = {*provenance._code_mark(), *of_methods}
+    assert {path.relative_to(PACKAGE).as_posix() for path in used - marked} == {
+        "baselines/methods/__init__.py",
+        "baselines/methods/_method.py",
+    }
+    assert {"baselines/paper/_tree.py", "learners/tree/_grow.py", "baselines/_bdpt.py"} <= {
+        path.relative_to(PACKAGE).as_posix() for path in used & marked
+    }
+
+
+# --- one run at a time ----------------------------------------------------------------------------
+
+
+def test_one_run_at_a_time(output: Path) -> None:
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom privatree.reproduction.running import alone\n"
+        "with alone(Path(sys.argv[1])): pass"
+    )
+    command = [sys.executable, "-c", code, str(output)]
+    with alone(output):
+        assert output.is_dir()
+        refused = subprocess.run(command, capture_output=True, text=True)
+    assert refused.returncode == 1
+    assert "another run uses this folder" in refused.stderr
+    with alone(output):  # it ended with the run
+        pass
+    assert subprocess.run(command).returncode == 0

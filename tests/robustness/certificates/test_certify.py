@@ -1,0 +1,296 @@
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from privatree import (
+    Categorical,
+    Numeric,
+    PaperPrivaTreeClassifier,
+    ParameterError,
+    PrivaTreeClassifier,
+    Schema,
+)
+from privatree.baselines import RandomTreeClassifier
+from privatree.errors import CertificateError
+from privatree.privacy import Budget
+from privatree.repetition import lower_confidence_bound, refit, upper_confidence_bound
+from privatree.repetition._refits import BUDGET_LEFT_OUT
+from privatree.robustness import (
+    BackdoorAttack,
+    accuracy_certificate,
+    attack_success_certificate,
+    claimed_accuracy_certificate,
+    prediction_certificates,
+)
+from privatree.robustness.certificates._majority import Majority
+from privatree.robustness.certificates._measures import Accuracy
+
+SCHEMA = Schema({"a": Numeric(0, 1), "b": Categorical(["x", "y"])}, ["no", "yes"])
+
+
+def table(n_rows, seed):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"a": rng.random(n_rows), "b": rng.choice(["x", "y"], n_rows)})
+    return frame, pd.Series(np.where(frame["a"] > 0.4, "yes", "no"))
+
+
+TRAIN, TEST = table(200, 0), table(50, 1)
+
+
+def learner(epsilon=0.2, **parameters):
+    return PrivaTreeClassifier(
+        epsilon, schema=SCHEMA, max_depth=2, schedule="robust", random_state=0, **parameters
+    )
+
+
+class Trigger:
+    """Records of class no, moved to the corner where a = 1."""
+
+    def success_rate(self, model, X_test, y_test):
+        triggered = X_test[y_test == "no"].assign(a=1.0)
+        return float(np.mean(model.predict(triggered) == "yes"))
+
+
+# --- accuracy -------------------------------------------------------------------------------------
+
+
+def test_it_is_the_lower_confidence_bound_of_the_refits():
+    scores = refit(learner(), *TRAIN, Accuracy(*TEST), 20)
+    found = accuracy_certificate(
+        learner(), *TRAIN, *TEST, poisoned=[3, "1%"], confidence=0.9, refits=20
+    )
+    assert found.estimate == pytest.approx(np.mean(scores))
+    assert found.lower == lower_confidence_bound(scores, 0.9)
+    assert (found.refits, found.n_train, found.n_test) == (20, 200, 50)
+    assert found.poisoned == (3, 2)
+    assert found.privacy.seeded
+    assert found.claimed_by is None
+    assert found.epsilon == 0.2
+    assert 0 < found.guarantee(3) < found.guarantee(2) < found.lower < found.estimate
+
+
+def test_a_learner_without_a_schedule_has_the_simple_bounds():
+    found = accuracy_certificate(
+        RandomTreeClassifier(0.2, schema=SCHEMA, random_state=0), *TRAIN, *TEST, refits=5
+    )
+    assert list(found.bounds(1)) == ["A", "B", "AB*"]
+
+
+def test_the_estimator_is_neither_trained_nor_charged():
+    budget = Budget(0.2)
+    estimator = learner(budget=budget)
+    found = accuracy_certificate(estimator, *TRAIN, *TEST, refits=2)
+    assert not hasattr(estimator, "model_")
+    assert budget.charges == []
+    assert found.notes == (BUDGET_LEFT_OUT,)
+    assert BUDGET_LEFT_OUT in str(found).replace("\n    ", " ")
+
+
+def test_a_test_label_that_is_no_class_counts_as_wrong():
+    X_test, y_test = TEST
+    half = y_test.where(np.arange(50) < 25, "unheard of")
+    found = accuracy_certificate(learner(50.0), *TRAIN, X_test, half, refits=3)
+    assert 0.4 < found.estimate <= 0.5
+    note = "25 of 50 test records have a label that is not a class; they count as wrong."
+    assert found.notes == (note,)
+    claim = claimed_accuracy_certificate(
+        Other(0.3), *TRAIN, X_test, half, refits=2, claimed_by="me"
+    )
+    assert claim.notes == (note,)
+    one = y_test.where(np.arange(50) > 0, None)
+    found = accuracy_certificate(learner(), *TRAIN, X_test, one, refits=1)
+    assert found.notes == (
+        "1 of 50 test records has a label that is not a class; it counts as wrong.",
+    )
+    assert accuracy_certificate(learner(), *TRAIN, *TEST, refits=1).notes == ()
+    nothing = X_test, ["unheard of"] * 50
+    with pytest.raises(ParameterError, match=r"a class of the learner, got none.*'no', 'yes'"):
+        accuracy_certificate(learner(), *TRAIN, *nothing, refits=3)
+    with pytest.raises(ParameterError, match=r"a class of the learner, got none.*'no', 'yes'"):
+        claimed_accuracy_certificate(Other(), *TRAIN, *nothing, refits=3, claimed_by="me")
+
+
+def test_the_most_frequent_test_label_is_there_to_compare_with():
+    X_test, y_test = TEST
+    share = np.mean(y_test == "yes")
+    assert share > 0.5
+    found = accuracy_certificate(learner(), *TRAIN, *TEST, refits=1)
+    assert found.majority == Majority("yes", share)
+    fewer = y_test.where((y_test == "no") | (np.arange(50) < 5), "unheard of")
+    found = accuracy_certificate(learner(), *TRAIN, X_test, fewer, refits=1)
+    assert found.majority == Majority("no", np.mean(y_test == "no"))
+    claim = claimed_accuracy_certificate(Other(), *TRAIN, *TEST, refits=1, claimed_by="me")
+    assert claim.majority == Majority("yes", share)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"refits": 0}, "refits must be an integer"),
+        ({"confidence": 99}, "confidence must be"),
+        ({"poisoned": "1%"}, "poisoned must be"),
+        ({"progress": 3}, "progress must be"),
+    ],
+)
+def test_other_wishes_are_refused(changed, message):
+    with pytest.raises(ParameterError, match=message):
+        accuracy_certificate(learner(), *TRAIN, *TEST, **{"refits": 2, **changed})
+
+
+def test_empty_tables_are_refused():
+    nothing = TRAIN[0][:0], TRAIN[1][:0]
+    with pytest.raises(ParameterError, match="X and y must have at least one record"):
+        accuracy_certificate(learner(), *nothing, *TEST)
+    with pytest.raises(ParameterError, match="X_test and y_test must have at least one record"):
+        accuracy_certificate(learner(), *TRAIN, *nothing)
+    with pytest.raises(ParameterError, match="X_test must have at least one record"):
+        prediction_certificates(learner(), *TRAIN, nothing[0])
+
+
+def test_a_refusal_comes_before_any_refit(monkeypatch):
+    def never(*_, **__):
+        raise AssertionError
+
+    monkeypatch.setattr("privatree.robustness.certificates._certification.refit", never)
+    counted = learner().set_params(dataset_size=200)
+    for certify in (
+        lambda: accuracy_certificate(counted, *TRAIN, *TEST),
+        lambda: attack_success_certificate(counted, *TRAIN, *TEST, Trigger()),
+        lambda: prediction_certificates(counted, *TRAIN, TEST[0]),
+    ):
+        with pytest.raises(CertificateError, match="exactly the number"):
+            certify()
+
+
+# --- claims ---------------------------------------------------------------------------------------
+
+
+def test_the_paper_s_tree_is_certified_as_a_claim_only():
+    paper = PaperPrivaTreeClassifier(0.2, schema=SCHEMA, random_state=0)
+    with pytest.raises(CertificateError, match="claimed_accuracy_certificate"):
+        accuracy_certificate(paper, *TRAIN, *TEST, refits=3)
+    found = claimed_accuracy_certificate(
+        paper, *TRAIN, *TEST, refits=3, poisoned=[5], claimed_by="the paper"
+    )
+    assert (found.claimed_by, found.epsilon) == ("the paper", 0.2)
+    assert list(found.bounds(5)) == ["A", "B", "AB*"]
+    assert "purity stop" in str(found)
+
+
+class Other(ClassifierMixin, BaseEstimator):
+    """Somebody's learner, with an epsilon and no statement."""
+
+    def __init__(self, epsilon=1.0):
+        self.epsilon = epsilon
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.classes_[-1])
+
+
+def test_a_learner_without_a_statement_is_certified_as_a_claim_only():
+    with pytest.raises(CertificateError, match="must have a privacy_"):
+        accuracy_certificate(Other(0.3), *TRAIN, *TEST)
+    found = claimed_accuracy_certificate(
+        Other(0.3), *TRAIN, *TEST, refits=3, claimed_by="its documentation"
+    )
+    assert found.estimate == pytest.approx(np.mean(TEST[1] == "yes"))
+    assert found.epsilon == 0.3
+    for nobody in ("", "  ", None):
+        with pytest.raises(ParameterError, match="claimed_by must name"):
+            claimed_accuracy_certificate(Other(), *TRAIN, *TEST, claimed_by=nobody)
+
+
+# --- attacks --------------------------------------------------------------------------------------
+
+
+def test_attack_success_is_the_upper_confidence_bound_of_the_refits():
+    def rate(model):
+        return Trigger().success_rate(model, *TEST)
+
+    rates = refit(learner(), *TRAIN, rate, 20)
+    found = attack_success_certificate(
+        learner(), *TRAIN, *TEST, Trigger(), poisoned=[2], confidence=0.9, refits=20
+    )
+    assert found.estimate == pytest.approx(np.mean(rates))
+    assert found.upper == upper_confidence_bound(rates, 0.9)
+    assert found.estimate < found.upper < found.guarantee(2) <= 1
+
+
+@pytest.mark.parametrize("target", ["unheard of", 1, True])
+def test_a_target_that_is_no_class_is_refused(target):
+    attack = BackdoorAttack({"a": 1.0}, target=target)
+    with pytest.raises(ParameterError, match=r"attack\.target must be a class.*'no', 'yes'"):
+        attack_success_certificate(learner(), *TRAIN, *TEST, attack)
+
+
+@pytest.mark.parametrize(
+    ("trigger", "notes"),
+    [
+        ({"a": 1.0, "b": "y"}, []),
+        ({"a": 7.0}, ["7.0 in column 'a'", "range from 0 to 1", "reads it as 1."]),
+        ({"a": -7.0}, ["-7.0 in column 'a'", "reads it as 0."]),
+        ({"a": float("nan")}, ["nan in column 'a'", "reads it as 0."]),
+        ({"b": "z"}, ["'z' in column 'b'", "not a category", "reads it as 'x'"]),
+        ({1: "z"}, ["'z' in column 'b'"]),
+    ],
+)
+def test_a_trigger_outside_the_schema_is_noted(trigger, notes):
+    attack = BackdoorAttack(trigger, target="yes")
+    found = attack_success_certificate(learner(), *TRAIN, *TEST, attack, refits=1)
+    assert len(found.notes) == bool(notes)
+    for words in notes:
+        assert words in found.notes[0]
+
+
+def test_a_trigger_in_an_array_is_noted_by_the_name_in_the_schema():
+    schema = Schema({"a": Numeric(0, 1), "b": Numeric(0, 5)}, [0, 1])
+    X = np.random.default_rng(0).random((60, 2), dtype=np.float32)
+    y = (X[:, 0] > 0.5).astype(int)
+    estimator = PrivaTreeClassifier(1.0, schema=schema, random_state=0)
+    attack = BackdoorAttack({0: 0.1, 1: 255}, target=1)
+    found = attack_success_certificate(estimator, X, y, X, y, attack, refits=1)
+    (note,) = found.notes
+    assert "255 in column 'b'" in note
+    assert "range from 0 to 5: the learner reads it as 5." in note
+
+
+def test_what_is_no_rate_is_refused():
+    class Wrong:
+        def success_rate(self, model, X_test, y_test):
+            return float("nan")
+
+    with pytest.raises(CertificateError, match="must be from 0 to 1"):
+        attack_success_certificate(learner(), *TRAIN, *TEST, Wrong())
+    with pytest.raises(ParameterError, match="attack must have success_rate"):
+        attack_success_certificate(learner(), *TRAIN, *TEST, object())
+
+
+# --- predictions ----------------------------------------------------------------------------------
+
+
+def test_predictions_count_the_refits():
+    found = prediction_certificates(learner(2.0), *TRAIN, TEST[0], refits=30, confidence=0.9)
+    assert found.counts.sum(axis=1).tolist() == [30] * 50
+    assert found.classes == ("no", "yes")
+    assert np.mean(np.array(found.predictions) == TEST[1]) > 0.9
+    votes = refit(learner(2.0), *TRAIN, lambda m: m.predict(TEST[0]) == "yes", 30)
+    assert found.counts[:, 1].tolist() == np.sum(votes, axis=0).tolist()
+    far, near = np.argmax(TEST[0]["a"]), np.argmin(np.abs(TEST[0]["a"] - 0.4))
+    assert found.tolerates[far] >= found.tolerates[near]
+    assert found.tolerates[far] >= 0
+
+
+def test_predictions_of_more_classes():
+    schema = Schema({"a": Numeric(0, 1)}, [3, 1, 2])
+    X = np.linspace(0, 1, 90).reshape(-1, 1)
+    y = np.repeat([1, 2, 3], 30)
+    estimator = PrivaTreeClassifier(5.0, schema=schema, random_state=0)
+    found = prediction_certificates(estimator, X, y, X[[0, 45, 89]], refits=30, confidence=0.9)
+    assert found.predictions == [1, 2, 3]
+    assert found.counts.shape == (3, 3)
+    assert np.all(found.tolerates >= 0)
