@@ -1,5 +1,6 @@
 """Tasks that a process of the runner can import, and somebody who listens."""
 
+import socket
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -7,6 +8,8 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+
+from privatree.reproduction.datasets._dataset import PaperDataset
 
 FAKE_TASKS = """
 import os, signal, time
@@ -112,3 +115,38 @@ def tiny_mnist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("mnist")
     np.savez(folder / "mnist01.npz", X=images.reshape(150, 784).astype(np.uint8), y=digits)
     return folder
+
+
+# --- no test here touches the network or the user's own cache folder ---------------------------
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch):
+    def refuse(*_, **__):
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(autouse=True)
+def cache(monkeypatch, tmp_path):
+    folder = tmp_path / "home" / "cache"
+    monkeypatch.setenv("PRIVATREE_CACHE", str(folder))
+    return folder
+
+
+@pytest.fixture
+def tiny():
+    """A dataset of seven rows; what the tests call OpenML has eight, one with a gap."""
+    return PaperDataset(
+        name="tiny",
+        title="tiny",
+        suite="mixed",
+        openml_id=61,
+        n_records=7,
+        n_features=3,
+        n_categorical=1,
+        majority_share=0.571,
+    )

@@ -8,6 +8,8 @@ What each of them guarantees is in ``docs/proofs/baselines.md``.
     _one_against_rest.py   their algorithm
     _published_tree.py     their estimator
     _random_tree.py        random splits
+    _diffprivlib.py        what DiffPrivLib must be told; its logistic regression
+    _dp_ebm.py             DP-EBM, told what is public
     paper/                 the paper's Algorithm 1
     methods/               every method that audits and tables compare, by its name
 """

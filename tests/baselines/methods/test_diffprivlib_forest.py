@@ -4,10 +4,11 @@ import pytest
 
 from privatree import Categorical, Numeric, Schema
 from privatree.audit import audit, known_pairs
+from privatree.baselines import methods
 from privatree.baselines.methods import Training
-from privatree.baselines.methods._diffprivlib_forest import METHOD
 from privatree.baselines.methods._method import CLAIMED
 
+METHOD = methods.get("diffprivlib-forest")
 SCHEMA = Schema({"x": Numeric(-5, 5), "c": Categorical(["a", "b", "c"])}, [0, 1])
 
 

@@ -5,9 +5,11 @@ import pandas as pd
 import pytest
 
 from privatree import Categorical, Numeric, Schema
+from privatree.baselines import methods
+from privatree.baselines._diffprivlib import bounds
 from privatree.baselines.methods import Training
-from privatree.baselines.methods._diffprivlib_tree import METHOD, bounds
 
+METHOD = methods.get("diffprivlib-tree")
 SCHEMA = Schema(
     {
         "x": Numeric(-1.5, 2.5),

@@ -7,11 +7,11 @@ import pytest
 from privatree import Categorical, Numeric, Schema
 from privatree.baselines import methods
 from privatree.baselines.methods import Training
-from privatree.baselines.methods._dpa import METHOD
 from privatree.baselines.methods._method import NO_PRIVACY, as_numbers
 from privatree.reproduction.running._tasks import experimenting
 from privatree.robustness import DPAClassifier
 
+METHOD = methods.get("dpa")
 SCHEMA = Schema({"x": Numeric(0, 9), "kind": Categorical(["b", "a"])}, ["yes", "no"])
 
 
@@ -19,7 +19,6 @@ def test_the_method_is_described() -> None:
     assert (METHOD.id, METHOD.title, METHOD.group) == ("dpa", "DPA", NO_PRIVACY)
     assert METHOD.encode is as_numbers
     assert not METHOD.private
-    assert methods.get("dpa") is METHOD
     assert "1000 trees" in METHOD.caveat
 
 

@@ -18,7 +18,9 @@ from privatree.baselines import methods
 from privatree.baselines.methods import Method
 from privatree.cli._app import main
 from privatree.cli.commands import _reproduce as reproduce
+from privatree.errors import DatasetMissingError
 from privatree.reproduction import datasets
+from privatree.reproduction.datasets._dataset import Records
 from privatree.reproduction.running import _study as study
 from privatree.reproduction.targets import TARGETS
 
@@ -139,9 +141,9 @@ def test_every_method_is_in_the_help() -> None:
 def test_missing_data_and_methods_are_named_and_the_rest_goes_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    def nowhere(name: str, data_dir: Path | None = None) -> datasets.Records:
+    def nowhere(name: str, data_dir: Path | None = None) -> Records:
         if name == "pol":
-            raise datasets.DatasetMissingError("pol: not found.")
+            raise DatasetMissingError("pol: not found.")
         return load(name, data_dir)
 
     load = datasets.load

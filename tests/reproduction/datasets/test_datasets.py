@@ -8,6 +8,7 @@ import pytest
 from privatree import datasets as bundled
 from privatree.errors import DatasetMissingError, ParameterError
 from privatree.reproduction import datasets
+from privatree.reproduction.datasets import _catalogue
 from privatree.reproduction.loading import _cached as cached
 from privatree.reproduction.loading._cleaning import clean
 
@@ -117,7 +118,7 @@ def test_bundled_datasets_come_before_the_cache(cache, table):
 def test_a_data_folder_without_the_file_is_passed_over(tmp_path, table, monkeypatch):
     assert datasets.load("vote", tmp_path).origin == "bundled"
     dataset = replace(datasets.describe("pol"), n_records=3, n_features=1, majority_share=0.667)
-    monkeypatch.setattr(datasets, "_catalogue", lambda: {"pol": dataset})
+    monkeypatch.setattr(_catalogue, "_CATALOGUE", {"pol": dataset})
     records = clean(table[["x"]], table["target"], origin="OpenML", where="a test")
     cached.store(dataset, records)
     assert datasets.load("pol", tmp_path).origin == "cache"

@@ -15,6 +15,7 @@ from sklearn.utils import Bunch
 
 from privatree.errors import DatasetMissingError, ParameterError
 from privatree.reproduction import datasets
+from privatree.reproduction.datasets import _catalogue
 from privatree.reproduction.loading import _openml as openml
 from privatree.schema import Categorical, Numeric
 
@@ -114,7 +115,7 @@ def naps(monkeypatch):
 
 @pytest.fixture
 def catalogue(tiny, monkeypatch):
-    monkeypatch.setattr(datasets, "_catalogue", lambda: {"tiny": tiny})
+    monkeypatch.setattr(_catalogue, "_CATALOGUE", {"tiny": tiny})
 
 
 def test_rows_types_and_labels_arrive_cleaned(tiny, server):
@@ -289,7 +290,7 @@ def test_another_shape_is_refused_with_both(tiny, server, cache, change, expecte
 
 def test_another_shape_is_not_kept(tiny, server, cache, monkeypatch):
     wrong = replace(tiny, n_records=1000)
-    monkeypatch.setattr(datasets, "_catalogue", lambda: {"tiny": wrong})
+    monkeypatch.setattr(_catalogue, "_CATALOGUE", {"tiny": wrong})
     for _ in range(2):
         with pytest.raises(DatasetMissingError, match="1000 records"):
             datasets.load("tiny")

@@ -12,6 +12,7 @@ import pytest
 
 import privatree
 from privatree.baselines import methods
+from privatree.baselines.methods._method import PRIVATE, Method, as_numbers, unchanged
 from privatree.errors import ParameterError
 from privatree.reproduction.running import _provenance as provenance
 from privatree.reproduction.running import alone
@@ -24,20 +25,15 @@ def note(output: Path) -> Any:
     return json.loads((output / "run.json").read_text())
 
 
-@pytest.fixture
-def write_method(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Write or change the file of a method that can be imported."""
-    folder = tmp_path / "of_methods"
-    folder.mkdir()
-    monkeypatch.syspath_prepend(folder)
-    return lambda name, content="": (folder / f"{name}.py").write_text(content)
+def method(name: str, encode: Callable[..., Any] = unchanged) -> Method:
+    return Method(name, name, PRIVATE, methods.get("bdpt").classifier, encode=encode)
 
 
 # --- what is noted down ---------------------------------------------------------------------------
 
 
 def test_the_note_says_what_was_used(output: Path) -> None:
-    bdpt, dpgdf = (methods.get(name).module for name in ("bdpt", "dpgdf"))
+    bdpt, dpgdf = (methods.get(name) for name in ("bdpt", "dpgdf"))
     claim(output / "deep", {"vote": "a"}, [bdpt])
     claim(output / "deep", {"pol": "b"}, [dpgdf])
     written = note(output / "deep")
@@ -64,32 +60,25 @@ def test_other_data_are_refused_by_name(output: Path) -> None:
     assert note(output)["datasets"] == {"vote": "a", "pol": "b", "adult": "c", "nursery": "z"}
 
 
-def test_a_changed_method_is_refused_by_name(
-    output: Path, write_method: Callable[..., None]
-) -> None:
-    for name in ("first_of_two", "second_of_two"):
-        write_method(name)
-    claim(output, {"vote": "a"}, ["first_of_two", "second_of_two"])
+def test_a_changed_method_is_refused_by_name(output: Path) -> None:
+    first, second = method("first"), method("second")
+    claim(output, {"vote": "a"}, [first, second])
     before = (output / "run.json").read_bytes()
-    write_method("second_of_two", "# changed")
-    words = r"other versions of the methods second_of_two\. Name another output"
+    words = r"other versions of the methods second\. Name another output"
     with pytest.raises(ParameterError, match=words):
-        claim(output, {"vote": "a", "pol": "b"}, ["first_of_two", "second_of_two"])
+        claim(output, {"vote": "a", "pol": "b"}, [first, method("second", as_numbers)])
     assert (output / "run.json").read_bytes() == before
-    claim(output, {"vote": "a"}, ["first_of_two"])  # without it, the folder can still be used
-    write_method("second_of_two")
-    claim(output, {"vote": "a"}, ["second_of_two"])
+    claim(output, {"vote": "a"}, [first])  # without it, the folder can still be used
+    claim(output, {"vote": "a"}, [second])
 
 
-def test_another_method_is_welcome(output: Path, write_method: Callable[..., None]) -> None:
-    write_method("there_before")
-    claim(output, {"vote": "a"}, ["there_before"])
+def test_another_method_is_welcome(output: Path) -> None:
+    claim(output, {"vote": "a"}, [method("before")])
     before = note(output)
-    write_method("there_after", "# another")
-    claim(output, {"vote": "a"}, ["there_before", "there_after"])
+    claim(output, {"vote": "a"}, [method("before"), method("after", as_numbers)])
     after = note(output)
-    assert set(after["methods"]) == {"there_before", "there_after"}
-    assert after["methods"]["there_before"] == before["methods"]["there_before"]
+    assert set(after["methods"]) == {"before", "after"}
+    assert after["methods"]["before"] == before["methods"]["before"]
     assert after | {"methods": before["methods"]} == before
 
 
@@ -130,14 +119,14 @@ def test_what_is_no_note_is_left_alone(output: Path, content: bytes) -> None:
 
 DECIDING = (
     *("errors.py", "learners/tree/_grow.py", "baselines/_bdpt.py", "baselines/paper/_tree.py"),
-    *("privacy/mechanisms/_laplace.py", "datasets/_bundled.py", "reproduction/datasets/vote.py"),
+    *("privacy/mechanisms/_laplace.py", "datasets/_bundled.py", "reproduction/datasets/_load.py"),
     *("reproduction/loading/_cleaning.py", "reproduction/running/_tasks.py"),
     *("robustness/attacks/_attacks.py", "robustness/dpa/_voter.py", "tables/_editing.py"),
 )
 AROUND = (
     *("cli/commands/_fit.py", "audit/exact/_universe.py", "export/_text.py", "report/_html.py"),
     *("reproduction/targets/_accuracy.py", "reproduction/rendering/_tables.py"),
-    *("baselines/methods/_bdpt.py", "robustness/certificates/_certify.py", "note.txt"),
+    *("baselines/methods/_registry.py", "robustness/certificates/_certify.py", "note.txt"),
 )
 
 
@@ -202,14 +191,15 @@ def test_all_code_that_a_fit_uses_is_marked(monkeypatch: pytest.MonkeyPatch) -> 
     assert ran.returncode == 0, ran.stderr
     used = set(map(Path, ran.stdout.splitlines()))
     monkeypatch.setattr(provenance, "_mark", list)
-    of_methods = {provenance._file(methods.get(name).module) for name in methods.names()}
-    marked = {*provenance._code_mark(), *of_methods}
-    assert {path.relative_to(PACKAGE).as_posix() for path in used - marked} == {
+    marked = {part.partition(b"\0")[2] for part in provenance._code_mark()}
+    assert {p.relative_to(PACKAGE).as_posix() for p in used if p.read_bytes() not in marked} == {
         "baselines/methods/__init__.py",
         "baselines/methods/_method.py",
+        "baselines/methods/_registry.py",
     }
+    used_and_marked = {p for p in used if p.read_bytes() in marked}
     assert {"baselines/paper/_tree.py", "learners/tree/_grow.py", "baselines/_bdpt.py"} <= {
-        path.relative_to(PACKAGE).as_posix() for path in used & marked
+        path.relative_to(PACKAGE).as_posix() for path in used_and_marked
     }
 
 

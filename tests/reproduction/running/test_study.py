@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from privatree.baselines import methods
-from privatree.baselines.methods import Method
-from privatree.baselines.methods._method import PRIVATE
+from privatree.baselines.methods import Method, _registry
+from privatree.baselines.methods._method import PRIVATE, as_numbers
 from privatree.errors import DatasetMissingError, ParameterError
 from privatree.reproduction import datasets
 from privatree.reproduction.datasets._dataset import Records
@@ -125,7 +125,7 @@ def test_methods_without_their_libraries_are_named_in_a_line_and_the_rest_goes_o
     known = methods.get("bdpt")
     for name, library in (("absent", "no_such_library"), ("gone", "nor_this")):
         method = Method(name, name, known.group, known.classifier, requires=library)
-        monkeypatch.setitem(methods._METHODS, name, method)
+        monkeypatch.setitem(_registry._METHODS, name, method)
     found = begin(methods=("bdpt", "absent", "privatree", "gone")).find_methods([])
     assert [method.id for method in found] == ["bdpt", "privatree"]
     assert listener.lines == [left_out("absent needs no_such_library; gone needs nor_this")]
@@ -143,7 +143,7 @@ def test_a_stand_in_is_used_where_the_method_itself_is_missing(
     real = Method("real", "real", PRIVATE, train, requires=library)
     stand_in = Method("stand-in", "stand-in", PRIVATE, train, stands_in_for="real")
     for method in (real, stand_in):
-        monkeypatch.setitem(methods._METHODS, method.id, method)
+        monkeypatch.setitem(_registry._METHODS, method.id, method)
     assert [method.id for method in begin().find_methods(["real", "stand-in"])] == default
     assert [method.id for method in begin(methods=("stand-in",)).find_methods([])] == ["stand-in"]
     assert listener.lines == ([] if library == "numpy" else [left_out("real needs no_such")])
@@ -207,10 +207,8 @@ def test_a_changed_method_is_refused_before_anything_is_run(
     run_with("bdpt")
     run_with("bdpt", "dpgdf")  # an additional one is no change
     assert len(not_run) == 2
-    changed, real = methods.get("dpgdf").module, provenance._file
-    monkeypatch.setattr(
-        provenance, "_file", lambda module: Path(__file__) if module == changed else real(module)
-    )
+    changed = replace(methods.get("dpgdf"), encode=as_numbers)
+    monkeypatch.setitem(_registry._METHODS, "dpgdf", changed)
     with pytest.raises(ParameterError, match=r"other versions of the methods dpgdf\. Name another"):
         run_with("bdpt", "dpgdf", "privatree")
     assert len(not_run) == 2
@@ -227,7 +225,7 @@ def test_what_is_run_is_noted_down(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     absent = replace(methods.get("bdpt"), id="absent", requires="no_such_library")
-    monkeypatch.setitem(methods._METHODS, "absent", absent)
+    monkeypatch.setitem(_registry._METHODS, "absent", absent)
     asked = begin()
     asked.find_datasets(["vote", "pol"])
     asked.find_methods(["dpgdf", "absent", "privatree"])
@@ -235,7 +233,7 @@ def test_what_is_run_is_noted_down(
     asked.run("name", [fake_tasks.Fake(0)])
     written = json.loads((output / "run.json").read_text())
     assert written["datasets"] == {name: stored[name].fingerprint for name in ("vote", "pol")}
-    assert set(written["methods"]) == {"dpgdf", "privatree_record"}
+    assert set(written["methods"]) == {"dpgdf", "privatree"}
 
 
 # --- running ------------------------------------------------------------------------------------

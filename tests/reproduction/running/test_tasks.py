@@ -20,7 +20,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from privatree import Categorical, PaperPrivaTreeClassifier, PrivaTreeClassifier
 from privatree.baselines import methods
-from privatree.baselines.methods import Method
+from privatree.baselines.methods import Method, _registry
 from privatree.baselines.methods._method import PRIVATE
 from privatree.errors import DatasetMissingError, ParameterError
 from privatree.reproduction import datasets
@@ -212,7 +212,7 @@ class Watched:
 def watched(monkeypatch: pytest.MonkeyPatch) -> Watched:
     found = Watched()
     method = Method("watched", "watched", PRIVATE, found.classifier, encode=found.encode)
-    monkeypatch.setitem(methods._METHODS, "watched", method)
+    monkeypatch.setitem(_registry._METHODS, "watched", method)
     monkeypatch.setattr(tasks, "_timed_before", set())
     monkeypatch.setattr(tasks, "time", SimpleNamespace(perf_counter=lambda: found.now))
     tasks._encoded.cache_clear()

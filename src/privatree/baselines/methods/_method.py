@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
+from inspect import getsource
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -41,6 +42,17 @@ class Training(NamedTuple):
     max_depth: int
     seed: int | None
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """As our classifiers are told."""
+        schema, epsilon, max_depth, seed = self
+        return {
+            "epsilon": epsilon,
+            "max_depth": max_depth,
+            "schema": schema,
+            "random_state": seed,
+        }
+
 
 def unchanged(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
     """The frame as it is: for classifiers that know numbers from categories."""
@@ -61,6 +73,16 @@ def as_numbers(frame: pd.DataFrame, schema: Schema) -> NDArray[np.float64]:
 def anything(schema: Schema) -> bool:
     """Whether a method applies to a dataset: it does."""
     return True
+
+
+def has_categories(schema: Schema) -> bool:
+    """Whether there is a categorical feature."""
+    return any(isinstance(feature, Categorical) for feature in schema.features.values())
+
+
+def has_two_classes(schema: Schema) -> bool:
+    """Whether there are exactly two classes."""
+    return len(schema.classes) == 2
 
 
 @dataclass(frozen=True)
@@ -117,9 +139,9 @@ class Method:
         return self.group != NO_PRIVACY
 
     @property
-    def module(self) -> str:
-        """Where it is defined."""
-        return self.classifier.__module__
+    def code(self) -> str:
+        """How it is run, as Python: results of other code are other results."""
+        return getsource(self.classifier) + getsource(self.encode)
 
     @property
     def missing(self) -> str | None:

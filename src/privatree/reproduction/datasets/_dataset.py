@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from privatree.errors import DatasetMissingError
-
 if TYPE_CHECKING:
     import pandas as pd
 
     from privatree.schema import Schema
 
-__all__ = ["DatasetMissingError", "PaperDataset", "Records"]
+Suite = Literal["numerical", "mixed", "uci"]
+"""The paper's three groups. The first two are suites 337 and 334 of [Grinsztajn22]."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +25,7 @@ class PaperDataset:
     title : str
         As the paper's tables print it. The numerical and the mixed version share a title.
     suite : {"numerical", "mixed", "uci"}
-        The paper's three groups. The first two are suites 337 and 334 of [Grinsztajn22].
+        Its group.
     openml_id : int
         OpenML's id of the dataset (not of a task).
     n_records, n_features, n_categorical : int
@@ -37,7 +36,7 @@ class PaperDataset:
 
     name: str
     title: str
-    suite: Literal["numerical", "mixed", "uci"]
+    suite: Suite
     openml_id: int
     n_records: int
     n_features: int

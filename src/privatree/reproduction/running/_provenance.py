@@ -13,7 +13,6 @@ import platform
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
-from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -66,7 +65,7 @@ def alone(output: Path) -> Iterator[None]:
         ) from None
 
 
-def claim(output: Path, datasets: Mapping[str, str], methods: Iterable[str]) -> None:
+def claim(output: Path, datasets: Mapping[str, str], methods: Iterable[Method]) -> None:
     """Note down what new results of the folder are made with.
 
     Parameters
@@ -75,8 +74,8 @@ def claim(output: Path, datasets: Mapping[str, str], methods: Iterable[str]) -> 
         The folder.
     datasets : mapping of str to str
         The fingerprints of the datasets, by their names.
-    methods : iterable of str
-        The modules of the methods.
+    methods : iterable of Method
+        What was trained.
 
     Raises
     ------
@@ -85,10 +84,7 @@ def claim(output: Path, datasets: Mapping[str, str], methods: Iterable[str]) -> 
     """
     now: dict[str, dict[str, Any]] = {
         "datasets": dict(datasets),
-        "methods": {
-            module.rpartition(".")[2].lstrip("_"): _mark([_file(module), _file(Method.__module__)])
-            for module in methods
-        },
+        "methods": {method.id: _mark([method.code.encode()]) for method in methods},
         "versions": _versions(),
     }
     before = _read(_note(output))
@@ -138,16 +134,13 @@ def _code_mark() -> str:
     """Of all packages that decide on a result."""
     package = Path(__file__).parents[2]
     around = {package / name for name in _NOT_DECIDING}
-    return _mark(path for path in sorted(package.rglob("*.py")) if around.isdisjoint(path.parents))
+    deciding = (p for p in sorted(package.rglob("*.py")) if around.isdisjoint(p.parents))
+    return _mark(path.name.encode() + b"\0" + path.read_bytes() for path in deciding)
 
 
-def _file(module: str) -> Path:
-    return Path(import_module(module).__file__ or "")
-
-
-def _mark(files: Iterable[Path]) -> str:
+def _mark(parts: Iterable[bytes]) -> str:
     """A short hash: a version number stays the same while code is changed."""
     mark = hashlib.sha256()
-    for path in files:
-        mark.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    for part in parts:
+        mark.update(part + b"\0")
     return mark.hexdigest()[:16]

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from privatree.baselines import methods
 from privatree.baselines.methods import Method
-from privatree.errors import ParameterError
+from privatree.errors import DatasetMissingError, ParameterError
 from privatree.reproduction import datasets
-from privatree.reproduction.datasets._dataset import DatasetMissingError, Records
+from privatree.reproduction.datasets._dataset import Records
 from privatree.reproduction.running._journal import Journal
 from privatree.reproduction.running._provenance import claim
 from privatree.reproduction.running._runner import Progress, run
@@ -123,7 +123,7 @@ class Study:
     missing: dict[str, str] = field(default_factory=dict)
     """Why a dataset was left out, by its name."""
     _fingerprints: dict[str, str] = field(default_factory=dict)
-    _modules: list[str] = field(default_factory=list)
+    _methods: list[Method] = field(default_factory=list)
 
     def find_datasets(self, default: Sequence[str]) -> list[Available]:
         """The datasets of the request, or else the default ones, as far as they can be had.
@@ -191,7 +191,7 @@ class Study:
                 found.append(method)
             else:
                 missing.append(method.missing)
-        self._modules = [method.module for method in found]
+        self._methods = found
         if missing:
             self.reporter.say(f"Left out: {'; '.join(missing)}. {_HOW_TO_GET_THEM}")
         return found
@@ -213,7 +213,7 @@ class Study:
                 f"{name}: nothing to run: no dataset or no method is left. Get what is named above "
                 "as left out, or ask for other datasets and methods."
             )
-        claim(self.request.output, self._fingerprints, self._modules)
+        claim(self.request.output, self._fingerprints, self._methods)
         path = self.request.output / name / "cells.csv"
         journal = Journal(path, tasks[0].fields, tasks[0].measures)
         if self.request.retry:

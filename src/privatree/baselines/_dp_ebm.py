@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from privatree.baselines.methods._method import PRIVATE, Method, Training
 from privatree.schema import Categorical, Schema
 
 if TYPE_CHECKING:
@@ -84,25 +83,3 @@ def privacy_bounds(schema: Schema) -> dict[int, tuple[float, float]]:
         for place, feature in enumerate(schema.features.values())
         if not isinstance(feature, Categorical)
     }
-
-
-def _classifier(training: Training) -> Any:
-    return BoostedCurves(training.schema, training.epsilon, training.seed)
-
-
-def _has_two_classes(schema: Schema) -> bool:
-    return len(schema.classes) == 2
-
-
-METHOD = Method(
-    "dp-ebm",
-    "DP-EBM",
-    PRIVATE,
-    _classifier,
-    applies_to=_has_two_classes,
-    requires="interpret",
-    delta=DELTA,
-    caveat=f"DP-EBM: with delta = {DELTA:g}; the number of records and the categories that occur "
-    "are read from the training records, outside it. The library's defaults otherwise.",
-    effort=8.0,
-)

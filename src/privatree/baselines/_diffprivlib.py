@@ -1,7 +1,7 @@
-"""DiffPrivLib's logistic regression [HBML19, CMS11]: not a tree, for comparison.
+"""DiffPrivLib [HBML19]: what its trees must be told, and its logistic regression.
 
-Columns are centred and scaled to unit variance, and the largest row norm of the result is given
-as its bound: both are read from the records, outside the guarantee, as in the paper.
+Its trees have random splits and noisy labels. Told the ranges, categories and classes of the
+schema, they read none of them from the records. ``RandomTreeClassifier`` is our version of one.
 """
 
 from __future__ import annotations
@@ -13,11 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from privatree.baselines.methods._method import PRIVATE, Method, Training, as_numbers
+from privatree.schema import Categorical, Schema
 
 
 class ScaledLogisticRegression(BaseEstimator):  # type: ignore[misc]
-    """DiffPrivLib's logistic regression on standardised columns.
+    """DiffPrivLib's logistic regression [CMS11] on standardised columns; no tree, for comparison.
+
+    Columns are centred and scaled to unit variance, and the largest row norm of the result is given
+    as its bound: both are read from the records, outside the guarantee, as in the paper.
 
     Parameters
     ----------
@@ -75,17 +78,13 @@ def largest_norm(rows: NDArray[np.float64]) -> float:
     return largest if largest > 0 else 1.0
 
 
-def _classifier(training: Training) -> Any:
-    return ScaledLogisticRegression(training.epsilon, training.seed)
-
-
-METHOD = Method(
-    "diffprivlib-logistic",
-    "DiffPrivLib LR",
-    PRIVATE,
-    _classifier,
-    encode=as_numbers,
-    requires="diffprivlib",
-    caveat="DiffPrivLib LR: centre, scale and largest norm are read from the training records, "
-    "outside its epsilon.",
-)
+def bounds(schema: Schema) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The least and the largest value of every feature, of categories by their positions."""
+    ends = [
+        (0, len(feature.categories) - 1)
+        if isinstance(feature, Categorical)
+        else (feature.low, feature.high)
+        for feature in schema.features.values()
+    ]
+    lows, highs = np.array(ends, dtype=np.float64).T
+    return lows, highs

@@ -5,14 +5,15 @@ import pandas as pd
 import pytest
 
 from privatree import Numeric, Schema
-from privatree.baselines.methods import Training
-from privatree.baselines.methods._diffprivlib_logistic import (
-    METHOD,
+from privatree.baselines import methods
+from privatree.baselines._diffprivlib import (
     ScaledLogisticRegression,
     centre_and_scale,
     largest_norm,
 )
+from privatree.baselines.methods import Training
 
+METHOD = methods.get("diffprivlib-logistic")
 SCHEMA = Schema({"x": Numeric(0, 1000), "y": Numeric(-1, 1), "same": Numeric(0.1, 0.1)}, ["0", "1"])
 
 

@@ -5,9 +5,11 @@ import pandas as pd
 import pytest
 
 from privatree import Categorical, Numeric, Schema
+from privatree.baselines import methods
+from privatree.baselines._dp_ebm import DELTA, feature_types, privacy_bounds
 from privatree.baselines.methods import Training
-from privatree.baselines.methods._dp_ebm import DELTA, METHOD, feature_types, privacy_bounds
 
+METHOD = methods.get("dp-ebm")
 SCHEMA = Schema(
     {
         "x": Numeric(-1.5, 2.5),

@@ -1,0 +1,106 @@
+"""The paper's 29 datasets ([Vos23], "Dataset properties"), in its order."""
+
+from __future__ import annotations
+
+from typing import cast, get_args
+
+from privatree._support.suggestions import did_you_mean
+from privatree.errors import ParameterError
+from privatree.reproduction.datasets._dataset import PaperDataset, Suite
+
+_SUITES = get_args(Suite)
+
+# name, suite, OpenML's id, records, features, categorical features, share of the majority
+_TABLE = """
+Bioresponse                          numerical 45019   3434 419  0 0.500
+Diabetes130US                        numerical 45022  71090   7  0 0.500
+Higgs                                numerical 44129 940160  24  0 0.500
+MagicTelescope                       numerical 44125  13376  10  0 0.500
+MiniBooNE                            numerical 44128  72998  50  0 0.500
+bank-marketing                       numerical 44126  10578   7  0 0.500
+california                           numerical 45028  20634   8  0 0.500
+covertype                            numerical 44121 566602  10  0 0.500
+credit                               numerical 44089  16714  10  0 0.500
+default-of-credit-card-clients       numerical 45020  13272  20  0 0.500
+electricity                          numerical 44120  38474   7  0 0.500
+eye_movements                        numerical 44130   7608  20  0 0.500
+heloc                                numerical 45026  10000  22  0 0.500
+house_16H                            numerical 44123  13488  16  0 0.500
+jannis                               numerical 45021  57580  54  0 0.500
+pol                                  numerical 44122  10082  26  0 0.500
+albert                               mixed     45035  58252  31 10 0.500
+compas-two-years                     mixed     45039   4966  11  8 0.500
+covertype-mixed                      mixed     44159 423680  54 44 0.500
+default-of-credit-card-clients-mixed mixed     45036  13272  21  1 0.500
+electricity-mixed                    mixed     44156  38474   8  1 0.500
+eye_movements-mixed                  mixed     44157   7608  23  3 0.500
+road-safety                          mixed     45038 111762  32  3 0.500
+adult                                uci        1590  45222  14  8 0.752
+breast-w                             uci          15    683   9  0 0.650
+diabetes                             uci          37    768   8  0 0.651
+mushroom                             uci          24   5644  22 22 0.618
+nursery                              uci         959  12960   8  8 0.667
+vote                                 uci          56    232  16 16 0.534
+"""
+
+
+def _described(row: str) -> PaperDataset:
+    name, suite, openml_id, n_records, n_features, n_categorical, majority_share = row.split()
+    return PaperDataset(
+        name=name,
+        title=name.removesuffix("-mixed"),
+        suite=cast(Suite, suite),
+        openml_id=int(openml_id),
+        n_records=int(n_records),
+        n_features=int(n_features),
+        n_categorical=int(n_categorical),
+        majority_share=float(majority_share),
+    )
+
+
+_CATALOGUE = {row.split()[0]: _described(row) for row in _TABLE.strip().splitlines()}
+
+
+def names(suite: str | None = None) -> tuple[str, ...]:
+    """Return the names of the datasets in the paper's order.
+
+    Parameters
+    ----------
+    suite : {"numerical", "mixed", "uci", "all"}, optional
+        Only those of one group; all if not given.
+
+    Returns
+    -------
+    tuple of str
+        Numerical ones first, then mixed, then UCI, each group as its table lists it.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such group.
+    """
+    if suite not in (None, "all", *_SUITES):
+        raise ParameterError(f"suite must be one of {', '.join(_SUITES)} or all, got {suite!r}.")
+    return tuple(
+        name for name, dataset in _CATALOGUE.items() if suite in (None, "all", dataset.suite)
+    )
+
+
+def describe(name: str) -> PaperDataset:
+    """Return what the paper says about a dataset.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`names`.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such dataset; it says which are meant perhaps.
+    """
+    if name not in _CATALOGUE:
+        known = tuple(_CATALOGUE)
+        hint = did_you_mean(name, known) or f" Known are {', '.join(known)}."
+        raise ParameterError(f"a dataset must be one of the paper's, got {name!r}.{hint}")
+    return _CATALOGUE[name]
