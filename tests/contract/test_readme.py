@@ -20,6 +20,7 @@ BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, flags=re.DOTALL)
 @pytest.mark.filterwarnings("ignore::privatree.PaperClaimWarning")
 def test_snippets_run_and_commands_work_in_order(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
     session, printed = {}, None
     checked = {"python": 0, "text": 0, "privatree": 0}
     for language, block in BLOCKS:
