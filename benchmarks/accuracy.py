@@ -2,7 +2,7 @@
 
     python benchmarks/accuracy.py [--data-dir DIR] [--datasets adult,vote] [--epsilon 0.01,0.1,1]
         [--max-depth 4|none] [--widen 1|10|million] [--schedule accuracy|robust]
-        [--repeats auto|N] [--jobs 2] [--out folds.csv]
+        [--repeats auto|N] [--jobs 2] [--out folds.csv] [--json figures.json]
     python benchmarks/accuracy.py --multiclass [--datasets iris,wine] [...]
 
 Datasets are found as ``privatree reproduce`` finds them: in DIR, in the package, or by OpenML. That
@@ -16,7 +16,7 @@ random_state 5 r + f, so every figure can be had again, whatever ``--jobs`` is. 
 standard error over all folds of all repeats, what the design's prototype and the published
 PrivaTree (whose epsilon is not record-level) reached, scikit-learn's non-private depth-4 tree on
 the same folds (categories as numbers), and the median seconds of a fit while ``--jobs`` fits share
-the machine. ``--out`` keeps the score of every fold.
+the machine. ``--out`` keeps the score of every fold, ``--json`` the figures of the table.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ from sklearn.tree import DecisionTreeClassifier
 from privatree import Categorical, Numeric, PrivaTreeClassifier, PrivatreeError, Schema, datasets
 from privatree.reproduction import datasets as paper_datasets
 from privatree.reproduction._published import accuracy as published_accuracy
+from result_files import add_json_option, write_result
 
 EPSILONS = (0.01, 0.1, 1.0)
 # Reached by the design's prototype at these epsilons, depth 4, and at epsilon 1 with free depth.
@@ -255,6 +256,7 @@ def main() -> None:
     names = arguments.datasets.split(",")
     epsilons = [float(epsilon) for epsilon in arguments.epsilon.split(",")]
     found: dict[float, list[list[float | None]]] = defaultdict(list)
+    figures = []
     save(arguments.out, "w", [Score._fields])
     header("dataset", "epsilon", "accuracy", "standard error", "design", "published",
            "scikit-learn", "seconds a fit")  # fmt: skip
@@ -277,11 +279,28 @@ def main() -> None:
             known = [design(name, epsilon, setting), published(name, epsilon), peer]
             found[epsilon].append([mean(values), *known])
             error = stdev(values) / math.sqrt(len(values))
-            show(name, f"{epsilon:g}", mean(values), error, *known,
-                 median(score.seconds for score in scores))  # fmt: skip
+            seconds = median(score.seconds for score in scores)
+            show(name, f"{epsilon:g}", mean(values), error, *known, seconds)
+            figures.append(
+                {
+                    "dataset": name,
+                    "classes": load(name, setting.data_dir)[1].nunique(),
+                    "epsilon": epsilon,
+                    "max_depth": setting.max_depth,
+                    "widen": setting.widen,
+                    "schedule": setting.schedule,
+                    "accuracy": mean(values),
+                    "standard_error": error,
+                    "published": known[1],
+                    "scikit_learn": peer,
+                    "seconds": seconds,
+                }
+            )
     finally:
         pool.shutdown(cancel_futures=True)
     show_means(found, setting)
+    seeds = "repeat r shuffles the folds with seed r; fold f trains with random_state 5 r + f"
+    write_result(arguments.json, figures, seeds)
 
 
 def save(path: str | None, mode: str, rows: Sequence[Sequence[object]]) -> None:
@@ -302,6 +321,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--repeats", default="auto")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out")
+    add_json_option(parser)
     arguments = parser.parse_args()
     known = DESIGN_MULTICLASS if arguments.multiclass else DESIGN
     arguments.datasets = arguments.datasets or ",".join(known)

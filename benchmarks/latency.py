@@ -1,6 +1,6 @@
 """How long a person waits: import, first fit with compilation, refit of a small table.
 
-    python benchmarks/latency.py
+    python benchmarks/latency.py [--json figures.json]
 
 The first fit runs in a new process with an empty compilation cache. scikit-learn's import and fit
 in the same run are there to compare with.
@@ -8,6 +8,7 @@ in the same run are there to compare with.
 
 from __future__ import annotations
 
+import argparse
 import os
 import statistics
 import subprocess
@@ -19,6 +20,7 @@ import warnings
 from sklearn.tree import DecisionTreeClassifier
 
 from privatree import PaperClaimWarning, PaperPrivaTreeClassifier, datasets
+from result_files import add_json_option, write_result
 
 FIRST_FIT = """
 import warnings; warnings.simplefilter("ignore")
@@ -45,6 +47,15 @@ def median_of(times: int, call: object) -> float:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser()
+    add_json_option(parser)
+    arguments = parser.parse_args()
+    figures: list[dict[str, object]] = []
+
+    def show(what: str, seconds: float) -> None:
+        print(f"{what:40s}{seconds:8.3f} s")
+        figures.append({"what": what, "seconds": seconds})
+
     warnings.simplefilter("ignore", PaperClaimWarning)
     empty = run("pass")
     imports = {
@@ -65,10 +76,8 @@ def main() -> None:
     peer = median_of(100, lambda: DecisionTreeClassifier(max_depth=4).fit(numbers, labels))
     show("refit of vote", ours)
     print(f"{'':40s}{ours / peer:8.1f} x scikit-learn")
-
-
-def show(what: str, seconds: float) -> None:
-    print(f"{what:40s}{seconds:8.3f} s")
+    figures[-1]["ratio"] = ours / peer
+    write_result(arguments.json, figures, "none")
 
 
 if __name__ == "__main__":

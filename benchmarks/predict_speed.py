@@ -3,11 +3,12 @@
 A scikit-learn tree is fitted, written over into a privatree ``Tree`` and both predict one million
 rows of 24 numbers. The predictions must be identical; the medians and their ratio are printed.
 
-Run: ``python benchmarks/predict_speed.py``
+Run: ``python benchmarks/predict_speed.py [--json figures.json]``
 """
 
 from __future__ import annotations
 
+import argparse
 import time
 from collections.abc import Callable
 from statistics import median
@@ -18,6 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from privatree.model import Tree, TreeBuilder
 from privatree.schema import Numeric, Schema
+from result_files import add_json_option, write_result
 
 N_ROWS, N_FEATURES, N_RUNS = 1_000_000, 24, 9
 
@@ -59,6 +61,10 @@ def seconds(predict: Callable[[], object]) -> float:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser()
+    add_json_option(parser)
+    arguments = parser.parse_args()
+    figures = []
     rows, labels = make_rows()
     columns = np.arange(N_FEATURES)
     print(f"{N_ROWS:,} rows x {N_FEATURES} features, float64, median of {N_RUNS} runs")
@@ -76,6 +82,16 @@ def main() -> None:
             f"scikit-learn {median(theirs) * 1e3:6.1f} ms, privatree {median(ours) * 1e3:6.1f} ms, "
             f"scikit-learn / privatree = {median(theirs) / median(ours):.1f}"
         )
+        figures.append(
+            {
+                "depth": depth,
+                "leaves": int(tree.n_leaves),
+                "scikit_learn_ms": median(theirs) * 1e3,
+                "privatree_ms": median(ours) * 1e3,
+                "ratio": median(theirs) / median(ours),
+            }
+        )
+    write_result(arguments.json, figures, "rows are made with seed 20240501; random_state 0")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Training on files larger than memory and on a Spark cluster: rate, memory, growth in rows.
 
     python benchmarks/scale.py [--rows 1e6,1e7,1e8] [--folder DIR] [--spark ROWS] [--keep]
+        [--json figures.json]
 
 Rows of 20 features (10 normal, 4 whole, 3 skewed amounts with cents, 3 categories) and a label are
 made on the spot as Parquet files of a million rows each, 94 bytes a row, in DIR or a temporary
@@ -35,6 +36,7 @@ from typing import Any
 import numpy as np
 
 from privatree import Categorical, Numeric, PrivaTreeClassifier, Schema
+from result_files import add_json_option, write_result
 
 STEP = 1_000_000
 CATEGORIES = [f"category {place}" for place in range(8)]
@@ -140,8 +142,8 @@ def in_a_process(what: str, files: list[Path]) -> dict[str, Any]:
 # --- one machine --------------------------------------------------------------------------------
 
 
-def stream(files: list[Path], n_rows: int) -> float:
-    """Print a row of the table; return the seconds of a training."""
+def stream(files: list[Path], n_rows: int) -> dict[str, Any]:
+    """Print a row of the table, and return its figures."""
     chosen = files[: n_rows // STEP]
     in_a_process("scan", chosen)  # so that all find the files in the same place
     order = ("scan", "fastest", "train", "scan", "fastest")
@@ -160,13 +162,24 @@ def stream(files: list[Path], n_rows: int) -> float:
         f"{trained['peak'] / 2**20:.0f} MiB |",
         flush=True,
     )
-    return float(trained["seconds"])
+    return {
+        "rows": n_rows,
+        "gigabytes": size / 1e9,
+        "scan_seconds": scanned,
+        "fastest_scan_seconds": fastest,
+        "pass_seconds": trained["passes"],
+        "pass_to_scan": mean / scanned,
+        "pass_to_fastest_scan": mean / fastest,
+        "seconds": trained["seconds"],
+        "peak_mebibytes": trained["peak"] / 2**20,
+    }
 
 
 # --- a cluster ----------------------------------------------------------------------------------
 
 
-def cluster(files: list[Path], n_rows: int, folder: Path) -> None:
+def cluster(files: list[Path], n_rows: int, folder: Path) -> list[dict[str, Any]]:
+    """Print and return how long the passes of three trainings take."""
     sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "sources"))
     from spark_cluster import running_cluster
 
@@ -176,6 +189,7 @@ def cluster(files: list[Path], n_rows: int, folder: Path) -> None:
 
     chosen = files[: n_rows // STEP]
     streamed = in_a_process("train", chosen)
+    figures = []
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     with running_cluster(folder / "cluster", executor_memory=1024) as found:
         spark = spark_session(found.url, {"spark.executor.memory": "1g"})
@@ -201,6 +215,15 @@ def cluster(files: list[Path], n_rows: int, folder: Path) -> None:
             print(
                 f"Spark, {n_rows:,} rows, {what}: passes {passes} s; {same} as streamed", flush=True
             )
+            figures.append(
+                {
+                    "engine": "spark",
+                    "rows": n_rows,
+                    "training": what,
+                    "pass_seconds": list(seconds),
+                    "same_tree": tree == streamed["tree"],
+                }
+            )
         broken = folder / "broken"
         broken.mkdir()
         for file in chosen[:3]:
@@ -212,6 +235,7 @@ def cluster(files: list[Path], n_rows: int, folder: Path) -> None:
         except PrivatreeError as error:
             print(f"Spark, a file cut short: {type(error).__name__}: {error}")
         spark.stop()
+    return figures
 
 
 def main() -> None:
@@ -220,6 +244,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, metavar="DIR")
     parser.add_argument("--spark", type=float, metavar="ROWS", help="also on a cluster")
     parser.add_argument("--keep", action="store_true", help="do not delete the files")
+    add_json_option(parser)
     parser.add_argument("--measure", choices=["scan", "fastest", "train"], help=argparse.SUPPRESS)
     parser.add_argument("files", nargs="*", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -238,14 +263,16 @@ def main() -> None:
         print("| rows | size | scan | fastest scan | passes | pass / scan | pass / fastest | "
               "training | peak |")  # fmt: skip
         print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
-        seconds = {size: stream(files, size) for size in sizes}
+        figures = [stream(files, size) for size in sizes]
+        seconds = {row["rows"]: row["seconds"] for row in figures}
         for size in sizes:
             if 10 * size in seconds:
                 ratio = seconds[10 * size] / seconds[size]
                 print(f"\n{10 * size:,} rows took {ratio:.2f} times as long as {size:,}")
         if n_spark:
             print()
-            cluster(files, n_spark, Path(temporary))
+            figures += cluster(files, n_spark, Path(temporary))
+        write_result(arguments.json, figures, "file k is made with seed k; random_state 0")
 
 
 if __name__ == "__main__":

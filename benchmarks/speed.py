@@ -1,6 +1,7 @@
 """Training and prediction speed, memory and growth in rows of the record-level learner.
 
     python benchmarks/speed.py [--rows 1000000] [--repeats 3] [--data-dir DIR] [--skip-peers]
+        [--json figures.json]
 
 Numbers x 24 single-precision rows, half of the columns skewed, depth 4, epsilon .1, ranges given.
 All learners train and predict in this process, in turn, on the same rows, each once before the
@@ -28,6 +29,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
 from privatree import Numeric, PrivaTreeClassifier, Schema, datasets
+from result_files import add_json_option, write_result
 
 N_FEATURES = 24
 EPSILON = 0.1
@@ -89,7 +91,10 @@ def in_turn(calls: dict[str, Callable[[], object]], repeats: int) -> dict[str, f
     return {name: median(found[1:]) for name, found in times.items()}
 
 
-def compare(X: np.ndarray, y: np.ndarray, schema: Schema, repeats: int, skip: bool) -> None:
+def compare(
+    X: np.ndarray, y: np.ndarray, schema: Schema, repeats: int, skip: bool
+) -> list[dict[str, Any]]:
+    """Print how long each learner takes, and return it with the ratio to ours."""
     learners: dict[str, Callable[[], Any]] = {
         "scikit-learn": lambda: DecisionTreeClassifier(max_depth=4, random_state=0),
         "privatree": lambda: ours(schema),
@@ -102,12 +107,15 @@ def compare(X: np.ndarray, y: np.ndarray, schema: Schema, repeats: int, skip: bo
     def predict(name: str) -> None:
         fitted[name].predict(X)
 
+    figures: dict[str, dict[str, Any]] = {name: {"learner": name} for name in learners}
     for what, call in {"fit": fit, "predict": predict}.items():
         found = in_turn({name: lambda n=name, c=call: c(n) for name in learners}, repeats)
         print(f"{what}, {len(X):,} x {N_FEATURES} rows, median of {repeats}, in turn")
         for name, seconds in found.items():
             ratio = found["privatree"] / seconds
             print(f"  {name:22s}{seconds:9.3f} s   privatree / it = {ratio:.2f}")
+            figures[name] |= {f"{what}_seconds": seconds, f"{what}_ratio": 1 / ratio}
+    return list(figures.values())
 
 
 # --- memory -------------------------------------------------------------------------------------
@@ -194,13 +202,15 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--data-dir")
     parser.add_argument("--skip-peers", action="store_true")
+    add_json_option(parser)
     parser.add_argument("--memory-of", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.memory_of:
         measure_memory(arguments.memory_of)
         return
     X, y, schema = make_rows(arguments.rows)
-    compare(X, y, schema, arguments.repeats, arguments.skip_peers)
+    figures = compare(X, y, schema, arguments.repeats, arguments.skip_peers)
+    write_result(arguments.json, figures, "rows are made with seed 0; random_state 0")
     memory(X, y)
     del X, y
     growth(arguments.rows, arguments.repeats)

@@ -1,0 +1,292 @@
+"""Put the figures of ``benchmarks/results/`` into the tables of the pages.
+
+    python scripts/benchmark_tables.py
+
+A table stands between ``<!-- table: NAME -->`` and ``<!-- end of table -->``.
+``tests/contract/test_benchmark_tables.py`` fails if a page is not what it would be after this.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "benchmarks" / "results"
+PAGES = [ROOT / "docs" / f"{name}.md" for name in ("accuracy", "speed", "scale")]
+
+Figures = list[dict[str, Any]]
+_PLACE = re.compile(
+    r"(?P<start><!-- table: (?P<name>[\w-]+) -->\n).*?(?P<end><!-- end of table -->)", re.DOTALL
+)
+
+
+def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """Return a table in Markdown."""
+    header = list(header)
+    lines = [header, ["---"] * len(header), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+# --- accuracy -----------------------------------------------------------------------------------
+
+EPSILONS = (0.01, 0.1, 1)
+SHORT_NAMES = {"default-of-credit-card-clients": "default-of-credit",
+               "nursery-5": "nursery, all classes"}  # fmt: skip
+
+
+def accuracy(figures: Figures) -> str:
+    """One row a dataset; the last has the means, of our own in bold."""
+    found = {(row["dataset"], row["epsilon"], row["max_depth"]): row for row in figures}
+    columns: list[tuple[str, list[dict[str, Any]], str]] = []
+    names = list(dict.fromkeys(row["dataset"] for row in figures))
+    for epsilon in EPSILONS:
+        rows = [found[name, epsilon, 4] for name in names]
+        columns.append((f"epsilon {epsilon}" if not columns else f"{epsilon}", rows, "accuracy"))
+        columns.append(("paper", rows, "published"))
+    columns.append(("1, free depth", [found[name, 1, None] for name in names], "accuracy"))
+    columns.append(("scikit-learn", [found[name, 1, 4] for name in names], "scikit_learn"))
+    lines = [
+        [SHORT_NAMES.get(name, name), *(_with_error(rows[place], key) for _, rows, key in columns)]
+        for place, name in enumerate(names)
+    ]
+    means = [(mean(row[key] for row in rows), key) for _, rows, key in columns]
+    lines.append(["**mean**", *(f"**{value:.3f}**" if key == "accuracy" else f"{value:.3f}"
+                                for value, key in means)])  # fmt: skip
+    return table(["dataset", *(title for title, _, _ in columns)], lines)
+
+
+def _with_error(row: dict[str, Any], key: str) -> str:
+    if key == "accuracy":
+        return f"{row['accuracy']:.3f} ± {row['standard_error']:.3f}"
+    return f"{row[key]:.3f}"
+
+
+RANGES = {
+    "1": "that of the data",
+    "10": "ten widths too wide on both sides",
+    "million": "-1,000,000 to 1,000,000",
+}
+
+
+def wide_ranges(figures: Figures) -> str:
+    """The mean over datasets, for each way to declare ranges."""
+    lines = []
+    for widen, title in RANGES.items():
+        reached = [row["accuracy"] for row in figures if row["widen"] == widen]
+        lines.append([title, f"{mean(reached):.3f}"])
+    return table(["declared range of every number", "accuracy"], lines)
+
+
+def multiclass(figures: Figures) -> str:
+    """One row a dataset."""
+    return table(
+        ["dataset", "classes", "accuracy", "scikit-learn"],
+        (
+            [
+                SHORT_NAMES.get(row["dataset"], row["dataset"]),
+                str(row["classes"]),
+                _with_error(row, "accuracy"),
+                f"{row['scikit_learn']:.3f}",
+            ]
+            for row in figures
+        ),
+    )
+
+
+# --- speed --------------------------------------------------------------------------------------
+
+LEARNERS = {
+    "privatree": "`PrivaTreeClassifier`",
+    "LightGBM, one tree": "LightGBM, one tree of 16 leaves, 32 bins",
+    "scikit-learn": "scikit-learn `DecisionTreeClassifier(max_depth=4)`",
+    "scikit-learn DecisionTreeClassifier": "scikit-learn `DecisionTreeClassifier(max_depth=4)`",
+    "PaperPrivaTreeClassifier": "`PaperPrivaTreeClassifier`",
+    "PaperPrivaTreeClassifier, exact quantiles": '`PaperPrivaTreeClassifier(quantiles="exact")`',
+}
+
+
+def _learner(name: str) -> str:
+    is_random_tree = name.startswith("diffprivlib")
+    return f"{name}, its random tree" if is_random_tree else LEARNERS[name]
+
+
+def training(figures: Figures) -> str:
+    """One row a learner, the fastest first."""
+    return table(
+        ["learner", "fit, seconds", "ratio to privatree", "predict, seconds", "ratio"],
+        (
+            [
+                _learner(row["learner"]),
+                f"{row['fit_seconds']:.3g}",
+                f"{row['fit_ratio']:.2g}",
+                f"{row['predict_seconds']:.3g}",
+                f"{row['predict_ratio']:.2g}",
+            ]
+            for row in sorted(figures, key=lambda row: row["fit_seconds"])
+        ),
+    )
+
+
+def paper_tree(figures: Figures) -> str:
+    """One row a learner, scikit-learn's first."""
+    return table(
+        ["learner", "seconds", "ratio to scikit-learn"],
+        (
+            [
+                _learner(row["learner"]),
+                f"{row['seconds']:.2f}",
+                "1" if row["ratio"] == 1 else f"{row['ratio']:.2f}",
+            ]
+            for row in figures
+        ),
+    )
+
+
+def prediction(figures: Figures) -> str:
+    """One row a tree."""
+    return table(
+        ["tree", "scikit-learn", "privatree", "scikit-learn / privatree"],
+        (
+            [
+                f"depth {row['depth']}, {row['leaves']} leaves",
+                f"{row['scikit_learn_ms']:.1f} ms",
+                f"{row['privatree_ms']:.1f} ms",
+                f"{row['ratio']:.1f}",
+            ]
+            for row in figures
+        ),
+    )
+
+
+def latency(figures: Figures) -> str:
+    """What a person waits for."""
+    found = {row["what"]: row for row in figures}
+
+    def seconds(what: str) -> str:
+        return f"{found[what]['seconds']:.2g}"
+
+    first = found["first fit of Adult, nothing compiled"]["seconds"]
+    return table(
+        ["what", "seconds"],
+        [
+            ["`import privatree`", seconds("import privatree")],
+            [
+                "import of the estimator, which loads scikit-learn",
+                f"{seconds('import of the estimator')} (`import sklearn.tree` alone: "
+                f"{seconds('import sklearn.tree')})",
+            ],
+            ["first fit of Adult in a new environment, all kernels compiled", f"{first:.1f}"],
+            ["the same once compiled, in a new process", seconds("the same in another process")],
+            [
+                "refit of `vote` (232 records)",
+                f"{seconds('refit of vote')}, which is {found['refit of vote']['ratio']:.1f} times "
+                "scikit-learn's",
+            ],
+        ],
+    )
+
+
+# --- scale --------------------------------------------------------------------------------------
+
+
+def one_machine(figures: Figures) -> str:
+    """One row a size."""
+    return table(
+        ["rows", "size", "scan", "fastest scan", "passes", "pass / scan", "pass / fastest",
+         "training", "peak"],
+        (
+            [
+                f"{row['rows']:,}",
+                f"{row['gigabytes']:.2f} GB",
+                f"{row['scan_seconds']:.2f} s",
+                f"{row['fastest_scan_seconds']:.2f} s",
+                f"{', '.join(f'{second:.2f}' for second in row['pass_seconds'])} s",
+                f"{row['pass_to_scan']:.2f}",
+                f"{row['pass_to_fastest_scan']:.2f}",
+                f"{row['seconds']:.1f} s",
+                f"{row['peak_mebibytes']:.0f} MiB",
+            ]
+            for row in figures
+            if "scan_seconds" in row
+        ),
+    )  # fmt: skip
+
+
+TRAININGS = {
+    "first": "first training of the session",
+    "again": "the next",
+    "a worker killed in pass 2": (
+        "a worker killed (SIGKILL, with its executor) in the second pass"
+    ),
+}
+
+
+def spark(figures: Figures) -> str:
+    """One row a training on the cluster."""
+    chosen = [row for row in figures if row.get("engine") == "spark"]
+    return table(
+        [f"{chosen[0]['rows']:,} rows", "seconds of the passes", "tree"],
+        (
+            [
+                TRAININGS[row["training"]],
+                ", ".join(f"{second:.1f}" for second in row["pass_seconds"]),
+                "the streamed one" if row["same_tree"] else "ANOTHER",
+            ]
+            for row in chosen
+        ),
+    )
+
+
+# --- pages --------------------------------------------------------------------------------------
+
+TABLES: dict[str, tuple[str, Callable[[Figures], str]]] = {
+    "accuracy": ("accuracy-depth-*.json", accuracy),
+    "accuracy-wide-ranges": ("accuracy-widen-*.json", wide_ranges),
+    "accuracy-multiclass": ("accuracy-multiclass.json", multiclass),
+    "speed-training": ("speed-training.json", training),
+    "speed-paper-tree": ("speed-paper-tree.json", paper_tree),
+    "speed-prediction": ("speed-prediction.json", prediction),
+    "speed-latency": ("speed-latency.json", latency),
+    "scale-one-machine": ("scale-*.json", one_machine),
+    "scale-spark": ("scale-*.json", spark),
+}
+"""The name of each table to its files and to what renders them."""
+
+
+def rendered(name: str, results: Path = RESULTS) -> str:
+    """Return a table and the line below it."""
+    pattern, render = TABLES[name]
+    found = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(results.glob(pattern))]
+    figures = [row for result in found for row in result["figures"]]
+    machines = dict.fromkeys(_machine(result["machine"]) for result in found)
+    return f"{render(figures)}\n*Figures: `benchmarks/results/{pattern}`; {', '.join(machines)}.*\n"
+
+
+def _machine(machine: dict[str, Any] | str) -> str:
+    if isinstance(machine, str):
+        return f"machine {machine}"
+    return f"{machine['cores']} cores, processor {machine['cpu']}"
+
+
+def refreshed(page: str, results: Path = RESULTS) -> str:
+    """Return the text of a page with its tables made anew."""
+
+    def put(place: re.Match[str]) -> str:
+        return f"{place['start']}\n{rendered(place['name'], results)}\n{place['end']}"
+
+    return _PLACE.sub(put, page)
+
+
+def main() -> None:
+    for path in PAGES:
+        before = path.read_text(encoding="utf-8")
+        after = refreshed(before)
+        path.write_text(after, encoding="utf-8")
+        print(f"{path.name}: {'changed' if after != before else 'as it was'}")
+
+
+if __name__ == "__main__":
+    main()
