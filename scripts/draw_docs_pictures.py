@@ -17,7 +17,7 @@ from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyArrowPatch
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from sklearn.datasets import load_breast_cancer
 
 from privatree import Numeric, PaperPrivaTreeClassifier, PrivaTreeClassifier, datasets
@@ -295,6 +295,78 @@ def candidates(axes: Axes) -> None:
     axes.set_yticks([])
 
 
+# --- the stages of the package -------------------------------------------------------------------
+
+STAGES = {  # the middle of each box, its colour, and what passes through it
+    "schema/": (0, 2.1, GREEN, "what is public"),
+    "sources/": (0, 0, ORANGE, "where records live"),
+    "tables/": (2.5, 0, ORANGE, "typed columns"),
+    "counting/": (5, 0, ORANGE, "bins, exact counts"),
+    "learners/": (5, 2.1, BLUE, "which draw comes next"),
+    "privacy/": (2.5, 2.1, BLUE, "ledger, then noise"),
+    "model/": (7.5, 2.1, GREEN, "tree and statement"),
+    "estimators/": (7.5, 0, GREY, "fit and predict"),
+    "export/, report/": (10, 2.1, GREEN, "what is published"),
+    "robustness/, audit/": (10, 0, GREY, "what can go wrong"),
+}
+FLOWS = [  # from, to, what is handed over
+    ("sources/", "tables/", "batches"),
+    ("tables/", "counting/", "columns"),
+    ("counting/", "learners/", "exact counts"),
+    ("learners/", "privacy/", "scores"),
+    ("privacy/", "learners/", "draws"),
+    ("learners/", "model/", "nodes"),
+    ("model/", "export/, report/", ""),
+    ("estimators/", "robustness/, audit/", "is refitted"),
+    ("model/", "estimators/", "model_"),
+    ("schema/", "sources/", "declares"),
+]
+
+
+def architecture() -> Figure:
+    """Records flow through orange stages; only what is drawn in a blue one leaves them."""
+    drawn = figure(11.4, 3.7)
+    axes = drawn.subplots()
+    for name, (x, y, colour, says) in STAGES.items():
+        axes.add_patch(FancyBboxPatch((x - 0.8, y - 0.36), 1.6, 0.72, facecolor=tint(colour, 0.25),
+                                      boxstyle="round,pad=0.08", edgecolor=colour))  # fmt: skip
+        axes.text(x, y + 0.14, name, ha="center", va="center", weight="bold", fontsize=9)
+        axes.text(x, y - 0.2, says, ha="center", va="center", fontsize=8)
+    for start, end, says in FLOWS:
+        flow(axes, STAGES[start][:2], STAGES[end][:2], says)
+    legend = {
+        ORANGE: "touches records",
+        BLUE: "decides and draws: only privacy/ draws noise",
+        GREEN: "public, or released",
+        GREY: "around them",
+    }
+    for place, (colour, says) in enumerate(legend.items()):
+        x = (-0.85, 1.2, 5.1, 7.5)[place]
+        axes.plot(x, -1.15, "s", color=tint(colour, 0.25), markeredgecolor=colour, markersize=9)
+        axes.text(x + 0.18, -1.15, says, va="center", fontsize=8.5)
+    axes.set_xlim(-1, 11)
+    axes.set_ylim(-1.4, 2.7)
+    axes.axis("off")
+    return drawn
+
+
+def flow(axes: Axes, start: tuple[float, float], end: tuple[float, float], says: str) -> None:
+    """An arrow from box to box; one that goes back runs a little above the other."""
+    (x, y), (u, v) = start, end
+    if y == v:
+        right = 1 if u > x else -1
+        shift = 0.17 * right if {x, u} == {2.5, 5} and y > 0 else 0  # there and back
+        tail, head = (x + 0.9 * right, y - shift), (u - 0.9 * right, y - shift)
+        place = ((x + u) / 2, y - shift - 0.17 if shift > 0 else y - shift + 0.16)
+    else:
+        up = 1 if v > y else -1
+        tail, head = (x, y + 0.46 * up), (u, v - 0.46 * up)
+        place = (x + 0.5, (y + v) / 2)
+    axes.add_patch(FancyArrowPatch(tail, head, arrowstyle="-|>", mutation_scale=11, color="0.3",
+                                   shrinkA=0, shrinkB=0))  # fmt: skip
+    axes.text(*place, says, ha="center", va="center", fontsize=7.5, color="0.25")
+
+
 PICTURES: dict[str, tuple[str, Callable[[], Figure]]] = {
     "tree": ("A tree of three levels on Adult, epsilon 0.1", tree),
     "budget": ("Where epsilon 0.1 went, along one path", budget),
@@ -303,6 +375,7 @@ PICTURES: dict[str, tuple[str, Callable[[], Figure]]] = {
     "drawing": ("Scores of candidates, and how likely each is drawn", drawing),
     "spending": ("Shares of epsilon along a path, for two schedules", spending),
     "paper-costs": ("Where a record is counted, and what it pays", paper_costs),
+    "architecture": ("The stages that records and releases pass through", architecture),
 }
 
 

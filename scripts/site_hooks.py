@@ -6,6 +6,7 @@ Also here: what a search finds last, and what docstrings say to another program.
 """
 
 import re
+import tomllib
 from pathlib import Path
 
 from mkdocs.structure.files import File
@@ -19,6 +20,13 @@ _BESIDE_DOCS = {
 }
 _LINK = re.compile(r"(?<=\]\()[^)\s]+(?=\))")
 _ROLE = re.compile(r":(?:class|data|func|meth|mod):(?=<code>|`)")
+
+
+def on_config(config):
+    """Link to the repository, once ``pyproject.toml`` has its address."""
+    project = tomllib.loads((_ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    config.repo_url = project.get("urls", {}).get("Repository")
+    return config
 
 
 def on_files(files, config):
