@@ -46,7 +46,7 @@ stress: .venv/.installed-dev
 
 # Not seen: what tests start in processes of their own. Left out: compiled kernels (pyproject.toml).
 coverage: .venv/.installed-dev
-	$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report term $(TESTS)
+	$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report term
 
 check: lint types layers spelling
 
