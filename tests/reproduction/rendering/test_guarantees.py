@@ -61,7 +61,9 @@ def test_only_our_learner_has_a_schedule() -> None:
 
 def test_the_schedule_does_not_depend_on_records() -> None:
     frame, labels, schema, *_ = datasets.load("vote")
-    model = methods.get("privatree").classifier(methods.Training(schema, 0.1, 4, 3)).fit(frame, labels)
+    model = (
+        methods.get("privatree").classifier(methods.Training(schema, 0.1, 4, 3)).fit(frame, labels)
+    )
     assert spending_of(methods.get("privatree"), schema, 0.1, 4) == model.privacy_.schedule
 
 
