@@ -56,7 +56,7 @@ def arrow_column(data: Any) -> Column:
         data = pc.run_end_decode(data)
     if pa.types.is_null(data.type):
         return CodedColumn(np.full(len(data), -1, dtype=np.int8), ())
-    if _is_text(data.type) and data.nbytes < _MAX_DICTIONARY:
+    if _is_text(data.type) and data.get_total_buffer_size() < _MAX_DICTIONARY:
         data = data.dictionary_encode()
     elif _is_text(data.type):  # a dictionary for each chunk, lest one be larger than Arrow's can be
         encoded = [chunk.dictionary_encode() for chunk in data.chunks]
