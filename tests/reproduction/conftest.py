@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from rendered import write_tiny_mnist
 
 from privatree.reproduction.datasets._dataset import PaperDataset
 
@@ -103,17 +104,9 @@ def output(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def tiny_mnist(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with 150 images that are easy to tell apart: a ring or a bar, in noise."""
-    import numpy as np
-
-    randomness = np.random.default_rng(0)
-    digits = np.arange(150) % 2
-    images = randomness.integers(0, 40, size=(150, 28, 28))
-    images[:, 20:, 20:] = 0  # black where the trigger will be, as in MNIST
-    images[digits == 0, 5:9, 5:20] = 200
-    images[digits == 1, 5:20, 12:14] = 200
+    """A folder with a few images in the place of MNIST."""
     folder = tmp_path_factory.mktemp("mnist")
-    np.savez(folder / "mnist01.npz", X=images.reshape(150, 784).astype(np.uint8), y=digits)
+    write_tiny_mnist(folder)
     return folder
 
 

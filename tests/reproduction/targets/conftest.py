@@ -1,36 +1,33 @@
-"""Runs a target once, with a listener that also counts processes, for tests to look at.
-
-If one job is asked for, it is done in this process.
-"""
+"""Targets that are run once, with what they wrote, told and drew for tests to look at."""
 
 import csv
-import math
 import multiprocessing
-import statistics
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import matplotlib.figure
 import pytest
+from rendered import faked_runs
 
 from privatree.reproduction.running import Request
 from privatree.reproduction.running import _study as study
-from privatree.reproduction.running._journal import Journal
 from privatree.reproduction.running._study import Study
-from privatree.reproduction.running._task import Score
 from privatree.reproduction.targets import TARGETS
 
 
 @dataclass
 class Made:
-    """A target that was run: its folder, what it returned and what it told."""
+    """A target that was run: its folder, what it returned, told, ran and drew."""
 
     target: str
     request: Request
-    written: list[Path]
     listener: Any
-    n_processes: int
+    written: list[Path] = field(default_factory=list)
+    tasks: list[Any] = field(default_factory=list)
+    figures: list[Any] = field(default_factory=list)
+    n_processes: int = 0
 
     @property
     def folder(self) -> Path:
@@ -41,23 +38,12 @@ class Made:
         paths = sorted(self.request.output.rglob("*"))
         return {path.name: path.read_bytes() for path in paths if path.is_file()}
 
-    def header(self, name: str) -> list[str]:
-        return self.text(name).splitlines()[0].split(",")
-
     def rows(self, name: str) -> list[dict[str, str]]:
         with (self.folder / name).open(newline="", encoding="utf-8") as file:
             return list(csv.DictReader(file))
 
     def text(self, name: str) -> str:
         return (self.folder / name).read_text(encoding="utf-8")
-
-    def scores(self, value: str, **setting: str) -> list[float]:
-        """The scores in cells.csv of one setting."""
-        return [
-            float(row[value])
-            for row in self.rows("cells.csv")
-            if all(row[key] == text for key, text in setting.items())
-        ]
 
     def markdown_rows(self, name: str, title: str) -> list[list[str]]:
         """The cells of every line of a page's tables that begins with a title."""
@@ -66,48 +52,52 @@ class Made:
         return [cells for cells in split if cells[0] == title]
 
 
-class Statistics:
-    """Means and errors by hand, from the scores as they are written."""
-
-    @staticmethod
-    def mean(scores: Sequence[float]) -> float:
-        return sum(scores) / len(scores)
-
-    @staticmethod
-    def error(scores: Sequence[float]) -> float:
-        return statistics.stdev(scores) / math.sqrt(len(scores))
-
-    @staticmethod
-    def shown(figure: float) -> str:
-        return f"{figure:.3f}".lstrip("0")
-
-
-@pytest.fixture(scope="session")
-def by_hand() -> Any:
-    return Statistics
-
-
 @pytest.fixture(scope="session")
 def reproduce(
     new_listener: Callable[[], Any], run_here: Callable[..., None]
 ) -> Callable[..., Made]:
-    """Run a target; afterwards, what it was and how many processes there were at a time."""
+    """Run a target: in this process if one job is asked for."""
 
     def run(target: str, request: Request) -> Made:
-        listener, seen = new_listener(), [0]
+        made = Made(target, request, new_listener())
         before = set(multiprocessing.active_children())  # of other tests
-        advance = listener.advance
+        advance, study_run = made.listener.advance, Study.run
 
         def counted(weight: float, doing: str) -> None:
-            seen.append(len(set(multiprocessing.active_children()) - before))
+            there = len(set(multiprocessing.active_children()) - before)
+            made.n_processes = max(made.n_processes, there)
             advance(weight, doing)
 
-        listener.advance = counted
+        def noted(self: Study, name: str, tasks: list[Any], **settings: Any) -> Any:
+            made.tasks += tasks
+            return study_run(self, name, tasks, **settings)
+
+        made.listener.advance = counted
         with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Study, "run", noted)
             if request.jobs == 1:
                 patch.setattr(study, "run", run_here)
-            written = TARGETS[target](request, listener)
-        return Made(target, request, written, listener, max(seen))
+            made.written = TARGETS[target](request, made.listener)
+        return made
+
+    return run
+
+
+@pytest.fixture
+def faked(output: Path, new_listener: Callable[[], Any]) -> Callable[..., Made]:
+    """Run a target with scores that are made up; of a figure, nothing is written."""
+
+    def run(target: str, score: Callable[[Any], Any], *asked: Any, **more: Any) -> Made:
+        made = Made(target, Request(output, *asked, **more), new_listener())
+
+        def keep(figure: Any, content: Any, **_: Any) -> None:
+            if figure not in made.figures:
+                made.figures.append(figure)
+
+        with faked_runs(score), pytest.MonkeyPatch.context() as patch:
+            patch.setattr(matplotlib.figure.Figure, "savefig", keep)
+            made.written = TARGETS[target](made.request, made.listener)
+        return made
 
     return run
 
@@ -129,21 +119,3 @@ def asked_for(monkeypatch: pytest.MonkeyPatch, listener: Any) -> Callable[..., l
         return list(asked.value.args[0])
 
     return tasks_of
-
-
-@pytest.fixture(scope="session")
-def fill() -> Callable[..., None]:
-    """Write scores for tasks, as if they had been run; None marks a task as failed."""
-
-    def write(
-        folder: Path, tasks: Sequence[Any], score: Callable[[Any], float | Score | None]
-    ) -> None:
-        journal = Journal(folder / "cells.csv", tasks[0].fields, tasks[0].measures)
-        for task in tasks:
-            found = score(task)
-            if found is None:
-                journal.marked(task, "failed: ValueError: no good")
-            else:
-                journal.scored(task, found if isinstance(found, Score) else Score(found, 0.5))
-
-    return write

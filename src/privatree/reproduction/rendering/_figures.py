@@ -17,14 +17,15 @@ from typing import TYPE_CHECKING, Any
 from privatree._support.atomic_files import replace_file
 from privatree._support.plot_style import missing_matplotlib
 from privatree.reproduction.rendering._summaries import rows_of
-from privatree.reproduction.rendering._titles import marked_title
+from privatree.reproduction.rendering._wording import marked_title
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from privatree.reproduction.rendering._titles import DatasetTitle, MethodTitle
+    from privatree.baselines.methods import Method
+    from privatree.reproduction.datasets._dataset import PaperDataset
 
 _PANEL_WIDTH = 3.3  # inches: one column of a paper
 _LEGEND_COLUMNS = 2.5  # names below a panel, if they are short
@@ -141,26 +142,23 @@ def line_figure(
             axes.set_xscale(x_scale)
             axes.set_xlabel(x_label if place >= len(panels) - width else "")
             axes.set_ylabel(y_label if place % width == 0 else "")
-            for label, drawn in draw_panel(axes, panel).items():
-                entries.setdefault(label, drawn)
+            draw_panel(axes, panel, entries)
         legend_below(figure, entries, n_columns=math.ceil(_LEGEND_COLUMNS * width))
     return figure
 
 
-def draw_panel(axes: Axes, panel: Panel) -> dict[str, Any]:
-    """Draw a panel in its place; what a legend should name, by its label."""
+def draw_panel(axes: Axes, panel: Panel, entries: dict[str, Any]) -> None:
+    """Draw a panel in its place; add what a legend should name, by its label."""
     axes.set_title(panel.title)
     axes.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
     axes.grid(axis="y", color="#E4E4E4", linewidth=0.6)
     axes.set_axisbelow(True)
-    entries: dict[str, Any] = {}
     for reference in panel.references:
         line = axes.axhline(reference.y, lw=1.0, color=_REFERENCE.colour, zorder=1.5)
         line.set_dashes(_REFERENCE.dashes)
         entries.setdefault(reference.label, line)
     for curve in panel.curves:
         entries.setdefault(curve.label, _draw_curve(axes, curve))
-    return entries
 
 
 def style_of(method: str) -> Style:
@@ -193,7 +191,7 @@ def _draw_curve(axes: Axes, curve: Curve) -> Any:
 
 
 def accuracy_curves(
-    summary: pd.DataFrame, *, methods: Sequence[MethodTitle], datasets: Sequence[DatasetTitle]
+    summary: pd.DataFrame, *, methods: Sequence[Method], datasets: Sequence[PaperDataset]
 ) -> Figure:
     """Mean accuracy against epsilon, a panel for each dataset.
 
@@ -212,7 +210,7 @@ def accuracy_curves(
     return line_figure(panels, x_label=x_label, y_label="test accuracy ± std. error")
 
 
-def _panel(summary: pd.DataFrame, title: str, methods: Sequence[MethodTitle]) -> Panel:
+def _panel(summary: pd.DataFrame, title: str, methods: Sequence[Method]) -> Panel:
     curves, references = [], []
     for method in methods:
         rows = [row for row in rows_of(summary[summary["method"] == method.id]) if row.n]

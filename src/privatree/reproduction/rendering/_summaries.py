@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ MARGIN = 0.02
 _SETTING = ["dataset", "method", "epsilon"]
 _SCORE = [*_SETTING, "depth", "repeat", "fold"]
 _STATISTICS = ["mean", "standard_error", "n", "n_repeats", "note"]
+_COMPARED = [*_SETTING, "mean", "standard_error", "n"]
 
 
 def summarise(cells: pd.DataFrame, *, value: str = "accuracy") -> pd.DataFrame:
@@ -93,25 +94,34 @@ def _summed_up(notes: list[str], n: int) -> str:
     )
 
 
-def with_published(
-    summary: pd.DataFrame,
-    figure: Callable[[str, str, float], Published | None] = published.accuracy,
-) -> pd.DataFrame:
-    """Add published, published_standard_error and difference (measured minus published)."""
+def at_epsilon(summary: pd.DataFrame, epsilon: float) -> pd.DataFrame:
+    """What a table of one epsilon shows: its rows, and those without privacy as if at it."""
+    at = summary["epsilon"].isna() | ((summary["epsilon"] - epsilon).abs() <= 1e-9 * epsilon)
+    return summary[at].assign(epsilon=epsilon)
+
+
+def with_published(summary: pd.DataFrame) -> pd.DataFrame:
+    """Means at an epsilon beside published, published_standard_error and difference.
+
+    The difference is measured minus published.
+    """
     unknown = Published(math.nan, math.nan)
-    found = [figure(row.dataset, row.method, row.epsilon) or unknown for row in rows_of(summary)]
+    found = [
+        published.accuracy(row.dataset, row.method, row.epsilon) or unknown
+        for row in rows_of(summary)
+    ]
     added = summary.assign(
         published=[one.mean for one in found],
         published_standard_error=[one.standard_error for one in found],
+        difference=lambda frame: frame["mean"] - frame["published"],
     )
-    return added.assign(difference=added["mean"] - added["published"])
+    return added[[*_COMPARED, "published", "published_standard_error", "difference", "note"]]
 
 
 def with_published_runtime(summary: pd.DataFrame) -> pd.DataFrame:
-    """Add published (seconds), published_bound (``<``, ``>``) and ratio (published / measured).
+    """Means at an epsilon beside published seconds, published_bound (``<``, ``>``) and ratio.
 
-    The paper has seconds at one epsilon only. A row without privacy needs the epsilon of the table
-    that it is for, or nothing is added to it.
+    The ratio is published over measured. The paper has seconds at one epsilon only.
     """
     unknown = PublishedRuntime(math.nan, math.nan)
     found = [
@@ -121,28 +131,28 @@ def with_published_runtime(summary: pd.DataFrame) -> pd.DataFrame:
     added = summary.assign(
         published=[one.seconds for one in found],
         published_bound=[one.bound for one in found],
+        ratio=lambda frame: frame["published"] / frame["mean"],
     )
-    return added.assign(ratio=added["published"] / added["mean"])
+    return added[[*_COMPARED, "published", "published_bound", "ratio", "note"]]
 
 
-def outside(compared: pd.DataFrame, *, margin: float = MARGIN) -> pd.DataFrame:
+def outside(compared: pd.DataFrame) -> pd.DataFrame:
     """The rows whose measured and published figures disagree.
 
     Parameters
     ----------
     compared : DataFrame
         What :func:`with_published` returns.
-    margin : float
-        What is allowed besides twice the joint standard error of both figures; that of a single
-        score is not known and counts as none.
 
     Returns
     -------
     DataFrame
-        Those rows, with what was allowed in the column ``tolerance``.
+        Those rows, with what was allowed in the column ``tolerance``: ``MARGIN`` and twice the
+        joint standard error of both figures. That of a single score is not known and counts as
+        none.
     """
     errors = compared[["standard_error", "published_standard_error"]].fillna(0.0)
-    allowed = 2 * (errors**2).sum(axis=1) ** 0.5 + margin
+    allowed = 2 * (errors**2).sum(axis=1) ** 0.5 + MARGIN
     extended = compared.assign(tolerance=allowed)
     return extended[extended["difference"].abs() > allowed].reset_index(drop=True)
 

@@ -1,84 +1,80 @@
-"""The paper's tables: what was measured beside what was published.
+"""Tables of what was measured beside what the paper published, of accuracy and of runtime.
 
-Datasets stand down, grouped by suite, and methods across. A table is a value of
-:mod:`privatree.reproduction.rendering._table_formats`, which also writes it.
+Datasets stand down, grouped by suite, and methods across.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from privatree.reproduction import _published as published
-from privatree.reproduction.rendering._number_texts import seconds, share, signed, times
-from privatree.reproduction.rendering._summaries import (
-    MARGIN,
-    outside,
-    rows_of,
-    with_published,
-    with_published_runtime,
-)
-from privatree.reproduction.rendering._table_formats import Cell, Column, Row, Section, Table
-from privatree.reproduction.rendering._titles import (
-    DatasetTitle,
-    MethodTitle,
+from privatree.reproduction.rendering._summaries import MARGIN, outside, rows_of
+from privatree.reproduction.rendering._table import Cell, Column, Row, Section, Table
+from privatree.reproduction.rendering._wording import (
     claim_notes,
     marked_title,
+    seconds,
+    share,
+    signed,
     suite_heading,
+    times,
 )
 
 if TYPE_CHECKING:
     import pandas as pd
 
-TIDY = (
-    *("dataset", "method", "epsilon", "mean", "standard_error", "n"),
-    *("published", "published_standard_error", "difference", "note"),
-)
-"""The columns of a comparison of accuracy that go to a CSV file."""
+    from privatree.baselines.methods import Method
+    from privatree.reproduction.datasets._dataset import PaperDataset
 
-TIDY_RUNTIME = (
-    *("dataset", "method", "epsilon", "mean", "standard_error", "n"),
-    *("published", "published_bound", "ratio", "note"),
-)
-"""The columns of a comparison of runtime that go to a CSV file."""
+_EMPTY = "Dash: the method does not apply to the dataset. Empty: not run."
+_TOLERANCE = f"twice the joint standard error of both figures plus {MARGIN:g}"
 
-NONE_MISSING: Mapping[str, str] = MappingProxyType({})
+
+def suite_sections(
+    datasets: Sequence[PaperDataset],
+    rows: Callable[[PaperDataset], Iterable[Row]],
+    means: Callable[[Sequence[PaperDataset]], Sequence[Row]] = lambda members: (),
+) -> list[Section]:
+    """A section for each suite with its means, and one with the means over all suites."""
+    sections = []
+    for suite, group in groupby(datasets, key=lambda dataset: dataset.suite):
+        members = list(group)
+        shown = [row for dataset in members for row in rows(dataset)]
+        sections.append(Section(suite_heading(suite), shown, means(members)))
+    if len(sections) > 1 and (over_all := means(datasets)):
+        sections.append(Section("All suites", (), over_all))
+    return sections
+
 
 # --- accuracy -----------------------------------------------------------------------------------
 
 
 def accuracy_tables(
-    summary: pd.DataFrame,
+    compared: pd.DataFrame,
     *,
     epsilon: float,
-    methods: Sequence[MethodTitle],
-    datasets: Sequence[DatasetTitle],
-    missing: Mapping[str, str] = NONE_MISSING,
-    not_applicable: Collection[tuple[str, str]] = (),
+    methods: Sequence[Method],
+    datasets: Sequence[PaperDataset],
     notes: Sequence[str] = (),
 ) -> tuple[Table, Table, Table]:
     """The table of accuracy at an epsilon, the differences, and the cells that disagree.
 
     Parameters
     ----------
-    summary : DataFrame
-        What :func:`privatree.reproduction.rendering._summaries.summarise` returns.
+    compared : DataFrame
+        What :func:`privatree.reproduction.rendering._summaries.with_published` returns. Where it
+        has no row, the method does not apply to the dataset.
     epsilon : float
-        Shown are its rows, and those without an epsilon.
+        That of the rows.
     methods, datasets : sequence
         What is shown, in this order; datasets of a suite, and methods of a group, stand together.
-    missing : mapping of str to str
-        Why a dataset was not run, by its name.
-    not_applicable : collection of (str, str)
-        Names of datasets and ids of methods that were not run because the method does not apply.
     notes : sequence of str
         What to say below the first table, besides what is always said.
     """
-    compared = with_published(_shown(summary, epsilon, methods, datasets))
     found = _by_place(compared)
 
     def cell(dataset: str, method: str) -> Cell:
@@ -87,22 +83,22 @@ def accuracy_tables(
         beside = share(printed.mean) if printed else mark
         row = found.get((dataset, method))
         if row is None:
-            return Cell(_dash((dataset, method), not_applicable), published=beside)
-        return Cell(
-            share(row.mean) if row.n else _in_place_of_a_figure(row.note),
-            share(row.standard_error),
-            beside,
-            footnote=row.note,
-        )
+            return Cell("-", published=beside)
+        text = share(row.mean) if row.n else _in_place_of_a_figure(row.note)
+        return Cell(text, share(row.standard_error), beside, footnote=row.note)
 
-    def means(names: Sequence[str]) -> list[Row]:
-        return _means(names, methods, found, epsilon)
+    def rows(dataset: PaperDataset) -> list[Row]:
+        return [_best_in_bold(_row(dataset, methods, cell), methods)]
+
+    def means(members: Sequence[PaperDataset]) -> list[Row]:
+        names = [dataset.name for dataset in members]
+        return [_best_in_bold(row, methods) for row in _means(names, methods, found, epsilon)]
 
     main = Table(
         f"Test accuracy at ε = {epsilon:g}",
         ("dataset",),
-        tuple(Column(marked_title(method), method.group) for method in methods),
-        _best_in_bold(_sections(datasets, methods, cell, missing, means), methods),
+        method_columns(methods),
+        suite_sections(datasets, rows, means),
         (
             *notes,
             *_statistics(compared),
@@ -110,20 +106,20 @@ def accuracy_tables(
             "Mean of k: over all k datasets above it, of the methods that have a figure for each "
             "of them; and over the k for which every method has one. No score may be missing. The "
             "last ones are over all suites.",
-            *_EMPTY,
+            _EMPTY,
             *claim_notes(methods),
         ),
     )
-    differing = outside(compared)
-    differences = _differences(compared, differing, epsilon, methods, datasets)
-    return main, differences, _disagreements(differing, epsilon, methods, datasets)
+    far = _by_place(outside(compared))
+    return (
+        main,
+        _differences(compared, far, epsilon, methods, datasets),
+        _disagreements(far, epsilon, methods, datasets),
+    )
 
 
-_EMPTY = ("Dash: the method does not apply to the dataset. Empty: not run.",)
-
-
-def _statistics(summary: pd.DataFrame) -> list[str]:
-    counts = sorted({int(n) for n in summary["n"] if n})
+def _statistics(compared: pd.DataFrame) -> list[str]:
+    counts = sorted({int(n) for n in compared["n"] if n})
     if not counts:
         return []
     n = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
@@ -136,7 +132,7 @@ def _statistics(summary: pd.DataFrame) -> list[str]:
 
 def _means(
     names: Sequence[str],
-    methods: Sequence[MethodTitle],
+    methods: Sequence[Method],
     found: Mapping[tuple[str, str], Any],
     epsilon: float,
 ) -> list[Row]:
@@ -158,86 +154,63 @@ def _means(
         return Cell(share(_mean([found[name, method].mean for name in over])), published=beside)
 
     def row(over: Sequence[str], shown: set[str]) -> Row:
-        cells = (cell(m.id, over) if m.id in shown else Cell() for m in methods)
-        return Row((f"mean of {len(over)}",), tuple(cells))
+        cells = [cell(m.id, over) if m.id in shown else Cell() for m in methods]
+        return Row((f"mean of {len(over)}",), cells)
 
     meant = [(common, used)] if everywhere == used else [(names, everywhere), (common, used)]
     return [row(over, shown) for over, shown in meant if shown and len(over) > 1]
 
 
-def _best_in_bold(
-    sections: tuple[Section, ...], methods: Sequence[MethodTitle]
-) -> tuple[Section, ...]:
-    """Mark the best figure of each group in each row, if there are two to compare."""
-
-    def marked(row: Row) -> Row:
-        cells = list(row.cells)
-        for group in {method.group for method in methods}:
-            places = [i for i, method in enumerate(methods) if method.group == group]
-            figures = [i for i in places if cells[i].text[-1:].isdigit()]
-            best = max((float(cells[i].text) for i in figures), default=math.nan)
-            for i in figures if len(figures) > 1 else []:
-                cells[i] = replace(cells[i], bold=float(cells[i].text) == best)
-        return replace(row, cells=tuple(cells))
-
-    return tuple(
-        Section(s.title, tuple(map(marked, s.rows)), tuple(map(marked, s.summary)))
-        for s in sections
-    )
+def _best_in_bold(row: Row, methods: Sequence[Method]) -> Row:
+    """Mark the best figure of each group, if there are two to compare."""
+    groups: dict[str, list[float]] = {}
+    figures = [float(cell.text) if cell.text[-1:].isdigit() else None for cell in row.cells]
+    for figure, method in zip(figures, methods, strict=True):
+        groups.setdefault(method.group, []).extend([] if figure is None else [figure])
+    cells = [
+        replace(cell, bold=len(rivals) > 1 and figure == max(rivals))
+        for cell, figure, method in zip(row.cells, figures, methods, strict=True)
+        for rivals in [groups[method.group]]
+    ]
+    return replace(row, cells=cells)
 
 
 def _differences(
     compared: pd.DataFrame,
-    differing: pd.DataFrame,
+    far: Mapping[tuple[str, str], Any],
     epsilon: float,
-    methods: Sequence[MethodTitle],
-    datasets: Sequence[DatasetTitle],
+    methods: Sequence[Method],
+    datasets: Sequence[PaperDataset],
 ) -> Table:
     both = _by_place(compared[compared["difference"].notna()])
-    far = _by_place(differing)
-    methods = [method for method in methods if any(method.id == id_ for _, id_ in both)]
-    datasets = [dataset for dataset in datasets if any(dataset.name == name for name, _ in both)]
+    methods, datasets = _occurring(both, methods, datasets)
 
     def cell(dataset: str, method: str) -> Cell:
         place = (dataset, method)
         return Cell(signed(both[place].difference), bold=place in far) if place in both else Cell()
 
     columns = [[row.difference for (_, id_), row in both.items() if id_ == m.id] for m in methods]
-    mean = tuple(Cell(signed(_mean(column))) for column in columns)
-    size = tuple(Cell(share(_mean([abs(one) for one in column]))) for column in columns)
-    summary = Section(
-        "All suites", (), (Row(("mean",), mean), Row(("mean absolute difference",), size))
-    )
+    mean = [Cell(signed(_mean(column))) for column in columns]
+    size = [Cell(share(_mean([abs(one) for one in column]))) for column in columns]
+    sections = suite_sections(datasets, lambda dataset: [_row(dataset, methods, cell)])
+    overall = [Row(("mean",), mean), Row(("mean absolute difference",), size)]
     return Table(
         f"Measured minus published accuracy at ε = {epsilon:g}",
         ("dataset",),
-        tuple(Column(marked_title(method)) for method in methods),
-        (*_sections(datasets, methods, cell), summary) if both else (),
+        [Column(marked_title(method)) for method in methods],
+        [*sections, Section("All suites", (), overall)] if both else [],
         (f"Bold: beyond {_TOLERANCE}.", *claim_notes(methods)),
     )
 
 
-_TOLERANCE = f"twice the joint standard error of both figures plus {MARGIN:g}"
-
-
 def _disagreements(
-    differing: pd.DataFrame,
+    far: Mapping[tuple[str, str], Any],
     epsilon: float,
-    methods: Sequence[MethodTitle],
-    datasets: Sequence[DatasetTitle],
+    methods: Sequence[Method],
+    datasets: Sequence[PaperDataset],
 ) -> Table:
-    far = _by_place(differing)
-    shown = {id_ for _, id_ in far}
     rows = [
-        Row(
-            (dataset.name, marked_title(method)),
-            (
-                Cell(share(row.mean), share(row.standard_error)),
-                Cell(share(row.published), share(row.published_standard_error)),
-                Cell(signed(row.difference)),
-                Cell(share(row.tolerance)),
-            ),
-        )
+        Row((dataset.name, marked_title(method)), disagreement(row))
         for dataset in datasets
         for method in methods
         if (row := far.get((dataset.name, method.id)))
@@ -245,117 +218,102 @@ def _disagreements(
     return Table(
         f"Where measured and published accuracy disagree at ε = {epsilon:g}",
         ("dataset", "method"),
-        tuple(map(Column, ("measured", "published", "difference", "tolerance"))),
-        (Section("", tuple(rows)),),
-        (f"Tolerance: {_TOLERANCE}.", *claim_notes([m for m in methods if m.id in shown])),
+        DISAGREEMENT,
+        (Section("", rows),),
+        (f"Tolerance: {_TOLERANCE}.", *claim_notes(_occurring(far, methods, datasets)[0])),
     )
+
+
+DISAGREEMENT = tuple(map(Column, ("measured", "published", "difference", "tolerance")))
+"""The headings of what :func:`disagreement` gives."""
+
+
+def disagreement(row: Any) -> list[Cell]:
+    """A row of what ``outside`` returns."""
+    return [
+        Cell(share(row.mean), share(row.standard_error)),
+        Cell(share(row.published), share(row.published_standard_error)),
+        Cell(signed(row.difference)),
+        Cell(share(row.tolerance)),
+    ]
 
 
 # --- runtime ------------------------------------------------------------------------------------
 
 
 def runtime_tables(
-    summary: pd.DataFrame,
+    compared: pd.DataFrame,
     *,
     epsilon: float,
-    methods: Sequence[MethodTitle],
-    datasets: Sequence[DatasetTitle],
-    missing: Mapping[str, str] = NONE_MISSING,
-    not_applicable: Collection[tuple[str, str]] = (),
+    methods: Sequence[Method],
+    datasets: Sequence[PaperDataset],
     notes: Sequence[str] = (),
 ) -> tuple[Table, Table]:
     """The table of seconds that a fit took, and of published over measured seconds.
 
-    The parameters are those of :func:`accuracy_tables`; ``summary`` is of ``fit_seconds``. The
-    paper has seconds at one epsilon only: at another there are none beside ours, and no ratios.
+    The parameters are those of :func:`accuracy_tables`; ``compared`` is what
+    :func:`privatree.reproduction.rendering._summaries.with_published_runtime` returns.
     """
-    shown = _shown(summary, epsilon, methods, datasets).assign(epsilon=epsilon)
-    found = _by_place(with_published_runtime(shown))
+    found = _by_place(compared)
 
     def cell(dataset: str, method: str) -> Cell:
         printed = published.runtime(dataset, method, epsilon)
         beside = printed.text if printed else ""
         row = found.get((dataset, method))
         if row is None:
-            return Cell(_dash((dataset, method), not_applicable), published=beside)
+            return Cell("-", published=beside)
         text = seconds(row.mean) if row.n else _in_place_of_a_figure(row.note)
         return Cell(text, published=beside, footnote=row.note)
 
+    both = _by_place(compared[compared["ratio"].notna()])
+    timed, timed_on = _occurring(both, methods, datasets)
+
     def ratio(dataset: str, method: str) -> Cell:
-        row = found.get((dataset, method))
-        if row is None or math.isnan(row.ratio):
-            return Cell()
-        return Cell(f"{row.published_bound}{times(row.ratio)}")
+        row = both.get((dataset, method))
+        return Cell() if row is None else Cell(f"{row.published_bound}{times(row.ratio)}")
 
     main = Table(
         f"Mean seconds to train at ε = {epsilon:g}",
         ("dataset",),
-        tuple(Column(marked_title(method), method.group) for method in methods),
-        _sections(datasets, methods, cell, missing),
-        (*notes, *_EMPTY, *claim_notes(methods)),
+        method_columns(methods),
+        suite_sections(datasets, lambda dataset: [_row(dataset, methods, cell)]),
+        (*notes, _EMPTY, *claim_notes(methods)),
     )
-    both = {place for place, row in found.items() if not math.isnan(row.ratio)}
-    methods = [method for method in methods if any(method.id == id_ for _, id_ in both)]
-    datasets = [dataset for dataset in datasets if any(dataset.name == name for name, _ in both)]
     ratios = Table(
         f"Published over measured seconds at ε = {epsilon:g}",
         ("dataset",),
-        tuple(Column(marked_title(method)) for method in methods),
-        _sections(datasets, methods, ratio),
+        [Column(marked_title(method)) for method in timed],
+        suite_sections(timed_on, lambda dataset: [_row(dataset, timed, ratio)]),
         (
             "The paper ran on another machine and rounds to seconds; < and > are its bounds.",
-            *claim_notes(methods),
+            *claim_notes(timed),
         ),
     )
     return main, ratios
 
 
-# --- rows and sections ---------------------------------------------------------------------------
-
-
-def _shown(
-    summary: pd.DataFrame,
-    epsilon: float,
-    methods: Sequence[MethodTitle],
-    datasets: Sequence[DatasetTitle],
-) -> pd.DataFrame:
-    """The rows of an epsilon, and those without one, of what the table shows."""
-    at = summary["epsilon"].isna() | ((summary["epsilon"] - epsilon).abs() <= 1e-9 * epsilon)
-    wanted = summary["method"].isin([method.id for method in methods])
-    return summary[at & wanted & summary["dataset"].isin([dataset.name for dataset in datasets])]
+# --- rows and columns ---------------------------------------------------------------------------
 
 
 def _by_place(frame: pd.DataFrame) -> dict[tuple[str, str], Any]:
     return {(row.dataset, row.method): row for row in rows_of(frame)}
 
 
-def _sections(
-    datasets: Sequence[DatasetTitle],
-    methods: Sequence[MethodTitle],
-    cell: Callable[[str, str], Cell],
-    missing: Mapping[str, str] = NONE_MISSING,
-    means: Callable[[Sequence[str]], list[Row]] = lambda names: [],
-) -> tuple[Section, ...]:
-    """A section for each suite with its means, and one with the means over all suites."""
-    sections = []
-    for suite, members in groupby(datasets, key=lambda dataset: dataset.suite):
-        together = list(members)
-        rows = [
-            Row(
-                (dataset.title,),
-                tuple(cell(dataset.name, method.id) for method in methods),
-                missing.get(dataset.name, ""),
-            )
-            for dataset in together
-        ]
-        summary = means([dataset.name for dataset in together])
-        sections.append(Section(suite_heading(suite), tuple(rows), tuple(summary)))
-    over_all = means([dataset.name for dataset in datasets]) if len(sections) > 1 else []
-    return (*sections, *([Section("All suites", (), tuple(over_all))] if over_all else []))
+def _occurring(
+    places: Iterable[tuple[str, str]], methods: Sequence[Method], datasets: Sequence[PaperDataset]
+) -> tuple[list[Method], list[PaperDataset]]:
+    """The methods and datasets that have a place."""
+    names, ids = {name for name, _ in places}, {id_ for _, id_ in places}
+    return [m for m in methods if m.id in ids], [d for d in datasets if d.name in names]
 
 
-def _dash(place: tuple[str, str], not_applicable: Collection[tuple[str, str]]) -> str:
-    return "-" if place in not_applicable else ""
+def method_columns(methods: Sequence[Method]) -> list[Column]:
+    """The headings of methods, and the groups that they belong to."""
+    return [Column(marked_title(method), method.group) for method in methods]
+
+
+def _row(dataset: PaperDataset, methods: Sequence[Method], cell: Callable[[str, str], Cell]) -> Row:
+    return Row((dataset.title,), [cell(dataset.name, method.id) for method in methods])
 
 
 def _in_place_of_a_figure(note: str) -> str:

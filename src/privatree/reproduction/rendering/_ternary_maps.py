@@ -41,7 +41,7 @@ class TernaryPanel:
     title: str
     shares: tuple[Shares, ...]
     values: tuple[float, ...]
-    chosen: Shares | None = None
+    chosen: Shares
 
     @property
     def best(self) -> Shares:
@@ -127,9 +127,7 @@ def _draw_tick(
 
 
 def _draw_marks(axes: Axes, panel: TernaryPanel) -> dict[str, Any]:
-    marks = {"best": (panel.best, "*", 11.0)}
-    if panel.chosen is not None:
-        marks["the paper's rule"] = (panel.chosen, "o", 6.0)
+    marks = {"best": (panel.best, "*", 11.0), "the paper's rule": (panel.chosen, "o", 6.0)}
     return {
         label: axes.plot(
             *([coordinate] for coordinate in shares.place),

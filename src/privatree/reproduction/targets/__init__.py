@@ -1,7 +1,7 @@
 """What ``privatree reproduce`` can make: the paper's tables and figures, one a file.
 
 To add a target, add a file with a function that takes a request and a reporter and returns the
-files it wrote, and its name to the list here.
+files it wrote, and its name to the list here. ``_protocols.py`` is what several targets share.
 """
 
 from __future__ import annotations

@@ -8,34 +8,25 @@ ranges are those of the records there is no trigger to be seen; where they are 0
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from itertools import groupby, product
+from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from privatree.baselines.methods import Method
 from privatree.reproduction.datasets._dataset import Records
 from privatree.reproduction.loading import _mnist as mnist
-from privatree.reproduction.rendering._attack_success import (
+from privatree.reproduction.rendering._backdoor import (
     ACCURACY,
-    COLUMNS,
     PAPER_BOUND,
     SUCCESS,
     attack_success,
+    backdoor_figure,
 )
-from privatree.reproduction.rendering._backdoor_figure import backdoor_figure
 from privatree.reproduction.rendering._figures import write_figure
-from privatree.reproduction.rendering._number_texts import share
 from privatree.reproduction.rendering._summaries import rows_of
-from privatree.reproduction.rendering._table_formats import (
-    Cell,
-    Column,
-    Row,
-    Section,
-    Table,
-    write_table,
-)
-from privatree.reproduction.rendering._titles import claim_notes, marked_title
+from privatree.reproduction.rendering._table import Cell, Column, Row, Section, Table, write_table
+from privatree.reproduction.rendering._wording import claim_notes, marked_title, share
 from privatree.reproduction.running._backdoor import (
     SOURCE,
     Backdoor,
@@ -44,6 +35,7 @@ from privatree.reproduction.running._backdoor import (
     paper_attack,
 )
 from privatree.reproduction.running._study import Available, Reporter, Request, Study
+from privatree.reproduction.targets._protocols import DEPTH, tasks
 from privatree.schema import Numeric
 
 if TYPE_CHECKING:
@@ -52,7 +44,6 @@ if TYPE_CHECKING:
 
 METHODS = ("decision-tree", "privatree-paper", "privatree", "privatree-robust")
 EPSILONS = (0.1, 0.01)
-DEPTH = 4
 REPEATS = 50
 STEPS = 10
 """From none to one percent of the training records."""
@@ -77,12 +68,16 @@ def reproduce(request: Request, reporter: Reporter) -> list[Path]:
     drawn = study.can_draw()
     epsilons = tuple(request.epsilons or EPSILONS)
     repeats = request.repeats or REPEATS
-    cells = study.run("backdoor", list(_tasks(request, found, chosen, epsilons, repeats)))
-    size = n_training(found[0].n_records)  # all are the same records
+    size = n_training(found[0].n_records) if found else 0  # all are the same records
+    counts = dict.fromkeys(poison_counts(size))
+    every = tasks(Backdoor, request, found, chosen, epsilons, counts, range(repeats))
+    # Methods without privacy read no schema: they are run on the first dataset only.
+    fits = [fit for fit in every if fit.epsilon is not None or fit.dataset == found[0].name]
+    cells = study.run("backdoor", fits)
     figures = attack_success(cells, methods=chosen, found=found, depth=DEPTH, n_training=size)
     folder = request.output / "backdoor"
     table = _table(figures, chosen, _notes(found, size, repeats))
-    written = [*write_table(folder, "backdoor", table, figures[list(COLUMNS)])]
+    written = [*write_table(folder, "backdoor", table, figures)]
     if drawn:
         records = images(found[0].name, request.data_dir, found[0].fingerprint)
         image = _poisoned_zero(records).reshape(mnist.SHAPE)
@@ -95,32 +90,6 @@ def reproduce(request: Request, reporter: Reporter) -> list[Path]:
 def poison_counts(size: int) -> list[int]:
     """How many records are added: from none to one percent of the training records, rounded."""
     return [round(size * step / (100 * STEPS)) for step in range(STEPS + 1)]
-
-
-def _tasks(
-    request: Request,
-    found: Sequence[Available],
-    chosen: Sequence[Method],
-    epsilons: Sequence[float],
-    repeats: int,
-) -> Iterator[Backdoor]:
-    """Methods without privacy read no schema: they are run on the first dataset only."""
-    for dataset, method in product(found, chosen):
-        if not method.applies_to(dataset.schema) or not (method.private or dataset is found[0]):
-            continue
-        for epsilon in epsilons if method.private else (None,):
-            for poisoned in dict.fromkeys(poison_counts(n_training(dataset.n_records))):
-                for repeat in range(repeats):
-                    yield Backdoor(
-                        dataset.name,
-                        method.id,
-                        epsilon,
-                        DEPTH,
-                        poisoned,
-                        repeat,
-                        data_dir=request.data_dir,
-                        fingerprint=dataset.fingerprint,
-                    )
 
 
 def _poisoned_zero(records: Records) -> NDArray[Any]:
@@ -149,7 +118,7 @@ def _table(figures: pd.DataFrame, chosen: Sequence[Method], notes: Sequence[str]
             _row(list(of_row), letters, "" if poisoned else _published(*setting))
             for poisoned, of_row in groupby(group, key=lambda row: row.poisoned)
         ]
-        sections.append(Section(heading, tuple(rows)))
+        sections.append(Section(heading, rows))
     return Table(
         "Backdoor in MNIST 0 against 1",
         ("poisoned", "share"),
@@ -158,8 +127,12 @@ def _table(figures: pd.DataFrame, chosen: Sequence[Method], notes: Sequence[str]
             Column("ASR"),
             *(Column(letter, "upper bounds on the ASR") for letter in letters),
         ),
-        tuple(sections),
-        (*notes, *claim_notes(chosen), *_claimed_bounds(chosen), *_caveats(chosen)),
+        sections,
+        (
+            *notes,
+            *claim_notes(chosen, "A bound at such an epsilon does not hold either."),
+            *(method.caveat for method in chosen if method.caveat),
+        ),
     )
 
 
@@ -228,12 +201,3 @@ def _on_schema(dataset: Available) -> str:
         "be learned: what is added is no more than zeros with a wrong label."
     )
     return f"{_capital(SCHEMAS[dataset.name])} ({dataset.name}): {what}. {fate}"
-
-
-def _claimed_bounds(chosen: Sequence[Method]) -> list[str]:
-    claimed = any(method.claimed for method in chosen)
-    return ["A bound at such an epsilon does not hold either."] * claimed
-
-
-def _caveats(chosen: Sequence[Method]) -> list[str]:
-    return [method.caveat for method in chosen if method.caveat]

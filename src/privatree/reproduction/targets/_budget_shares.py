@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from privatree.baselines.paper import split_budget
 from privatree.errors import ParameterError
 from privatree.reproduction.rendering._figures import write_figure
-from privatree.reproduction.rendering._number_texts import share
 from privatree.reproduction.rendering._summaries import rows_of
-from privatree.reproduction.rendering._table_formats import (
-    Cell,
-    Column,
-    Row,
-    Section,
-    Table,
-    write_table,
-)
+from privatree.reproduction.rendering._table import Cell, Column, Row, Section, Table, write_table
 from privatree.reproduction.rendering._ternary_maps import Shares, TernaryPanel, ternary_map
+from privatree.reproduction.rendering._wording import share
 from privatree.reproduction.running._budget_share import STEPS, BudgetShare
 from privatree.reproduction.running._study import Available, Reporter, Request, Study
 from privatree.reproduction.running._tasks import shown_epsilon
@@ -94,14 +89,10 @@ def _panel(dataset: Available, summary: pd.DataFrame, epsilon: float) -> Ternary
     of_dataset = list(rows_of(summary[summary["dataset"] == dataset.name]))
     return TernaryPanel(
         f"{dataset.name} ({dataset.n_records:,} records)",
-        tuple(_shares(row) for row in of_dataset),
+        tuple(Shares(row.quantiles, row.nodes, row.leaves) for row in of_dataset),
         tuple(row.mean for row in of_dataset),
         _chosen(dataset, epsilon),
     )
-
-
-def _shares(row: Any) -> Shares:
-    return Shares(row.quantiles, row.nodes, row.leaves)
 
 
 def _chosen(dataset: Available, epsilon: float) -> Shares:
@@ -123,8 +114,7 @@ def _table(panels: Sequence[TernaryPanel], epsilon: float, repeats: int) -> Tabl
     rows = []
     for panel in panels:
         values = dict(zip(panel.shares, panel.values, strict=True))
-        chosen = panel.chosen or panel.best
-        nearest = min(values, key=lambda shares: _distance(shares, chosen))
+        nearest = min(values, key=partial(math.dist, panel.chosen))
         for what, shares in (("best", panel.best), ("Algorithm 1, nearest tried", nearest)):
             cells = (*(Cell(f"{part:.0%}") for part in shares), Cell(share(values[shares])))
             rows.append(Row((panel.title, what), cells))
@@ -132,7 +122,7 @@ def _table(panels: Sequence[TernaryPanel], epsilon: float, repeats: int) -> Tabl
         f"How the budget of Algorithm 1 is best divided, ε = {epsilon:g}",
         ("dataset", "division"),
         tuple(map(Column, (*_SHARES, "training accuracy"))),
-        (Section("", tuple(rows)),),
+        (Section("", rows),),
         (
             f"Trees of depth {DEPTH}; means over {repeats} fits on all records, of the accuracy on "
             f"the same records. All divisions in steps of 1/{STEPS}; repeat r is trained with "
@@ -141,7 +131,3 @@ def _table(panels: Sequence[TernaryPanel], epsilon: float, repeats: int) -> Tabl
             "which is before rows with missing values are dropped.",
         ),
     )
-
-
-def _distance(one: Shares, other: Shares) -> float:
-    return sum((a - b) ** 2 for a, b in zip(one, other, strict=True))

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from privatree.reproduction import datasets
-from privatree.reproduction.rendering._dataset_tables import dataset_comparison, dataset_table
-from privatree.reproduction.rendering._table_formats import write_table
-from privatree.reproduction.running._study import Reporter, Request, Study
+from privatree.reproduction.datasets._dataset import PaperDataset
+from privatree.reproduction.rendering._table import Cell, Column, Row, Table, write_table
+from privatree.reproduction.rendering._tables import suite_sections
+from privatree.reproduction.rendering._wording import share
+from privatree.reproduction.running._study import Available, Reporter, Request, Study
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_PROPERTIES = {
+    "n_records": "samples",
+    "n_features": "features",
+    "n_categorical": "categorical features",
+    "majority_share": "majority class share",
+}
 
 
 def reproduce(request: Request, reporter: Reporter) -> list[Path]:
@@ -15,6 +30,51 @@ def reproduce(request: Request, reporter: Reporter) -> list[Path]:
     study = Study(request, reporter)
     found = {dataset.name: dataset for dataset in study.find_datasets(datasets.names())}
     described = [datasets.describe(name) for name in request.datasets or datasets.names()]
-    table = dataset_table(found, datasets=described, missing=study.missing)
-    tidy = dataset_comparison(found, datasets=described, missing=study.missing)
+    table = _table(found, described, study.missing)
+    tidy = _compared(found, described, study.missing)
     return [*write_table(request.output / "datasets", "datasets", table, tidy)]
+
+
+def _table(
+    found: Mapping[str, Available], described: Sequence[PaperDataset], missing: Mapping[str, str]
+) -> Table:
+    """The sizes of the datasets; bold where the paper has another figure."""
+
+    def row(dataset: PaperDataset) -> Row:
+        pairs = zip(_texts(found.get(dataset.name)), _texts(dataset), strict=True)
+        cells = [
+            Cell(ours, published=theirs, bold=ours not in ("", theirs)) for ours, theirs in pairs
+        ]
+        return Row((dataset.title,), cells, missing.get(dataset.name, ""))
+
+    return Table(
+        "Datasets",
+        ("dataset",),
+        [Column(heading) for heading in _PROPERTIES.values()],
+        suite_sections(described, lambda dataset: [row(dataset)]),
+        ("Rows with missing values are left out. Bold: not what the paper has.",),
+    )
+
+
+def _texts(size: Available | PaperDataset | None) -> list[str]:
+    if size is None:
+        return [""] * len(_PROPERTIES)
+    counts = (size.n_records, size.n_features, size.n_categorical)
+    return [*(f"{count:,}" for count in counts), share(size.majority_share)]
+
+
+def _compared(
+    found: Mapping[str, Available], described: Sequence[PaperDataset], missing: Mapping[str, str]
+) -> pd.DataFrame:
+    """One property a row."""
+    import pandas as pd
+
+    rows = [
+        (dataset.name, name, ours, theirs, ours - theirs, missing.get(dataset.name, ""))
+        for dataset in described
+        for name in _PROPERTIES
+        for ours in [float(getattr(found.get(dataset.name), name, math.nan))]
+        for theirs in [float(getattr(dataset, name))]
+    ]
+    columns = ["dataset", "property", "measured", "published", "difference", "note"]
+    return pd.DataFrame(rows, columns=columns)

@@ -9,20 +9,13 @@ from typing import TYPE_CHECKING
 from privatree.baselines.methods import Method
 from privatree.reproduction import datasets
 from privatree.reproduction.rendering._figures import accuracy_curves, write_figure
-from privatree.reproduction.rendering._number_texts import share
 from privatree.reproduction.rendering._summaries import rows_of, summarise
-from privatree.reproduction.rendering._table_formats import (
-    Cell,
-    Column,
-    Row,
-    Section,
-    Table,
-    write_table,
-)
-from privatree.reproduction.rendering._titles import claim_notes, marked_title
+from privatree.reproduction.rendering._table import Cell, Row, Section, Table, write_table
+from privatree.reproduction.rendering._tables import method_columns
+from privatree.reproduction.rendering._wording import claim_notes, share
 from privatree.reproduction.running._study import Available, Reporter, Request, Study
 from privatree.reproduction.running._tasks import RandomSplit
-from privatree.reproduction.targets._accuracy import caveats
+from privatree.reproduction.targets._protocols import DEPTH, caveats, tasks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,7 +33,6 @@ METHODS = (
     "dp-ebm",
 )
 EPSILONS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
-DEPTH = 4
 REPEATS = 50
 
 
@@ -52,23 +44,8 @@ def reproduce(request: Request, reporter: Reporter) -> list[Path]:
     drawn = study.can_draw()
     epsilons = tuple(sorted(request.epsilons or EPSILONS))
     repeats = request.repeats or REPEATS
-    tasks = [
-        RandomSplit(
-            dataset.name,
-            method.id,
-            epsilon,
-            DEPTH,
-            repeat,
-            data_dir=request.data_dir,
-            fingerprint=dataset.fingerprint,
-        )
-        for dataset in found
-        for method in chosen
-        if method.applies_to(dataset.schema)
-        for epsilon in (epsilons if method.private else [None])
-        for repeat in range(repeats)
-    ]
-    summary = summarise(study.run("epsilon-curve", tasks))
+    fits = tasks(RandomSplit, request, found, chosen, epsilons, range(repeats))
+    summary = summarise(study.run("epsilon-curve", fits))
     folder = request.output / "epsilon-curve"
     described = [datasets.describe(dataset.name) for dataset in found]
     table = _table(summary, chosen, found, epsilons, repeats)
@@ -96,21 +73,14 @@ def _table(
             return Cell("-")
         return Cell(share(row.mean), share(row.standard_error), footnote=row.note)
 
-    sections = [
-        Section(
-            dataset.name,
-            tuple(
-                Row((f"{epsilon:g}",), tuple(cell(dataset.name, m.id, epsilon) for m in chosen))
-                for epsilon in epsilons
-            ),
-        )
-        for dataset in found
-    ]
+    def row(dataset: str, epsilon: float) -> Row:
+        return Row((f"{epsilon:g}",), [cell(dataset, method.id, epsilon) for method in chosen])
+
     return Table(
         "Test accuracy against epsilon",
         ("epsilon",),
-        tuple(Column(marked_title(method), method.group) for method in chosen),
-        tuple(sections),
+        method_columns(chosen),
+        [Section(one.name, [row(one.name, epsilon) for epsilon in epsilons]) for one in found],
         (
             f"Trees of depth {DEPTH}. Means and standard errors over {repeats} stratified random "
             "splits, 80% for training; repeat r splits and trains with seed r. The paper prints a "

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,29 +12,25 @@ from privatree.baselines.methods import Method
 from privatree.reproduction import _published as published
 from privatree.reproduction import datasets
 from privatree.reproduction._published_poisoning import printed
-from privatree.reproduction.rendering._guarantee_tables import (
+from privatree.reproduction.datasets._dataset import PaperDataset
+from privatree.reproduction.rendering._guarantees import (
+    ACCURACY,
+    PAPER,
     Figures,
     Setting,
     columns,
+    guarantees,
     notes,
     percent,
     setting_of,
 )
-from privatree.reproduction.rendering._guarantees import ACCURACY, PAPER, guarantees
-from privatree.reproduction.rendering._number_texts import share, signed
 from privatree.reproduction.rendering._summaries import MARGIN, outside, rows_of, summarise
-from privatree.reproduction.rendering._table_formats import (
-    Cell,
-    Column,
-    Row,
-    Section,
-    Table,
-    write_table,
-)
-from privatree.reproduction.rendering._titles import claim_notes, marked_title, suite_heading
+from privatree.reproduction.rendering._table import Cell, Column, Row, Section, Table, write_table
+from privatree.reproduction.rendering._tables import DISAGREEMENT, disagreement, suite_sections
+from privatree.reproduction.rendering._wording import claim_notes, marked_title, share
 from privatree.reproduction.running._study import Available, Reporter, Request, Study
-from privatree.reproduction.running._tasks import N_FOLDS, n_edits, shown_epsilon
-from privatree.reproduction.targets._accuracy import DEPTH, caveats, cross_validation
+from privatree.reproduction.running._tasks import N_FOLDS, CrossValidated, n_edits, shown_epsilon
+from privatree.reproduction.targets._protocols import DEPTH, caveats, tasks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,7 +50,9 @@ def reproduce(request: Request, reporter: Reporter) -> list[Path]:
     chosen = study.find_methods(METHODS)
     epsilons = request.epsilons or EPSILONS
     repeats = request.repeats or REPEATS
-    cells = study.run("poisoning", cross_validation(request, found, chosen, epsilons, repeats))
+    folds = (range(repeats), range(N_FOLDS))
+    fits = tasks(CrossValidated, request, found, chosen, epsilons, *folds)
+    cells = study.run("poisoning", fits)
     protocol = (
         f"Trees of depth {DEPTH}. Means over {repeats} x {N_FOLDS}-fold stratified "
         f"cross-validation; repeat r shuffles with seed r, fold f is trained with seed {N_FOLDS} r "
@@ -103,40 +100,28 @@ def _table(
     protocol: str,
 ) -> Table:
     figures = Figures(tidy)
-    described = {dataset.name: datasets.describe(dataset.name) for dataset in found}
+    sizes = {dataset.name: dataset.n_records for dataset in found}
 
-    def rows(dataset: Available) -> list[Row]:
-        edits = " / ".join(str(n_edits(dataset.n_records, at)) for at in SHARES)
-        lines = []
+    def rows(dataset: PaperDataset) -> list[Row]:
+        edits = " / ".join(str(n_edits(sizes[dataset.name], at)) for at in SHARES)
+        lines: list[Row] = []
         for method in chosen:
             for epsilon in epsilons if method.private else (None,):
                 setting = Setting(dataset.name, method.id, shown_epsilon(epsilon))
-                leads = (marked_title(method), setting.epsilon)
                 texts = printed(*setting[:2], math.nan if epsilon is None else epsilon)
                 keys = [(ACCURACY, Fraction(0)), *((PAPER, at) for at in SHARES)]
                 beside = dict(zip(keys, texts, strict=True))
-                lines.append((leads, figures.cells(setting, SHARES, beside)))
-        titles = [(described[dataset.name].title, edits), *([("", "")] * (len(lines) - 1))]
-        return [
-            Row((*title, *leads), cells)
-            for title, (leads, cells) in zip(titles, lines, strict=True)
-        ]
+                of_dataset = ("", "") if lines else (dataset.title, edits)
+                titles = (*of_dataset, marked_title(method), setting.epsilon)
+                lines.append(Row(titles, figures.cells(setting, SHARES, beside)))
+        return lines
 
-    suites = groupby(found, key=lambda dataset: described[dataset.name].suite)
     return Table(
         f"Accuracy guaranteed under poisoning, {name} data",
         ("dataset", f"edits at {' / '.join(map(percent, SHARES))}", "method", "ε"),
         columns(SHARES),
-        tuple(
-            Section(suite_heading(suite), tuple(row for one in members for row in rows(one)))
-            for suite, members in suites
-        ),
-        (
-            protocol,
-            *notes(chosen, tidy),
-            *caveats(chosen),
-            *_own_differences(tidy),
-        ),
+        suite_sections([datasets.describe(dataset.name) for dataset in found], rows),
+        (protocol, *notes(chosen, tidy), *caveats(chosen), *_own_differences(tidy)),
     )
 
 
@@ -158,29 +143,22 @@ def _own_differences(tidy: pd.DataFrame) -> list[str]:
 
 def _disagreements(tidy: pd.DataFrame, name: str, chosen: Sequence[Method]) -> Table:
     poisoned = (tidy["figure"] == ACCURACY) | (tidy["edits"] > 0)
-    far = outside(tidy[poisoned].assign(published_standard_error=math.nan))
+    known = tidy[poisoned].assign(published_standard_error=math.nan)
+    far = outside(known.rename(columns={"value": "mean"}))
     titles = {method.id: marked_title(method) for method in chosen}
     rows = [
-        Row(
-            (row.dataset, titles[row.method], setting_of(row).epsilon),
-            (
-                Cell("accuracy" if row.figure == ACCURACY else f"A {100 * row.share:g}%"),
-                Cell(share(row.value), share(row.standard_error)),
-                Cell(share(row.published)),
-                Cell(signed(row.difference)),
-                Cell(share(row.tolerance)),
-            ),
-        )
+        Row((row.dataset, titles[row.method], setting_of(row).epsilon), [what, *disagreement(row)])
         for row in rows_of(far)
+        for what in [Cell("accuracy" if row.figure == ACCURACY else f"A {100 * row.share:g}%")]
     ]
     return Table(
         f"Where measured and published guarantees disagree, {name} data",
         ("dataset", "method", "ε"),
-        tuple(map(Column, ("what", "measured", "published", "difference", "tolerance"))),
-        (Section("", tuple(rows)),),
+        (Column("what"), *DISAGREEMENT),
+        (Section("", rows),),
         (
             f"Tolerance: twice the standard error of ours plus {MARGIN:g}; the paper prints none "
             "here.",
-            *claim_notes([method for method in chosen if method.id in set(far["method"])]),
+            *claim_notes(method for method in chosen if method.id in set(far["method"])),
         ),
     )

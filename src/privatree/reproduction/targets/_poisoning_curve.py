@@ -21,11 +21,20 @@ from privatree.reproduction.rendering._figures import (
     line_figure,
     write_figure,
 )
-from privatree.reproduction.rendering._guarantee_tables import Figures, Setting, columns, notes
-from privatree.reproduction.rendering._guarantees import ACCURACY, BEST, COLUMNS, PAPER, guarantees
+from privatree.reproduction.rendering._guarantees import (
+    ACCURACY,
+    BEST,
+    COLUMNS,
+    PAPER,
+    Figures,
+    Setting,
+    columns,
+    guarantees,
+    notes,
+)
 from privatree.reproduction.rendering._summaries import rows_of, summarise
-from privatree.reproduction.rendering._table_formats import Row, Section, Table, write_table
-from privatree.reproduction.rendering._titles import marked_title
+from privatree.reproduction.rendering._table import Row, Section, Table, write_table
+from privatree.reproduction.rendering._wording import marked_title
 from privatree.reproduction.running._certified_split import (
     CERTIFIED_SHARES,
     CertifiedSplit,
@@ -33,7 +42,7 @@ from privatree.reproduction.running._certified_split import (
 )
 from privatree.reproduction.running._study import Available, Reporter, Request, Study
 from privatree.reproduction.running._tasks import RandomSplit, n_edits, shown_epsilon
-from privatree.reproduction.targets._accuracy import caveats
+from privatree.reproduction.targets._protocols import DEPTH, caveats, tasks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,7 +59,6 @@ METHODS = (
     "dpa",
 )
 EPSILONS = (0.01, 0.1)
-DEPTH = 4
 REPEATS = 50
 SHARES = tuple(Fraction(k, 8000) for k in range(81))
 """Shares of the training records: 0 to 1%, among them all that are certified."""
@@ -99,26 +107,11 @@ def _measured(
     """Guarantees of all methods; certified splits have results of another form, so a file apart."""
     import pandas as pd
 
-    def tasks(kind: type[RandomSplit], taken: Sequence[Method]) -> list[RandomSplit]:
-        return [
-            kind(
-                dataset.name,
-                method.id,
-                epsilon,
-                DEPTH,
-                repeat,
-                data_dir=study.request.data_dir,
-                fingerprint=dataset.fingerprint,
-            )
-            for dataset in found
-            for method in taken
-            if method.applies_to(dataset.schema)
-            for epsilon in (epsilons if method.private else [None])
-            for repeat in range(repeats)
-        ]
-
-    plain = tasks(RandomSplit, [method for method in chosen if method.id != _CERTIFYING])
-    certified = tasks(CertifiedSplit, [method for method in chosen if method.id == _CERTIFYING])
+    asked = (study.request, found)
+    others = [method for method in chosen if method.id != _CERTIFYING]
+    certifying = [method for method in chosen if method.id == _CERTIFYING]
+    plain = tasks(RandomSplit, *asked, others, epsilons, range(repeats))
+    certified = tasks(CertifiedSplit, *asked, certifying, epsilons, range(repeats))
     frames = []
     if plain or not certified:
         summary = summarise(study.run("poisoning-curve", plain))
@@ -202,21 +195,16 @@ def _table(
 
     def section(dataset: Available, epsilon: float) -> Section:
         edits = " / ".join(str(n_edits(dataset.n_records, share)) for share in _IN_TABLE)
-        rows = [
-            Row(
-                (marked_title(method),),
-                figures.cells(_setting(dataset, method, epsilon), _IN_TABLE),
-            )
-            for method in chosen
-        ]
-        return Section(f"{dataset.name}, ε = {epsilon:g} ({edits} edits)", tuple(rows))
+        settings = [(method, _setting(dataset, method, epsilon)) for method in chosen]
+        rows = [Row((marked_title(m),), figures.cells(at, _IN_TABLE)) for m, at in settings]
+        return Section(f"{dataset.name}, ε = {epsilon:g} ({edits} edits)", rows)
 
     certifying = any(method.id == _CERTIFYING for method in chosen)
     return Table(
         "Accuracy guaranteed against the share of poisoned records",
         ("method",),
         columns(_IN_TABLE),
-        tuple(section(dataset, epsilon) for dataset in found for epsilon in epsilons),
+        [section(dataset, epsilon) for dataset in found for epsilon in epsilons],
         (
             f"Trees of depth {DEPTH}. Means over {repeats} stratified random splits, 80% for "
             "training; repeat r splits and trains with seed r. The paper prints a figure, by its "

@@ -38,8 +38,8 @@ class Cell:
 class Row:
     """The cells of one line, and what names it: one title for each of the table's leads."""
 
-    titles: tuple[str, ...]
-    cells: tuple[Cell, ...]
+    titles: Sequence[str]
+    cells: Sequence[Cell]
     footnote: str = ""
 
 
@@ -48,8 +48,8 @@ class Section:
     """Rows under a heading (none if empty), and rows that sum them up, below a line."""
 
     title: str
-    rows: tuple[Row, ...]
-    summary: tuple[Row, ...] = ()
+    rows: Sequence[Row]
+    summary: Sequence[Row] = ()
 
 
 @dataclass(frozen=True)
@@ -65,10 +65,10 @@ class Table:
     """What is shown: ``leads`` are the headings of the columns that name a row."""
 
     title: str
-    leads: tuple[str, ...]
-    columns: tuple[Column, ...]
-    sections: tuple[Section, ...]
-    notes: tuple[str, ...] = ()
+    leads: Sequence[str]
+    columns: Sequence[Column]
+    sections: Sequence[Section]
+    notes: Sequence[str] = ()
 
     @property
     def rows(self) -> Iterator[Row]:
@@ -86,8 +86,9 @@ class Table:
     @property
     def footnotes(self) -> dict[str, int]:
         """The reasons given for cells and rows, numbered as they are met."""
-        reasons = (reason for row in self.rows for reason in _reasons(row) if reason)
-        return {reason: number for number, reason in enumerate(dict.fromkeys(reasons), start=1)}
+        found = [(row.footnote, *(cell.footnote for cell in row.cells)) for row in self.rows]
+        reasons = dict.fromkeys(reason for of_row in found for reason in of_row if reason)
+        return {reason: number for number, reason in enumerate(reasons, start=1)}
 
 
 def write_table(
@@ -191,18 +192,10 @@ def _markdown_cell(cell: Cell, footnotes: dict[str, int]) -> str:
 
 def _aligned(heading: list[str], body: list[list[str]], n_leads: int) -> list[str]:
     widths = [max(3, *map(len, column)) for column in zip(heading, *body, strict=True)]
-    rule = [
-        "-" * width if place < n_leads else "-" * (width - 1) + ":"
-        for place, width in enumerate(widths)
-    ]
-    lines = [
-        [
-            text.ljust(width) if place < n_leads else text.rjust(width)
-            for place, (text, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        for row in [heading, rule, *body]
-    ]
-    return [f"| {' | '.join(line)} |" for line in lines]
+    leads, others = widths[:n_leads], widths[n_leads:]
+    rule = [*("-" * width for width in leads), *("-" * (width - 1) + ":" for width in others)]
+    places = [*(f"{{:<{width}}}" for width in leads), *(f"{{:>{width}}}" for width in others)]
+    return [f"| {' | '.join(places)} |".format(*line) for line in [heading, rule, *body]]
 
 
 def _markdown_text(text: str) -> str:
@@ -320,7 +313,3 @@ def _latex_text(text: str) -> str:
     if signed:
         return "$-$" + _latex_text(signed[1])
     return "".join(_LATEX.get(character, character) for character in " ".join(text.split()))
-
-
-def _reasons(row: Row) -> list[str]:
-    return [row.footnote, *(cell.footnote for cell in row.cells)]
