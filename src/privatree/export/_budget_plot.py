@@ -21,7 +21,7 @@ _REST = 1e-9  # of epsilon: less than this is rounding
 _COLOURS = {
     **dict.fromkeys(("geometric", "truncated geometric", "laplace", "gaussian"), ORANGE),
     **dict.fromkeys(("exponential", "permute-and-flip"), BLUE),
-    **dict.fromkeys(("joint exponential quantiles", "approximate quantiles"), GREEN),
+    "joint exponential quantiles": GREEN,
 }
 
 

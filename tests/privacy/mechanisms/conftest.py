@@ -1,4 +1,4 @@
-"""The exact privacy check that both quantile mechanisms go through."""
+"""The exact privacy check of the quantile mechanism."""
 
 from __future__ import annotations
 

@@ -37,9 +37,6 @@ def _released(mechanism: Any, exact: Any) -> Callable[[Randomness], Any]:
 
 
 RELEASES: dict[str, Callable[[Randomness], Any]] = {
-    "ApproximateQuantiles": _released(
-        mechanisms.ApproximateQuantiles(Fraction(1), _THIRDS, **_GRID), _VALUES
-    ),
     "Exponential": _released(mechanisms.Exponential(Fraction(1)), _SCORES),
     "ExponentialByParts": _by_parts,
     "Gaussian": _released(mechanisms.Gaussian(Fraction(1), Fraction(1, 10**6)), _SCORES),

@@ -10,7 +10,6 @@ they hand the mechanism to a :class:`~privatree.privacy.Ledger`, which charges f
     _exponential.py, _permute_and_flip.py     a choice by its score
     _sequential_exponential.py                one choice, drawn in parts
     _quantile_grid.py                         values counted, for quantiles
-    _approximate_quantiles.py
     _joint_exponential_quantiles.py           all quantiles at once
     _joint_exponential_tables.py, _joint_exponential_kernels.py, _joint_exponential_decimal.py
 """

@@ -1,4 +1,3 @@
-from privatree.privacy.mechanisms._approximate_quantiles import ApproximateQuantiles
 from privatree.privacy.mechanisms._exponential import Exponential
 from privatree.privacy.mechanisms._gaussian import Gaussian
 from privatree.privacy.mechanisms._geometric import Geometric
@@ -10,7 +9,6 @@ from privatree.privacy.mechanisms._sequential_exponential import ExponentialByPa
 from privatree.privacy.mechanisms._truncated_geometric import TruncatedGeometric
 
 __all__ = [
-    "ApproximateQuantiles",
     "Exponential",
     "ExponentialByParts",
     "Gaussian",
