@@ -221,6 +221,15 @@ def test_statement_gives_what_a_replaced_record_pays():
     assert "one record replaced it is 1.9." in " ".join(str(privacy).split())
 
 
+def test_a_finite_epsilon_says_that_quantiles_are_rounded():
+    frame, labels = table()
+    with_quantiles = model(stop_when_pure=False).fit(frame, labels).privacy_
+    assert any("drawn in floating point" in note for note in with_quantiles.notes)
+    categories = Schema({"job": SCHEMA.features["job"]}, SCHEMA.classes)
+    without = model(stop_when_pure=False, schema=categories).fit(frame[["job"]], labels).privacy_
+    assert not any("floating point" in note for note in without.notes)
+
+
 def test_statement_names_exact_quantiles():
     frame, labels = table()
     privacy = model(quantiles="exact", stop_when_pure=False).fit(frame, labels).privacy_

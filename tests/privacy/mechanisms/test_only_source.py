@@ -19,7 +19,7 @@ from privatree.privacy import Ledger, Randomness, mechanisms
 _SCORES = np.array([3, 5, 4, 5])
 _VALUES = np.linspace(0.0, 1.0, 20)
 _THIRDS = (Fraction(1, 3), Fraction(2, 3))
-_GRID = {"low": 0.0, "high": 1.0, "neighbours": "replace", "cells": 64}
+_GRID = {"low": 0.0, "high": 1.0, "cells": 64}
 
 
 def _weights(digits: int) -> tuple[list[Decimal], Decimal]:

@@ -1,80 +1,46 @@
-"""What the quantile mechanism takes, and does with columns of every kind."""
+"""Values to cells to intervals."""
 
 from __future__ import annotations
 
-from fractions import Fraction
-from typing import Any
-
 import numpy as np
-import pytest
 
-from privatree.errors import ParameterError
-from privatree.privacy import Randomness
-from privatree.privacy.mechanisms import JointExponentialQuantiles
+from privatree.privacy.mechanisms import ValueCounts
+from privatree.privacy.mechanisms._quantile_grid import Grid
 
-DECILES = tuple(Fraction(k, 10) for k in range(1, 10))
+GRID = Grid(0.0, 10.0, 10)
 
 
-@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
-@pytest.mark.parametrize("epsilon", [Fraction(1, 10**400), Fraction(1), Fraction(10**9)])
-@pytest.mark.parametrize(
-    "column",
-    [[], [0.0], [1.0], [0.3] * 500, [0.0] * 50 + [1.0] * 50, [-9.0, np.inf, np.nan, -np.inf]],
-)
-def test_extreme_columns(neighbours: str, epsilon: Fraction, column: Any) -> None:
-    mechanism = JointExponentialQuantiles(epsilon, DECILES, 0.0, 1.0, neighbours)
-    edges = mechanism.release(np.array(column), Randomness(1))
-    assert edges.shape == (9,)
-    assert np.all(np.diff(edges) >= 0)
-    assert edges[0] >= 0.0
-    assert edges[-1] <= 1.0
+def as_rows(grid: Grid, values) -> list[tuple[int, int, int]]:
+    found = grid.intervals(values)
+    columns = (found.starts.tolist(), found.widths.tolist(), found.positions.tolist())
+    return list(zip(*columns, strict=True))
 
 
-def test_a_range_of_one_value() -> None:
-    mechanism = JointExponentialQuantiles(Fraction(1), DECILES, 2.5, 2.5, "replace")
-    assert mechanism.release(np.array([2.5, 7.0]), Randomness(1)).tolist() == [2.5] * 9
+def test_a_value_on_an_edge_belongs_to_the_cell_on_its_left() -> None:
+    assert GRID.sorted_cells(np.array([7.0, 6.5, 1.0, 0.0, 10.0])).tolist() == [0, 0, 6, 6, 9]
 
 
-def test_quantiles_are_near_the_true_ones_when_epsilon_is_large() -> None:
-    column = np.random.default_rng(3).normal(size=5000)
-    mechanism = JointExponentialQuantiles(Fraction(20), DECILES, -10.0, 10.0, "add-remove")
-    edges = mechanism.release(column, Randomness(2))
-    ranks = np.searchsorted(np.sort(column), edges) / len(column)
-    assert np.abs(ranks - np.arange(1, 10) / 10).max() < 0.002
+def test_values_outside_count_as_the_nearest_end_and_missing_ones_as_high() -> None:
+    column = np.array([-9.0, -np.inf, 11.0, np.inf, np.nan])
+    assert GRID.sorted_cells(column).tolist() == [0, 0, 9, 9, 9]
 
 
-def test_heavy_ties() -> None:
-    column = np.repeat([0.1, 0.4, 0.7], [30_000, 50_000, 20_000])
-    mechanism = JointExponentialQuantiles(
-        Fraction(1), (Fraction(3, 10), Fraction(8, 10)), 0.0, 1.0, "replace"
-    )
-    first, second = mechanism.release(column, Randomness(4))
-    assert 0.1 <= first < 0.4 <= second < 0.7
+def test_a_cell_becomes_its_upper_end() -> None:
+    assert GRID.edges([0, 4, 9]).tolist() == [1.0, 5.0, 10.0]
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"epsilon": Fraction(0)}, "epsilon must be > 0"),
-        ({"epsilon": float("nan")}, "epsilon must be a finite number"),
-        ({"quantiles": ()}, "at least one"),
-        ({"quantiles": (Fraction(1, 2), Fraction(1, 2))}, "strictly increasing"),
-        ({"quantiles": (Fraction(0), Fraction(1, 2))}, "between 0 and 1"),
-        ({"quantiles": (Fraction(0.1),)}, "common denominator"),
-        ({"low": float("nan")}, "must be finite"),
-        ({"low": -1e308, "high": 1e308}, "must be finite"),
-        ({"low": 2.0}, "low must be <= high"),
-        ({"neighbours": "both"}, "neighbours must be"),
-        ({"cells": 1}, "cells must be"),
-    ],
-)
-def test_parameters_are_checked(change: dict[str, Any], message: str) -> None:
-    parameters = {
-        "epsilon": Fraction(1),
-        "quantiles": DECILES,
-        "low": 0.0,
-        "high": 1.0,
-        "neighbours": "replace",
-    }
-    with pytest.raises(ParameterError, match=message):
-        JointExponentialQuantiles(**(parameters | change))
+def test_intervals_hold_the_cells_up_to_the_next_value() -> None:
+    column = np.array([3.0, 3.0, 2.5, 8.0])
+    assert as_rows(GRID, column) == [(0, 2, 0), (2, 5, 3), (7, 3, 4)]
+    assert GRID.intervals(column).rows == 4
+
+
+def test_no_interval_is_empty() -> None:
+    assert as_rows(GRID, np.array([])) == [(0, 10, 0)]
+    assert as_rows(GRID, np.array([0.5, 10.0])) == [(0, 9, 1), (9, 1, 2)]
+
+
+def test_counted_values_are_as_good_as_the_values() -> None:
+    column = np.round(np.random.default_rng(0).uniform(-1.0, 11.0, 300), 1)
+    counted = ValueCounts(*np.unique(column, return_counts=True))
+    assert as_rows(GRID, counted) == as_rows(GRID, column)

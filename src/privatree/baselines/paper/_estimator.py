@@ -218,6 +218,11 @@ class PaperPrivaTreeClassifier(TreeClassifier):
             "Neighbours are compared with the number of records in the leaf budget held fixed. For "
             f"tables of the same size with one record replaced it is {shown_amount(replaced)}.",
         ]
+        if not leaks and plan.kinds[0] > 0:
+            notes.append(
+                "The quantiles were drawn in floating point, not exactly: epsilon holds up to the "
+                "rounding of that draw."
+            )
         return PrivacyStatement(
             learner="PaperPrivaTreeClassifier",
             epsilon=math.inf if leaks else composed,

@@ -142,7 +142,6 @@ def _cut_points(unbinned: Unbinned, plan: PaperPlan, ledger: Ledger) -> Cuts:
                 quantiles=tuple(shares),
                 low=feature.low,
                 high=feature.high,
-                neighbours="replace",
             )
             for feature in asked.values()
         ]

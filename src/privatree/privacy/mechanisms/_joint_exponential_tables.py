@@ -1,4 +1,4 @@
-"""How much weight the sorted tuples of cells carry, in scaled floats [GJK21].
+"""How much weight the sorted tuples of cells carry, as logarithms in float64 [GJK21].
 
 With x_i the position of interval i (how many data cells are not above its cells), w_i its width,
 t_j the rows that gap j should hold and K_j(g) = exp(-rate |g - t_j|), two tables are summed up
@@ -9,194 +9,187 @@ over j, the number of quantiles placed so far:
 - A_j(i): quantiles 1, ..., j lie up to interval i and quantile j lies in it,
   A_j(i) = sum over runs k of B_{j-k+1}(i) w_i^k / k! K_{j-k+2}(0) ... K_j(0).
 
-Only B is stored; A is made from it where it is needed. Every operation is a product, a quotient or
-a sum of positive numbers, so relative errors add up and nothing cancels.
+In the code, quantiles and gaps are counted from 0.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from decimal import Decimal, localcontext
 from fractions import Fraction
-from functools import lru_cache
-from math import ceil, log, log2
+from math import ceil, e, exp, log
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privatree.privacy.mechanisms._joint_exponential_kernels import (
-    fill,
-    flatten,
-    weigh_intervals,
-    weigh_runs,
-)
-from privatree.privacy.mechanisms._quantile_grid import LARGEST_COLUMN, LARGEST_GRID, Intervals
-from privatree.privacy.samplers._halving import NEGLIGIBLE
-from privatree.privacy.samplers._refinement import UNIT_ROUNDOFF, precision
-from privatree.privacy.samplers._scaled_floats import POWER_ERROR, RADIX_BITS, power_tables, scaled
+from privatree._support.kernels.compiling import compiled
+from privatree.privacy.mechanisms._quantile_grid import Intervals
+
+# A number is the logarithm of a unit, and how many units it is. The unit of zero is below that of
+# any weight, and finite, so that no difference of logarithms is undefined.
+_ZERO = -1e300, 1.0
+
+# Tuples that together have less than 2^-60 of the weight are left out.
+_NEGLIGIBLE = 60 * log(2)
 
 
-@dataclass(frozen=True)
-class Problem:
-    """The weights asked for.
+class Tables:
+    """The tables, and the weights of the choices that draw a tuple backwards.
 
-    Attributes
+    Parameters
     ----------
     exact : Intervals
         The data.
-    rows : int
-        Their number.
     rate : Fraction
         epsilon / (2 sensitivity).
     shares : tuple of Fraction
         Which share of the rows each gap between neighbouring quantiles should hold.
     """
 
-    exact: Intervals
-    rows: int
-    rate: Fraction
-    shares: tuple[Fraction, ...]
-
-    @property
-    def n_quantiles(self) -> int:
-        """One less than the gaps."""
-        return len(self.shares) - 1
-
-    @property
-    def longest_chain(self) -> int:
-        """Bound on the steps, each a power, a product and a sum, that lead to any one weight.
-
-        A recurrence has at most one step an interval. Into and out of it lead products worth four
-        steps, and the sum over runs has at most ``n_quantiles`` terms of two steps.
-        """
-        return (self.n_quantiles + 1) * (len(self.exact.positions) + 2 * self.n_quantiles + 6)
-
-
-class FloatTables:
-    """The tables in scaled floats, and the weights of the choices that draw a tuple backwards."""
-
-    def __init__(self, problem: Problem) -> None:
-        self._problem = problem
-        self._widths = problem.exact.widths.astype(np.float64)
-        self._powers, self._kernels = _constants(problem.rate, problem.rows, problem.shares)
-        shape = problem.n_quantiles, len(self._widths)
-        self._b, self._b_exponents = np.empty(shape), np.empty(shape, dtype=np.int32)
-        scratch = 3, len(self._widths)
-        fill(
-            problem.exact.positions,
-            self._widths,
-            self._powers,
-            self._kernels,
-            self._b,
-            self._b_exponents,
-            np.empty(scratch),
-            np.empty(scratch, dtype=np.int32),
+    def __init__(self, exact: Intervals, rate: Fraction, shares: tuple[Fraction, ...]) -> None:
+        shape = len(shares) - 1, len(exact.positions)
+        self._positions = exact.positions
+        self._log_widths, self._log_cells = np.log(exact.widths), log(exact.widths.sum())
+        self._rate = float(rate)
+        self._targets = np.array([float(share * exact.rows) for share in shares])
+        self._firsts, self._lasts = self._windows()
+        self._log_a, self._log_b = np.empty(shape), np.empty(shape)
+        _fill(
+            self._positions,
+            self._log_widths,
+            self._rate,
+            self._targets,
+            self._firsts,
+            self._lasts,
+            self._log_a,
+            self._log_b,
+            np.zeros(shape[::-1]),
         )
 
-    @property
-    def relative_error(self) -> float:
-        """Bound on the relative error of every weight: a power and two roundings a step."""
-        return 1.01 * UNIT_ROUNDOFF * (POWER_ERROR + 2.0) * self._problem.longest_chain
+    def _windows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """For each quantile the range of intervals outside of which its weight is negligible.
+
+        A tuple whose quantile j has position x misses the targets by at least 2 |x - centre_j|
+        rows. It is compared with the tuple of the intervals nearest to the centres.
+        """
+        positions, rows = self._positions, int(self._positions[-1])
+        centres = np.cumsum(self._targets[:-1])
+        nearest = np.minimum(np.searchsorted(positions, centres), len(positions) - 1)
+        gaps = np.diff(positions[nearest], prepend=0, append=rows)
+        log_ratio = np.sum(self._log_cells - self._log_widths[nearest]) + log(len(centres))
+        log_ratio += self._rate * np.abs(gaps - self._targets).sum() + _NEGLIGIBLE
+        radius = min(log_ratio / max(2 * self._rate, 1e-200), rows)
+        firsts = np.searchsorted(positions, np.floor(centres - radius))
+        lasts = np.searchsorted(positions, np.ceil(centres + radius), side="right")
+        return firsts, lasts
 
     def interval_weights(self, placed: int, limit: int, end: int) -> NDArray[np.float64]:
-        """A_placed(i) K_{placed+1}(end - x_i) for the intervals i < limit, in a common unit.
-
-        Those certain to be negligible are 0.
-        """
+        """A_placed(i) K_{placed+1}(end - x_i) for the intervals i < limit, the largest being 1."""
+        first, last = self._firsts[placed - 1], min(self._lasts[placed - 1], limit)
+        misses = np.abs(end - self._positions[first:last] - self._targets[placed])
         weights = np.zeros(limit)
-        first, last = self._relevant(placed, limit, end)
-        flatten(weights[first:last], self._weigh(placed, end, first, weights[first:last]))
+        weights[first:last] = _relative(self._log_a[placed - 1, first:last] - self._rate * misses)
         return weights
 
     def run_weights(self, placed: int, interval: int) -> NDArray[np.float64]:
-        """The terms k = 1, ..., placed of A_placed(interval), in a common unit."""
-        weights: NDArray[np.float64]
-        weights, exponents = weigh_runs(
-            self._powers,
-            self._kernels,
-            self._b,
-            self._b_exponents,
-            placed,
-            interval,
-            self._widths[interval],
-        )
-        flatten(weights, exponents)
-        return weights
-
-    def _weigh(
-        self, placed: int, end: int, first: int, weights: NDArray[np.float64]
-    ) -> NDArray[np.int32]:
-        """Put mantissas of the weights from interval ``first`` on in place, return exponents."""
-        exponents = np.empty(len(weights), dtype=np.int32)
-        weigh_intervals(
-            self._problem.exact.positions,
-            self._widths,
-            self._powers,
-            self._kernels,
-            self._b,
-            self._b_exponents,
-            placed,
-            end,
-            first,
-            weights,
-            exponents,
-        )
-        return exponents
-
-    def _relevant(self, placed: int, limit: int, end: int) -> tuple[int, int]:
-        """The range of intervals below ``limit`` outside of which weights are negligible.
-
-        As gaps up to position x miss their targets by at least |x - their sum| together, a weight
-        is at most cells^placed exp(-rate (|x - centre| + |end - x - target|)). Where that is
-        negligible beside the weight at the centre, it need not be computed.
-        """
-        positions = self._problem.exact.positions[:limit]
-        shares = self._problem.shares
-        centre = ceil(sum(shares[:placed]) * self._problem.rows)
-        other = end - ceil(shares[placed] * self._problem.rows)
-        best = min(int(np.searchsorted(positions, centre)), limit - 1)
-        weight = np.empty(1)
-        exponent = int(self._weigh(placed, end, best, weight)[0])
-        log_best = log2(weight[0]) + RADIX_BITS * exponent
-        log_ratio = placed * log2(LARGEST_GRID) - log2(NEGLIGIBLE) - log_best
-        rows = ceil(Fraction(1.001 * log_ratio * log(2)) / self._problem.rate) + 8
-        radius = min(rows, 4 * LARGEST_COLUMN)
-        first = np.searchsorted(positions, (centre + other - radius) // 2)
-        last = np.searchsorted(positions, (centre + other + radius) // 2 + 1)
-        return int(first), int(last)
+        """The terms k = 1, ..., placed of A_placed(interval), the largest being 1."""
+        lengths = np.arange(1, placed + 1)
+        firsts = placed - lengths  # the first quantile of each run
+        inside = interval < self._lasts[firsts]
+        logs = np.where(inside, self._log_b[firsts, interval], _ZERO[0])
+        logs += np.cumsum(self._log_widths[interval] - np.log(lengths))
+        return _relative(logs - self._rate * np.cumsum(self._targets[firsts + 1]))
 
 
-@lru_cache(maxsize=2)  # the columns of a fit share them; those of the largest take 16 MiB
-def _constants(
-    rate: Fraction, rows: int, shares: tuple[Fraction, ...]
-) -> tuple[tuple[NDArray[Any], ...], tuple[NDArray[Any], ...]]:
-    """The tables of powers and the kernels, which depend on no value; nobody can write to them."""
-    powers, kernels = power_tables(rate, rows), _kernels(rate, rows, shares)
-    for shared in (*powers, *kernels):
-        shared.setflags(write=False)
-    return powers, kernels
+def _relative(logs: NDArray[np.float64]) -> NDArray[np.float64]:
+    weights: NDArray[np.float64] = np.exp(logs - logs.max())
+    return weights
 
 
-def _kernels(rate: Fraction, rows: int, shares: tuple[Fraction, ...]) -> tuple[NDArray[Any], ...]:
-    """For each gap its ``turn`` = ceil(t) >= 1, and two constants to make powers kernels of.
+@compiled
+def _fill(
+    positions: Any,
+    log_widths: Any,
+    rate: Any,
+    targets: Any,
+    firsts: Any,
+    lasts: Any,
+    log_a: Any,
+    log_b: Any,
+    terms: Any,
+) -> None:
+    """Both tables. Only what is inside the windows is written or read.
 
-    K(g) = far * exp(-rate (g - turn)) from the turn on, near * exp(-rate (turn - 1 - g)) below.
+    With the term B_l(i) / (w_i^l K_1(0) ... K_l(0)) of each l, A_j(i) is the sum over k of the term
+    of j - k + 1 divided by k!, times what does not depend on k. The terms of an interval are kept
+    in a common unit, the largest of them so far. Widths are counted in ``scale`` cells, so that
+    scale^k in place of 1 is divided by k!: with m/e for the scale, no quotient is near 0.
     """
-    targets = [share * rows for share in shares]
-    turns = [max(ceil(target), 1) for target in targets]
-    pairs = list(zip(turns, targets, strict=True))
-    far = [scaled(_exp(-rate * (turn - target))) for turn, target in pairs]
-    near = [scaled(_exp(-rate * (target - turn + 1))) for turn, target in pairs]
-    return (
-        np.array(turns, dtype=np.int64),
-        np.array([number[0] for number in far]),
-        np.array([number[1] for number in far], dtype=np.int64),
-        np.array([number[0] for number in near]),
-        np.array([number[1] for number in near], dtype=np.int64),
-    )
+    scale = len(log_a) / e
+    inverse_factorials = np.cumprod(scale / np.arange(1.0, len(log_a) + 1.0))
+    log_units = np.full(len(positions), _ZERO[0])
+    for j in range(len(log_a)):
+        if j == 0:
+            for i in range(firsts[0], lasts[0]):
+                log_b[0, i] = -rate * abs(positions[i] - targets[0])
+        else:
+            window, own_window = (firsts[j - 1], lasts[j - 1]), (firsts[j], lasts[j])
+            _convolve(positions, rate, targets[j], log_a[j - 1], window, log_b[j], own_window)
+        log_zero_gaps = -rate * targets[: j + 1].sum()
+        for i in range(firsts[j], lasts[j]):
+            log_width = log_widths[i] - log(scale)
+            log_term = log_b[j, i] - log_zero_gaps - j * log_width
+            if log_term > log_units[i]:
+                terms[i, :j] *= exp(log_units[i] - log_term)
+                log_units[i] = log_term
+            terms[i, j] = exp(log_term - log_units[i])
+            total = 0.0
+            for k in range(j + 1):
+                total += terms[i, j - k] * inverse_factorials[k]
+            log_a[j, i] = log_units[i] + log_zero_gaps + (j + 1) * log_width + log(total)
 
 
-def _exp(exponent: Fraction) -> Decimal:
-    with localcontext(precision(120)):
-        return (Decimal(exponent.numerator) / Decimal(exponent.denominator)).exp()
+@compiled
+def _convolve(
+    positions: Any, rate: Any, target: Any, log_a: Any, window: Any, log_b: Any, own_window: Any
+) -> None:
+    """B(i) = sum over i' < i of A(i') K(x_i - x_i'), in a number of steps linear in the intervals.
+
+    Gaps of at least the target: a sum that only grows. Smaller ones: intervals in at most two
+    neighbouring blocks of positions, the end of one (``suffixes``) and the beginning of the next.
+    """
+    first, last = window
+    length = max(ceil(target), 1)  # of a block
+    suffixes = np.empty(last), np.empty(last)
+    suffix, block = _ZERO, positions[last - 1] // length * length
+    for i in range(last - 1, first - 1, -1):
+        if positions[i] < block:
+            suffix, block = _ZERO, positions[i] // length * length
+        suffix = _add(suffix, (log_a[i] - rate * positions[i], 1.0))
+        suffixes[0][i], suffixes[1][i] = suffix
+    far, near, block = _ZERO, _ZERO, 0
+    oldest = reached = first  # intervals before `oldest` are far, those up to `reached` are near
+    for i in range(own_window[0], own_window[1]):
+        position = positions[i]
+        if position >= block + length:
+            near, block = _ZERO, position // length * length
+        while reached < min(i, last):
+            if positions[reached] >= block:
+                near = _add(near, (log_a[reached] - rate * positions[reached], 1.0))
+            reached += 1
+        while oldest < reached and positions[oldest] + target <= position:
+            far = _add(far, (log_a[oldest] + rate * positions[oldest], 1.0))
+            oldest += 1
+        both = near
+        if oldest < reached and positions[oldest] < block:
+            both = _add(near, (suffixes[0][oldest], suffixes[1][oldest]))
+        excess = rate * (position - target)
+        log_unit, units = _add((far[0] - excess, far[1]), (both[0] + excess, both[1]))
+        log_b[i] = log_unit + log(units)
+
+
+@compiled
+def _add(one: Any, two: Any) -> Any:
+    """The sum of two numbers, each given as the logarithm of a unit and how many units it is."""
+    if one[0] < two[0]:
+        one, two = two, one
+    return one[0], one[1] + two[1] * exp(two[0] - one[0])

@@ -10,7 +10,6 @@
     _refinement.py          decided in floating point where its error bound allows, in arbitrary
                             precision where it does not
     _decay.py               powers of exp(-x), in a table with an error bound
-    _scaled_floats.py       positive numbers of any magnitude, for compiled kernels
 """
 
 from privatree._support.lazy_names import lazy_names
