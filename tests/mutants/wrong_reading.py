@@ -12,7 +12,7 @@ import pytest
 
 from privatree.errors import SchemaError
 from privatree.schema import CsvDialect, Feature, Numeric
-from privatree.sources import _csv_source as csv_source
+from privatree.sources import _files as files
 from privatree.sources import _paths as paths
 from privatree.sources.csv import CsvFile
 from privatree.sources.csv import _rows as csv_rows
@@ -56,7 +56,7 @@ def a_byte_that_is_no_text_is_an_error(patch: Patch) -> None:
 
 
 def a_ragged_line_is_an_error(patch: Patch) -> None:
-    real = CsvFile.chunk_text
+    real = CsvFile.chunk_rows
 
     def mutant(*of_chunk: Any) -> Iterator[Any]:
         for found in real(*of_chunk):
@@ -64,7 +64,7 @@ def a_ragged_line_is_an_error(patch: Patch) -> None:
                 raise SchemaError("rows must have as many values as the first one.")
             yield found
 
-    patch.setattr(CsvFile, "chunk_text", mutant)
+    patch.setattr(CsvFile, "chunk_rows", mutant)
 
 
 def a_folders_name_is_taken_for_text(patch: Patch) -> None:
@@ -80,7 +80,7 @@ def a_folders_name_is_taken_for_text(patch: Patch) -> None:
 
 def _numbers_are(patch: Patch, change: Any) -> None:
     """Change the numbers of a column all together."""
-    real = csv_source.text_column
+    real = files.text_column
 
     def mutant(text: Any, feature: Feature, decimal: str = ".") -> Any:
         column = real(text, feature, decimal)
@@ -88,7 +88,7 @@ def _numbers_are(patch: Patch, change: Any) -> None:
             return NumberColumn(change(np.asarray(column.values)))
         return column
 
-    patch.setattr(csv_source, "text_column", mutant)
+    patch.setattr(files, "text_column", mutant)
 
 
 def one_text_makes_a_column_of_text(patch: Patch) -> None:

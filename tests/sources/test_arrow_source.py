@@ -18,7 +18,7 @@ from rows_of_sources import coded_frame, coded_rows, rows_of_a_pass
 from privatree.errors import ParameterError, SchemaError, SourceError
 from privatree.schema import Categorical, Numeric, Schema
 from privatree.sources import ArrowSource, ParquetSource
-from privatree.sources import _parquet_source as parquet_source
+from privatree.sources import _parquet_file as parquet_file
 from privatree.tables import _streams as table_streams
 
 SCHEMA = Schema(
@@ -125,8 +125,8 @@ def expected(rows, schema=SCHEMA):
 def test_every_kind_of_table(kind, path, rows, size):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(table_streams, "ROWS", size)
-        patch.setattr(parquet_source, "_FEWEST_ROWS", 1)
-        patch.setattr(parquet_source, "_MOST_ROWS", size)
+        patch.setattr(parquet_file, "_FEWEST_ROWS", 1)
+        patch.setattr(parquet_file, "_MOST_ROWS", size)
         if kind == "parquet":
             pq.write_table(arrow_table(rows), path, row_group_size=4)
             source = ParquetSource(path, "answer")

@@ -13,7 +13,7 @@ from rows_of_sources import coded_frame, coded_rows, rows_of_a_pass
 from privatree.errors import ParameterError, SchemaError, SourceError
 from privatree.schema import Categorical, Numeric, Schema
 from privatree.sources import ParquetSource
-from privatree.sources import _parquet_source as parquet_source
+from privatree.sources import _parquet_file as parquet_file
 
 SCHEMA = Schema(
     {
@@ -60,8 +60,8 @@ def write(path, frame, **options):
 def test_batches_and_row_groups_do_not_matter(tmp_path, monkeypatch, rows, group):
     frame = frame_of(200)
     path = write(tmp_path / "a.parquet", frame, row_group_size=group)
-    monkeypatch.setattr(parquet_source, "_FEWEST_ROWS", min(rows, 2**10))
-    monkeypatch.setattr(parquet_source, "_MOST_ROWS", rows)
+    monkeypatch.setattr(parquet_file, "_FEWEST_ROWS", min(rows, 2**10))
+    monkeypatch.setattr(parquet_file, "_MOST_ROWS", rows)
     source = ParquetSource(path, "answer")
     assert coded_rows(source, SCHEMA) == expected(frame)
     assert rows_of_a_pass(source, SCHEMA) == expected(frame)  # again
@@ -78,7 +78,7 @@ def test_files_folders_and_patterns(tmp_path):
         assert coded_rows(ParquetSource(paths, "answer"), SCHEMA) == all_rows
 
 
-def test_files_may_differ_in_order_types_and_other_columns(tmp_path):
+def test_files_may_differ_in_order_types_and_other_columns(tmp_path, monkeypatch):
     frame = frame_of(60).assign(size=[None, *(x / 4 for x in range(59))])
     table = pa.Table.from_pandas(frame)
     decimals = pa.array([None, *(Decimal(x) / 4 for x in range(59))], pa.decimal128(9, 3))
@@ -96,9 +96,15 @@ def test_files_may_differ_in_order_types_and_other_columns(tmp_path):
     )
     files = [write(tmp_path / f"{i}.parquet", t) for i, t in enumerate((table, narrow, large))]
     source = ParquetSource(files, "answer")
+    read, real = [], parquet_file._RowGroups._batches
+
+    def batches(*how):
+        for rows in real(*how):
+            read.append(set(rows.schema.names))
+            yield rows
+
+    monkeypatch.setattr(parquet_file._RowGroups, "_batches", batches)
     assert coded_rows(source, SCHEMA) == expected(pd.concat([frame] * 3, ignore_index=True))
-    parts = source._parts()
-    read = [set(rows.schema.names) for _, (rows,) in parts]
     assert read[1] == {"size", "colour", "count", "member", "answer"}  # nothing else is read
     assert source.ignored == ("identity",)
 
@@ -244,8 +250,8 @@ def test_more_text_than_a_dictionary_holds_is_read_without_one(tmp_path, monkeyp
     path = write(tmp_path / "a.parquet", frame_of(3000), row_group_size=500)
     source = ParquetSource(path, "answer")
     expected_rows = coded_rows(source, SCHEMA)
-    real = parquet_source._Part._batches
-    monkeypatch.setattr(parquet_source, "_MOST_ROWS", 64)
+    real = parquet_file._RowGroups._batches
+    monkeypatch.setattr(parquet_file, "_MOST_ROWS", 64)
     full = []
 
     def batches(self, most, as_dictionary, use_threads):
@@ -255,7 +261,7 @@ def test_more_text_than_a_dictionary_holds_is_read_without_one(tmp_path, monkeyp
                 raise pa.ArrowCapacityError("array cannot contain more than 2147483646 bytes")
             yield rows
 
-    monkeypatch.setattr(parquet_source._Part, "_batches", batches)
+    monkeypatch.setattr(parquet_file._RowGroups, "_batches", batches)
     assert coded_rows(source, SCHEMA) == expected_rows
     assert full
 
@@ -275,7 +281,8 @@ def test_a_row_group_of_any_size_is_read_in_parts(tmp_path):
     source = ParquetSource(path, "y")
     source.open(schema)
     before, most = pa.total_allocated_bytes(), 0
-    for _, (rows,) in source._parts():
-        assert rows.num_rows <= 2**17
+    for _, part in source._parts():
+        (rows,) = part()
+        assert rows.n_rows <= 2**17
         most = max(most, pa.total_allocated_bytes() - before)
     assert most < size / 2

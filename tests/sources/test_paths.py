@@ -20,8 +20,8 @@ from privatree.sources import (
     CsvSource,
     ParquetSource,
     find_files,
+    open_files,
     partition_values,
-    read_columns,
     read_files,
     read_files_without_schema,
 )
@@ -33,6 +33,11 @@ def made(folder, names, text="size,answer\n1,yes\n"):
     for name in names:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
+
+
+def kept_years(files, schema):
+    batches = open_files(files, schema, keep=["year"]).batches(allow_ragged=False)
+    return [year for batch in batches for year in batch.kept.column("year").to_pylist()]
 
 
 def test_folders_named_by_values_are_entered_and_no_others(tmp_path):
@@ -106,9 +111,8 @@ def test_a_value_that_is_not_utf_8_is_missing(tmp_path, value, kind):
             with (folder / "a.parquet").open("wb") as file:  # pyarrow takes no such path
                 pq.write_table(pa.table(content), file)
     files = find_files([tmp_path])
-    years = read_columns(files, ["year"]).column("year").to_pylist()
-    assert sorted(years, key=str) == ["2024", "2024", None, None]
     schema = Schema({"year": Categorical(["2023", "2024"]), "size": Numeric(0, 9)}, ["yes", "no"])
+    assert sorted(kept_years(files, schema), key=str) == ["2024", "2024", None, None]
     records = read_files(files, schema, "answer", allow_ragged=True)
     expected = coded_frame(records.features, records.labels, schema)
     for in_memory in (False, True):
@@ -156,7 +160,7 @@ def test_columns_of_folders_are_read_as_text(table):
     kept = ["2023", "2023", "2024", "2024", None, None]
     assert records.features.column("year").to_pylist() == kept
     assert records.ignored == ("size",)
-    assert read_columns(files, ["year"]).column("year").to_pylist() == kept
+    assert kept_years(files, SCHEMA) == kept
     only = Schema({"size": Numeric(0, 9)}, ["yes", "no"])
     assert read_files(files, only, "answer", allow_ragged=False).ignored == ("year",)
 
@@ -193,3 +197,12 @@ def test_a_mistake_of_the_first_row_is_still_found(tmp_path):
         made(tmp_path, ["year=2024/a.csv"], content)
         with pytest.raises(SchemaError, match=said):
             read_files(find_files([tmp_path]), SCHEMA, "answer", allow_ragged=True)
+
+
+@pytest.mark.parametrize("log", ["_delta_log/0.json", "metadata/v1.metadata.json"])
+def test_a_table_with_a_log_is_refused(tmp_path, log):
+    (tmp_path / log).parent.mkdir()
+    (tmp_path / log).touch()
+    (tmp_path / "part.parquet").touch()
+    with pytest.raises(ParameterError, match="is a table with a log"):
+        find_files([tmp_path])

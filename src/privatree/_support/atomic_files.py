@@ -6,7 +6,10 @@ import os
 import re
 import secrets
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 _STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
 """Names of what is open already, which may be a file that others write to as well."""
@@ -38,29 +41,43 @@ def replace_file(
         If it cannot be written, with the name of the file; what was there before still is.
     """
     encoded = content.encode() if isinstance(content, str) else content
+    with replaced_file(path, private=private) as file:
+        file.write(encoded)
+    return Path(path)
+
+
+@contextmanager
+def replaced_file(path: str | os.PathLike[str], *, private: bool = False) -> Iterator[BinaryIO]:
+    """The same for content that comes in pieces: the file is moved once all of it was written.
+
+    An OSError while it is written is taken for one about the file.
+    """
     try:
         if (stream := _stream(path)) is not None:  # what was written there before stays
             with os.fdopen(os.dup(stream), "wb") as file:
-                file.write(encoded)
+                yield file
         elif Path(path).exists() and not Path(path).is_file():
-            Path(path).write_bytes(encoded)  # a device or a pipe: there is nothing to keep
+            with open(path, "wb") as file:  # a device or a pipe: there is nothing to keep
+                yield file
         else:
-            _replace(Path(os.path.realpath(path)), encoded, private)  # a link goes on leading there
+            with _unfinished(Path(os.path.realpath(path)), private) as file:
+                yield file  # a link goes on leading there
     except OSError as error:
         if error.errno is None:
             raise
         raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
-    return Path(path)
 
 
-def _replace(place: Path, encoded: bytes, private: bool) -> None:
+@contextmanager
+def _unfinished(place: Path, private: bool) -> Iterator[BinaryIO]:
+    """A file beside its place, moved there if all goes well."""
     kept = stat.S_IMODE(place.stat().st_mode) if place.exists() else None
     mode = 0o600 if private or kept is not None else 0o666
     unfinished = place.parent / f".{secrets.token_hex(8)}.tmp"
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
         with os.fdopen(os.open(unfinished, flags, mode), "wb") as file:
-            file.write(encoded)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         if kept is not None:  # nobody may read it who could not before

@@ -6,6 +6,7 @@
     _app.py               the program
     _mistakes.py          a user's mistake, in one line
     _output.py            files and streams that are written
+    _held_table.py        a table that is written once all of it is there
     _spreadsheets.py      cells that a spreadsheet would run
     _csv_options.py       options for CSV dialects
     _learner_options.py   options of learners

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal
+from tempfile import SpooledTemporaryFile, TemporaryFile
+from typing import BinaryIO, Literal
 
 import typer
 
-from privatree._support.atomic_files import replace_file
+from privatree._support.atomic_files import replace_file, replaced_file
 from privatree._support.escape import visible, visible_json, visible_toml
 from privatree.errors import ParameterError
 
+MAX_HELD_BYTES = 2**26
+"""What is larger is held in a temporary file, not in memory."""
+_PIECE_BYTES = 2**20
 _NOT_EXACT = (
     "Some characters would be obeyed or hidden by a terminal, so they are shown as escapes such as "
     "\\x1b. For the exact text, write a file: -o FILE."
@@ -65,8 +70,6 @@ def _is_piped_in(output: Path, inputs: Iterable[Path]) -> bool:
 
 
 def _check_folder(output: Path) -> None:
-    from tempfile import TemporaryFile
-
     try:
         with TemporaryFile(dir=output.resolve().parent):  # as will be done for the file itself
             pass
@@ -110,6 +113,29 @@ def write_output(
             typer.echo(_NOT_EXACT, err=True)
     # As bytes: of text, what looks like a colour would be taken out where it is no terminal.
     typer.echo(content.encode() if isinstance(content, str) else content, nl=False)
+
+
+@contextmanager
+def output_file(output: Path | None) -> Iterator[BinaryIO]:
+    """The same for text or bytes that come in pieces, and that tell of records.
+
+    Parameters
+    ----------
+    output : Path or None
+        The file, which :func:`check_output` was asked about; None for the screen, which shows
+        nothing before all is there.
+    """
+    if output is not None:
+        with replaced_file(output, private=True) as file:
+            yield file
+        return
+    with SpooledTemporaryFile(MAX_HELD_BYTES) as held:
+        yield held  # type: ignore[misc]  # a binary file but for its declared type
+        held.seek(0)
+        if sys.stdout.isatty():
+            write_output(None, held.read())
+        while piece := held.read(_PIECE_BYTES):
+            typer.echo(piece, nl=False)
 
 
 def say(text: str) -> None:

@@ -7,12 +7,10 @@ so that a misspelt label or a unit that was mixed up is found before.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from privatree._support.suggestions import did_you_mean
 from privatree.errors import SchemaError
@@ -20,20 +18,17 @@ from privatree.inspection._check_result import Misfit, SchemaCheck
 from privatree.inspection._column_check import ReadColumn, column_misfits, misfit_count
 from privatree.schema import Categorical, Feature, Schema
 from privatree.sources import (
+    DataFile,
     check_column_type,
-    is_csv,
-    open_parquet,
-    partition_values,
-    read_parquet,
+    open_file,
+    target_feature,
     trimmed_names,
 )
-from privatree.sources.csv import CsvFile, open_csv
 from privatree.tables import (
     ColumnType,
     LazyColumn,
     Table,
     are_class_codes,
-    arrow_column,
     arrow_type,
     check_class_type,
     check_feature_type,
@@ -41,7 +36,6 @@ from privatree.tables import (
     is_from,
     open_frame,
     open_labels,
-    text_column,
 )
 
 _CODES = (
@@ -72,28 +66,22 @@ def find_misfits(files: Sequence[Path], schema: Schema, target: str) -> SchemaCh
     SchemaError, ParameterError, OSError
         If a file cannot be read or has no column of the schema, or the target is a feature.
     """
-    if target in schema.features:
-        raise SchemaError(
-            f"the target {target!r} must not be a feature of the schema. Take it out of there."
-        )
-    wanted: dict[str, Feature] = {**schema.features, target: Categorical(schema.classes)}
+    wanted = {**schema.features, **target_feature(target, schema)}
     counted: dict[tuple[str, str], Counter[str]] = {}
     whole: dict[Misfit, None] = {}
     result = SchemaCheck(schema)
-    for file in files:
-        if is_csv(file):
-            read, problems = _csv(open_csv(file, schema.csv), wanted, result)
-        else:
-            read, problems = _parquet(file, wanted, target, result)
+    for path in files:
+        file = open_file(path, schema.csv)
+        positions, problems = _file_positions(file, wanted, target, result)
         whole |= dict.fromkeys(problems)
-        for name, column in read.items():
-            for what, examples in column_misfits(column, wanted[name], is_target=name == target):
-                counted.setdefault((name, what), Counter()).update(examples)
+        for name, what, examples in _file_misfits(file, positions, wanted, target, result):
+            counted.setdefault((name, what), Counter()).update(examples)
     found = [
         Misfit(name, what, *misfit_count(examples)) for (name, what), examples in counted.items()
     ]
     result.misfits = _in_order([*whole, *found], wanted)
     result.ignored = list(dict.fromkeys(result.ignored))
+    result.trimmed = {name: n for name, n in result.trimmed.items() if n}
     return result
 
 
@@ -158,57 +146,48 @@ def _in_order(misfits: Iterable[Misfit], names: Iterable[str]) -> list[Misfit]:
 # --- reading ------------------------------------------------------------------------------------
 
 
-def _csv(
-    opened: CsvFile, wanted: Mapping[str, Feature], result: SchemaCheck
-) -> tuple[dict[str, ReadColumn], list[Misfit]]:
-    hint = opened.mistake or " Its first row must name them."
-    names = trimmed_names(opened.names, wanted)
-    positions, problems = _positions(str(opened.path), names, wanted, result, hint)
-    read = opened.text(list(positions.values()), allow_ragged=True)
-    if not read.is_valid:
-        result.not_utf8.append(str(opened.path))
-    result.n_records += read.n_rows
-    result.n_ragged += read.n_ragged
-    whole = np.flatnonzero(~read.is_ragged)
-    columns = {
-        name: _read_text(name, text.take(whole), wanted[name], result, opened.dialect.decimal)
-        for name, text in zip(positions, read.columns, strict=True)
-    }
-    return columns, problems
+def _file_positions(
+    file: DataFile, wanted: Mapping[str, Feature], target: str, result: SchemaCheck
+) -> tuple[dict[str, int], list[Misfit]]:
+    """Where the wanted columns are whose types fit, and what is wrong with others."""
+    hint = file.mistake or (file.if_none_found and " Its first row must name them.")
+    names = trimmed_names(file.names, wanted)
+    positions, problems = _positions(str(file.path), names, wanted, result, hint)
+    for name, position in list(positions.items()):
+        if file.is_text(position):
+            continue
+        try:
+            kind = arrow_type(file.arrow_type(position))
+            check_column_type(file.path, name, kind, wanted[name], is_target=name == target)
+        except SchemaError as error:
+            problems.append(Misfit(name, str(error)))
+            del positions[name]
+    return positions, problems
 
 
-def _read_text(
-    name: str, text: Any, feature: Feature, result: SchemaCheck, decimal: str = "."
-) -> ReadColumn:
-    if isinstance(feature, Categorical) and (n := count_trimmed(text, feature.categories)):
-        result.trimmed[name] = result.trimmed.get(name, 0) + n
-    return ReadColumn(text_column(text, feature, decimal), text)
-
-
-def _parquet(
-    file: Path, wanted: Mapping[str, Feature], target: str, result: SchemaCheck
-) -> tuple[dict[str, ReadColumn], list[Misfit]]:
-    columns = {}
-    folders = partition_values(file)
-    with open_parquet(file) as opened:
-        found = opened.schema_arrow
-        names = trimmed_names([*found.names, *folders], wanted)
-        positions, problems = _positions(str(file), names, wanted, result, "")
-        result.n_records += opened.metadata.num_rows
-        for name, position in positions.items():
-            if position >= len(found.names):
-                (text,) = read_parquet(opened, folders, [position])
-                columns[name] = _read_text(name, text, wanted[name], result)
-                continue
-            try:
-                kind = arrow_type(found.types[position])
-                check_column_type(file, name, kind, wanted[name], is_target=name == target)
-            except SchemaError as error:
-                problems.append(Misfit(name, str(error)))
-                continue
-            (data,) = read_parquet(opened, folders, [position])
-            columns[name] = ReadColumn(arrow_column(data))
-    return columns, problems
+def _file_misfits(
+    file: DataFile,
+    positions: Mapping[str, int],
+    wanted: Mapping[str, Feature],
+    target: str,
+    result: SchemaCheck,
+) -> Iterator[tuple[str, str, Mapping[str, int]]]:
+    """Of each column what does not fit in some rows, with how often each value of it occurs."""
+    is_valid = file.has_valid_names
+    for rows in file.rows(list(positions.values())):
+        is_valid &= rows.is_valid
+        result.n_records += rows.n_rows
+        result.n_ragged += rows.n_ragged
+        for (name, position), content in zip(positions.items(), rows.whole_columns(), strict=True):
+            feature, text = wanted[name], content if file.is_text(position) else None
+            if text is not None and isinstance(feature, Categorical):
+                n_trimmed = count_trimmed(text, feature.categories)
+                result.trimmed[name] = result.trimmed.get(name, 0) + n_trimmed
+            read = ReadColumn(file.column(position, content, feature).read(), text)
+            for what, examples in column_misfits(read, feature, is_target=name == target):
+                yield name, what, examples
+    if not is_valid:
+        result.not_utf8.append(str(file.path))
 
 
 def _positions(

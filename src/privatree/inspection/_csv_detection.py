@@ -115,7 +115,7 @@ def _sample_counts(opened: CsvFile) -> tuple[int, int]:
     """How many rows the first chunk has, and how many of them are ragged."""
     for chunk in opened.chunks():
         chunk.content[:] = chunk.content[:_SAMPLE_BYTES].rpartition(b"\n")[0] or chunk.content
-        parts = list(opened.chunk_text(chunk, []))
+        parts = list(opened.chunk_rows(chunk, []))
         return sum(part.n_rows for part in parts), sum(part.n_ragged for part in parts)
     return 0, 0
 
@@ -144,7 +144,7 @@ def _quoting(files: Sequence[Path], dialect: CsvDialect) -> dict[str, Any]:
 
 def _n_ragged(file: Path, dialect: CsvDialect) -> int:
     opened = open_csv(file, dialect)
-    return sum(part.n_ragged for chunk in opened.chunks() for part in opened.chunk_text(chunk, []))
+    return sum(part.n_ragged for chunk in opened.chunks() for part in opened.chunk_rows(chunk, []))
 
 
 def _decimal(files: Sequence[Path], dialect: CsvDialect) -> dict[str, Any]:
@@ -153,7 +153,7 @@ def _decimal(files: Sequence[Path], dialect: CsvDialect) -> dict[str, Any]:
     if opened is None:
         return {}
     every = range(len(opened.first_row.names))
-    parts = (part for chunk in opened.chunks() for part in opened.chunk_text(chunk, every))
+    parts = (part for chunk in opened.chunks() for part in opened.chunk_rows(chunk, every))
     for column in next((part.columns for part in parts), []):
         for text in column.slice(0, _MAX_SAMPLED).to_pylist():
             stripped = (text or "").strip()

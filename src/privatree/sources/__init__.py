@@ -12,8 +12,9 @@ The same seed gives the same tree from each of them.
     _frame_records.py     records in memory
     _arrow_source.py, _csv_source.py, _parquet_source.py
     _file_source.py       what the sources of files share
-    _files.py             files by a schema, as one table
-    _file_records.py      the columns that were read
+    _files.py             a file of either kind: its columns, and its rows
+    _parquet_file.py      the content of Parquet files
+    _reading.py           files as Arrow tables, by a schema or without
     _paths.py             which files are meant
     _memory_estimate.py   would they fit in memory?
     _pass_progress.py     a progress bar for passes

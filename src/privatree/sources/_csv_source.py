@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 
-from privatree.errors import SourceError
-from privatree.schema import Categorical, CsvDialect, Feature, Schema
+from privatree.schema import CsvDialect, Schema
 from privatree.sources._file_source import FileSource
-from privatree.sources._files import match_csv
 from privatree.sources._paths import is_csv
 from privatree.sources.csv._files import CsvFile, open_csv, reading_assumptions
-from privatree.sources.csv._rows import RowChunk
-from privatree.tables import Batch, ColumnType, LazyColumn, text_column
-
-_TEXT = ColumnType("string", "text")
 
 
 class CsvSource(FileSource):
@@ -68,8 +60,6 @@ class CsvSource(FileSource):
     """
 
     another_kind = "must be a CSV file. ParquetSource reads Parquet files."
-    _wanted: dict[str, Feature]
-    _files: list[_File]
 
     def __init__(
         self,
@@ -101,48 +91,11 @@ class CsvSource(FileSource):
         return is_csv(path)
 
     def _open(self, schema: Schema) -> None:
-        wanted = {**schema.features, self.target: Categorical(schema.classes)}
-        dialect = (schema.csv or CsvDialect()).changed(**self._options)
-        files: list[_File] = []
-        ignored: dict[str, None] = {}
-        for path in self._paths:
-            opened = open_csv(path, dialect)
-            positions, unused = match_csv(opened, wanted)
-            files.append(_File(opened, [positions[name] for name in wanted]))
-            ignored |= dict.fromkeys(unused)
-        self._wanted, self._files, self.ignored = wanted, files, tuple(ignored)
-        self.assumptions = reading_assumptions(self._paths, dialect)
+        super()._open(schema)
+        self.assumptions = reading_assumptions(self._paths, self._dialect(schema))
 
-    def _parts(self) -> Iterator[tuple[_File, RowChunk]]:
-        for file in self._files:
-            yield from file.chunks()
+    def _opened(self, path: Path, schema: Schema) -> CsvFile:
+        return open_csv(path, self._dialect(schema))
 
-    def file_batches(self, place: int) -> Iterator[Batch]:
-        """The rows of one file, read by this thread alone."""
-        for part in self._files[place].chunks():
-            yield from self._batches(part)
-
-    def _batches(self, part: tuple[_File, RowChunk]) -> Iterator[Batch]:
-        file, chunk = part
-        decimal = file.opened.dialect.decimal
-        for read in file.opened.chunk_text(chunk, file.positions):
-            *features, labels = (
-                LazyColumn(_TEXT, partial(text_column, text, feature, decimal))
-                for text, feature in zip(read.columns, self._wanted.values(), strict=True)
-            )
-            yield Batch(read.n_rows, features, labels)
-
-
-@dataclass(frozen=True)
-class _File:
-    """A file, and where in it the columns of the schema are and, last, the target."""
-
-    opened: CsvFile
-    positions: list[int]
-
-    def chunks(self) -> Iterator[tuple[_File, RowChunk]]:
-        """Some rows at a time."""
-        if open_csv(self.opened.path, self.opened.dialect) != self.opened:
-            raise SourceError(f"{self.opened.path}: must not change while it is read.")
-        for chunk in self.opened.chunks():
-            yield self, chunk
+    def _dialect(self, schema: Schema) -> CsvDialect:
+        return (schema.csv or CsvDialect()).changed(**self._options)

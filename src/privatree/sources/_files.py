@@ -1,26 +1,30 @@
-"""CSV and Parquet files as one Arrow table, its columns typed by the schema.
+"""Files of records: the names of their columns, where those of a schema are, and their rows.
 
-Everything that can go wrong here is about what is public: which files there are, what their columns
-are called and, in Parquet, of which type they are.
+This is the one way to read a file. Whoever trains, predicts, certifies, audits, drafts or checks
+opens it as a :class:`DataFile`, finds columns in it, and gets rows, some at a time.
+
+Everything that can go wrong here is about what is public: what the columns are called and, in
+Parquet, of which type they are.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from privatree._support.suggestions import did_you_mean
-from privatree.errors import ParameterError, SchemaError
-from privatree.schema import Categorical, CsvDialect, Feature, Schema
-from privatree.sources._file_records import FileRecords, joined_records, typed_array
-from privatree.sources._paths import is_csv, partition_values
-from privatree.sources.csv._files import CsvFile, open_csv
+from privatree.errors import SchemaError
+from privatree.schema import Categorical, Feature
 from privatree.tables import (
-    Column,
     ColumnType,
+    LazyColumn,
     arrow_column,
     arrow_type,
     check_class_type,
@@ -29,143 +33,252 @@ from privatree.tables import (
     text_column,
 )
 
-_NO_NAMES = " Its first row must name the columns."
+_TEXT = ColumnType("string", "text")
+
+Part: TypeAlias = Callable[[], Iterator["FileRows"]]
+"""Reads some rows of a file. Threads may read parts at the same time, each its own."""
 
 
-# --- reading by a schema ------------------------------------------------------------------------
-
-
-def read_files(
-    files: Sequence[Path], schema: Schema, target: str | None = None, *, allow_ragged: bool
-) -> FileRecords:
-    """Read the columns of a schema from files, in the order of the rows.
+@dataclass(frozen=True)
+class FileRows:
+    """Some columns of some rows of a file.
 
     Parameters
     ----------
-    files : sequence of Path
-        As :func:`~privatree.sources.find_files` lists them.
-    schema : Schema
-        What is public, and how CSV files are written.
-    target : str, optional
-        The column of labels.
-    allow_ragged : bool
-        What becomes of a CSV row that has not as many values as the first. True, as it must be
-        where the records are private: it is taken, without a word, for one of which every value is
-        missing. False, as it must be where each row needs its answer: it is an error.
+    columns : list of pyarrow.ChunkedArray
+        In the order asked for. In a ragged row every value is null.
+    n_values : array of int
+        How many values each row has; none or fewer if it is malformed. Both this and how many rows
+        there are is private.
+    n_expected : int
+        How many values a row must have. Others are ragged.
+    is_valid : bool
+        Whether no bytes had to be replaced by U+FFFD to make text of them. **This leaks.**
+    """
 
-    Returns
-    -------
-    FileRecords
-        Numeric columns are of float64, NaN where there is no number. Categories and labels are
-        of a dictionary type that lists what the schema does, null where the value is not in it.
+    columns: list[Any]
+    n_values: NDArray[np.int32]
+    n_expected: int
+    is_valid: bool = True
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are, ragged ones included. It is private."""
+        return len(self.n_values)
+
+    @property
+    def is_ragged(self) -> NDArray[np.bool_]:
+        """Which rows have not as many values as they must. **This leaks.**"""
+        return np.not_equal(self.n_values, self.n_expected)
+
+    @property
+    def n_ragged(self) -> int:
+        """How many of them are ragged. **This leaks.**"""
+        return int(self.is_ragged.sum())
+
+    def whole_columns(self) -> list[Any]:
+        """The columns without the ragged rows."""
+        if not self.n_ragged:
+            return self.columns
+        whole = np.flatnonzero(~self.is_ragged)
+        return [column.take(whole) for column in self.columns]
+
+
+class DataFile(ABC):
+    """A file whose columns are known.
+
+    The names of folders above a file give columns too, if they are of the kind ``NAME=VALUE``: to
+    whoever reads the file they are columns of text behind its own.
+
+    Attributes
+    ----------
+    path : Path
+        Where it is.
+    folders : dict
+        Names and values of the columns that the names of folders give.
+    if_none_found : str
+        What to say if no column is found, and nothing better is known.
+    n_parts : int
+        About how many parts can be read apart, where that is known.
+    """
+
+    path: Path
+    folders: dict[str, str | None]
+    if_none_found: ClassVar[str] = ""
+    n_parts: int = 0
+
+    @property
+    @abstractmethod
+    def own_names(self) -> list[str]:
+        """What the columns in the file itself are called."""
+
+    @property
+    def names(self) -> list[str]:
+        """What the columns are called, those that folders give last."""
+        return [*self.own_names, *self.folders]
+
+    @property
+    def mistake(self) -> str:
+        """Why columns are not found, if the file shows it, to end a message with."""
+        return ""
+
+    @property
+    def has_valid_names(self) -> bool:
+        """Whether no bytes of the names had to be replaced by U+FFFD."""
+        return True
+
+    @property
+    def decimal(self) -> str:
+        """The decimal mark of numbers that are text."""
+        return "."
+
+    @abstractmethod
+    def arrow_type(self, position: int) -> Any:
+        """The type of a column, as Arrow has it."""
+
+    @abstractmethod
+    def is_text(self, position: int) -> bool:
+        """Whether a column is text of which the schema decides what it is read as."""
+
+    @abstractmethod
+    def parts(
+        self, positions: Sequence[int], *, coded: Collection[int] = (), apart: bool = False
+    ) -> Iterator[Part]:
+        """Read the file in parts.
+
+        Parameters
+        ----------
+        positions : sequence of int
+            Which columns, each once.
+        coded : collection of int
+            Those whose text may come as positions in a list of values.
+        apart : bool
+            Whether all the work of a part is left to the thread that reads it.
+        """
+
+    def rows(
+        self,
+        positions: Sequence[int],
+        *,
+        coded: Collection[int] = (),
+        allow_ragged: bool = True,
+    ) -> Iterator[FileRows]:
+        """Read the file in the order of its rows, some at a time.
+
+        Parameters
+        ----------
+        positions, coded
+            As for :meth:`parts`.
+        allow_ragged : bool
+            What becomes of a CSV row that has not as many values as the first. True, as it must be
+            where the records are private: it is taken, without a word, for one of which every value
+            is missing. False, as it must be where each row needs its answer: it is an error.
+        """
+        for part in self.parts(positions, coded=coded):
+            yield from part()
+
+    def column(self, position: int, content: Any, feature: Feature) -> LazyColumn:
+        """A column of some rows, as what a feature declares."""
+        if self.is_text(position):
+            return LazyColumn(_TEXT, partial(text_column, content, feature, self.decimal))
+        return LazyColumn(arrow_type(content.type), partial(arrow_column, content))
+
+    def folder_text(self, position: int, n_rows: int) -> Any:
+        """A column that a folder gives."""
+        return repeated_text(list(self.folders.values())[position - len(self.own_names)], n_rows)
+
+
+# --- columns of a schema ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class FoundColumns:
+    """Where the columns of a schema are in a file.
+
+    Parameters
+    ----------
+    file : DataFile
+        The file.
+    wanted : mapping
+        Features, and perhaps the classes, by name.
+    positions : list of int
+        Their columns.
+    kept : list of int
+        Columns that are read beside them, as they are.
+    ignored : list of str
+        Columns that are not wanted. Their names are public.
+    """
+
+    file: DataFile
+    wanted: Mapping[str, Feature]
+    positions: list[int]
+    kept: list[int]
+    ignored: list[str]
+
+    @cached_property
+    def _place_of(self) -> dict[int, int]:
+        """Of each position its place among those that are read."""
+        read = dict.fromkeys((*self.positions, *self.kept))
+        return {position: place for place, position in enumerate(read)}
+
+    @cached_property
+    def _coded(self) -> set[int]:
+        return {*self.positions} - {*self.kept}
+
+    def parts(self, *, apart: bool) -> Iterator[Part]:
+        """See :meth:`DataFile.parts`."""
+        return self.file.parts(list(self._place_of), coded=self._coded, apart=apart)
+
+    def rows(self, *, allow_ragged: bool) -> Iterator[FileRows]:
+        """See :meth:`DataFile.rows`."""
+        places = list(self._place_of)
+        return self.file.rows(places, coded=self._coded, allow_ragged=allow_ragged)
+
+    def columns(self, rows: FileRows) -> list[LazyColumn]:
+        """The wanted columns of some rows."""
+        return [
+            self.file.column(position, rows.columns[self._place_of[position]], feature)
+            for position, feature in zip(self.positions, self.wanted.values(), strict=True)
+        ]
+
+    def kept_columns(self, rows: FileRows) -> list[Any]:
+        """The kept columns of some rows."""
+        return [rows.columns[self._place_of[position]] for position in self.kept]
+
+
+def find_columns(
+    file: DataFile,
+    wanted: Mapping[str, Feature],
+    target: str | None = None,
+    keep: Sequence[str] = (),
+) -> FoundColumns:
+    """Find columns in a file, and check their types.
+
+    Parameters
+    ----------
+    file : DataFile
+        Where.
+    wanted : mapping
+        Features, and perhaps the classes, by name.
+    target : str, optional
+        Which of them is the column of labels.
+    keep : sequence of str
+        Columns to read beside them.
 
     Raises
     ------
     SchemaError
-        If a column is not there or, in Parquet, has a type that contradicts the schema; or about
-        ragged rows.
-    ParameterError, OSError
-        If a file cannot be read.
+        If one is not there, or twice, or has a type that contradicts its feature.
     """
-    import pyarrow as pa
-
-    if target is not None and target in schema.features:
-        raise SchemaError(
-            f"the target {target!r} must not be a feature of the schema. Take it out of there."
-        )
-    wanted = dict(schema.features)
-    if target is not None:
-        wanted[target] = Categorical(schema.classes)
-    parts: list[Any] = []
-    ignored: dict[str, None] = {}
-    for file in files:
-        if is_csv(file):
-            columns, unused = _csv_columns(file, schema.csv, wanted, allow_ragged)
-        else:
-            columns, unused = _parquet_columns(file, wanted, target)
-        ignored |= dict.fromkeys(unused)
-        parts.append({name: typed_array(columns[name], wanted[name]) for name in wanted})
-    return joined_records([pa.table(part) for part in parts], target, tuple(ignored))
-
-
-def _csv_columns(
-    file: Path, dialect: CsvDialect | None, wanted: Mapping[str, Feature], allow_ragged: bool
-) -> tuple[dict[str, Column], list[str]]:
-    """The wanted columns of a CSV file, and the names of the others."""
-    opened = open_csv(file, dialect)
-    positions, unused = match_csv(opened, wanted)
-    texts = opened.text(list(positions.values()), allow_ragged=allow_ragged).columns
-    decimal = opened.dialect.decimal
-    return {
-        name: text_column(text, wanted[name], decimal)
-        for name, text in zip(positions, texts, strict=True)
-    }, unused
-
-
-def match_csv(opened: CsvFile, wanted: Collection[str]) -> tuple[dict[str, int], list[str]]:
-    """Find columns of a CSV file, as :func:`matched_columns` does."""
-    return matched_columns(opened.path, opened.names, wanted, opened.mistake, _NO_NAMES)
-
-
-def _parquet_columns(
-    file: Path, wanted: Mapping[str, Feature], target: str | None
-) -> tuple[dict[str, Column], list[str]]:
-    """The wanted columns of a Parquet file, of types that fit, and the names of the others."""
-    folders = partition_values(file)
-    with open_parquet(file) as opened:
-        found = opened.schema_arrow
-        positions, unused = matched_columns(file, [*found.names, *folders], wanted)
-        in_file = {name: at for name, at in positions.items() if at < len(found.names)}
-        for name, at in in_file.items():
-            check_column_type(file, name, arrow_type(found.types[at]), wanted[name], name == target)
-        read = read_parquet(opened, folders, list(positions.values()))
-        return {
-            name: arrow_column(data) if name in in_file else text_column(data, wanted[name])
-            for name, data in zip(positions, read, strict=True)
-        }, unused
-
-
-@contextmanager
-def open_parquet(file: Path) -> Iterator[Any]:
-    """Open a Parquet file; whatever is wrong with it is a :class:`ParameterError`."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    with open(file, "rb") as handle:
-        try:
-            with pq.ParquetFile(handle) as opened:
-                yield opened
-        except (pa.ArrowException, OSError):
-            raise ParameterError(f"{file}: not a Parquet file that can be read.") from None
-
-
-def read_parquet(
-    opened: Any, folders: Mapping[str, str | None], positions: Sequence[int]
-) -> list[Any]:
-    """Read columns of a Parquet file, and such that folders give.
-
-    Parameters
-    ----------
-    opened : pyarrow.parquet.ParquetFile
-        The file.
-    folders : mapping
-        Names and values of the columns that the names of folders above it give.
-    positions : sequence of int
-        Which columns; those that folders give come behind those of the file.
-
-    Returns
-    -------
-    list of pyarrow.ChunkedArray
-        What folders say is text.
-    """
-    names, texts = opened.schema_arrow.names, list(folders.values())
-    table = opened.read(columns=[names[at] for at in positions if at < len(names)])
-    return [
-        table.column(names[at])
-        if at < len(names)
-        else repeated_text(texts[at - len(names)], table.num_rows)
-        for at in positions
-    ]
+    kept, _ = matched_columns(file.path, file.names, keep, file.mistake)
+    positions, ignored = matched_columns(
+        file.path, file.names, wanted, file.mistake, file.if_none_found
+    )
+    for name, position in positions.items():
+        if not file.is_text(position):
+            kind = arrow_type(file.arrow_type(position))
+            check_column_type(file.path, name, kind, wanted[name], name == target)
+    return FoundColumns(file, wanted, list(positions.values()), list(kept.values()), ignored)
 
 
 def matched_columns(
@@ -238,121 +351,3 @@ def check_column_type(
 def _listed(names: Sequence[str]) -> str:
     shown = ", ".join(repr(name) for name in names[:10])
     return shown if len(names) <= 10 else f"{shown} and {len(names) - 10} more"
-
-
-def read_columns(files: Sequence[Path], names: Sequence[str], csv: CsvDialect | None = None) -> Any:
-    """Read columns as they are, whatever they hold, in the order of the rows.
-
-    Parameters
-    ----------
-    files : sequence of Path
-        As :func:`~privatree.sources.find_files` lists them.
-    names : sequence of str
-        Which columns.
-    csv : CsvDialect, optional
-        How CSV files are written.
-
-    Returns
-    -------
-    pyarrow.Table
-        Columns of CSV files are text, as are those that folders give. A CSV row that has not as
-        many values as the first is an error, as it is for :func:`read_files` where each row needs
-        its answer.
-    """
-    import pyarrow as pa
-
-    parts = []
-    for file in files:
-        if is_csv(file):
-            opened = open_csv(file, csv)
-            positions, _ = matched_columns(file, opened.names, names, opened.mistake)
-            read = opened.text(list(positions.values()), allow_ragged=False).columns
-        else:
-            folders = partition_values(file)
-            with open_parquet(file) as parquet:
-                found = [*parquet.schema_arrow.names, *folders]
-                positions, _ = matched_columns(file, found, names)
-                read = read_parquet(parquet, folders, list(positions.values()))
-        parts.append(pa.table(dict(zip(names, read, strict=True))))
-    return joined_records(parts, None, ignored=()).features
-
-
-# --- reading without a schema -------------------------------------------------------------------
-
-
-def read_files_without_schema(
-    files: Sequence[Path], target: str, csv: CsvDialect | None = None
-) -> FileRecords:
-    """Read every column of files, of types that fit their values. **This leaks.**
-
-    Parameters
-    ----------
-    files : sequence of Path
-        As :func:`~privatree.sources.find_files` lists them.
-    target : str
-        The column of labels.
-    csv : CsvDialect, optional
-        How CSV files are written.
-
-    Returns
-    -------
-    FileRecords
-        With the columns of the first file.
-
-    Raises
-    ------
-    SchemaError
-        If the files have not all the same columns, each with one type, and the target among them,
-        or a CSV file is not in its encoding: nobody should meet damaged letters in a schema.
-    ParameterError, OSError
-        If a file cannot be read.
-    """
-    import pyarrow as pa
-
-    tables: list[Any] = []
-    wanted: list[str] = []
-    for file in files:
-        names, read, mistake = _untyped(file, csv)
-        wanted = wanted or list(dict.fromkeys([*_trimmed(names), target]))
-        if_none = _NO_NAMES if is_csv(file) else ""
-        positions, unused = matched_columns(file, names, wanted, mistake, if_none)
-        if unused:
-            raise SchemaError(f"{file}: must have the columns of the first file only.")
-        tables.append(pa.table(dict(zip(positions, read(list(positions.values())), strict=True))))
-    return joined_records(tables, target, ignored=())
-
-
-def _trimmed(names: list[str]) -> list[str]:
-    """Names without blanks around them, as a schema has them, where that keeps them distinct."""
-    trimmed = [name.strip() for name in names]
-    return trimmed if len(set(trimmed)) == len(set(names)) else names
-
-
-def _untyped(
-    file: Path, csv: CsvDialect | None
-) -> tuple[list[str], Callable[[list[int]], list[Any]], str]:
-    """The columns of a file, how to read some of them, and what its first row has wrong."""
-    if is_csv(file):
-        opened = open_csv(file, csv)
-        return opened.names, partial(_guessed, opened), opened.mistake
-    folders = partition_values(file)
-    with open_parquet(file) as parquet:
-        names = [*parquet.schema_arrow.names, *folders]
-    return names, partial(_untyped_parquet, file, folders), ""
-
-
-def _guessed(opened: CsvFile, positions: Sequence[int]) -> list[Any]:
-    read = opened.guessed(positions)
-    if not read.is_valid:
-        raise SchemaError(
-            f"{opened.path}: must be {opened.dialect.encoding} text, and is not. Pass "
-            "--encoding, such as latin-1."
-        )
-    return read.columns
-
-
-def _untyped_parquet(
-    file: Path, folders: Mapping[str, str | None], positions: Sequence[int]
-) -> list[Any]:
-    with open_parquet(file) as parquet:
-        return read_parquet(parquet, folders, positions)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from privatree.sources._files import open_parquet
+from privatree.sources._parquet_file import parquet_footer
 from privatree.sources._paths import is_parquet
 from privatree.sources.csv._held_files import HeldFile
 from privatree.sources.csv._raw_files import is_compressed
@@ -35,7 +35,7 @@ def fits_in_memory(files: Sequence[Path], n_features: int) -> bool:
     values = 0
     for file in files:
         if is_parquet(file):
-            with open_parquet(file) as opened:
+            with parquet_footer(file) as opened:
                 values += opened.metadata.num_rows * n_features
         else:
             packed = _PACKED if is_compressed(file) else 1

@@ -7,6 +7,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from all_rows import all_rows
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -155,10 +156,10 @@ def test_rows_are_the_same_wherever_they_are_cut(
         patch.multiple(csv_rows, CHUNK_BYTES=chunk, MAX_ROW_BYTES=longest),
         patch("privatree.sources.csv._files.MAX_ROW_BYTES", longest),
     ):
-        read = open_csv(path, dialect).text(range(n_columns), allow_ragged=True)
+        read = all_rows(open_csv(path, dialect), range(n_columns))
         refused = None
         try:
-            open_csv(path, dialect).text(range(n_columns), allow_ragged=False)
+            all_rows(open_csv(path, dialect), range(n_columns), allow_ragged=False)
         except SchemaError as error:
             refused = str(error).removeprefix(f"{path}: ")
     assert [column.to_pylist() for column in read.columns] == [

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import csv as csv_module
-import io
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,9 +10,11 @@ import typer
 
 from privatree._support.escape import visible_line
 from privatree.cli._csv_options import CsvOptions, csv_options
+from privatree.cli._held_table import held_table
 from privatree.cli._learner_options import Data
-from privatree.cli._output import check_output, write_output
+from privatree.cli._output import check_output, output_file
 from privatree.cli._spinner import waiting
+from privatree.cli._spreadsheets import safe_table
 from privatree.cli.commands._show import Model
 from privatree.errors import ParameterError
 
@@ -77,7 +78,7 @@ def predict(
         raise ParameterError("--safe-for-spreadsheets must be used for CSV. Leave it out.")
 
     from privatree.model import read_release
-    from privatree.sources import find_files, read_columns, read_files
+    from privatree.sources import find_files, open_files
 
     files = find_files(data)
     csv.check(files)
@@ -86,36 +87,60 @@ def predict(
     loaded = read_release(model)
     schema = csv.declared_in(loaded.schema_)
     kept = [] if keep is None else list(dict.fromkeys(name.strip() for name in keep.split(",")))
-    with waiting("Predicting"):
-        columns: dict[str, Any] = {}
-        if kept:
-            read = read_columns(files, kept, schema.csv)
-            columns |= {name: read.column(name) for name in kept}
-        records = read_files(files, schema, allow_ragged=False)
-        _tell_of_columns_without_numbers(records.features, schema)
-        predicted = {"prediction": _arrow(loaded.predict(records.features))}
-        if proba:
-            shares = loaded.predict_proba(records.features)
-            for code, label in enumerate(loaded.schema_.classes):
-                predicted[f"probability of {_text(label)}"] = shares[:, code]
-        if twice := sorted(columns.keys() & predicted.keys()):
-            raise ParameterError(
-                f"--keep must not name a column called as one of the predictions, got {twice[0]!r}."
-            )
-        columns |= predicted
-    _write(columns, output, safe=safe)
+    probabilities = [f"probability of {_text(label)}" for label in loaded.schema_.classes]
+    predicted = ["prediction", *(probabilities if proba else [])]
+    if twice := sorted({*kept} & {*predicted}):
+        raise ParameterError(
+            f"--keep must not name a column called as one of the predictions, got {twice[0]!r}."
+        )
+    opened = open_files(files, schema, keep=kept)
+    numbers = _NumbersSeen(schema)
+    batches = numbers.watched(opened.batches(allow_ragged=False))
+    tables = (_predictions(loaded, batch, predicted) for batch in batches)
+    with held_table(output) as table:
+        with waiting("Predicting"):
+            table.hold(map(safe_table, tables) if safe else tables)
+        numbers.tell_of_none()
+        with output_file(output) as file:
+            if output is not None and output.suffix.lower() == ".parquet":
+                table.write_parquet(file)
+            else:
+                table.write_csv(file)
 
 
-def _tell_of_columns_without_numbers(features: Any, schema: Any) -> None:
-    """Say which columns of numbers have none: most likely they are written in another way."""
-    import numpy as np
+class _NumbersSeen:
+    """Tells which columns of numbers have none: most likely they are written in another way.
 
-    from privatree.schema import Numeric
+    Parameters
+    ----------
+    schema : Schema
+        Of the model.
+    """
 
-    for name, feature in schema.features.items():
-        numbers = features.column(name).to_numpy() if isinstance(feature, Numeric) else ()
-        if len(numbers) >= _MIN_ROWS and np.isnan(numbers).all():
-            mark = "." if schema.csv is None else schema.csv.decimal
+    def __init__(self, schema: Any) -> None:
+        from privatree.schema import Numeric
+
+        self._csv = schema.csv
+        self._without = [n for n, kind in schema.features.items() if isinstance(kind, Numeric)]
+        self._n_rows = 0
+
+    def watched(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """The same batches, looked at."""
+        import numpy as np
+
+        for batch in batches:
+            self._n_rows += batch.features.num_rows
+            self._without = [
+                name
+                for name in self._without
+                if np.isnan(batch.features.column(name).to_numpy()).all()
+            ]
+            yield batch
+
+    def tell_of_none(self) -> None:
+        """Say it on stderr."""
+        mark = "." if self._csv is None else self._csv.decimal
+        for name in self._without if self._n_rows >= _MIN_ROWS else ():
             typer.echo(
                 f"None of the values of {visible_line(repr(name))} is a number with the decimal "
                 f"mark {mark!r}: all count as missing. Is it another mark? Then pass --decimal.",
@@ -123,63 +148,25 @@ def _tell_of_columns_without_numbers(features: Any, schema: Any) -> None:
             )
 
 
-def _arrow(labels: Any) -> Any:
-    """Labels as an Arrow array; as text where Arrow has no number so large."""
+def _predictions(loaded: Any, batch: Any, names: Sequence[str]) -> Any:
+    """The columns to keep of some rows, and those that are predicted: labels, perhaps shares."""
+    import pyarrow as pa
+
+    columns = [*batch.kept.columns, _arrow(loaded.predict(batch.features), loaded.classes_)]
+    if len(names) > 1:
+        columns += map(pa.array, loaded.predict_proba(batch.features).T)
+    return pa.table(columns, [*batch.kept.column_names, *names])
+
+
+def _arrow(labels: Any, classes: Any) -> Any:
+    """Labels as an Arrow array; as text where Arrow has no number as large as a class is."""
     import pyarrow as pa
 
     try:
-        return pa.array(labels)
+        return pa.array(labels, pa.array(classes).type)
     except (OverflowError, pa.ArrowException):
-        return pa.array([_text(label) for label in labels])
+        return pa.array([_text(label) for label in labels], pa.string())
 
 
 def _text(label: Any) -> str:
     return str(label).lower() if isinstance(label, bool) else str(label)
-
-
-def _write(columns: dict[str, Any], output: Path | None, *, safe: bool) -> None:
-    import pyarrow as pa
-
-    # In one piece: of an empty part, as a file without rows gives, Arrow writes what memory held.
-    table, written = pa.table(columns).combine_chunks(), io.BytesIO()
-    if safe:
-        from privatree.cli._spreadsheets import safe_table
-
-        table = safe_table(table)
-    if output is None or output.suffix.lower() == ".csv":
-        _write_csv(table, written)
-    else:
-        import pyarrow.parquet as pq
-
-        pq.write_table(table, written)
-    write_output(output, written.getvalue(), private=True)
-
-
-def _write_csv(table: Any, file: Any) -> None:
-    import pyarrow as pa
-    import pyarrow.csv as pacsv
-
-    header = io.StringIO(newline="")
-    csv_module.writer(header, lineterminator="\n").writerow(table.column_names)
-    file.write(header.getvalue().encode())
-    options = pacsv.WriteOptions(
-        include_header=False, quoting_style="needed" if _needs_quotes(table) else "none"
-    )
-    try:
-        pacsv.write_csv(table, file, options)
-    except pa.ArrowException:
-        raise ParameterError(
-            "--keep names a column of a type that CSV cannot hold. Write a .parquet file."
-        ) from None
-
-
-def _needs_quotes(table: Any) -> bool:
-    """Whether any text does: Arrow quotes all text or none, and few labels need it."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    return any(
-        pc.any(pc.match_substring_regex(column, '^$|[,"\r\n]')).as_py()
-        for column in table.columns
-        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
-    )

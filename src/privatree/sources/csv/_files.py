@@ -3,33 +3,30 @@
 What is public is the first row, which names the columns. By default every line after it is a record
 of its own, whatever stands in it; see :class:`~privatree.schema.CsvDialect`.
 
-The names of folders above a file give columns too, if they are of the kind ``NAME=VALUE``: to
-whoever reads the file they are columns of text behind its own.
-
-A file is read in chunks of whole rows, so what is in memory does not grow with it unless all of it
-is asked for. A row is ragged if it has another number of values than the first row, quotes that it
-does not close, or more than 64 MiB. Every reader applies the same rule.
+A file is read in chunks of whole rows, so what is in memory does not grow with it. A row is ragged
+if it has another number of values than the first row, quotes that it does not close, or more than
+64 MiB.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from privatree.errors import SchemaError
+from privatree.errors import SchemaError, SourceError
 from privatree.schema import CsvDialect
+from privatree.sources._files import DataFile, FileRows, Part
 from privatree.sources._paths import is_csv, is_tab_separated, partition_values
 from privatree.sources.csv._header import FirstRow, first_row_mistake, read_first_row
 from privatree.sources.csv._held_files import ExcelFile, HeldFile
 from privatree.sources.csv._raw_files import opened_text
 from privatree.sources.csv._rows import MAX_ROW_BYTES, RowChunk, row_chunks
 from privatree.sources.csv._values import CsvValues, csv_values
-from privatree.tables import guessed_column, repeated_text
 
 _TOO_LONG = -1  # in the place of a number of values
 _MULTILINE = (
@@ -39,37 +36,7 @@ _MULTILINE = (
 
 
 @dataclass(frozen=True)
-class CsvColumns:
-    """Some columns of a CSV file, or of a chunk of it.
-
-    Parameters
-    ----------
-    columns : list of pyarrow.ChunkedArray
-        In the order asked for. In a ragged row every value is null.
-    is_ragged : array of bool
-        Which rows have not as many values as the first, or are malformed. Both this and how many
-        rows there are is private.
-    is_valid : bool
-        Whether no bytes had to be replaced by U+FFFD to make text of them. **This leaks.**
-    """
-
-    columns: list[Any]
-    is_ragged: NDArray[np.bool_]
-    is_valid: bool
-
-    @property
-    def n_rows(self) -> int:
-        """How many rows there are, ragged ones included. It is private."""
-        return len(self.is_ragged)
-
-    @property
-    def n_ragged(self) -> int:
-        """How many of them are ragged. **This leaks.**"""
-        return int(self.is_ragged.sum())
-
-
-@dataclass(frozen=True)
-class CsvFile:
+class CsvFile(DataFile):
     """A CSV file whose first row has been read.
 
     Parameters
@@ -89,86 +56,92 @@ class CsvFile:
     first_row: FirstRow
     folders: dict[str, str | None]
 
+    if_none_found: ClassVar[str] = " Its first row must name the columns."
+
     @property
-    def names(self) -> list[str]:
-        """What the columns are called, those that folders give last."""
-        return [*self.first_row.names, *self.folders]
+    def own_names(self) -> list[str]:
+        """What the first row says."""
+        return self.first_row.names
 
     @property
     def mistake(self) -> str:
         """Why columns are not found, if the first row shows it, to end a message with."""
         return first_row_mistake(self.first_row.names, self.dialect)
 
+    @property
+    def has_valid_names(self) -> bool:
+        """Whether the first row is text in the encoding."""
+        return not any("\ufffd" in name for name in self.first_row.names)
+
+    @property
+    def decimal(self) -> str:
+        """The decimal mark."""
+        return self.dialect.decimal
+
+    def is_text(self, position: int) -> bool:
+        """Every column is."""
+        return True
+
+    def arrow_type(self, position: int) -> Any:
+        """See :class:`~privatree.sources._files.DataFile`."""
+        import pyarrow as pa
+
+        return pa.string()
+
     def chunks(self) -> Iterator[RowChunk]:
         """Read the rows after the first, some at a time.
 
         Raises
         ------
+        SourceError
+            If the file has another first row by now.
         ParameterError
             If a compressed file is damaged.
         OSError
             If the file cannot be read.
         """
+        first_row = self.first_row
         with opened_text(self.path, self.dialect.encoding) as stream:
-            _skip(stream, self.first_row.n_bytes)
-            yield from row_chunks(
-                stream, self.dialect, returns_end_rows=self.first_row.returns_end_rows
-            )
+            head = _read(stream, len(first_row.head))
+            if head != first_row.head or (not first_row.is_ended and stream.read(1)):
+                raise SourceError(f"{self.path}: must not change while it is read.")
+            yield from row_chunks(stream, self.dialect, returns_end_rows=first_row.returns_end_rows)
 
-    def chunk_text(self, chunk: RowChunk, positions: Sequence[int]) -> Iterator[CsvColumns]:
+    def chunk_rows(self, chunk: RowChunk, positions: Sequence[int]) -> Iterator[FileRows]:
         """Read columns of a chunk as text, some rows at a time. The chunk cannot be used again."""
         for values in self._parse(chunk, positions):
-            yield self._joined([values], positions, chunk.is_valid)
+            yield self._file_rows(values, positions, chunk.is_valid)
 
-    def text(self, positions: Sequence[int], *, allow_ragged: bool) -> CsvColumns:
-        """Read columns as text.
+    def parts(
+        self, positions: Sequence[int], *, coded: Collection[int] = (), apart: bool = False
+    ) -> Iterator[Part]:
+        """See :class:`~privatree.sources._files.DataFile`. Errors are those of :meth:`chunks`."""
+        for chunk in self.chunks():
+            yield partial(self.chunk_rows, chunk, positions)
 
-        Parameters
-        ----------
-        positions : sequence of int
-            Which columns.
-        allow_ragged : bool
-            What becomes of a row that has not as many values as the first. True: it is taken,
-            without a word, for one of which every value is missing. False: it is an error.
+    def rows(
+        self,
+        positions: Sequence[int],
+        *,
+        coded: Collection[int] = (),
+        allow_ragged: bool = True,
+    ) -> Iterator[FileRows]:
+        """See :class:`~privatree.sources._files.DataFile`.
 
-        Returns
-        -------
-        CsvColumns
-            Strings. Blank lines are left out, unless the file has a single column, in which a blank
-            line is a row.
+        Blank lines are left out, unless the file has a single column, in which a blank line is a
+        row.
 
         Raises
         ------
         SchemaError
             About a ragged row, if these are not allowed.
-        ParameterError, OSError
-            If the file cannot be read.
         """
-        parsed: list[CsvValues] = []
-        is_valid, n_before = True, self.first_row.n_lines
-        for chunk in self.chunks():
-            is_valid &= chunk.is_valid
-            for values in self._parse(chunk, positions):
-                if not allow_ragged:
-                    self._check_none_ragged(values, n_before)
-                n_before += len(values.n_values)
-                parsed.append(values)
-        return self._joined(parsed, positions, is_valid)
-
-    def guessed(self, positions: Sequence[int]) -> CsvColumns:
-        """Read columns of the types that all their values fit. **This leaks.**
-
-        What folders give is text. A row that has not as many values as the first is left out.
-        """
-        read = self.text(positions, allow_ragged=True)
-        whole = np.flatnonzero(~read.is_ragged)
-        columns = [
-            guessed_column(text.take(whole), self.dialect.decimal)
-            if position < len(self.first_row.names)
-            else text.take(whole)
-            for position, text in zip(positions, read.columns, strict=True)
-        ]
-        return CsvColumns(columns, np.zeros(len(whole), bool), read.is_valid)
+        n_before = self.first_row.n_lines
+        for rows in super().rows(positions):
+            if not allow_ragged and rows.n_ragged:
+                raise self._ragged(rows, n_before)
+            n_before += rows.n_rows
+            yield rows
 
     def _parse(self, chunk: RowChunk, positions: Sequence[int]) -> Iterator[CsvValues]:
         """The columns that are in the file itself; a long row is one that is malformed."""
@@ -181,44 +154,35 @@ class CsvFile:
         if chunk.long_row_follows:
             yield CsvValues([_no_text(1)] * len(own), np.array([_TOO_LONG], np.int32))
 
-    def _joined(
-        self, parsed: Sequence[CsvValues], positions: Sequence[int], is_valid: bool
-    ) -> CsvColumns:
-        """Columns of all these rows, those that folders give among them."""
+    def _file_rows(self, values: CsvValues, positions: Sequence[int], is_valid: bool) -> FileRows:
+        """Some rows, with the columns that folders give."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
         n_own = len(self.first_row.names)
-        counts = [values.n_values for values in parsed]
-        is_ragged = np.concatenate([np.zeros(0, np.int32), *counts]) != n_own
-        own = iter(range(len(positions)))
-        columns = []
-        for position in positions:
-            if position < n_own:
-                at = next(own)
-                parts = [values.columns[at] for values in parsed]
-                columns.append(pa.chunked_array(parts, pa.string()))
-            else:
-                text = list(self.folders.values())[position - n_own]
-                columns.append(pc.if_else(~is_ragged, repeated_text(text, len(is_ragged)), None))
-        is_valid &= not any("\ufffd" in name for name in self.first_row.names)
-        return CsvColumns(columns, is_ragged, is_valid)
+        is_whole = values.n_values == n_own
+        own = iter(values.columns)
+        columns = [
+            pa.chunked_array([next(own)])
+            if position < n_own
+            else pc.if_else(is_whole, self.folder_text(position, len(is_whole)), None)
+            for position in positions
+        ]
+        return FileRows(columns, values.n_values, n_own, is_valid)
 
-    def _check_none_ragged(self, values: CsvValues, n_before: int) -> None:
-        n_own = len(self.first_row.names)
-        ragged = np.flatnonzero(values.n_values != n_own)
-        if not len(ragged):
-            return
-        number, n_values = n_before + int(ragged[0]) + 1, int(values.n_values[ragged[0]])
+    def _ragged(self, rows: FileRows, n_before: int) -> SchemaError:
+        """What is wrong with the first ragged row."""
+        place = int(np.flatnonzero(rows.is_ragged)[0])
+        number, n_values = n_before + place + 1, int(rows.n_values[place])
         if n_values == _TOO_LONG:
             said = f"have no more than {MAX_ROW_BYTES // 2**20} MiB."
         elif n_values:
-            said = f"have {n_own} values, as the first row has, got {n_values}."
+            said = f"have {rows.n_expected} values, as the first row has, got {n_values}."
         else:
             said = "close its quotes."
         hint = " or, if values span lines, pass --multiline"
         is_open = n_values == 0 and not self.dialect.multiline
-        raise SchemaError(
+        return SchemaError(
             f"{self.path}: row {number}, blank lines not counted, must {said} Fix or remove the row"
             f"{hint if is_open else ''}."
         )
@@ -279,7 +243,9 @@ def _no_text(n_rows: int) -> Any:
     return pa.nulls(n_rows, pa.string())
 
 
-def _skip(stream: Any, n_bytes: int) -> None:
-    """Read past the first row; a stream may give fewer bytes at a time than were asked for."""
-    while n_bytes > 0 and (read := stream.read(n_bytes)):
-        n_bytes -= len(read)
+def _read(stream: Any, n_bytes: int) -> bytes:
+    """Read so many bytes; a stream may give fewer at a time than were asked for."""
+    found = b""
+    while len(found) < n_bytes and (read := stream.read(n_bytes - len(found))):
+        found += read
+    return found

@@ -28,16 +28,23 @@ class FirstRow:
     ----------
     names : list of str
         Bytes that are no text are replaced. Without any if the file is empty.
-    n_lines, n_bytes : int
-        How many lines, and bytes, it and blank ones before it take.
+    n_lines : int
+        How many lines it and blank ones before it take.
+    head : bytes
+        These lines, as they are, to see without reading them again that they have not changed.
     returns_end_rows : bool
         Whether it ends in a carriage return alone, and so do all others.
     """
 
     names: list[str]
     n_lines: int
-    n_bytes: int
+    head: bytes
     returns_end_rows: bool
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether it has an end of its own, and not only that of the file."""
+        return self.head.endswith((b"\n", b"\r"))
 
 
 def read_first_row(path: Path, stream: BinaryIO, dialect: CsvDialect) -> FirstRow:
@@ -84,7 +91,7 @@ def _first_row(head: bytes, dialect: CsvDialect, *, is_all: bool) -> FirstRow | 
     if names is None:
         return None
     n_lines = len(_LINE_END.findall(head[:end]))
-    return FirstRow(names, n_lines, end, returns_end_rows)
+    return FirstRow(names, n_lines, head[:end], returns_end_rows)
 
 
 def _row_end(head: bytes, dialect: CsvDialect) -> int:
