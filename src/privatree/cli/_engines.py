@@ -43,7 +43,7 @@ def check_engine(engine: str, master: str | None, *, has_schema: bool) -> None:
 
 
 @contextmanager
-def opened_source(
+def file_source(
     files: Sequence[Path],
     target: str,
     schema: Any,
@@ -51,7 +51,7 @@ def opened_source(
     master: str | None,
     quiet: bool,
 ) -> Iterator[Any]:
-    """The records as a source, its columns found, with a sign of life while it is in use.
+    """The records as a source, with a sign of life while it is in use. ``fit`` opens it.
 
     Parameters
     ----------
@@ -85,7 +85,6 @@ def opened_source(
     with (
         _on_cluster(source, master, progress) if engine == "spark" else nullcontext(source) as found
     ):
-        found.open(schema)
         if engine == "auto" and not in_memory and not quiet:
             typer.echo(
                 "Streaming: the records would not fit comfortably in memory, so the files are read "

@@ -165,18 +165,20 @@ def certify(
     declared = csv.declared_in(read_confirmed_schema(schema))
     warn_of_large_epsilon(epsilon)
     records = read_training_records(files, target, declared, quiet=as_json)
+    n_records = len(records.labels)
     check_not_empty(files, records.labels)
     if test_files:
         held_out = read_files(test_files, declared, target, allow_ragged=False)
         check_not_empty(test_files, held_out.labels)
         split = (records.features, held_out.features, records.labels, held_out.labels)
     else:
-        _refuse_counted_size(parameters["dataset_size"], len(records.labels))
+        _refuse_counted_size(parameters["dataset_size"], n_records)
         split = _split(records, test_share, split_seed)
+    del records  # what was split need not be there twice
     train_X, test_X, train_y, test_y = split
     if not test_files and not as_json:
         typer.echo(
-            f"Held out for the test: {len(test_y)} of {len(records.labels)} records "
+            f"Held out for the test: {len(test_y)} of {n_records} records "
             f"(--split-seed {split_seed}). What is certified is training on the others.",
             err=True,
         )

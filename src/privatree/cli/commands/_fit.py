@@ -13,7 +13,7 @@ import typer
 from privatree._support.kernels.compile_notice import compile_notice
 from privatree.cli._csv_options import CsvOptions, csv_options
 from privatree.cli._declared_schema import read_confirmed_schema
-from privatree.cli._engines import Engine, Master, check_engine, opened_source
+from privatree.cli._engines import Engine, Master, check_engine, file_source
 from privatree.cli._learner_options import (
     SCHEMA_HELP,
     Data,
@@ -160,7 +160,7 @@ def fit(
 
     def train(**more: Any) -> Any:
         where = (files, target, declared, engine, master, quiet)
-        with opened_source(*where) as source:
+        with file_source(*where) as source:
             learner = PrivaTreeClassifier(**parameters, **more, schema=declared)
             return learner.fit(source)
 
