@@ -10,7 +10,8 @@ from mixed_records import schema_of, some_records
 
 from privatree.cli._app import main
 from privatree.sources import _memory_estimate as room
-from privatree.sources._source import BatchSource
+from privatree.sources._source import BatchSource, Source
+from privatree.sources.csv import _files as csv_files
 
 
 def fit(monkeypatch, *arguments):
@@ -46,6 +47,20 @@ def test_every_engine_writes_the_same_model(folder, monkeypatch, capsys, data):
         models.append((folder / "model.json").read_bytes())
         assert "Streaming" not in capsys.readouterr().err
     assert models[0] == models[1] == models[2]
+
+
+@pytest.mark.parametrize("engine", ["memory", "stream"])
+def test_the_source_is_opened_and_the_first_row_read_once(folder, monkeypatch, engine):
+    calls = []
+
+    def watch(owner, name):
+        real = getattr(owner, name)
+        monkeypatch.setattr(owner, name, lambda *given: calls.append(name) or real(*given))
+
+    watch(Source, "open")
+    watch(csv_files, "read_first_row")
+    assert fit(monkeypatch, "data.csv", "--schema", "schema.toml", "--engine", engine) == 0
+    assert calls == ["open", "read_first_row"]
 
 
 def test_what_does_not_fit_is_streamed_and_that_is_said(folder, monkeypatch, capsys):

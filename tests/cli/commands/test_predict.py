@@ -13,6 +13,8 @@ from privatree import Categorical, Model, Numeric, Schema
 from privatree.cli._app import main
 from privatree.model import TreeBuilder
 from privatree.privacy import PrivacyStatement
+from privatree.sources.csv import _files as csv_files
+from privatree.sources.csv import _rows as csv_rows
 
 
 def run(monkeypatch, *arguments):
@@ -126,6 +128,59 @@ def test_it_predicts_what_the_model_does(folder, monkeypatch, random_tree):
         assert run(monkeypatch, "predict", *arguments) == 0
         found = pq.ParquetFile("out.parquet").read().column("prediction").to_pylist()
         np.testing.assert_array_equal(found, other.predict(frame))
+
+
+LAST = {"plain": "d,50", "quoted": '"d, e",50', "ragged": "d,50,more"}
+
+
+@pytest.mark.parametrize("end", [".csv", ".parquet", None])
+@pytest.mark.parametrize("last", LAST)
+def test_files_are_read_once_some_rows_at_a_time(folder, monkeypatch, capsys, end, last):
+    (folder / "data.csv").write_text("id,age\n" + "c,30\n" * 500 + LAST[last] + "\n")
+    (folder / "more.csv").write_text("age,id\n60,f\n")
+    arguments = ("model.json", "data.csv", "more.csv", "--keep", "id")
+    real, read, written = csv_files.row_chunks, [], []
+
+    def watched(stream, *how, **more):
+        for chunk in real(stream, *how, **more):
+            read.append(stream)
+            yield chunk
+
+    monkeypatch.setattr(csv_files, "row_chunks", watched)
+    for size in (2**20, 100):
+        monkeypatch.setattr(csv_rows, "CHUNK_BYTES", size)
+        output = ["-o", f"out{end}"] if end else []
+        code = run(monkeypatch, "predict", *arguments, *output)
+        assert code == (2 if last == "ragged" else 0)
+        printed = capsys.readouterr()
+        assert ("row 502, blank lines not counted" in printed.err) == (last == "ragged")
+        files = sorted(path.name for path in folder.iterdir() if path.name.startswith("out"))
+        assert bool(files) == bool(end and not code)  # all of it, or nothing
+        written.append(printed.out.encode() + b"".join((folder / f).read_bytes() for f in files))
+    assert written[0] == written[1]
+    assert bool(written[0]) == (not code)
+    assert len(read) > 20
+    assert len({id(stream) for stream in read}) <= 4  # two files, twice
+
+
+def test_kept_columns_of_several_types_are_one(folder, monkeypatch, capsys):
+    for name, ids in (("a", pd.array([1, 2], "int32")), ("b", [2**40, 0])):
+        pd.DataFrame({"age": [30.0, 50.0], "id": ids}).to_parquet(f"part-{name}.parquet")
+    arguments = ("model.json", "part-a.parquet", "part-b.parquet", "--keep", "id")
+    assert run(monkeypatch, "predict", *arguments) == 0
+    assert capsys.readouterr().out == f"id,prediction\n1,low\n2,high\n{2**40},low\n0,high\n"
+    pd.DataFrame({"age": [30.0], "id": [b"x"]}).to_parquet("part-b.parquet")
+    assert run(monkeypatch, "predict", *arguments) == 2
+    assert capsys.readouterr() == ("", "privatree: a column must have one type in all files.\n")
+
+
+def test_a_column_that_is_kept_and_used_is_as_it_was(folder, monkeypatch):
+    pd.DataFrame({"age": pd.array([30, 50], "int8")}).to_parquet("data.parquet")
+    arguments = ("model.json", "data.parquet", "--keep", "age", "-o", "out.parquet")
+    assert run(monkeypatch, "predict", *arguments) == 0
+    written = pq.ParquetFile("out.parquet").read()
+    assert str(written.schema.field("age").type) == "int8"
+    assert written.column("prediction").to_pylist() == ["low", "high"]
 
 
 def test_no_rows(folder, monkeypatch, capsys):
