@@ -33,6 +33,20 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_pieces_are_one_file_or_none(tmp_path):
+    path = tmp_path / "table.csv"
+    with atomic_files.replaced_file(path, private=True) as file:
+        file.write(b"a\n")
+        assert not path.exists()
+        file.write(b"b\n")
+    assert path.read_bytes() == b"a\nb\n"
+    with pytest.raises(RuntimeError), atomic_files.replaced_file(path) as file:
+        file.write(b"c\n")
+        raise RuntimeError
+    assert path.read_bytes() == b"a\nb\n"
+    assert list(tmp_path.iterdir()) == [path]
+
+
 def test_a_link_goes_on_leading_to_the_file(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "file")
     atomic_files.replace_file(tmp_path / "link", "new")
