@@ -40,9 +40,14 @@ def test_pieces_are_one_file_or_none(tmp_path):
         assert not path.exists()
         file.write(b"b\n")
     assert path.read_bytes() == b"a\nb\n"
-    with pytest.raises(RuntimeError), atomic_files.replaced_file(path) as file:
-        file.write(b"c\n")
-        raise RuntimeError
+
+    def write_and_fail():
+        with atomic_files.replaced_file(path) as file:
+            file.write(b"c\n")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        write_and_fail()
     assert path.read_bytes() == b"a\nb\n"
     assert list(tmp_path.iterdir()) == [path]
 
