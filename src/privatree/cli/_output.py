@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import SpooledTemporaryFile, TemporaryFile
 from typing import BinaryIO, Literal
 
 import typer
@@ -70,6 +69,8 @@ def _is_piped_in(output: Path, inputs: Iterable[Path]) -> bool:
 
 
 def _check_folder(output: Path) -> None:
+    from tempfile import TemporaryFile
+
     try:
         with TemporaryFile(dir=output.resolve().parent):  # as will be done for the file itself
             pass
@@ -125,6 +126,8 @@ def output_file(output: Path | None) -> Iterator[BinaryIO]:
         The file, which :func:`check_output` was asked about; None for the screen, which shows
         nothing before all is there.
     """
+    from tempfile import SpooledTemporaryFile
+
     if output is not None:
         with replaced_file(output, private=True) as file:
             yield file
