@@ -42,7 +42,7 @@ from privatree.learners.tree._subtree import Block
 from privatree.model import Tree, TreeBuilder
 from privatree.model._tree_json import tree_from_dict, tree_to_dict
 from privatree.privacy import Randomness
-from privatree.privacy.mechanisms import Parts, Weights
+from privatree.privacy.mechanisms import Draw, LogWeights
 from privatree.privacy.samplers import decay_table
 from privatree.schema import Categorical, Numeric, Schema
 
@@ -461,21 +461,23 @@ def _by_enumeration(small: _SmallBlock) -> dict[int, _Scores]:
 _DIGITS = 40
 
 
-class _OneWay(Parts):
+class _OneWay(Draw):
     """Takes a given way through a series of choices, then always the first; says how likely."""
 
     def __init__(self, rate: Fraction, way: tuple[int, ...], known: dict[Any, list[Decimal]]):
-        self._rate, self._way, self._known = rate, way, known
+        super().__init__(rate, Randomness(0))
+        self._way, self._known = way, known
         self.chance, self.taken, self.others = Decimal(1), (), list[tuple[int, ...]]()
 
-    def choose(self, weights: Weights) -> int:
+    def draw(self, weights: LogWeights) -> int:
         return self._take(lambda: weights.precise(_DIGITS)[0])
 
-    def choose_by_score(self, exact_scores: NDArray[np.int64]) -> int:
+    def draw_by_score(self, exact_scores: NDArray[np.int64]) -> int:
         scores = [self._rate * int(score) for score in exact_scores]
         return self._take(lambda: [(Decimal(s.numerator) / s.denominator).exp() for s in scores])
 
     def _take(self, compute: Callable[[], Any]) -> int:
+        self._count()
         if self.taken not in self._known:
             self._known[self.taken] = compute()
         weights = self._known[self.taken]
@@ -490,12 +492,13 @@ class _OneWay(Parts):
         return chosen
 
 
-def _every_way(rate: Fraction, draw: Callable[[Parts], Any]) -> Iterator[tuple[Any, Decimal]]:
+def _every_way(rate: Fraction, draw: Callable[[Draw], Any]) -> Iterator[tuple[Any, Decimal]]:
     ways, known = [()], dict[Any, list[Decimal]]()
     while ways:
-        parts = _OneWay(rate, ways.pop(), known)
-        yield draw(parts), parts.chance
-        ways += parts.others
+        one_way = _OneWay(rate, ways.pop(), known)
+        yield draw(one_way), one_way.chance
+        assert one_way.is_closed, "a choice was expected and not made"
+        ways += one_way.others
 
 
 class _Layered(Randomness):
@@ -511,7 +514,7 @@ class _Layered(Randomness):
 
 @pytest.fixture(scope="session")
 def every_way() -> Callable[..., Iterator[tuple[Any, Decimal]]]:
-    """A rate and a function of `Parts` to its result, and its chance, for every way to choose.
+    """A rate and a function of a `Draw` to its result, and its chance, for every way to choose.
 
     To be used in a decimal context of 40 digits.
     """

@@ -96,6 +96,11 @@ MUTANTS: dict[str, Mutant] = {
         wrong_code.full_budget_per_feature,
         (Catch("stage", "a split", 1.8, SPLIT),),
     ),
+    "a split drawn twice": Mutant(
+        "a split is drawn once more than was paid for, and the better one kept",
+        wrong_code.a_split_drawn_twice,
+        (Catch("stage", "a split", 2.4, SPLIT),),
+    ),
     "range from the data": Mutant(
         "candidate cuts lie between the smallest and the largest value",
         wrong_code.range_from_the_data,

@@ -12,14 +12,18 @@ from nets import CASES, NETS
 from running_nets import fit
 
 from mutants import MUTANTS, READING_MUTANTS, Catch, Mutant
+from privatree.errors import BudgetExceededError
+from privatree.learners.tree import grow
+from privatree.privacy import Ledger, Randomness
 
-FIFTEEN = [
+SIXTEEN = [
     "exponent doubled",
     "full budget at every level",
     "purity stop",
     "argmax leaf labels",
     "categories ordered by exact counts",
     "full budget per feature",
+    "a split drawn twice",
     "range from the data",
     "noise shared by siblings",
     "prior q from exact counts",
@@ -83,7 +87,7 @@ def test_every_mutant_is_caught_by_its_nets(name, catch):
 
 
 def test_all_are_there_and_each_names_a_net_and_its_case():
-    assert list(MUTANTS) == FIFTEEN
+    assert list(MUTANTS) == SIXTEEN
     assert list(READING_MUTANTS) == EIGHT_OF_READING
     for mutant in EVERY.values():
         assert mutant.wrong
@@ -91,6 +95,16 @@ def test_all_are_there_and_each_names_a_net_and_its_case():
         for catch in mutant.catches:
             assert catch.case in CASES[catch.net]
             assert catch.at_least > 1
+
+
+@pytest.mark.parametrize("name", ["full budget per feature", "a split drawn twice"])
+def test_what_draws_more_than_was_paid_for_is_refused(monkeypatch, name):
+    case = EXACT_CASES["one by one"]
+    records = case.universe.records(case.tables[-1])
+    MUTANTS[name].apply(monkeypatch)
+    account = Ledger(case.plan.epsilon, Randomness(0))
+    with pytest.raises(BudgetExceededError, match="The draw is closed"):
+        grow(records, case.universe.candidates, case.plan, case.universe.schema, account)
 
 
 HARMLESS = Mutant("nothing", lambda patch: None, ())

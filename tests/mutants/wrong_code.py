@@ -18,7 +18,7 @@ from privatree.learners.tree._region import codes_inside, feature_of
 from privatree.learners.tree._split import UpperSplit
 from privatree.privacy import Ledger, Randomness
 from privatree.privacy import _ledger as accounts
-from privatree.privacy.mechanisms import ExponentialByParts, Geometric
+from privatree.privacy.mechanisms import Geometric, SequentialExponential
 from privatree.schema import Numeric, Schema
 from privatree.tables import read_features
 
@@ -28,8 +28,8 @@ Patch = pytest.MonkeyPatch
 
 
 def exponent_doubled(patch: Patch) -> None:
-    real = ExponentialByParts.rate
-    patch.setattr(ExponentialByParts, "rate", property(lambda m: 2 * real.fget(m)))
+    real = SequentialExponential.rate
+    patch.setattr(SequentialExponential, "rate", property(lambda m: 2 * real.fget(m)))
 
 
 def count_noise_halved(patch: Patch) -> None:
@@ -49,13 +49,13 @@ def full_budget_at_every_level(patch: Patch) -> None:
 
 
 class _FeatureByFeature:
-    """Parts of a split that choose a cut of each feature, then among these, all with one budget."""
+    """Takes a cut of each feature, then one of these, all with one budget."""
 
-    def __init__(self, parts: Any, shape: Any) -> None:
-        self._parts, self._shape = parts, shape
-        self.choose_by_score = parts.choose_by_score
+    def __init__(self, draw: Any, shape: Any) -> None:
+        self._draw, self._shape = draw, shape
+        self.draw_by_score, self.expect = draw.draw_by_score, draw.expect
 
-    def choose(self, weights: Any) -> int:
+    def draw(self, weights: Any) -> int:
         parts = np.flatnonzero(weights.exact_factors)
         features = np.array([feature_of(part, self._shape) for part in parts])
         winners = [self._among(weights, parts[features == f]) for f in np.unique(features)]
@@ -66,15 +66,31 @@ class _FeatureByFeature:
             return int(parts[0])
         factors = np.zeros_like(weights.exact_factors)
         factors[parts] = weights.exact_factors[parts]
-        return int(self._parts.choose(weights._replace(exact_factors=factors)))
+        return int(self._draw.draw(weights._replace(exact_factors=factors)))
 
 
 def full_budget_per_feature(patch: Patch) -> None:
     """As if a record were in the counts of one feature only."""
     real = UpperSplit.draw
     patch.setattr(
-        UpperSplit, "draw", lambda split, parts: real(split, _FeatureByFeature(parts, split._shape))
+        UpperSplit, "draw", lambda split, draw: real(split, _FeatureByFeature(draw, split._shape))
     )
+
+
+def a_split_drawn_twice(patch: Patch) -> None:
+    """Of two splits the one with the better score is kept; one was paid for."""
+    real = UpperSplit.draw
+
+    def mutant(split: Any, draw: Any) -> Any:
+        splits = [real(split, draw) for _ in range(2)]
+        return max(splits, key=lambda found: _score(split, *found))
+
+    patch.setattr(UpperSplit, "draw", mutant)
+
+
+def _score(split: Any, feature: int, *sides: Any) -> int:
+    start = split._shape.offsets[feature]
+    return max(int(split._exact_scores[start + codes].sum()) for codes in sides)
 
 
 def stop_prior_mismatched(patch: Patch) -> None:
@@ -140,28 +156,29 @@ def argmax_leaf_labels(patch: Patch) -> None:
     real = record_tree.draw_last_level
 
     class Surely:
-        def __init__(self, parts: Any) -> None:
-            self.choose = parts.choose
+        def __init__(self, draw: Any) -> None:
+            self.draw, self.expect = draw.draw, draw.expect
 
-        def choose_by_score(self, exact_scores: Any) -> int:
+        def draw_by_score(self, exact_scores: Any) -> int:
             return int(np.argmax(exact_scores))
 
-    patch.setattr(record_tree, "draw_last_level", lambda parts, *rest: real(Surely(parts), *rest))
+    patch.setattr(record_tree, "draw_last_level", lambda draw, *rest: real(Surely(draw), *rest))
 
 
 def categories_ordered_by_exact_counts(patch: Patch) -> None:
     """A cut in the order of the scores of the categories, in the place of any subset."""
     real = UpperSplit.draw
 
-    def mutant(split: Any, parts: Any) -> Any:
-        part = parts.choose(split.weights())
+    def mutant(split: Any, draw: Any) -> Any:
+        part = draw.draw(split.weights())
         feature = feature_of(part, split._shape)
         if not split._shape.is_category[feature]:
             return real(split, _Chosen(part))
         codes = codes_inside(split._box, split._shape, feature)
         exact_scores = split._exact_scores[split._shape.offsets[feature] + codes]
         order = np.argsort(exact_scores, kind="stable")
-        cut = parts.choose_by_score(np.cumsum(exact_scores[order])[:-1])
+        draw.expect(1)
+        cut = draw.draw_by_score(np.cumsum(exact_scores[order])[:-1])
         left = np.isin(np.arange(len(codes)), order[: cut + 1])
         return feature, codes[left], codes[~left]
 
@@ -169,12 +186,12 @@ def categories_ordered_by_exact_counts(patch: Patch) -> None:
 
 
 class _Chosen:
-    """Parts of which the first was drawn already."""
+    """A draw whose first choice was made already."""
 
     def __init__(self, part: int) -> None:
         self._part = part
 
-    def choose(self, weights: Any) -> int:
+    def draw(self, weights: Any) -> int:
         return self._part
 
 

@@ -14,7 +14,12 @@ from numpy.typing import NDArray
 from privatree.errors import BudgetExceededError, ParameterError
 from privatree.privacy import Ledger, Randomness, Spend
 from privatree.privacy._ledger import Cost
-from privatree.privacy.mechanisms import Gaussian, Geometric, TruncatedGeometric
+from privatree.privacy.mechanisms import (
+    Gaussian,
+    Geometric,
+    SequentialExponential,
+    TruncatedGeometric,
+)
 
 
 class Untouchable(Randomness):
@@ -223,6 +228,20 @@ def test_an_overspend_is_refused_before_anything_is_drawn() -> None:
         with pytest.raises(BudgetExceededError, match="Nothing was drawn"):
             part.release_all([Geometric(Fraction(3, 4))] * 2, [np.array([7])] * 2, purpose="hists")
         assert state(ledger) == before
+
+
+def test_a_draw_in_several_choices_is_charged_when_it_is_opened() -> None:
+    ledger = Ledger(Fraction(1), Randomness(1))
+    draw = ledger.open_draw(SequentialExponential(Fraction(3, 4)), purpose="split", node=5)
+    assert list(ledger.spends()) == [Spend("exponential", Fraction(3, 4), "split", 5)]
+    draw.draw_by_score(np.array([1, 2]))
+    assert ledger.remaining == Fraction(1, 4)
+    with pytest.raises(BudgetExceededError, match="The draw is closed"):
+        draw.draw_by_score(np.array([1, 2]))
+    before = state(ledger)
+    with pytest.raises(BudgetExceededError, match=r"split.*Nothing was drawn"):
+        ledger.open_draw(SequentialExponential(Fraction(3, 4)), purpose="split")
+    assert state(ledger) == before
 
 
 def test_the_untouchable_source_notices_a_draw() -> None:

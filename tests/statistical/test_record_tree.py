@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 from whole_trees import LEARNERS, RUNS, chi_square_ratio, grown, law_of
 
-from privatree.privacy.mechanisms import _sequential_exponential as exponential_by_parts
+from privatree.privacy.mechanisms import _sequential_exponential as sequential_exponential
 
 
 @pytest.mark.parametrize("name", LEARNERS)
@@ -24,8 +24,8 @@ def test_trees_have_the_exact_law_with_randomness_of_the_operating_system(name):
 
 def test_a_program_that_draws_by_another_law_is_seen(monkeypatch):
     """Mutant: splits are drawn with doubled exponents, which the law does not know of."""
-    real, law = exponential_by_parts.relative_weights, law_of("two levels")
-    monkeypatch.setattr(exponential_by_parts, "relative_weights", lambda w, r: real(w, r) ** 2)
+    real, law = sequential_exponential.relative_weights, law_of("two levels")
+    monkeypatch.setattr(sequential_exponential, "relative_weights", lambda w, r: real(w, r) ** 2)
     assert chi_square_ratio(grown("two levels"), law) > 2
 
 

@@ -8,6 +8,7 @@ from privatree.privacy._exact_epsilon import rounded_up as rounded_up
 from privatree.privacy._exact_epsilon import spendable_fraction as spendable_fraction
 from privatree.privacy._ledger import Ledger, Spend
 from privatree.privacy._ledger import Mechanism as Mechanism
+from privatree.privacy._ledger import SequentialMechanism as SequentialMechanism
 from privatree.privacy._randomness import Randomness
 from privatree.privacy._schedule import MOST_SEQUENCES as MOST_SEQUENCES
 from privatree.privacy._schedule import Schedule, Stage

@@ -1,10 +1,11 @@
 """Who spent how much privacy on what: every draw of noise is charged here before it is made.
 
-A learner holds a ledger and never a source of randomness, so it cannot draw without paying. A
-ledger covers some set of records. Spends on the same records add up (sequential composition);
-:meth:`Ledger.parallel` opens ledgers for *disjoint* subsets of the records, of which only the
-dearest counts (parallel composition). Budgets are exact fractions, and the check is made before
-the draw, whatever led to it: a filter, so spends may depend on what was released before.
+A learner holds a ledger and never a source of randomness, so it cannot draw without paying. A draw
+in several choices is opened here, and refuses once all of them are made. A ledger covers some set
+of records. Spends on the same records add up (sequential composition); :meth:`Ledger.parallel`
+opens ledgers for *disjoint* subsets of the records, of which only the dearest counts (parallel
+composition). Budgets are exact fractions, and the check is made before the draw, whatever led to
+it: a filter, so spends may depend on what was released before.
 """
 
 from __future__ import annotations
@@ -15,15 +16,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from operator import or_
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from privatree.errors import BudgetExceededError, ParameterError
 from privatree.privacy._exact_epsilon import positive_fraction
 from privatree.privacy._randomness import Randomness
 
+if TYPE_CHECKING:
+    from privatree.privacy.mechanisms import Draw
 
-class Mechanism(Protocol):
-    """What a ledger can charge for and run."""
+
+class Priced(Protocol):
+    """What a ledger can charge for."""
 
     @property
     def name(self) -> str:
@@ -33,8 +37,19 @@ class Mechanism(Protocol):
     def epsilon(self) -> Fraction:
         """Privacy cost of one release."""
 
+
+class Mechanism(Priced, Protocol):
+    """What draws all at once."""
+
     def release(self, exact: Any, randomness: Randomness) -> Any:
         """Draw."""
+
+
+class SequentialMechanism(Priced, Protocol):
+    """What draws in several choices."""
+
+    def open(self, randomness: Randomness) -> Draw:
+        """Begin a draw."""
 
 
 @dataclass(frozen=True)
@@ -133,6 +148,19 @@ class Ledger:
         self._charge([_spend(mechanism, purpose, node, times)])
         return mechanism.release(exact, self._randomness)
 
+    def open_draw(
+        self, mechanism: SequentialMechanism, *, purpose: str, node: int | None = None
+    ) -> Draw:
+        """Charge for one outcome of the mechanism, and open the draw that gives its choices.
+
+        Raises
+        ------
+        BudgetExceededError
+            If the charge does not fit the budget; nothing is opened.
+        """
+        self._charge([_spend(mechanism, purpose, node, 1)])
+        return mechanism.open(self._randomness)
+
     def release_all(
         self,
         mechanisms: Sequence[Mechanism],
@@ -179,7 +207,7 @@ class Ledger:
         return total
 
 
-def _spend(mechanism: Mechanism, purpose: str, node: int | None, times: int) -> Spend:
+def _spend(mechanism: Priced, purpose: str, node: int | None, times: int) -> Spend:
     if times < 1:
         raise ParameterError(f"times must be >= 1, got {times}.")
     delta = Fraction(getattr(mechanism, "delta", 0))

@@ -18,7 +18,7 @@ from privatree.learners.tree import _grow as record_tree
 from privatree.learners.tree._region import Shape, fine_grid, narrowed, whole_box
 from privatree.model import TreeBuilder
 from privatree.privacy import Ledger, Randomness, Stage
-from privatree.privacy.mechanisms import ExponentialByParts, Geometric, Parts
+from privatree.privacy.mechanisms import Draw, Geometric, SequentialExponential
 from privatree.privacy.samplers import precision
 from privatree.schema import Categorical, Numeric, Schema
 
@@ -247,16 +247,19 @@ def test_another_seed_gives_another_tree():
 # --- nothing but released values decides --------------------------------------------------------
 
 
-class ScriptedParts(Parts):
+class ScriptedDraw(Draw):
     """Chooses what the script says, whatever the weights of what is possible are."""
 
     def __init__(self, rng):
+        super().__init__(Fraction(1), Randomness(0))
         self._rng = rng
 
-    def choose(self, weights):
+    def draw(self, weights):
+        self._count()
         return int(self._rng.choice(np.flatnonzero(weights.exact_factors > 0)))
 
-    def choose_by_score(self, exact_scores):
+    def draw_by_score(self, exact_scores):
+        self._count()
         return int(self._rng.integers(len(exact_scores)))
 
 
@@ -273,12 +276,14 @@ class ScriptedLedger:
 
     def release(self, mechanism, exact, *, purpose, node=None):
         self.asked.append((mechanism, purpose, node))
-        if isinstance(mechanism, ExponentialByParts):
-            assert exact is None
-            return ScriptedParts(self._rng)
         assert isinstance(mechanism, Geometric)
         assert mechanism.sensitivity == 1
         return self._rng.integers(-5, 10 ** self._rng.integers(1, 7), np.shape(exact))
+
+    def open_draw(self, mechanism, *, purpose, node=None):
+        self.asked.append((mechanism, purpose, node))
+        assert isinstance(mechanism, SequentialExponential)
+        return ScriptedDraw(self._rng)
 
     def parallel(self, count):
         return (self,) * count
@@ -355,12 +360,17 @@ def test_mutants_that_look_are_caught(monkeypatch, method, mutant):
 
 def test_counts_are_of_disjoint_records_and_choices_have_the_range_of_their_score():
     """Of every node that is counted, the classes; the ranges are those of the released counts."""
-    asked = []
+    asked, draws = [], []
 
     class Recording(Ledger):
         def release(self, mechanism, exact, *, purpose, node=None, times=1):
             asked.append((mechanism, exact, purpose, node))
             return super().release(mechanism, exact, purpose=purpose, node=node, times=times)
+
+        def open_draw(self, mechanism, *, purpose, node=None):
+            asked.append((mechanism, None, purpose, node))
+            draws.append(super().open_draw(mechanism, purpose=purpose, node=node))
+            return draws[-1]
 
         def parallel(self, count):
             parts = super().parallel(count)
@@ -373,6 +383,7 @@ def test_counts_are_of_disjoint_records_and_choices_have_the_range_of_their_scor
         world = World(np.random.default_rng(seed))
         asked.clear()
         tree = world.grown(Recording(world.plan.epsilon, Randomness(seed)))
+        assert all(draw.is_closed for draw in draws)
         of_leaves = 0
         for mechanism, exact, purpose, node in asked:
             if purpose == "number of records":
@@ -436,15 +447,15 @@ def test_the_grids_of_a_block_are_nested(n_bins, n_classes):
 
 
 class OneBlock:
-    """Hands out the same parts for the one choice that there is."""
+    """Hands out the same draw for the one block that there is."""
 
-    def __init__(self, parts):
-        self._parts = parts
+    def __init__(self, draw):
+        self._draw = draw
 
-    def release(self, mechanism, exact, *, purpose, node=None):
-        assert isinstance(mechanism, ExponentialByParts)
+    def open_draw(self, mechanism, *, purpose, node=None):
+        assert isinstance(mechanism, SequentialExponential)
         assert node == 0
-        return self._parts
+        return self._draw
 
     def parallel(self, count):
         return (self,) * count
@@ -494,9 +505,9 @@ def test_a_block_has_the_law_of_all_its_trees(
     )
     values = values_of(candidates, codes)
 
-    def draw(parts):
+    def draw(one_way):
         records = CodedRecords(codes, candidates.n_codes, labels, 2)
-        tree = grow(records, candidates, plan, schema, OneBlock(parts))
+        tree = grow(records, candidates, plan, schema, OneBlock(one_way))
         predicted = [int(tree.label[leaf_of(tree, row)]) for row in values]
         return sum(p == y for p, y in zip(predicted, labels.tolist(), strict=True))
 

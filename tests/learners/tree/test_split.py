@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from privatree.learners.tree._region import Shape, codes_inside, fine_grid, whole_box
 from privatree.learners.tree._split import UNITS, UpperSplit, centring
-from privatree.privacy.mechanisms import ExponentialByParts
+from privatree.privacy.mechanisms import SequentialExponential
 from privatree.privacy.samplers import precision
 from privatree.privacy.samplers._decay import SMALLEST_FACTOR
 
@@ -146,7 +146,7 @@ def largest_loss(random_box, every_way, times=1):
         if not (box.n_inside >= 2).any():
             continue
         centre = centring(rng.integers(0, 30, n_classes).tolist())
-        mechanism = ExponentialByParts(times * EPSILON, centre.score_range)
+        mechanism = SequentialExponential(times * EPSILON, centre.score_range)
         exact_counts, one_more = random_counts(rng, shape, box, n_classes, int(rng.integers(12)))
         with localcontext(precision(DIGITS)):
             before, after = (
@@ -210,7 +210,7 @@ def test_weights_and_draws_are_those_of_all_subsets_and_cuts(
     if not (box.n_inside >= 2).any():
         return
     centre = centring(rng.integers(0, 100, n_classes).tolist())
-    mechanism = ExponentialByParts(Fraction(float(10 ** rng.uniform(-4, 2))), centre.score_range)
+    mechanism = SequentialExponential(Fraction(float(10 ** rng.uniform(-4, 2))), centre.score_range)
     exact_counts, _ = random_counts(rng, shape, box, n_classes, int(rng.integers(0, 20)))
     upper = UpperSplit(exact_counts, centre, mechanism, shape, fine_grid(candidates), box)
     weights = upper.weights()
@@ -245,7 +245,7 @@ def test_512_pure_categories_are_not_lost_below_the_smallest_numbers(make_candid
     exact_counts[np.arange(512) % 2, np.arange(512)] = 20
     exact_counts[:, 512] = 512 // 2 * 20
     centre = centring([100, 100])
-    mechanism = ExponentialByParts(Fraction(1000), centre.score_range)
+    mechanism = SequentialExponential(Fraction(1000), centre.score_range)
     weights = UpperSplit(exact_counts, centre, mechanism, shape, fine_grid(found), box).weights()
     assert weights.exact_factors[0] == pytest.approx(2.0**-512)
     assert weights.exact_factors[0] > SMALLEST_FACTOR
@@ -265,12 +265,12 @@ def test_decided_in_decimals_every_draw_is_the_same(random_box, layered):
         if not (box.n_inside >= 2).any():
             continue
         centre = centring([30, 50, 20])
-        mechanism = ExponentialByParts(Fraction(1), centre.score_range)
+        mechanism = SequentialExponential(Fraction(1), centre.score_range)
         exact_counts, _ = random_counts(rng, shape, box, 3, 20)
         arguments = exact_counts, centre, mechanism, shape, fine_grid(candidates), box
         for source in range(10):
             results = [
-                kind(*arguments).draw(mechanism.release(None, layered(source)))
+                kind(*arguments).draw(mechanism.open(layered(source)))
                 for kind in (UpperSplit, Hidden)
             ]
             first, second = [(f, left.tolist(), right.tolist()) for f, left, right in results]

@@ -31,7 +31,7 @@ from privatree.learners.tree._subtree import (
     first_split,
 )
 from privatree.privacy import Randomness
-from privatree.privacy.mechanisms import Parts
+from privatree.privacy.mechanisms import Draw
 from privatree.privacy.samplers import _halving as halving
 from privatree.privacy.samplers import decay_table, precision
 from privatree.privacy.samplers._decay import SMALLEST_FACTOR
@@ -231,7 +231,7 @@ def test_where_nothing_can_be_split_there_is_only_a_label(make_candidates):
     assert weights.exact_scores[-1] == 2
     assert weights.exact_factors[-1] == pytest.approx((1 + np.exp(-1)) / 2)
     drawn = draw_last_level(
-        Parts(Fraction(1), Randomness(0)), weights, records.class_counts()[0], block, shape
+        Draw(Fraction(1), Randomness(0)), weights, records.class_counts()[0], block, shape
     )
     assert drawn.feature is None
     assert len(drawn.left)
@@ -307,10 +307,10 @@ def test_decided_in_decimals_every_draw_is_the_same(
         hidden = weights._replace(relative_error=np.inf, precise=cache(weights.precise))
         with monkeypatch.context() as patch:
             forbid_decimals(patch)
-            in_floats = [Parts(small.rate, layered(s)).choose(weights) for s in range(20)]
+            in_floats = [Draw(small.rate, layered(s)).draw(weights) for s in range(20)]
             with pytest.raises(AssertionError, match="decided in decimals"):
-                Parts(small.rate, layered(0)).choose(hidden)
-        assert [Parts(small.rate, layered(s)).choose(hidden) for s in range(20)] == in_floats
+                Draw(small.rate, layered(0)).draw(hidden)
+        assert [Draw(small.rate, layered(s)).draw(hidden) for s in range(20)] == in_floats
         drawn.update(in_floats)
     assert len(drawn) > 5
 
@@ -319,8 +319,8 @@ def law_of_draws(small, every_way):
     """The probability of every tree of one level: the label of each code of its feature."""
     weights, block, exact_counts = weights_of(small), small.block, small.exact_counts
 
-    def draw(parts):
-        return draw_last_level(parts, weights, exact_counts, block, small.shape)
+    def draw(one_way):
+        return draw_last_level(one_way, weights, exact_counts, block, small.shape)
 
     law = Counter()
     for last, chance in every_way(small.rate, draw):

@@ -26,10 +26,12 @@ def _weights(digits: int) -> tuple[list[Decimal], Decimal]:
     return [Decimal(score).exp() for score in (3, 5, 4, 5)], Decimal(10) ** (5 - digits)
 
 
-def _by_parts(randomness: Randomness) -> tuple[int, int]:
-    parts = mechanisms.ExponentialByParts(Fraction(1)).release(None, randomness)
-    weights = mechanisms.Weights(_SCORES, np.ones(4), 0.0, _weights)
-    return parts.choose(weights), parts.choose_by_score(_SCORES)
+def _in_two_choices(randomness: Randomness) -> tuple[int, int]:
+    draw = mechanisms.SequentialExponential(Fraction(1)).open(randomness)
+    weights = mechanisms.LogWeights(_SCORES, np.ones(4), 0.0, _weights)
+    first = draw.draw(weights)
+    draw.expect(1)
+    return first, draw.draw_by_score(_SCORES)
 
 
 def _released(mechanism: Any, exact: Any) -> Callable[[Randomness], Any]:
@@ -38,7 +40,7 @@ def _released(mechanism: Any, exact: Any) -> Callable[[Randomness], Any]:
 
 RELEASES: dict[str, Callable[[Randomness], Any]] = {
     "Exponential": _released(mechanisms.Exponential(Fraction(1)), _SCORES),
-    "ExponentialByParts": _by_parts,
+    "SequentialExponential": _in_two_choices,
     "Gaussian": _released(mechanisms.Gaussian(Fraction(1), Fraction(1, 10**6)), _SCORES),
     "Geometric": _released(mechanisms.Geometric(Fraction(1)), _SCORES),
     "JointExponentialQuantiles": _released(
@@ -75,7 +77,7 @@ def _compiled_draw() -> float:
 
 
 def test_every_mechanism_is_there() -> None:
-    assert {*RELEASES, "Parts", "ValueCounts", "Weights"} == set(mechanisms.__all__)
+    assert {*RELEASES, "Draw", "ValueCounts", "LogWeights"} == set(mechanisms.__all__)
 
 
 @pytest.mark.parametrize("name", sorted(RELEASES))

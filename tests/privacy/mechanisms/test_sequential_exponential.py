@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from privatree.errors import ParameterError
+from privatree.errors import BudgetExceededError, ParameterError
 from privatree.privacy import Randomness
-from privatree.privacy.mechanisms import Exponential, ExponentialByParts, Parts, Weights
+from privatree.privacy.mechanisms import Draw, Exponential, LogWeights, SequentialExponential
 from privatree.privacy.mechanisms._sequential_exponential import relative_weights
 from privatree.privacy.samplers import _halving as halving
 from privatree.privacy.samplers import precision
@@ -28,7 +28,7 @@ CASES = {
 
 def weights_of(
     case: str, rate: Fraction = RATE, calls: list[int] | None = None, error: float = 1e-12
-) -> Weights:
+) -> LogWeights:
     scores, factors = CASES[case]
 
     def precise(digits: int) -> tuple[list[Decimal], Decimal]:
@@ -41,7 +41,7 @@ def weights_of(
             ]
             return found, Decimal(10) ** (6 - digits)
 
-    return Weights(np.array(scores), np.array(factors), error, precise)
+    return LogWeights(np.array(scores), np.array(factors), error, precise)
 
 
 def law(case: str, rate: Fraction = RATE) -> NDArray[np.float64]:
@@ -59,10 +59,12 @@ def forbid_precise(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
-def test_a_part_follows_the_law_of_its_weight(case: str, chi_square: Callable[..., float]) -> None:
-    parts = ExponentialByParts(RATE).release(None, Randomness(3))
+def test_a_choice_follows_the_law_of_its_weight(
+    case: str, chi_square: Callable[..., float]
+) -> None:
+    mechanism, source = SequentialExponential(RATE), Randomness(3)
     weights = weights_of(case)
-    draws = [parts.choose(weights) for _ in range(6000)]
+    draws = [mechanism.open(source).draw(weights) for _ in range(6000)]
     counts = np.bincount(draws, minlength=len(CASES[case][0]))
     assert counts[law(case) == 0].sum() == 0
     assert chi_square(counts, law(case), len(draws)) < 1
@@ -77,10 +79,10 @@ def test_with_the_error_infinite_every_draw_is_decided_precisely_and_is_the_same
 ) -> None:
     calls: list[int] = []
     hidden = weights_of(case, calls=calls, error=np.inf)
-    precisely = [Parts(RATE, layered(seed)).choose(hidden) for seed in range(300)]
+    precisely = [Draw(RATE, layered(seed)).draw(hidden) for seed in range(300)]
     assert len(calls) >= 300
     forbid_precise(monkeypatch)
-    in_floats = [Parts(RATE, layered(seed)).choose(weights_of(case)) for seed in range(300)]
+    in_floats = [Draw(RATE, layered(seed)).draw(weights_of(case)) for seed in range(300)]
     assert precisely == in_floats
     assert len(set(in_floats)) > 1
 
@@ -100,28 +102,28 @@ def test_weights_below_all_others_become_zero() -> None:
 
 
 def test_the_laws_beside_the_draws_are_right() -> None:
-    parts = Parts(RATE, Randomness(0))
+    draw = Draw(RATE, Randomness(0))
     for case in CASES:
-        logs = parts.log_probabilities(weights_of(case))
+        logs = draw.log_probabilities(weights_of(case))
         assert np.exp(logs) == pytest.approx(law(case), rel=1e-10)
         assert np.exp(logs).sum() == pytest.approx(1)
     scores = np.array([3, 0, 1, 5])
-    by_score = np.exp(parts.log_probabilities_by_score(scores))
+    by_score = np.exp(draw.log_probabilities_by_score(scores))
     assert by_score == pytest.approx(law("plain"))
 
 
 def test_choices_by_score_follow_their_law(chi_square: Callable[..., float]) -> None:
-    parts = ExponentialByParts(2 * RATE, 2).release(None, Randomness(4))
-    draws = [parts.choose_by_score(np.array([3, 0, 1, 5])) for _ in range(4000)]
+    mechanism, source = SequentialExponential(2 * RATE, 2), Randomness(4)
+    draws = [mechanism.open(source).draw_by_score(np.array([3, 0, 1, 5])) for _ in range(4000)]
     counts = np.bincount(draws, minlength=4)
     assert chi_square(counts, law("plain"), len(draws)) < 1
     assert chi_square(counts, law("plain", 2 * RATE), len(draws)) > 1
 
 
-def test_two_parts_together_have_the_law_of_the_whole(chi_square: Callable[..., float]) -> None:
+def test_two_choices_together_have_the_law_of_the_whole(chi_square: Callable[..., float]) -> None:
     """A row of a table by the weight of the row, then a cell of it by the cell's."""
     scores = np.array([[4, 1, 0], [2, 2, 5]])
-    mechanism = ExponentialByParts(Fraction(1))
+    mechanism = SequentialExponential(Fraction(1))
     source = Randomness(5)
 
     def sums(digits: int) -> tuple[list[Decimal], Decimal]:
@@ -129,26 +131,27 @@ def test_two_parts_together_have_the_law_of_the_whole(chi_square: Callable[..., 
             rows = [[Decimal(int(score)).exp() for score in row] for row in scores]
             return [sum(row) for row in rows], Decimal(10) ** (6 - digits)
 
-    rows = Weights(scores.max(axis=1), np.exp(scores - scores.max(axis=1, keepdims=True))
+    rows = LogWeights(scores.max(axis=1), np.exp(scores - scores.max(axis=1, keepdims=True))
                    .sum(axis=1), 1e-12, sums)  # fmt: skip
     counts = np.zeros((2, 3))
     for _ in range(4000):
-        parts = mechanism.release(None, source)
-        row = parts.choose(rows)
-        counts[row, parts.choose_by_score(scores[row])] += 1
+        draw = mechanism.open(source)
+        row = draw.draw(rows)
+        draw.expect(1)
+        counts[row, draw.draw_by_score(scores[row])] += 1
     whole = np.exp(Exponential(Fraction(1), Fraction(1)).log_probabilities(scores.ravel()))
     assert chi_square(counts.ravel(), whole, 4000) < 1
     even_rows = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True) / 2
     assert chi_square(counts.ravel(), even_rows.ravel(), 4000) > 1
 
 
-def largest_loss(mechanism: ExponentialByParts, score_range: int) -> float:
+def largest_loss(mechanism: SequentialExponential, score_range: int) -> float:
     """Over small vectors of scores that move within an interval of this length."""
-    parts, worst = mechanism.release(None, Randomness(0)), 0.0
+    draw, worst = mechanism.open(Randomness(0)), 0.0
     for scores in itertools.product((0, 2, 9), repeat=3):
-        before = parts.log_probabilities_by_score(np.array(scores))
+        before = draw.log_probabilities_by_score(np.array(scores))
         for move in itertools.product((0, score_range), repeat=3):
-            after = parts.log_probabilities_by_score(np.array(scores) + move)
+            after = draw.log_probabilities_by_score(np.array(scores) + move)
             worst = max(worst, float(np.abs(before - after).max()))
     return worst
 
@@ -156,19 +159,61 @@ def largest_loss(mechanism: ExponentialByParts, score_range: int) -> float:
 @pytest.mark.parametrize("score_range", [1, 3])
 def test_the_loss_is_at_most_epsilon_and_mutants_are_caught(score_range: int) -> None:
     epsilon = Fraction(8)
-    assert 7.9 < largest_loss(ExponentialByParts(epsilon, score_range), score_range) <= 8 + 1e-9
-    assert largest_loss(ExponentialByParts(2 * epsilon, score_range), score_range) > 15
-    assert largest_loss(ExponentialByParts(epsilon, score_range), 2 * score_range) > 15
+    assert 7.9 < largest_loss(SequentialExponential(epsilon, score_range), score_range) <= 8 + 1e-9
+    assert largest_loss(SequentialExponential(2 * epsilon, score_range), score_range) > 15
+    assert largest_loss(SequentialExponential(epsilon, score_range), 2 * score_range) > 15
 
 
 def test_the_rate_is_epsilon_by_the_range() -> None:
-    assert ExponentialByParts(Fraction(3, 2), 6).rate == Fraction(1, 4)
-    assert ExponentialByParts(0.5).rate == Fraction(1, 2)  # type: ignore[arg-type]
-    assert ExponentialByParts(Fraction(1)).name == "exponential"
+    assert SequentialExponential(Fraction(3, 2), 6).rate == Fraction(1, 4)
+    assert SequentialExponential(0.5).rate == Fraction(1, 2)  # type: ignore[arg-type]
+    assert SequentialExponential(Fraction(1)).name == "exponential"
 
 
 @pytest.mark.parametrize("name", ["epsilon", "score_range"])
 @pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf"), True, "1"])
 def test_bad_parameters_are_refused(name: str, value: Any) -> None:
     with pytest.raises(ParameterError, match=name):
-        ExponentialByParts(**{"epsilon": 1, "score_range": 2, name: value})
+        SequentialExponential(**{"epsilon": 1, "score_range": 2, name: value})
+
+
+# --- a draw gives what was paid for, and no more --------------------------------------------------
+
+SCORES = np.array([3, 0, 1, 5])
+
+
+def test_a_draw_is_closed_with_its_last_choice_and_refuses() -> None:
+    draw = SequentialExponential(RATE).open(Randomness(0))
+    assert not draw.is_closed
+    draw.draw_by_score(SCORES)
+    draw.expect(2)
+    draw.draw(weights_of("plain"))
+    assert not draw.is_closed
+    draw.draw_by_score(SCORES)
+    assert draw.is_closed
+    for once_more in (lambda: draw.draw_by_score(SCORES), lambda: draw.draw(weights_of("plain"))):
+        with pytest.raises(BudgetExceededError, match="The draw is closed"):
+            once_more()
+
+
+def test_a_closed_draw_takes_no_random_bits() -> None:
+    used, fresh = Randomness(5), Randomness(5)
+    closed = SequentialExponential(RATE).open(used)
+    closed.draw_by_score(SCORES)
+    SequentialExponential(RATE).open(fresh).draw_by_score(SCORES)
+    with pytest.raises(BudgetExceededError):
+        closed.draw_by_score(SCORES)
+    assert used.bits(64) == fresh.bits(64)
+
+
+def test_more_choices_are_expected_once_after_each() -> None:
+    draw = SequentialExponential(RATE).open(Randomness(0))
+    with pytest.raises(BudgetExceededError, match="only once after each"):
+        draw.expect(1)
+    draw.draw_by_score(SCORES)
+    with pytest.raises(BudgetExceededError, match="never fewer"):
+        draw.expect(-1)
+    draw.expect(0)
+    with pytest.raises(BudgetExceededError, match="only once after each"):
+        draw.expect(1)
+    assert draw.is_closed

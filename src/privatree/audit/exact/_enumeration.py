@@ -16,14 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privatree.model import TreeBuilder
-from privatree.privacy import Ledger, Mechanism, Randomness
-from privatree.privacy.mechanisms import (
-    ExponentialByParts,
-    Geometric,
-    Parts,
-    TruncatedGeometric,
-    Weights,
-)
+from privatree.privacy import Ledger, Mechanism, Randomness, SequentialMechanism
+from privatree.privacy.mechanisms import Draw, Geometric, LogWeights, TruncatedGeometric
 
 Result = TypeVar("Result")
 
@@ -117,6 +111,13 @@ class ScriptedLedger(Ledger):
         scripted = _Scripted(mechanism, self._script, self._counts)
         return self._ledger.release(scripted, exact, purpose=purpose, node=node, times=times)
 
+    def open_draw(
+        self, mechanism: SequentialMechanism, *, purpose: str, node: int | None = None
+    ) -> Draw:
+        """Charge, then take the choices from the script."""
+        draw = self._ledger.open_draw(mechanism, purpose=purpose, node=node)
+        return ScriptedDraw(draw, self._script)
+
 
 class _Scripted:
     """A mechanism that draws what the script says, by the law of another one."""
@@ -127,8 +128,6 @@ class _Scripted:
 
     def release(self, exact: Any, randomness: Randomness) -> Any:
         mechanism = self._mechanism
-        if isinstance(mechanism, ExponentialByParts):
-            return ScriptedParts(mechanism.release(exact, randomness), self._script)
         if isinstance(mechanism, Geometric):
             return np.array([self._count(mechanism, count) for count in exact.tolist()])
         raise TypeError(f"the law of {mechanism.name} is not known here.")
@@ -141,33 +140,31 @@ class _Scripted:
         return self._counts[self._script.choose(logs)]
 
 
-class ScriptedParts(Parts):
-    """Draws parts as a script says, by the law of others.
+class ScriptedDraw(Draw):
+    """Draws what a script says, by the law of another draw. Nothing is counted: it is replayed.
 
     Parameters
     ----------
-    parts : Parts
-        Those of the mechanism.
+    draw : Draw
+        That of the mechanism.
     script : Script
         Says what is drawn.
     """
 
-    def __init__(self, parts: Parts, script: Script) -> None:
-        self._parts = parts.real if isinstance(parts, ScriptedParts) else parts
+    def __init__(self, draw: Draw, script: Script) -> None:
+        self._real: Draw = draw._real if isinstance(draw, ScriptedDraw) else draw
         self._script = script
 
-    @property
-    def real(self) -> Parts:
-        """Those of the mechanism."""
-        return self._parts
-
-    def choose(self, weights: Weights) -> int:
+    def draw(self, weights: LogWeights) -> int:
         """What the script says."""
-        return self._script.choose(self._parts.log_probabilities(weights))
+        return self._script.choose(self._real.log_probabilities(weights))
 
-    def choose_by_score(self, exact_scores: NDArray[np.int64]) -> int:
+    def draw_by_score(self, exact_scores: NDArray[np.int64]) -> int:
         """What the script says."""
-        return self._script.choose(self._parts.log_probabilities_by_score(exact_scores))
+        return self._script.choose(self._real.log_probabilities_by_score(exact_scores))
+
+    def expect(self, n_choices: int) -> None:
+        """Whatever the script says can be drawn."""
 
 
 class ScriptedBuilder(TreeBuilder):

@@ -25,8 +25,8 @@ import numpy as np
 from privatree.audit.exact._enumeration import (
     Script,
     ScriptedBuilder,
+    ScriptedDraw,
     ScriptedLedger,
-    ScriptedParts,
     executions,
 )
 from privatree.audit.exact._universe import Table, Universe
@@ -209,8 +209,8 @@ class _Steps:
         elif isinstance(node, OpenNode):
             children = [growth.ready(replace(node, number=0, ledger=ledger))]
         elif isinstance(node, SplittingNode | BlockNode):
-            parts = ScriptedParts(node.parts, script)
-            children = growth.next_level([replace(node, number=0, ledger=ledger, parts=parts)])
+            draw = ScriptedDraw(node.draw, script)
+            children = growth.next_level([replace(node, number=0, ledger=ledger, draw=draw)])
         tables = tuple(self._part(table, child.box) for child in children)
         self._check(records, children, tables)
         spends = tuple(account.spends())

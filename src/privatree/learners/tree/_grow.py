@@ -21,7 +21,7 @@ from privatree.learners.tree._split import Centring, UpperSplit, centring
 from privatree.learners.tree._subtree import Block, block_weights, draw_last_level, first_split
 from privatree.model import Tree, TreeBuilder
 from privatree.privacy import Ledger
-from privatree.privacy.mechanisms import ExponentialByParts, Geometric, Parts, Weights
+from privatree.privacy.mechanisms import Draw, Geometric, LogWeights, SequentialExponential
 from privatree.privacy.samplers import decay_table
 from privatree.schema import Schema
 
@@ -49,8 +49,8 @@ class SplittingNode(Node):
 
     at: Position
     centre: Centring
-    mechanism: ExponentialByParts
-    parts: Parts
+    mechanism: SequentialExponential
+    draw: Draw
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class BlockNode(Node):
     """A node inside a block, of which some levels are still to be drawn."""
 
     block: Block
-    parts: Parts
+    draw: Draw
 
 
 def grow(
@@ -157,15 +157,15 @@ class Growth:
         if isinstance(stage, DrawBlock):
             return self._begin_block(node, stage)
         centre = centring(noisy_counts)
-        mechanism = ExponentialByParts(stage.epsilon, centre.score_range)
-        parts = node.ledger.release(mechanism, None, purpose="split", node=node.number)
-        return SplittingNode(node.number, node.ledger, node.box, node.at, centre, mechanism, parts)
+        mechanism = SequentialExponential(stage.epsilon, centre.score_range)
+        draw = node.ledger.open_draw(mechanism, purpose="split", node=node.number)
+        return SplittingNode(node.number, node.ledger, node.box, node.at, centre, mechanism, draw)
 
     def _begin_block(self, node: OpenNode, stage: DrawBlock) -> BlockNode:
-        mechanism = ExponentialByParts(stage.epsilon)
+        mechanism = SequentialExponential(stage.epsilon)
         levels = len(stage.grids) + 1
         what = f"last {levels} levels with their labels" if levels > 1 else "last level with labels"
-        parts = node.ledger.release(mechanism, None, purpose=what, node=node.number)
+        draw = node.ledger.open_draw(mechanism, purpose=what, node=node.number)
         grids = [self._fine]
         for n_codes in reversed(stage.grids):
             grids.insert(0, coarse_grid(grids[0], node.box, self._shape, n_codes))
@@ -175,7 +175,7 @@ class Growth:
             tuple(grids),
             node.box,
         ).where_it_begins(self._shape)
-        return BlockNode(node.number, node.ledger, node.box, block, parts)
+        return BlockNode(node.number, node.ledger, node.box, block, draw)
 
     def _noisy_counts(
         self,
@@ -223,7 +223,7 @@ class Growth:
         upper = UpperSplit(
             exact_counts, node.centre, node.mechanism, self._shape, self._fine, node.box
         )
-        feature, *sides = upper.draw(node.parts)
+        feature, *sides = upper.draw(node.draw)
         at = self._plan.child(node.at)
         start = self._shape.offsets[feature]
         numbers, ledgers, boxes = self._children(node, feature, *sides)
@@ -239,12 +239,14 @@ class Growth:
             ],
         )
 
-    def _upper_level(self, node: BlockNode, weights: Weights) -> _Going:
-        """The highest level of a block: a split, or none."""
-        part = node.parts.choose(weights)
+    def _upper_level(self, node: BlockNode, weights: LogWeights) -> _Going:
+        """The highest level of a block: a split, or none; every node below has its own choice."""
+        part = node.draw.draw(weights)
         if part == len(node.box.inside):
+            node.draw.expect(1)
             block = node.block.below_top(node.box).where_it_begins(self._shape)
             return _Going(0, [(replace(node, block=block), np.arange(self._records.n_codes[0]))])
+        node.draw.expect(2)
         feature, *sides = first_split(part, node.box, self._shape)
         children = zip(*self._children(node, feature, *sides), sides, strict=True)
         return _Going(
@@ -256,7 +258,7 @@ class Growth:
                         ledger,
                         box,
                         node.block.below_top(box).where_it_begins(self._shape),
-                        node.parts,
+                        node.draw,
                     ),
                     codes,
                 )
@@ -265,10 +267,10 @@ class Growth:
         )
 
     def _last_level(
-        self, node: BlockNode, weights: Weights, exact_counts: NDArray[np.int64]
+        self, node: BlockNode, weights: LogWeights, exact_counts: NDArray[np.int64]
     ) -> None:
         """The lowest level of a block: a label, or a split and two labels."""
-        outcome = draw_last_level(node.parts, weights, exact_counts, node.block, self._shape)
+        outcome = draw_last_level(node.draw, weights, exact_counts, node.block, self._shape)
         if outcome.feature is None or not (len(outcome.left) and len(outcome.right)):
             label = outcome.labels[0] if len(outcome.left) else outcome.labels[1]
             exact_totals = exact_counts[:, : self._shape.offsets[1]].sum(axis=1)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from privatree._support.kernels.compiling import compiled
 from privatree.learners.tree._region import Box, Grid, Shape, codes_inside, feature_of
-from privatree.privacy.mechanisms import ExponentialByParts, Parts, Weights
+from privatree.privacy.mechanisms import Draw, LogWeights, SequentialExponential
 from privatree.privacy.samplers import DECAY_ERROR, UNIT_ROUNDOFF, decay, decay_table, precision
 
 UNITS = 128
@@ -79,7 +79,7 @@ class UpperSplit:
         Counts of the node.
     centre : Centring
         The score.
-    mechanism : ExponentialByParts
+    mechanism : SequentialExponential
         The mechanism that will draw, with the score's range.
     shape, fine, box : Shape, Grid, Box
         The candidates.
@@ -89,7 +89,7 @@ class UpperSplit:
         self,
         exact_counts: NDArray[np.int64],
         centre: Centring,
-        mechanism: ExponentialByParts,
+        mechanism: SequentialExponential,
         shape: Shape,
         fine: Grid,
         box: Box,
@@ -97,7 +97,7 @@ class UpperSplit:
         self._exact_scores = np.array(centre.steps, dtype=np.int64) @ exact_counts
         self._rate, self._shape, self._fine, self._box = mechanism.rate, shape, fine, box
 
-    def weights(self) -> Weights:
+    def weights(self) -> LogWeights:
         """Of every cut, and of all subsets of each category feature together."""
         n_codes = len(self._exact_scores)
         scores, factors = np.zeros(n_codes, dtype=np.int64), np.zeros(n_codes)
@@ -105,20 +105,21 @@ class UpperSplit:
         decays = decay_table(self._rate, largest)
         _fill(self._exact_scores, self._shape, self._fine, self._box, decays, scores, factors)
         error = (n_codes + 2) * DECAY_ERROR + 50 * UNIT_ROUNDOFF
-        return Weights(scores, factors, error, self._precise)
+        return LogWeights(scores, factors, error, self._precise)
 
-    def draw(self, parts: Parts) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
+    def draw(self, draw: Draw) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
         """The feature and the codes, of those in the box, on its two sides."""
-        part = parts.choose(self.weights())
+        part = draw.draw(self.weights())
         feature = feature_of(part, self._shape)
         start = self._shape.offsets[feature]
         codes = codes_inside(self._box, self._shape, feature)
         if not self._shape.is_category[feature]:
             is_left = codes <= part - start
         else:
+            draw.expect(len(codes))
             exact_scores = self._exact_scores[start + codes]
             is_left = np.array(
-                [parts.choose_by_score(np.array([0, score])) == 1 for score in exact_scores]
+                [draw.draw_by_score(np.array([0, score])) == 1 for score in exact_scores]
             )
         return feature, codes[is_left], codes[~is_left]
 

@@ -42,7 +42,7 @@ from privatree.learners.tree._subtree_kernels import (
     subsets_of_pair,
     two_levels_total,
 )
-from privatree.privacy.mechanisms import Parts, Weights
+from privatree.privacy.mechanisms import Draw, LogWeights
 from privatree.privacy.samplers import Decay, precision
 
 
@@ -105,7 +105,7 @@ def block_weights(
     blocks: dict[int, Block],
     exact_counts: NDArray[np.int64],
     shape: Shape,
-) -> dict[int, Weights]:
+) -> dict[int, LogWeights]:
     """What each of several blocks could begin with, by its weight.
 
     Parameters
@@ -279,10 +279,10 @@ class _Parts:
 
     # --- as weights to draw from ------------------------------------------------------------------
 
-    def weights(self) -> Weights:
+    def weights(self) -> LogWeights:
         """The parts, with the error of their weights and a way to know them better."""
         error = relative_error(self._block.levels, len(self._scores), len(self._totals))
-        return Weights(self._scores, self._factors, error, self._precise)
+        return LogWeights(self._scores, self._factors, error, self._precise)
 
     def _precise(self, digits: int) -> tuple[Sequence[Decimal], Decimal]:
         block = self._block
@@ -334,8 +334,8 @@ def first_split(
 
 
 def draw_last_level(
-    parts: Parts,
-    weights: Weights,
+    draw: Draw,
+    weights: LogWeights,
     exact_counts: NDArray[np.int64],
     block: Block,
     shape: Shape,
@@ -344,9 +344,9 @@ def draw_last_level(
 
     Parameters
     ----------
-    parts : Parts
+    draw : Draw
         The draw, already paid for.
-    weights : Weights
+    weights : LogWeights
         Of what the level could begin with.
     exact_counts : array (class, code)
         Counts of the node.
@@ -355,18 +355,20 @@ def draw_last_level(
     shape : Shape
         Where the codes of each feature lie.
     """
-    part = parts.choose(weights)
+    part = draw.draw(weights)
     if part == exact_counts.shape[1]:
-        label = parts.choose_by_score(exact_counts[:, : shape.offsets[1]].sum(axis=1))
+        draw.expect(1)
+        label = draw.draw_by_score(exact_counts[:, : shape.offsets[1]].sum(axis=1))
         return LastLevel(None, np.arange(shape.offsets[1]), np.arange(0), (label, label))
     feature = feature_of(part, shape)
     start = shape.offsets[feature]
     codes = codes_inside(block.box, shape, feature)
     exact_here = exact_counts[:, start + codes]
     if shape.is_category[feature]:
-        a, b = _draw_pair(parts, exact_here, block, shape)
+        draw.expect(len(codes) + (len(exact_counts) > 2))
+        a, b = _draw_pair(draw, exact_here, block, shape)
         is_left = np.array(
-            [parts.choose_by_score(exact_here[[a, b], place]) == 0 for place in range(len(codes))]
+            [draw.draw_by_score(exact_here[[a, b], place]) == 0 for place in range(len(codes))]
         )
     else:
         is_left = codes <= part - start
@@ -374,14 +376,18 @@ def draw_last_level(
         exact_right = exact_here[:, ~is_left].sum(axis=1)
         pairs = list(permutations(range(len(exact_counts)), 2))
         exact_scores = np.array([exact_left[a] + exact_right[b] for a, b in pairs])
-        a, b = pairs[parts.choose_by_score(exact_scores)]
+        draw.expect(1)
+        a, b = pairs[draw.draw_by_score(exact_scores)]
     return LastLevel(feature, codes[is_left], codes[~is_left], (a, b))
 
 
 def _draw_pair(
-    parts: Parts, exact_counts: NDArray[np.int64], block: Block, shape: Shape
+    draw: Draw, exact_counts: NDArray[np.int64], block: Block, shape: Shape
 ) -> tuple[int, int]:
-    """The labels of a subset of categories and of the others; the other way round is the same."""
+    """The labels of a subset of categories and of the others; the other way round is the same.
+
+    With two classes there is no choice.
+    """
     pairs = list(combinations(range(len(exact_counts)), 2))
     if len(pairs) == 1:
         return pairs[0]
@@ -397,4 +403,4 @@ def _draw_pair(
             found = [weights.subsets(rows[a], rows[b], sum(rows[a] + rows[b])) for a, b in pairs]
             return found, weights.error
 
-    return pairs[parts.choose(Weights(np.array(scores), np.array(factors), error, precise))]
+    return pairs[draw.draw(LogWeights(np.array(scores), np.array(factors), error, precise))]

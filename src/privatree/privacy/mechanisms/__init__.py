@@ -8,7 +8,7 @@ they hand the mechanism to a :class:`~privatree.privacy.Ledger`, which charges f
 
     _geometric.py, _truncated_geometric.py, _laplace.py, _gaussian.py    noise
     _exponential.py, _permute_and_flip.py     a choice by its score
-    _sequential_exponential.py                one choice, drawn in parts
+    _sequential_exponential.py                one outcome, drawn in several choices
     _joint_exponential_quantiles.py           all quantiles at once, for the paper's learner
     _joint_exponential_tables.py              its weights, by dynamic programming
     _quantile_grid.py                         the cells that it draws

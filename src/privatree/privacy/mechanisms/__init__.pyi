@@ -5,19 +5,23 @@ from privatree.privacy.mechanisms._joint_exponential_quantiles import JointExpon
 from privatree.privacy.mechanisms._laplace import Laplace
 from privatree.privacy.mechanisms._permute_and_flip import PermuteAndFlip
 from privatree.privacy.mechanisms._quantile_grid import ValueCounts
-from privatree.privacy.mechanisms._sequential_exponential import ExponentialByParts, Parts, Weights
+from privatree.privacy.mechanisms._sequential_exponential import (
+    Draw,
+    LogWeights,
+    SequentialExponential,
+)
 from privatree.privacy.mechanisms._truncated_geometric import TruncatedGeometric
 
 __all__ = [
+    "Draw",
     "Exponential",
-    "ExponentialByParts",
     "Gaussian",
     "Geometric",
     "JointExponentialQuantiles",
     "Laplace",
-    "Parts",
+    "LogWeights",
     "PermuteAndFlip",
+    "SequentialExponential",
     "TruncatedGeometric",
     "ValueCounts",
-    "Weights",
 ]
