@@ -3,7 +3,7 @@
 ::
 
     PrivatreeError
-    ├── ParameterError (ValueError)      a parameter is out of its range
+    ├── ParameterError (ValueError)      a parameter is out of its range: ``.parameter`` names it
     ├── SchemaError (ValueError)         a schema contradicts itself, or the columns it is given
     ├── SourceError                      records cannot be read, or change while they are read
     ├── ModelFormatError (ValueError)    a model file is not what ``save`` writes
@@ -25,7 +25,19 @@ class PrivatreeError(Exception):
 
 
 class ParameterError(PrivatreeError, ValueError):
-    """A parameter of an estimator or mechanism is out of its range."""
+    """A parameter of an estimator or mechanism is out of its range.
+
+    Parameters
+    ----------
+    message : str
+        What must hold, what was got and what to do next.
+    parameter : str, optional
+        Its name. Nothing if no single one is at fault. The command line names its option by it.
+    """
+
+    def __init__(self, message: str, parameter: str | None = None) -> None:
+        super().__init__(message)
+        self.parameter = parameter
 
 
 class SchemaError(PrivatreeError, ValueError):

@@ -71,6 +71,21 @@ def test_show_prints_tree_and_statement(monkeypatch, capsys, saved):
             "there is no folder /no/such/folder. Create it first.\n",
         ),
         (("demo", "--epsilon", "much"), "--epsilon must be a number. See privatree demo --help.\n"),
+        (
+            ("demo", "--max-depth", "deep"),
+            "--max-depth must be a whole number. See privatree demo --help.\n",
+        ),
+        (
+            ("export", "model.json", "-f", "sq"),
+            "--format must be one of text, dot, json, sql, onnx, card, got 'sq'. "
+            "Did you mean 'sql'? See privatree export --help.\n",
+        ),
+        (
+            ("reproduce", "runtim"),
+            "poisoning-curve, backdoor, all, got 'runtim'. Did you mean 'runtime'? "
+            "See privatree reproduce --help.\n",
+        ),
+        (("fit", "x.csv"), "Missing option '--target'. See privatree fit --help.\n"),
         (("dance",), "No such command 'dance'. See privatree --help.\n"),
         (("show",), "Missing argument MODEL. See privatree show --help.\n"),
     ],

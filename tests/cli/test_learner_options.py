@@ -7,6 +7,8 @@ import pytest
 from mixed_records import schema_of, some_records
 
 from privatree.cli._app import main
+from privatree.cli._learner_options import named_as_options
+from privatree.errors import ParameterError
 
 FIT = ("fit", "data.csv", "--target", "label", "--schema", "schema.toml", "-o", "model.json")
 CERTIFY = (
@@ -36,6 +38,22 @@ def run(tmp_path, monkeypatch, capsys):
         return stopped.value.code or 0, *capsys.readouterr()
 
     return run
+
+
+def test_an_error_names_the_option_of_its_parameter():
+    options = ["max_depth", "random_state"]
+
+    def named(error):
+        with pytest.raises(ParameterError) as raised, named_as_options(options):
+            raise error
+        return str(raised.value), raised.value.parameter
+
+    depth = ParameterError("max_depth (if not None) must be 1, got 2.", "max_depth")
+    assert named(depth) == ("--max-depth must be 1, got 2.", "max_depth")
+    seed = ParameterError("random_state must be 1.", "random_state")
+    assert named(seed) == ("--seed must be 1.", "random_state")
+    for kept in (ParameterError("max_depth must be 1."), ParameterError("n must be 1.", "n")):
+        assert named(kept) == (str(kept), kept.parameter)
 
 
 @pytest.mark.slow

@@ -95,75 +95,51 @@ def purposes(fitted):
 # --- parameters ---------------------------------------------------------------------------------
 
 
+BAD = {
+    "epsilon": [0, -1.0, float("nan"), "1", True, 1e-12, 10**400],
+    "max_depth": [0, 17, 2.5, "x"],
+    "n_bins": [1, 257, None],
+    "lookahead": [0, 4],
+    "dataset_size": [0, 1e3],
+    "schedule": ["fast"],
+    "robust_levels": [0],
+    "neighbours": ["swap"],
+    "probability_share": [1.0, -0.1, math.nan, "x", True],
+    "budget": ["patients.db"],
+    "schema": [{"a": 1}],
+    "random_state": ["x", -1],
+}
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"), [(name, value) for name, values in BAD.items() for value in values]
+)
+def test_a_bad_parameter_is_named(parameter, value):
+    with pytest.raises(ParameterError, match=rf"^{parameter} .*must ") as raised:
+        model(**{parameter: value}).fit(*table(20))
+    assert raised.value.parameter == parameter
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"epsilon": 0}, "epsilon must be > 0, got 0."),
-        ({"epsilon": -1.0}, "epsilon must be > 0, got -1.0."),
-        ({"epsilon": float("nan")}, "epsilon must be a finite number, got nan."),
-        ({"epsilon": "1"}, "epsilon must be a number, got '1'."),
-        ({"epsilon": True}, "epsilon must be a number, got True."),
         ({"epsilon": 1e-12}, "epsilon must be at least 1e-09, got 1e-12."),
-        ({"epsilon": 10**400}, "epsilon must be at most 1e+09: that is no privacy."),
-        ({"max_depth": 0}, "max_depth (if not None) must be an integer from 1 to 16, got 0."),
         ({"max_depth": 17}, "max_depth (if not None) must be an integer from 1 to 16, got 17."),
-        ({"max_depth": 2.5}, "max_depth (if not None) must be an integer from 1 to 16, got 2.5."),
-        ({"max_depth": "x"}, "max_depth (if not None) must be an integer from 1 to 16, got 'x'."),
         ({"n_bins": 1}, 'n_bins (if not "auto") must be an integer from 2 to 256, got 1.'),
-        ({"n_bins": 257}, 'n_bins (if not "auto") must be an integer from 2 to 256, got 257.'),
-        ({"n_bins": None}, 'n_bins (if not "auto") must be an integer from 2 to 256, got None.'),
-        ({"lookahead": 0}, 'lookahead (if not "auto") must be an integer from 1 to 3, got 0.'),
-        ({"lookahead": 4}, 'lookahead (if not "auto") must be an integer from 1 to 3, got 4.'),
-        (
-            {"dataset_size": 0},
-            'dataset_size (if not "private") must be an integer from 1 to 1099511627776, got 0.',
-        ),
-        (
-            {"dataset_size": 1e3},
-            'dataset_size (if not "private") must be an integer from 1 to 1099511627776, '
-            "got 1000.0.",
-        ),
-        ({"schedule": "fast"}, 'schedule must be "accuracy" or "robust", got \'fast\'.'),
-        ({"robust_levels": 0}, "robust_levels must be an integer from 1 to 16, got 0."),
-        (
-            {"neighbours": "swap"},
-            'neighbours must be "add-remove" or "replace", got \'swap\'.',
-        ),
+        ({"neighbours": "swap"}, 'neighbours must be "add-remove" or "replace", got \'swap\'.'),
         (
             {"probability_share": 1.0},
             "probability_share must be 0, or from 1e-6 to 1 - 1e-6, got 1.0.",
-        ),
-        (
-            {"probability_share": -0.1},
-            "probability_share must be 0, or from 1e-6 to 1 - 1e-6, got -0.1.",
-        ),
-        (
-            {"probability_share": math.nan},
-            "probability_share must be 0, or from 1e-6 to 1 - 1e-6, got nan.",
-        ),
-        (
-            {"probability_share": "x"},
-            "probability_share must be 0, or from 1e-6 to 1 - 1e-6, got 'x'.",
-        ),
-        (
-            {"probability_share": True},
-            "probability_share must be 0, or from 1e-6 to 1 - 1e-6, got True.",
         ),
         (
             {"budget": "patients.db"},
             "budget must be a privatree.privacy.Budget, a BudgetStore or None, got str. "
             "BudgetStore(path) opens one in a file.",
         ),
-        (
-            {"schema": {"a": 1}},
-            "schema must be a privatree.Schema or None, got dict. "
-            "Schema.from_toml(path) reads one from a file.",
-        ),
-        ({"random_state": "x"}, "random_state must be None, an int or a numpy generator, got str."),
         ({"random_state": -1}, "random_state must be >= 0, got -1."),
     ],
 )
-def test_bad_parameters(changes, message):
+def test_what_is_said_of_a_bad_parameter(changes, message):
     with pytest.raises(ParameterError) as raised:
         model(**changes).fit(*table(20))
     assert str(raised.value) == message

@@ -13,4 +13,5 @@
     redact_errors.py   errors of other libraries, without values of records
     suggestions.py     did-you-mean suggestions
     toml_files.py      TOML files: read with limits, written with comments
+    validation.py      checks of parameters, whose errors name the parameter
 """

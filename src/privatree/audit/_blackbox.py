@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from privatree._support.validation import check_integer, check_number
 from privatree.audit._findings import Counting
 from privatree.audit._outcomes import MOST_PROBES, VIEWS, View, seen, train
 from privatree.audit._report import AuditReport, Finding
@@ -103,7 +104,7 @@ def audit(
     """
     check_runs(runs)
     check_confidence(confidence)
-    _check_delta(delta)
+    check_number("delta", delta, lambda d: 0.0 <= d < 1.0, "be a number, at least 0 and below 1")
     claimed = _claimed(learner, claimed)
     if neighbours is None:
         neighbours = list(known_pairs(claimed or 1.0).values())
@@ -129,20 +130,7 @@ def audit(
 
 def check_runs(runs: Any) -> None:
     """Refuse a number of trainings that could show nothing, or would never end."""
-    is_integer = isinstance(runs, int | np.integer) and not isinstance(runs, bool)
-    if not is_integer or not FEWEST_RUNS <= runs <= MOST_RUNS:
-        raise ParameterError(
-            f"runs must be an integer from {FEWEST_RUNS} to {MOST_RUNS}, got {runs!r}."
-        )
-
-
-def _check_delta(delta: Any) -> None:
-    if not _is_number(delta) or not 0.0 <= delta < 1.0:
-        raise ParameterError(f"delta must be a number, at least 0 and below 1, got {delta!r}.")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    check_integer("runs", runs, FEWEST_RUNS, MOST_RUNS)
 
 
 def _claimed(learner: Learner, given: Any) -> float | None:
@@ -152,8 +140,7 @@ def _claimed(learner: Learner, given: Any) -> float | None:
         given = classifier.get_params(deep=False).get("epsilon")
     if given is None:
         return None
-    if not _is_number(given) or not 0.0 < given < math.inf:
-        raise ParameterError(f"claimed must be a positive number or None, got {given!r}.")
+    check_number("claimed", given, lambda e: 0.0 < e < math.inf, "be a positive number or None")
     return float(given)
 
 
@@ -162,7 +149,8 @@ def _claimed_by_all(estimators: Sequence[Any]) -> float | None:
     claims = {_claimed(estimator, None) for estimator in estimators}
     if len(claims) > 1:
         raise ParameterError(
-            "claimed must be given: the classifiers for different pairs have different epsilons."
+            "claimed must be given: the classifiers for different pairs have different epsilons.",
+            "claimed",
         )
     return next(iter(claims), None)
 
@@ -172,7 +160,8 @@ def _check_pairs(pairs: Sequence[Any], views: Mapping[str, View]) -> None:
     for pair in pairs:
         if not isinstance(pair, Neighbours):
             raise ParameterError(
-                f"neighbours must be pairs of tables, as Neighbours, got {type(pair).__name__}."
+                f"neighbours must be pairs of tables, as Neighbours, got {type(pair).__name__}.",
+                "neighbours",
             )
         for view in (*(event.view for event in pair.events), *filter(None, [pair.needs])):
             if view not in views:
@@ -180,9 +169,13 @@ def _check_pairs(pairs: Sequence[Any], views: Mapping[str, View]) -> None:
                     f"the view {view!r} of pair {pair.name!r} must be one of {', '.join(views)}."
                 )
     if not pairs:
-        raise ParameterError("neighbours must be at least one pair of tables, got none.")
+        raise ParameterError(
+            "neighbours must be at least one pair of tables, got none.", "neighbours"
+        )
     if len({pair.name for pair in pairs}) < len(pairs):
-        raise ParameterError("neighbours must have different names: the report goes by them.")
+        raise ParameterError(
+            "neighbours must have different names: the report goes by them.", "neighbours"
+        )
 
 
 # --- training -------------------------------------------------------------------------------------
@@ -199,13 +192,13 @@ def _for_pair(learner: Learner, pair: Neighbours) -> Any:
             f"the class {learner.__name__}" if isinstance(learner, type) else type(learner).__name__
         )
         raise ParameterError(
-            f"learner must be a classifier or a function that makes one, got {got}."
+            f"learner must be a classifier or a function that makes one, got {got}.", "learner"
         )
     if not _is_classifier(learner):
         made = learner(pair)
         if not _is_classifier(made) or isinstance(made, type):
             raise ParameterError(
-                f"learner must make a classifier for a pair, got {type(made).__name__}."
+                f"learner must make a classifier for a pair, got {type(made).__name__}.", "learner"
             )
         estimator, _ = without_budget(made)
         return estimator
@@ -213,7 +206,8 @@ def _for_pair(learner: Learner, pair: Neighbours) -> Any:
     if hasattr(clone(estimator), "privacy_"):  # as one that was loaded, or is frozen
         raise ParameterError(
             f"learner must be trained for each table, but a copy of the {type(learner).__name__} "
-            "is trained already. Pass the classifier that trains it."
+            "is trained already. Pass the classifier that trains it.",
+            "learner",
         )
     public = {"schema": pair.schema, "max_depth": pair.max_depth}
     known = estimator.get_params(deep=False)

@@ -78,7 +78,9 @@ class Counting:
             if promise > promised:
                 best, promised = event, promise
         if best is None:
-            raise ParameterError("views must show something of a model: none of them does.")
+            raise ParameterError(
+                "views must show something of a model: none of them does.", "views"
+            )
         return best
 
     def _counted(

@@ -9,9 +9,10 @@ from typing import Any, ClassVar, Self
 
 from numpy.typing import NDArray
 
+from privatree._support.validation import check_integer
 from privatree.baselines._one_against_rest import Coding, Rules, grow
 from privatree.errors import PaperClaimWarning
-from privatree.estimators import TreeClassifier, check_epsilon, check_integer, schema_leaks
+from privatree.estimators import TreeClassifier, check_epsilon, schema_leaks
 from privatree.model import Model
 from privatree.privacy import Leak, Ledger, PrivacyStatement, Randomness, positive_fraction
 from privatree.schema import Schema

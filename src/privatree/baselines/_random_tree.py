@@ -19,12 +19,12 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from privatree._support.validation import check_integer, check_same_length
 from privatree.counting import CodedRecords
 from privatree.estimators import (
     LARGEST_DEPTH,
     TreeClassifier,
     check_epsilon,
-    check_integer,
     schema_leaks,
 )
 from privatree.model import Model, Tree, TreeBuilder
@@ -230,8 +230,7 @@ def _leaf_counts(splits: Tree, table: Table, target: Table) -> NDArray[np.int64]
     """An array (leaf, class) of exact counts, leaves in the order of their nodes."""
     matrix, columns = prediction_matrix(table, splits.schema, splits.used_features)
     labels = read_labels(target, splits.schema)
-    if len(labels) != len(matrix):
-        raise ValueError("X and y must have the same number of rows.")
+    check_same_length(len(matrix), len(labels))
     leaves = np.flatnonzero(splits.feature < 0)
     place_of_leaf = np.zeros(splits.n_nodes, dtype=np.min_scalar_type(len(leaves)))
     place_of_leaf[leaves] = np.arange(len(leaves))

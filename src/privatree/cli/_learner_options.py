@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from privatree.cli._spinner import waiting
-from privatree.errors import CertificateError, ParameterError
+from privatree.errors import ParameterError
 
 Data = Annotated[
     list[str],
@@ -111,17 +110,16 @@ def named_as_options(parameters: Collection[str]) -> Iterator[None]:
     """
     try:
         yield
-    except (ParameterError, CertificateError) as error:
-        found = _PARAMETER.match(str(error))
-        if found is None or found[1] not in parameters:
+    except ParameterError as error:
+        if error.parameter is None or error.parameter not in parameters:
             raise
-        option = _OPTIONS.get(found[1], f"--{found[1].replace('_', '-')}")
-        raise type(error)(f"{option} must{str(error)[found.end() :]}") from None
+        option = _OPTIONS.get(error.parameter, f"--{error.parameter.replace('_', '-')}")
+        _, _, requirement = str(error).partition(" must ")
+        raise type(error)(f"{option} must {requirement}", error.parameter) from None
 
 
 _OPTIONS = {"random_state": "--seed"}
 """Those that are not called as the parameter."""
-_PARAMETER = re.compile(r"([a-z_]+)(?: \(if not [^)]*\))? must\b")
 
 
 def whole_number(option: str, given: str, **words: str | None) -> int | str | None:

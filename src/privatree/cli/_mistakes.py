@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import re
+from typing import Any
 
 import typer
 
 from privatree._support.escape import visible_line
 from privatree._support.suggestions import did_you_mean
 
-_NOT_ONE_OF = re.compile(r"Value error, (?P<got>'.*') is not one of (?P<known>.*)\.")
-_MISSING = re.compile(r"Missing argument '(\w+)'")
-_PLAINER = {
-    "Input should be a valid number, unable to parse string as a number": "must be a number.",
-    "Input should be a finite number": "must be a finite number.",
-    "Input should be a valid integer, unable to parse string as an integer": (
-        "must be a whole number."
-    ),
+_MUST = {
+    "float_parsing": "must be a number.",
+    "finite_number": "must be a finite number.",
+    "int_parsing": "must be a whole number.",
 }
-"""What typer says of a value, in our words."""
+"""What a value must be, by the type of pydantic's error, which typer checks values with."""
 
 
 def one_line(error: Exception) -> str:
@@ -41,15 +37,18 @@ def one_line(error: Exception) -> str:
 
 
 def _usage(error: typer.TyperException) -> str:
-    message = error.format_message()
-    prefix, of_value, said = message.partition(": ")
-    if missing := _MISSING.match(message):
-        return f"Missing argument {missing[1].upper()}"
-    if not prefix.startswith("Invalid value for") or not of_value:
-        return message
-    option = prefix.removeprefix("Invalid value for ").partition(" / ")[0].strip("'")
-    if found := _NOT_ONE_OF.fullmatch(said):
-        known = [word.strip("'") for word in found["known"].split(", ")]
-        meant = did_you_mean(found["got"].strip("'"), known)
-        return f"{option} must be one of {', '.join(known)}, got {found['got']}.{meant}"
-    return f"{option} {_PLAINER[said]}" if said in _PLAINER else message
+    parameter: Any = getattr(error, "param", None)
+    if not isinstance(error, typer.BadParameter) or parameter is None:
+        return error.format_message()
+    is_argument = parameter.param_type_name == "argument"
+    name = parameter.name.upper() if is_argument else parameter.opts[0]
+    if is_argument and not error.message:  # nothing was passed
+        return f"Missing argument {name}"
+    cause: Any = error.__cause__
+    if not hasattr(cause, "errors"):
+        return error.format_message()
+    found = cause.errors()[0]
+    if choices := parameter.type_descriptor.choices:
+        got, known = str(found["input"]), [str(choice) for choice in choices]
+        return f"{name} must be one of {', '.join(known)}, got {got!r}.{did_you_mean(got, known)}"
+    return f"{name} {_MUST[found['type']]}" if found["type"] in _MUST else error.format_message()

@@ -136,7 +136,7 @@ def cut_points(feature: Numeric, n_codes: int) -> tuple[NDArray[np.float64], NDA
         If `n_codes` is too small.
     """
     if n_codes < 2:
-        raise ParameterError(f"n_bins must be >= 2, got {n_codes}.")
+        raise ParameterError(f"n_bins must be >= 2, got {n_codes}.", "n_bins")
     low, high = float(feature.low), float(feature.high)
     if low == high:
         return np.empty(0), np.empty(0, dtype=np.int64)

@@ -77,7 +77,7 @@ def load(name: str) -> Dataset:
             "sklearn.datasets.fetch_openml(data_id=37)."
         )
     if name not in _NAMES:
-        raise ParameterError(f"name must be one of {', '.join(_NAMES)}, got {name!r}.")
+        raise ParameterError(f"name must be one of {', '.join(_NAMES)}, got {name!r}.", "name")
     import pandas as pd
 
     folder = resources.files("privatree.datasets") / "data"

@@ -2,7 +2,5 @@ from privatree.estimators._base import LARGEST_DEPTH as LARGEST_DEPTH
 from privatree.estimators._base import TreeClassifier as TreeClassifier
 from privatree.estimators._base import check_columns as check_columns
 from privatree.estimators._base import check_epsilon as check_epsilon
-from privatree.estimators._base import check_integer as check_integer
-from privatree.estimators._base import check_one_of as check_one_of
 from privatree.estimators._base import schema_leaks as schema_leaks
 from privatree.estimators._privatree import PrivaTreeClassifier as PrivaTreeClassifier

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from privatree._support.validation import check_same_length
 from privatree.errors import ParameterError, PrivacyLeakWarning
 from privatree.inspection import check_without_schema, infer_schema
 from privatree.model import Model, mimebundle, refuse_importances, tags_of_trees
@@ -62,11 +63,12 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Let a source find the columns of the schema."""
         self._check_schema()
         if y is not None:
-            raise ParameterError("y must be left out with a source, which has its own target.")
+            raise ParameterError("y must be left out with a source, which has its own target.", "y")
         if self.schema is None:
             raise ParameterError(
                 "schema must be given with a source: reading one from all its records would leak. "
-                "privatree schema draft writes one for you to check."
+                "privatree schema draft writes one for you to check.",
+                "schema",
             )
         self._warn_if_unconfirmed(self.schema, stacklevel=5)
         source.open(self.schema)
@@ -77,7 +79,8 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.schema is not None and not isinstance(self.schema, Schema):
             raise ParameterError(
                 f"schema must be a privatree.Schema or None, got {type(self.schema).__name__}. "
-                "Schema.from_toml(path) reads one from a file."
+                "Schema.from_toml(path) reads one from a file.",
+                "schema",
             )
 
     def _warn_if_unconfirmed(self, schema: Schema, stacklevel: int) -> None:
@@ -110,8 +113,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         table, target, schema = self._open(X, y, stacklevel)
         columns = read_features(table, schema)
         labels = read_labels(target, schema)
-        if len(labels) != len(columns[0]):
-            raise ValueError("X and y must have the same number of rows.")
+        check_same_length(len(columns[0]), len(labels))
         known = labels >= 0  # a record without one of the classes is left out
         return Columns(schema, [column[known] for column in columns], labels[known], len(labels))
 
@@ -271,22 +273,10 @@ def check_epsilon(epsilon: Any) -> None:
     """Refuse an epsilon that is not a positive finite number of sensible size."""
     exact = positive_fraction("epsilon", epsilon)
     if exact < SMALLEST_EPSILON:
-        raise ParameterError(f"epsilon must be at least {SMALLEST_EPSILON:g}, got {epsilon}.")
-    if exact > LARGEST_EPSILON:
-        raise ParameterError(f"epsilon must be at most {LARGEST_EPSILON:g}: that is no privacy.")
-
-
-def check_integer(name: str, value: Any, smallest: int, largest: int) -> None:
-    """Refuse anything but an integer in a range."""
-    is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not is_integer or not smallest <= value <= largest:
         raise ParameterError(
-            f"{name} must be an integer from {smallest} to {largest}, got {value!r}."
+            f"epsilon must be at least {SMALLEST_EPSILON:g}, got {epsilon}.", "epsilon"
         )
-
-
-def check_one_of(name: str, value: Any, allowed: tuple[str, ...]) -> None:
-    """Refuse anything but one of some words."""
-    if not isinstance(value, str) or value not in allowed:
-        listed = " or ".join(f'"{word}"' for word in allowed)
-        raise ParameterError(f"{name} must be {listed}, got {value!r}.")
+    if exact > LARGEST_EPSILON:
+        raise ParameterError(
+            f"epsilon must be at most {LARGEST_EPSILON:g}: that is no privacy.", "epsilon"
+        )

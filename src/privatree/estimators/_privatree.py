@@ -8,14 +8,13 @@ from typing import Any, Self
 
 import numpy as np
 
+from privatree._support.validation import check_integer, check_number, check_one_of
 from privatree.counting import Candidates, Coder, automatic_bins
 from privatree.errors import ParameterError
 from privatree.estimators._base import (
     LARGEST_DEPTH,
     TreeClassifier,
     check_epsilon,
-    check_integer,
-    check_one_of,
     schema_leaks,
 )
 from privatree.learners.tree import FREE_DEPTH, LARGEST_COUNT, MAX_TABLE, RecordPlan, grow
@@ -209,36 +208,41 @@ class PrivaTreeClassifier(TreeClassifier):
         """Refuse what :meth:`fit` would refuse whatever the records are."""
         check_epsilon(self.epsilon)
         if self.max_depth is not None:
-            check_integer("max_depth (if not None)", self.max_depth, 1, LARGEST_DEPTH)
+            check_integer("max_depth", self.max_depth, 1, LARGEST_DEPTH, unless="None")
         if self.n_bins != "auto":
-            check_integer('n_bins (if not "auto")', self.n_bins, 2, 256)
+            check_integer("n_bins", self.n_bins, 2, 256, unless='"auto"')
         if self.lookahead != "auto":
-            check_integer('lookahead (if not "auto")', self.lookahead, 1, 3)
+            check_integer("lookahead", self.lookahead, 1, 3, unless='"auto"')
         if self.dataset_size != "private":
-            check_integer('dataset_size (if not "private")', self.dataset_size, 1, LARGEST_COUNT)
+            check_integer("dataset_size", self.dataset_size, 1, LARGEST_COUNT, unless='"private"')
         check_one_of("schedule", self.schedule, ("accuracy", "robust"))
         check_integer("robust_levels", self.robust_levels, 1, LARGEST_DEPTH)
         check_one_of("neighbours", self.neighbours, ("add-remove", "replace"))
         share = self.probability_share
-        is_number = isinstance(share, (int, float, np.number)) and not isinstance(share, bool)
-        if not is_number or not (share == 0 or 1e-6 <= share <= 1 - 1e-6):
-            raise ParameterError(
-                f"probability_share must be 0, or from 1e-6 to 1 - 1e-6, got {share!r}."
-            )
+        check_number(
+            "probability_share",
+            share,
+            lambda share: share == 0 or 1e-6 <= share <= 1 - 1e-6,
+            "be 0, or from 1e-6 to 1 - 1e-6",
+        )
         if self.budget is not None and not hasattr(self.budget, "charge"):
             raise ParameterError(
                 "budget must be a privatree.privacy.Budget, a BudgetStore or None, "
-                f"got {type(self.budget).__name__}. BudgetStore(path) opens one in a file."
+                f"got {type(self.budget).__name__}. BudgetStore(path) opens one in a file.",
+                "budget",
             )
         if self.budget is not None and self.schema is None:
             raise ParameterError(
-                "budget must be used with a schema: without one no finite epsilon covers the model."
+                "budget must be used with a schema: without one no finite epsilon covers the "
+                "model.",
+                "budget",
             )
         if self.budget is not None and isinstance(self.schema, Schema) and self.schema.unconfirmed:
             raise ParameterError(
                 "budget must be used with a schema of confirmed entries, else no finite epsilon "
                 f"covers the model; unconfirmed are: {self.schema.shown_unconfirmed()}. Check each "
-                "against public knowledge; then delete its mark, or pass schema.confirmed()."
+                "against public knowledge; then delete its mark, or pass schema.confirmed().",
+                "budget",
             )
         if share and self.epsilon * share < _SMALLEST_LEAF_EPSILON:
             raise ParameterError(
@@ -254,7 +258,8 @@ class PrivaTreeClassifier(TreeClassifier):
         if most * (2**depth - 1) > MAX_MASK:
             raise ParameterError(
                 f"max_depth must be smaller for a feature of {most} categories: the splits of a "
-                f"tree have at most {MAX_MASK} categories in all, and depth {depth} can have more."
+                f"tree have at most {MAX_MASK} categories in all, and depth {depth} can have more.",
+                "max_depth",
             )
 
     def _statement(
@@ -305,5 +310,6 @@ def _check_room(plan: RecordPlan) -> None:
     if plan.largest_table() > MAX_TABLE:
         raise ParameterError(
             "lookahead must be smaller for so many columns and classes: it needs a table of more "
-            f'than {MAX_TABLE} counts. Pass lookahead="auto".'
+            f'than {MAX_TABLE} counts. Pass lookahead="auto".',
+            "lookahead",
         )

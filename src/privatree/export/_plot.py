@@ -60,7 +60,7 @@ def plot_tree(model: Any, ax: Axes | None = None, *, max_depth: int | None = Non
     """
     tree = released_tree(model)
     if max_depth is not None and max_depth < 0:
-        raise ParameterError(f"max_depth must be >= 0, got {max_depth}.")
+        raise ParameterError(f"max_depth must be >= 0, got {max_depth}.", "max_depth")
     try:
         from matplotlib import rcParams
     except ImportError as error:
@@ -176,7 +176,7 @@ def _fit(ax: Axes, placed: Layout) -> float:
     ax.set_axis_off()
     figure = ax.get_figure(root=True)
     if figure is None:
-        raise ParameterError("ax must be on a figure.")
+        raise ParameterError("ax must be on a figure.", "ax")
     if figure.get_layout_engine() is not None:
         figure.draw_without_rendering()  # only then the size of the axes is known
     width, height = ax.bbox.width / figure.dpi, ax.bbox.height / figure.dpi

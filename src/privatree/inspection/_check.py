@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from privatree._support.suggestions import did_you_mean
+from privatree._support.validation import check_same_length
 from privatree.errors import SchemaError
 from privatree.inspection._check_result import Misfit, SchemaCheck
 from privatree.inspection._column_check import ReadColumn, column_misfits, misfit_count
@@ -117,8 +118,8 @@ def find_frame_misfits(X: Any, y: Any, schema: Schema) -> SchemaCheck:
         )
     table = open_frame(X, allow_repeats=True)
     labels = None if y is None else open_labels(y)
-    if labels is not None and labels.n_rows != table.n_rows:
-        raise ValueError("X and y must have the same number of rows.")
+    if labels is not None:
+        check_same_length(table.n_rows, labels.n_rows)
     result = SchemaCheck(schema, n_records=table.n_rows)
     positions, found = _frame_positions(table, schema, result)
     for name, position in positions.items():

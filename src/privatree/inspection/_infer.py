@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite
 
+from privatree._support.validation import listed
 from privatree.errors import PrivacyLeakWarning
 from privatree.schema import Categorical, Feature, Label, Numeric, Schema
 from privatree.tables import (
@@ -251,15 +252,10 @@ def _refuse_complex(where: str, found: ColumnType) -> None:
 def _message(schema: Schema) -> str:
     numeric = [name for name, f in schema.features.items() if isinstance(f, Numeric)]
     categorical = [name for name in schema.names if name not in numeric]
-    read = [f"the ranges of {_listed(numeric)}"] if numeric else []
-    read += [f"the categories of {_listed(categorical)}"] if categorical else []
+    read = [f"the ranges of {listed(numeric, 5, 'more columns')}"] if numeric else []
+    read += [f"the categories of {listed(categorical, 5, 'more columns')}"] if categorical else []
     return (
         f"No schema was given, so {', '.join(read)} and the class labels were read from the "
         "records. They are outside the privacy guarantee: no finite epsilon holds. Write a Schema "
         "from public knowledge and pass it."
     )
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:5])
-    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more columns"

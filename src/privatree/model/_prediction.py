@@ -148,9 +148,9 @@ def _as_matrix(matrix: ArrayLike) -> Array:
         if values.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
             values = values.astype(np.float64)
     except (TypeError, ValueError):
-        raise ParameterError("matrix must be a 2-D array of numbers.") from None
+        raise ParameterError("matrix must be a 2-D array of numbers.", "matrix") from None
     if values.ndim != 2:
-        raise ParameterError(f"matrix must have 2 dimensions, got {values.ndim}.")
+        raise ParameterError(f"matrix must have 2 dimensions, got {values.ndim}.", "matrix")
     view = values.view(np.ndarray)
     view.flags.writeable = False
     return view
@@ -162,7 +162,7 @@ def _as_columns(
     column = np.asarray(columns)
     if column.shape != (packed.n_features,) or column.dtype.kind not in "iu":
         raise ParameterError(
-            f"columns must be {packed.n_features} whole numbers, one for each feature."
+            f"columns must be {packed.n_features} whole numbers, one for each feature.", "columns"
         )
     used = column[list(packed.used_features)]
     if ((used < 0) | (used >= n_columns)).any():

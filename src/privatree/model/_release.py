@@ -158,7 +158,8 @@ class Release:
         weights = np.ones(len(actual)) if sample_weight is None else np.asarray(sample_weight)
         if weights.shape != actual.shape or not weights.sum() > 0:
             raise ParameterError(
-                "sample_weight must have one number for each record, and a positive sum."
+                "sample_weight must have one number for each record, and a positive sum.",
+                "sample_weight",
             )
         return float(np.average(predicted == actual, weights=weights))
 

@@ -50,7 +50,9 @@ class TreeBuilder:
         if not isinstance(kind, Categorical):
             raise ParameterError(f"feature {feature} has no categories. Use split_numeric.")
         if not codes <= set(range(len(kind.categories))):
-            raise ParameterError(f"left_codes must be in 0 to {len(kind.categories) - 1}.")
+            raise ParameterError(
+                f"left_codes must be in 0 to {len(kind.categories) - 1}.", "left_codes"
+            )
         mask = bytes(code in codes for code in range(len(kind.categories)))
         return self._split(node, Draft(feature=int(feature), goes_left=mask))
 
@@ -71,10 +73,10 @@ class TreeBuilder:
 
     def _check(self, node: int, feature: int) -> Feature:
         if not 0 <= node < len(self._drafts) or self._drafts[node] is not None:
-            raise ParameterError(f"node must be an unfinished node, got {node}.")
+            raise ParameterError(f"node must be an unfinished node, got {node}.", "node")
         if not 0 <= feature < len(self._features):
             raise ParameterError(
-                f"feature must be in 0 to {len(self._features) - 1}, got {feature}."
+                f"feature must be in 0 to {len(self._features) - 1}, got {feature}.", "feature"
             )
         return self._features[feature]
 

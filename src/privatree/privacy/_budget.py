@@ -9,6 +9,7 @@ from fractions import Fraction
 from threading import Lock
 from typing import NoReturn
 
+from privatree._support.validation import check_one_of
 from privatree.errors import BudgetExceededError, ParameterError
 from privatree.privacy._exact_epsilon import decimal_fraction, in_digits
 
@@ -128,8 +129,7 @@ class Budget:
 
 def checked_neighbours(neighbours: str) -> str:
     """The same, if a budget can be for them."""
-    if neighbours not in ("add-remove", "replace"):
-        raise ParameterError(f'neighbours must be "add-remove" or "replace", got {neighbours!r}.')
+    check_one_of("neighbours", neighbours, ("add-remove", "replace"))
     return neighbours
 
 

@@ -173,9 +173,13 @@ class BudgetStore:
 def _amount(epsilon: float | Fraction) -> Fraction:
     amount = decimal_fraction("epsilon", epsilon)
     if amount > _LARGEST_EPSILON:
-        raise ParameterError(f"epsilon must be at most {_LARGEST_EPSILON:g}: that is no privacy.")
+        raise ParameterError(
+            f"epsilon must be at most {_LARGEST_EPSILON:g}: that is no privacy.", "epsilon"
+        )
     if amount.denominator >= 10**_MOST_DIGITS:
-        raise ParameterError(f"epsilon must not be a fraction of {_MOST_DIGITS} digits and more.")
+        raise ParameterError(
+            f"epsilon must not be a fraction of {_MOST_DIGITS} digits and more.", "epsilon"
+        )
     return amount
 
 

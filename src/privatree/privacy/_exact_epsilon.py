@@ -19,15 +19,15 @@ def positive_fraction(name: str, value: Any) -> Fraction:
     if type(value) is Fraction and value > 0:
         return value
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise ParameterError(f"{name} must be a number, got {value!r}.")
+        raise ParameterError(f"{name} must be a number, got {value!r}.", name)
     if not isinstance(value, numbers.Rational):
         if not math.isfinite(value):
-            raise ParameterError(f"{name} must be a finite number, got {value}.")
+            raise ParameterError(f"{name} must be a finite number, got {value}.", name)
         fraction = Fraction(float(value))
     else:  # as plain integers: numpy's would overflow in the arithmetic of fractions
         fraction = Fraction(int(value.numerator), int(value.denominator))
     if fraction <= 0:
-        raise ParameterError(f"{name} must be > 0, got {value}.")
+        raise ParameterError(f"{name} must be > 0, got {value}.", name)
     return fraction
 
 

@@ -209,9 +209,9 @@ class Ledger:
 
 def _spend(mechanism: Priced, purpose: str, node: int | None, times: int) -> Spend:
     if times < 1:
-        raise ParameterError(f"times must be >= 1, got {times}.")
+        raise ParameterError(f"times must be >= 1, got {times}.", "times")
     delta = Fraction(getattr(mechanism, "delta", 0))
     if not 0 <= delta < 1:
-        raise ParameterError(f"delta must be in [0, 1), got {float(delta)}.")
+        raise ParameterError(f"delta must be in [0, 1), got {float(delta)}.", "delta")
     epsilon = positive_fraction("epsilon", mechanism.epsilon)
     return Spend(mechanism.name, epsilon, purpose, node, times, delta)

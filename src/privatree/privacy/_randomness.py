@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privatree._support.validation import is_integer
 from privatree.errors import ParameterError
 
 
@@ -41,9 +42,11 @@ class Randomness:
         """Read scikit-learn's ``random_state``: None, an int or a numpy random generator."""
         if random_state is None:
             return cls()
-        if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool):
+        if is_integer(random_state):
             if random_state < 0:
-                raise ParameterError(f"random_state must be >= 0, got {random_state}.")
+                raise ParameterError(
+                    f"random_state must be >= 0, got {random_state}.", "random_state"
+                )
             return cls(int(random_state))
         if isinstance(random_state, np.random.Generator):
             return cls(int(random_state.integers(2**63)))
@@ -51,7 +54,8 @@ class Randomness:
             return cls(int(random_state.randint(2**31)))
         raise ParameterError(
             f"random_state must be None, an int or a numpy generator, "
-            f"got {type(random_state).__name__}."
+            f"got {type(random_state).__name__}.",
+            "random_state",
         )
 
     @property
@@ -81,7 +85,7 @@ class Randomness:
     def below(self, bound: int) -> int:
         """A uniform integer in ``0, ..., bound - 1``, by rejection: exact for any size."""
         if bound < 1:
-            raise ParameterError(f"bound must be >= 1, got {bound}.")
+            raise ParameterError(f"bound must be >= 1, got {bound}.", "bound")
         count = (bound - 1).bit_length()
         while True:
             value = self.bits(count)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from privatree._support.validation import check_number
 from privatree.errors import ParameterError
 
 _BETS = np.concatenate([[1.0], 1.0 - np.logspace(-4.0, -0.1, 15)])
@@ -100,10 +101,13 @@ def clopper_pearson_lower(
 
     counts = np.asarray(successes, dtype=np.float64)
     if trials < 1 or np.any(counts < 0) or np.any(counts > trials):
-        raise ParameterError("successes must be from 0 to the number of trials, at least 1.")
+        raise ParameterError(
+            "successes must be from 0 to the number of trials, at least 1.", "successes"
+        )
     if not 0.0 < failure_probability < 1.0:
         raise ParameterError(
-            f"failure_probability must be between 0 and 1, got {failure_probability!r}."
+            f"failure_probability must be between 0 and 1, got {failure_probability!r}.",
+            "failure_probability",
         )
     happened = counts > 0  # the law below does not exist for 0
     bounds = beta.ppf(failure_probability, np.where(happened, counts, 1.0), trials - counts + 1.0)
@@ -121,15 +125,13 @@ def clopper_pearson_upper(
 def _scores(scores: ArrayLike) -> NDArray[np.float64]:
     observed = np.asarray(scores, dtype=np.float64)
     if observed.ndim != 1 or observed.size == 0:
-        raise ParameterError("scores must be a list of at least one number.")
+        raise ParameterError("scores must be a list of at least one number.", "scores")
     if not np.all((observed >= 0.0) & (observed <= 1.0)):  # not true of NaN either
-        raise ParameterError("scores must be numbers from 0 to 1.")
+        raise ParameterError("scores must be numbers from 0 to 1.", "scores")
     return observed
 
 
 def check_confidence(confidence: Any) -> float:
     """Refuse anything but a number between 0 and 1."""
-    is_number = isinstance(confidence, (int, float, np.number)) and not isinstance(confidence, bool)
-    if not is_number or not 0.0 < confidence < 1.0:
-        raise ParameterError(f"confidence must be between 0 and 1, got {confidence!r}.")
+    check_number("confidence", confidence, lambda c: 0.0 < c < 1.0, "be between 0 and 1")
     return float(confidence)

@@ -35,7 +35,7 @@ def progress_bar(
         If there must be a bar, and rich is not installed.
     """
     if shown is not None and not isinstance(shown, bool):
-        raise ParameterError(f"progress must be True, False or None, got {shown!r}.")
+        raise ParameterError(f"progress must be True, False or None, got {shown!r}.", "progress")
     try:
         from rich.console import Console
         from rich.progress import (

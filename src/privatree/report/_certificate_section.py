@@ -89,7 +89,8 @@ def certificate_section(
         if certificate.majority is not None and certificate.majority.label not in classes:
             raise ParameterError(
                 "certificate must be of the records that made the model, and its most frequent "
-                "label is none of the model's. Certify with those."
+                "label is none of the model's. Certify with those.",
+                "certificate",
             )
         lower = shown_score(certificate.lower, up=False)
         measured = Measured(
@@ -147,11 +148,14 @@ def _check_match(privacy: PrivacyStatement, certificate: Any, why_not: str) -> N
 
     if not isinstance(certificate, AccuracyCertificate):
         raise ParameterError(
-            f"certificate must be an AccuracyCertificate, got {type(certificate).__name__}."
+            f"certificate must be an AccuracyCertificate, got {type(certificate).__name__}.",
+            "certificate",
         )
     if certificate.claimed_by is not None or why_not:
         reason = why_not or "It rests on a claim that the learner itself does not make."
-        raise ParameterError(f"certificate must be left out for this model. {reason}")
+        raise ParameterError(
+            f"certificate must be left out for this model. {reason}", "certificate"
+        )
     written = PrivacyStatement.from_dict(privacy.to_dict())  # amounts rounded up as in a file
     for name in ("learner", "epsilon", "neighbours", "schedule"):
         mine, its = getattr(written, name), getattr(certificate.privacy, name)
@@ -159,7 +163,8 @@ def _check_match(privacy: PrivacyStatement, certificate: Any, why_not: str) -> N
             got = f": {_shown(its)}, not {_shown(mine)}" if name != "schedule" else ""
             raise ParameterError(
                 f"certificate must be of the learner that made the model, and its {name} is "
-                f"another{got}. Certify with the parameters that the model was trained with."
+                f"another{got}. Certify with the parameters that the model was trained with.",
+                "certificate",
             )
 
 

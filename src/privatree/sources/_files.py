@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privatree._support.suggestions import did_you_mean
+from privatree._support.validation import listed
 from privatree.errors import SchemaError
 from privatree.schema import Categorical, Feature
 from privatree.tables import (
@@ -314,10 +315,10 @@ def matched_columns(
         hint = mistake or did_you_mean(absent[0], others or called)
         if not hint and len(absent) == len(wanted):
             hint = if_none
-        raise SchemaError(f"{file}: must have every column needed, lacks {_listed(absent)}.{hint}")
+        raise SchemaError(f"{file}: must have every column needed, lacks {listed(absent)}.{hint}")
     if twice := [name for name in wanted if called.count(name) > 1]:
         raise SchemaError(
-            f"{file}: columns must be distinct, got {_listed(twice)} twice. Rename or delete one."
+            f"{file}: columns must be distinct, got {listed(twice)} twice. Rename or delete one."
         )
     # Of a name no more than its first line: a stray quote in the first row can hide records in it.
     unused = [" ".join(name.splitlines()[:1]) for name in called if name not in wanted]
@@ -346,8 +347,3 @@ def check_column_type(
             check_feature_type(name, found, feature, of_a_frame=True)
     except SchemaError as error:
         raise SchemaError(f"{file}: {error}") from None
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:10])
-    return shown if len(names) <= 10 else f"{shown} and {len(names) - 10} more"

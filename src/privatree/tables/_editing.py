@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privatree._support.validation import check_same_length, is_integer
 from privatree.errors import ParameterError
 from privatree.tables._containers import is_from
 
@@ -29,8 +30,7 @@ def check_table(X: Any, y: Any) -> None:
             "y must be a 1-D numpy array, a list or a pandas or polars Series, "
             f"got {_kind(y)}. Convert it to one of these."
         )
-    if len(X) != len(y):
-        raise ParameterError("X and y must have the same number of rows.")
+    check_same_length(len(X), len(y))
 
 
 def check_records(X: Any) -> None:
@@ -61,8 +61,11 @@ def column_position(X: Any, column: Any) -> int:
     names = column_names(X)
     if column in names:
         return names.index(column)
-    is_number = isinstance(column, (int, np.integer)) and not isinstance(column, bool)
-    if is_number and all(isinstance(name, str) for name in names) and 0 <= column < len(names):
+    if (
+        is_integer(column)
+        and all(isinstance(name, str) for name in names)
+        and 0 <= column < len(names)
+    ):
         return int(column)
     if isinstance(X, np.ndarray):
         raise ParameterError(

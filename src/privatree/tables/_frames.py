@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privatree._support.suggestions import did_you_mean
+from privatree._support.validation import check_same_length, listed
 from privatree.errors import SchemaError
 from privatree.schema import Categorical, Feature, Schema
 from privatree.tables._batch import Batch
@@ -123,8 +124,7 @@ def frame_batch(X: Any, y: Any, schema: Schema, names: Sequence[str] | None = No
     target = open_labels(y)
     (labels,) = target.columns
     check_class_type("y", labels.type, schema.classes)
-    if target.n_rows != table.n_rows:
-        raise ValueError("X and y must have the same number of rows.")
+    check_same_length(table.n_rows, target.n_rows)
     in_order = positions == list(range(len(table.columns)))
     features = [table.columns[position] for position in positions]
     return Batch(table.n_rows, features, labels, table.array if in_order else None)
@@ -214,16 +214,11 @@ def _positions(table: Table, schema: Schema) -> list[int]:
     position_of = {name: position for position, name in enumerate(table.names)}
     if absent := [name for name in schema.names if name not in position_of]:
         raise SchemaError(
-            f"X must have every column of the schema, but lacks {_listed(absent)}. "
+            f"X must have every column of the schema, but lacks {listed(absent)}. "
             "Add them or take them out of the schema."
             f"{did_you_mean(absent[0], [n for n in table.names if n not in schema.features])}"
         )
     return [position_of[name] for name in schema.names]
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:10])
-    return shown if len(names) <= 10 else f"{shown} and {len(names) - 10} more"
 
 
 def _contents(table: Table, positions: Sequence[int]) -> Iterator[Column]:

@@ -66,7 +66,8 @@ def table_stream(data: Any) -> TableStream:
         raise ParameterError(
             "data must be a pandas or polars frame, a DuckDB relation, a pyarrow table, reader, "
             "dataset or scanner, an object with an Arrow stream, or a function that returns one of "
-            f"these, got {type(data).__name__}."
+            f"these, got {type(data).__name__}.",
+            "data",
         )
     if kind is None:
         return called(partial(_once, data))
@@ -220,7 +221,8 @@ class _Held:
         if not self._names.issuperset(names):
             raise ParameterError(
                 "data must be given anew for other columns: it is a stream, which can be read only "
-                "once."
+                "once.",
+                "data",
             )
         for batch in self._batches:
             yield from _read_arrow(batch, names)

@@ -34,6 +34,7 @@ def chosen_pairs(
     if unknown:
         raise ParameterError(
             f"pairs must be among {', '.join(pairs)}, got {unknown[0]!r}."
-            f"{did_you_mean(unknown[0], tuple(pairs))}"
+            f"{did_you_mean(unknown[0], tuple(pairs))}",
+            "pairs",
         )
     return [pairs[name] for name in dict.fromkeys(names)] if names else list(pairs.values())

@@ -151,6 +151,7 @@ def chosen_reader(name: str) -> Reader:
     if name not in READERS:
         raise ParameterError(
             f"reader must be one of {', '.join(READERS)}, got {name!r}."
-            f"{did_you_mean(name, tuple(READERS))}"
+            f"{did_you_mean(name, tuple(READERS))}",
+            "reader",
         )
     return READERS[name]

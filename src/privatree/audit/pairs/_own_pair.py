@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from privatree._support.validation import check_same_length
 from privatree.audit.pairs._neighbours import Neighbours, Records
 from privatree.errors import ParameterError
 from privatree.schema import Schema
@@ -51,8 +52,7 @@ def own_pair(
     """
     tables = [Records(X, np.asarray(y)) for X, y in (first, second)]
     for table in tables:
-        if len(table.X) != len(table.y):
-            raise ParameterError("X and y must have the same number of rows.")
+        check_same_length(len(table.X), len(table.y))
         if list(getattr(table.X, "columns", ())) != list(schema.names):
             raise ParameterError(
                 "both tables must be frames with the columns of the schema, in its order."

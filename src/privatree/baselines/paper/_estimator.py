@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from privatree._support.validation import check_integer, check_one_of
 from privatree.baselines.paper._budget import split_budget
 from privatree.baselines.paper._tree import (
     PaperPlan,
@@ -22,8 +23,6 @@ from privatree.estimators import (
     LARGEST_DEPTH,
     TreeClassifier,
     check_epsilon,
-    check_integer,
-    check_one_of,
     schema_leaks,
 )
 from privatree.model import Model
@@ -197,11 +196,14 @@ class PaperPrivaTreeClassifier(TreeClassifier):
         check_integer("max_depth", self.max_depth, 1, LARGEST_DEPTH)
         check_integer("n_bins", self.n_bins, 2, 256)
         if not 0 < positive_fraction("max_leaf_error", self.max_leaf_error) < 1:
-            raise ParameterError(f"max_leaf_error must be < 1, got {self.max_leaf_error}.")
+            raise ParameterError(
+                f"max_leaf_error must be < 1, got {self.max_leaf_error}.", "max_leaf_error"
+            )
         check_one_of("quantiles", self.quantiles, ("private", "exact"))
         if not isinstance(self.stop_when_pure, (bool, np.bool_)):
             raise ParameterError(
-                f"stop_when_pure must be True or False, got {self.stop_when_pure!r}."
+                f"stop_when_pure must be True or False, got {self.stop_when_pure!r}.",
+                "stop_when_pure",
             )
 
     def _statement(self, plan: PaperPlan, ledger: Ledger, seeded: bool) -> PrivacyStatement:

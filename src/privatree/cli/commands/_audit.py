@@ -145,12 +145,13 @@ def audit(
     if output is not None:
         check_output(output, [path for path in (data, neighbour, schema) if path is not None])
 
+    from privatree._support.validation import check_integer
     from privatree.audit import FileNeighbours
     from privatree.audit import audit as audit_learner
     from privatree.audit.pairs import chosen_pairs
     from privatree.baselines import methods
     from privatree.cli._learner_options import named_as_options
-    from privatree.estimators import LARGEST_DEPTH, check_epsilon, check_integer
+    from privatree.estimators import LARGEST_DEPTH, check_epsilon
     from privatree.repetition import check_confidence
 
     audited = methods.get(method)

@@ -218,5 +218,7 @@ def chosen_dialect(name: str | None) -> Dialect:
     if name is None:
         return _STANDARD
     if name not in DIALECTS:
-        raise ParameterError(f"dialect must be one of {', '.join(DIALECTS)}, got {name!r}.")
+        raise ParameterError(
+            f"dialect must be one of {', '.join(DIALECTS)}, got {name!r}.", "dialect"
+        )
     return DIALECTS[name]

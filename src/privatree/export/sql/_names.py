@@ -32,7 +32,8 @@ def table_name(table: str, dialect: Dialect) -> tuple[str, str]:
     if table and not found:
         raise ParameterError(
             "table must be a name, or several with dots between, in double quotes if one has a "
-            f"""dot itself: clinic."patients.2024". Got {table!r}."""
+            f"""dot itself: clinic."patients.2024". Got {table!r}.""",
+            "table",
         )
     parts = [quoted.replace('""', '"') if quoted else bare for quoted, bare in found] or [""]
     if len(parts) > dialect.max_parts:

@@ -48,7 +48,7 @@ class Gaussian:
         for field in ("epsilon", "delta", "sensitivity"):
             object.__setattr__(self, field, positive_fraction(field, getattr(self, field)))
         if self.delta >= 1:
-            raise ParameterError(f"delta must be < 1, got {float(self.delta)}.")
+            raise ParameterError(f"delta must be < 1, got {float(self.delta)}.", "delta")
 
     @property
     def step(self) -> float:

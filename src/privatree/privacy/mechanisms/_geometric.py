@@ -44,7 +44,9 @@ class Geometric:
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", positive_fraction("epsilon", self.epsilon))
         if not isinstance(self.sensitivity, int) or self.sensitivity < 1:
-            raise ParameterError(f"sensitivity must be an integer >= 1, got {self.sensitivity!r}.")
+            raise ParameterError(
+                f"sensitivity must be an integer >= 1, got {self.sensitivity!r}.", "sensitivity"
+            )
 
     @property
     def rate(self) -> Fraction:

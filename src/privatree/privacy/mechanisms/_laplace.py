@@ -22,7 +22,9 @@ _SMALLEST_SENSITIVITY = Fraction(1, 2**500)
 def grid_step(sensitivity: Fraction) -> Fraction:
     """A power of two, about a 4096th of the sensitivity: the grid that released numbers lie on."""
     if not _SMALLEST_SENSITIVITY <= sensitivity <= 1 / _SMALLEST_SENSITIVITY:
-        raise ParameterError("sensitivity must be between 2^-500 and 2^500. Change the unit.")
+        raise ParameterError(
+            "sensitivity must be between 2^-500 and 2^500. Change the unit.", "sensitivity"
+        )
     exponent = (sensitivity / _STEPS_A_SENSITIVITY).__floor__().bit_length() - 1
     if exponent < 0:
         exponent = -((_STEPS_A_SENSITIVITY / sensitivity).__ceil__().bit_length())

@@ -43,7 +43,7 @@ class TruncatedGeometric:
         object.__setattr__(self, "epsilon", self._untruncated.epsilon)
         if self.lower is not None and self.upper is not None and self.lower > self.upper:
             raise ParameterError(
-                f"lower must be <= upper, got lower={self.lower} and upper={self.upper}."
+                f"lower must be <= upper, got lower={self.lower} and upper={self.upper}.", "lower"
             )
 
     @property

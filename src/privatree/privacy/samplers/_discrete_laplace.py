@@ -45,7 +45,9 @@ def add_clamped(exact_counts: NDArray[np.int64], noise: NDArray[np.int64]) -> ND
     Without it the largest noise would give an exact count away.
     """
     if exact_counts.dtype.kind not in "iu":
-        raise ParameterError(f"counts must be of an integer type, got {exact_counts.dtype}.")
+        raise ParameterError(
+            f"counts must be of an integer type, got {exact_counts.dtype}.", "counts"
+        )
     if exact_counts.dtype == np.uint64:
         exact_counts = np.minimum(exact_counts, np.uint64(2**60))
     exact_counts = np.clip(exact_counts.astype(np.int64), -(2**60), 2**60)

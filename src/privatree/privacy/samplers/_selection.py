@@ -89,7 +89,9 @@ def _as_scores(exact_scores: NDArray[Any]) -> Scores:
         return exact_scores.astype(np.float64, copy=False)
     if kind == "i" or (kind == "u" and exact_scores.dtype.itemsize < 8):
         return exact_scores.astype(np.int64, copy=False)
-    raise ParameterError(f"scores must be int64 or float64 numbers, got {exact_scores.dtype}.")
+    raise ParameterError(
+        f"scores must be int64 or float64 numbers, got {exact_scores.dtype}.", "scores"
+    )
 
 
 # --- in floats ----------------------------------------------------------------------------------

@@ -77,7 +77,8 @@ def art_classifier(model: Any, schema: Schema | None = None) -> Any:
     if not isinstance(schema, Schema):
         raise ParameterError(
             f"schema must be a privatree.Schema, got {type(schema).__name__}. Pass one, or a model "
-            "that was given one."
+            "that was given one.",
+            "schema",
         )
     return ScikitlearnClassifier(UnitCubeClassifier(model, schema), clip_values=(0.0, 1.0))
 
@@ -135,7 +136,8 @@ class UnitCubeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if array.ndim != 2 or array.shape[1] != self.n_features_in_:
             raise ParameterError(
                 f"points must have one row for each and {self.n_features_in_} columns, "
-                f"got the shape {array.shape}."
+                f"got the shape {array.shape}.",
+                "points",
             )
         return pd.DataFrame(
             {
@@ -164,7 +166,8 @@ class UnitCubeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if isinstance(self.model, Model) or not hasattr(self.model, "fit"):
             raise ParameterError(
                 f"model must be an estimator to be trained, got {type(self.model).__name__}, which "
-                "only predicts."
+                "only predicts.",
+                "model",
             )
         self.model_ = clone(self.model).fit(self._input(X, self.model), self._class_labels()[y])
         return self

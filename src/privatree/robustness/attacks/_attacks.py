@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
+from privatree._support.validation import is_integer
 from privatree.errors import ParameterError
 from privatree.tables import (
     Rows,
@@ -91,7 +92,7 @@ class BackdoorAttack:
     def __post_init__(self) -> None:
         """Refuse what is no attack."""
         if not isinstance(self.trigger, Mapping) or not self.trigger:
-            raise ParameterError("trigger must map at least one column to a value.")
+            raise ParameterError("trigger must map at least one column to a value.", "trigger")
         object.__setattr__(self, "trigger", dict(self.trigger))
         _check_labels(self.target, self.source)
 
@@ -125,7 +126,8 @@ class BackdoorAttack:
             if not (0 <= row < height and 0 <= column < width):
                 raise ParameterError(
                     f"pixels must lie inside {height} rows and {width} columns, counted from 0, "
-                    f"got ({row}, {column})."
+                    f"got ({row}, {column}).",
+                    "pixels",
                 )
             trigger[row * width + column] = value
         return cls(trigger, target=target, source=source, random_state=random_state)
@@ -193,7 +195,8 @@ class LabelFlipAttack:
         if n > len(sources):
             raise ParameterError(
                 f"n must be at most the number of records whose label can be flipped, got {n}. "
-                "Flip fewer, or leave source out to flip any."
+                "Flip fewer, or leave source out to flip any.",
+                "n",
             )
         randomness = check_random_state(self.random_state)
         rows = randomness.permutation(sources)[:n]
@@ -208,7 +211,7 @@ class LabelFlipAttack:
             return [(self.target, rows)]
         classes = list(dict.fromkeys(label for label in labels if label is not None))
         if len(classes) < 2:
-            raise ParameterError("y must have two labels to flip between. Give a target.")
+            raise ParameterError("y must have two labels to flip between. Give a target.", "y")
         number = {label: i for i, label in enumerate(classes)}
         steps = randomness.randint(1, len(classes), size=len(rows))
         new = (np.array([number[labels[row]] for row in rows], dtype=int) + steps) % len(classes)
@@ -238,7 +241,9 @@ class InsertionAttack:
     def __post_init__(self) -> None:
         """Refuse a point without a label."""
         if self.point is not None and self.label is None:
-            raise ParameterError("label must be given with a point: say what the copies are.")
+            raise ParameterError(
+                "label must be given with a point: say what the copies are.", "label"
+            )
 
     def poison(self, X: Any, y: Any, n: int) -> PoisonedData:
         """Add n copies of the record: n edits."""
@@ -272,7 +277,8 @@ def _records_of(y: Any, source: Any, target: Any) -> Rows:
         wanted = "a label other than the target" if source is None else f"the label {source!r}"
         raise ParameterError(
             f"y must have records with {wanted}, got none. Look at the type of the labels: 1 and "
-            "'1' are different."
+            "'1' are different.",
+            "y",
         )
     return np.array(rows, dtype=np.intp)
 
@@ -285,18 +291,20 @@ def _values_by_position(X: Any, point: Any) -> dict[int, Any]:
         values = dict(enumerate(point))
     if len(values) != X.shape[1]:
         raise ParameterError(
-            f"point must have a value for each of the {X.shape[1]} columns of X, got {len(values)}."
+            f"point must have a value for each of the {X.shape[1]} columns of X, got "
+            f"{len(values)}.",
+            "point",
         )
     return values
 
 
 def _check_labels(target: Any, source: Any) -> None:
     if target is None:
-        raise ParameterError("target must be a label, got None.")
+        raise ParameterError("target must be a label, got None.", "target")
     if source is not None and source == target:
         raise ParameterError(f"source and target must be different labels, got {target!r} twice.")
 
 
 def _check_number(n: Any) -> None:
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 0:
-        raise ParameterError(f"n must be an integer >= 0, the number of records, got {n!r}.")
+    if not is_integer(n) or n < 0:
+        raise ParameterError(f"n must be an integer >= 0, the number of records, got {n!r}.", "n")

@@ -8,8 +8,7 @@ from fractions import Fraction
 from math import floor
 from typing import Any
 
-import numpy as np
-
+from privatree._support.validation import is_integer
 from privatree.errors import ParameterError
 
 USUAL_SHARES = ("0.1%", "0.5%", "1%")
@@ -28,16 +27,17 @@ def poisoned_records(poisoned: Sequence[int | str], n_train: int) -> tuple[int, 
     """
     if isinstance(poisoned, (str, bytes)) or not hasattr(poisoned, "__iter__"):
         raise ParameterError(
-            f"poisoned must be a list of numbers and shares such as [10, '1%'], got {poisoned!r}."
+            f"poisoned must be a list of numbers and shares such as [10, '1%'], got {poisoned!r}.",
+            "poisoned",
         )
     numbers = tuple(dict.fromkeys(_number(entry, n_train) for entry in poisoned))
     if not numbers:
-        raise ParameterError("poisoned must be a list of at least one number or share.")
+        raise ParameterError("poisoned must be a list of at least one number or share.", "poisoned")
     return numbers
 
 
 def _number(entry: Any, n_train: int) -> int:
-    if isinstance(entry, (int, np.integer)) and not isinstance(entry, bool) and entry >= 0:
+    if is_integer(entry) and entry >= 0:
         return int(entry)
     if isinstance(entry, str) and entry.strip().endswith("%"):
         try:
@@ -47,5 +47,6 @@ def _number(entry: Any, n_train: int) -> int:
         if share.is_finite() and 0 <= share <= 100:
             return floor(Fraction(share) * n_train / 100)
     raise ParameterError(
-        f"poisoned must be numbers of records >= 0 or shares from '0%' to '100%', got {entry!r}."
+        f"poisoned must be numbers of records >= 0 or shares from '0%' to '100%', got {entry!r}.",
+        "poisoned",
     )

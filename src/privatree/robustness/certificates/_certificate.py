@@ -9,8 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import numpy as np
-
+from privatree._support.validation import is_number
 from privatree.errors import ParameterError
 from privatree.privacy import PrivacyStatement
 from privatree.repetition import check_confidence
@@ -79,7 +78,7 @@ class Certificate:
             if self.more_is_better
             else (self.clean_bound < self.estimate)
         ):
-            raise ParameterError("clean_bound must not be better than the estimate.")
+            raise ParameterError("clean_bound must not be better than the estimate.", "clean_bound")
         if min(self.refits, self.n_train, self.n_test) < 1 or min(self.poisoned, default=0) < 0:
             raise ParameterError("refits and records must be >= 1, poisoned records >= 0.")
 
@@ -127,11 +126,10 @@ class Certificate:
         int or None
             None if the score is not certain even without an edit; 0 if only without one.
         """
-        is_number = isinstance(score, (int, float, np.number)) and not isinstance(score, bool)
-        wanted = (score if self.more_is_better else 1.0 - score) if is_number else math.nan
+        wanted = (score if self.more_is_better else 1.0 - score) if is_number(score) else math.nan
         if not 0 < wanted <= 1:
             allowed = "> 0 and <= 1" if self.more_is_better else ">= 0 and < 1"
-            raise ParameterError(f"score must be {allowed}, got {score!r}. 70% is 0.7.")
+            raise ParameterError(f"score must be {allowed}, got {score!r}. 70% is 0.7.", "score")
         return most_edits(lambda edits: best(self.spending, self._good, edits).value >= wanted)
 
     def table(self) -> pd.DataFrame:

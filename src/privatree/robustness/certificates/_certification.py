@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
+from privatree._support.validation import check_integer
 from privatree.errors import CertificateError, ParameterError
-from privatree.estimators import check_integer
 from privatree.privacy import PrivacyStatement
 from privatree.repetition import check_confidence, fit_quietly, refit, without_budget
 from privatree.robustness.attacks._poisoned import poisoned_records

@@ -145,7 +145,7 @@ def claimed_accuracy_certificate(
         If there is no claim, or the learner guarantees its epsilon itself.
     """
     if not isinstance(claimed_by, str) or not claimed_by.strip():
-        raise ParameterError("claimed_by must name who claims the epsilon, got none.")
+        raise ParameterError("claimed_by must name who claims the epsilon, got none.", "claimed_by")
     task = Certification.of(estimator, X, y, confidence, refits)
     figures = task.figures(poisoned, y_test)
     privacy = task.claimed_privacy()
@@ -197,7 +197,8 @@ def attack_success_certificate(
     if not callable(getattr(attack, "success_rate", None)):
         raise ParameterError(
             "attack must have success_rate(model, X_test, y_test), as a BackdoorAttack does, got "
-            f"{type(attack).__name__}."
+            f"{type(attack).__name__}.",
+            "attack",
         )
     task = Certification.of(estimator, X, y, confidence, refits)
     figures = task.figures(poisoned, y_test)

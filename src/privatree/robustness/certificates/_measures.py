@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from privatree._support.validation import listed
 from privatree.errors import CertificateError, ParameterError
 from privatree.model import Model
 from privatree.robustness.attacks._trigger_reading import trigger_notes
@@ -33,7 +34,7 @@ class Accuracy:
         if hasattr(model, "classes_") and not np.any(label_codes(self.y_test, model) >= 0):
             raise ParameterError(
                 "the test labels must have one that is a class of the learner, got none. The "
-                f"classes are {_listed(model)}."
+                f"classes are {listed(np.asarray(model.classes_).tolist())}."
             )
 
     def notes(self, model: Any) -> tuple[str, ...]:
@@ -82,7 +83,7 @@ class SuccessRate:
             if not any(label == target for label in classes):
                 raise ParameterError(
                     f"attack.target must be a class of the learner, got {target!r}: it is never "
-                    f"predicted, so any attack would fail. The classes are {_listed(model)}."
+                    f"predicted, so any attack would fail. The classes are {listed(classes)}."
                 )
         self(model)
 
@@ -107,12 +108,6 @@ class PredictedCodes:
         labels = np.asarray(model.predict(self.X_test))
         codes = np.argmax(labels[:, np.newaxis] == model.classes_, axis=1)
         return np.asarray(codes, dtype=np.int64)
-
-
-def _listed(model: Any) -> str:
-    classes = np.asarray(model.classes_).tolist()
-    shown = ", ".join(map(repr, classes[:10]))
-    return shown if len(classes) <= 10 else f"{shown} and {len(classes) - 10} more"
 
 
 def _in_range(what: str, score: Any) -> float:

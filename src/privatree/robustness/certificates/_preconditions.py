@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from privatree.errors import CertificateError
+from privatree._support.validation import is_number
+from privatree.errors import CertificateError, ParameterError
 from privatree.privacy import SCHEMA_LEAK, PrivacyStatement
 from privatree.robustness.poisoning_bounds._bounds import EpsilonDP, Spending
 from privatree.schema import Schema
@@ -96,12 +97,15 @@ def statement_of(model: Any, *, claimed: bool) -> PrivacyStatement:
             "claimed_accuracy_certificate computes what would follow."
         )
     epsilon: Any = getattr(model, "epsilon", None)
-    is_number = isinstance(epsilon, (int, float, np.number)) and not isinstance(epsilon, bool)
-    if not is_number or not 0 < epsilon < math.inf:
+    if not is_number(epsilon) or not 0 < epsilon < math.inf:
         raise CertificateError(
             f"{name} must have a finite parameter epsilon > 0 to be claimed, got {epsilon!r}."
         )
     return PrivacyStatement(learner=name, epsilon=math.inf, claimed_epsilon=float(epsilon))
+
+
+class _ForbiddenParameterError(CertificateError, ParameterError):
+    """A parameter with which a certificate would not hold."""
 
 
 def check_dataset_size(estimator: Any, privacy: PrivacyStatement, y: Any) -> None:
@@ -124,10 +128,11 @@ def check_dataset_size(estimator: Any, privacy: PrivacyStatement, y: Any) -> Non
             "dataset_size from public knowledge."
         )
     if isinstance(declared, (int, np.integer)) and declared in _lengths(estimator, y):
-        raise CertificateError(
+        raise _ForbiddenParameterError(
             "dataset_size must be declared from public knowledge, and it is exactly the number of "
             "training records: if it was counted, an attack changes it and the certificate is "
-            'void. Use "private", or a round number of about that size.'
+            'void. Use "private", or a round number of about that size.',
+            "dataset_size",
         )
 
 

@@ -96,11 +96,15 @@ class PredictionCertificates:
         check_confidence(self.confidence)
         shape, sums = self.counts.shape, self.counts.sum(axis=-1)
         if len(shape) != 2 or shape[0] < 1 or shape[1] != len(self.classes) or shape[1] < 2:
-            raise ParameterError("counts must have a row for each record, a column for each class.")
+            raise ParameterError(
+                "counts must have a row for each record, a column for each class.", "counts"
+            )
         if self.n_train < 1:
-            raise ParameterError("n_train must be >= 1.")
+            raise ParameterError("n_train must be >= 1.", "n_train")
         if self.counts.min() < 0 or sums.min() != sums.max() or sums.min() < 1:
-            raise ParameterError("counts must be >= 0 and add up to the refits for each record.")
+            raise ParameterError(
+                "counts must be >= 0 and add up to the refits for each record.", "counts"
+            )
         _ = self.spending
 
     @cached_property

@@ -19,8 +19,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from privatree._support.validation import check_integer, check_same_length
 from privatree.errors import ParameterError
-from privatree.estimators import check_columns, check_integer
+from privatree.estimators import check_columns
 from privatree.robustness.attacks._poisoned import poisoned_records
 from privatree.robustness.dpa._record_hash import canonical, partition_numbers
 from privatree.robustness.dpa._voter import ABSTAINING, Voter, train_voter
@@ -178,7 +179,8 @@ class DPAClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not is_classifier(self.base_estimator):
             raise ParameterError(
                 "base_estimator must be a scikit-learn classifier, got "
-                f"{type(self.base_estimator).__name__}."
+                f"{type(self.base_estimator).__name__}.",
+                "base_estimator",
             )
         unseeded = [
             name for name, value in self.base_estimator.get_params().items() if _draws(value)
@@ -186,7 +188,8 @@ class DPAClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if unseeded:
             raise ParameterError(
                 f"base_estimator must be deterministic, but its {unseeded[0]} has no seed. "
-                "Give that an integer random_state."
+                "Give that an integer random_state.",
+                "base_estimator",
             )
         return self.base_estimator
 
@@ -199,17 +202,21 @@ class DPAClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.schema is not None and not isinstance(self.schema, Schema):
             raise ParameterError(
                 f"schema must be a privatree.Schema or None, got {type(self.schema).__name__}. "
-                "Schema.from_toml(path) reads one from a file."
+                "Schema.from_toml(path) reads one from a file.",
+                "schema",
             )
         if self.schema is not None and self.schema.unconfirmed:
             raise ParameterError(
                 "schema must have nothing unconfirmed: what was read from the records is changed "
                 "by an attack on them, and no radius would hold. Marked are: "
                 f"{self.schema.shown_unconfirmed()}. Check each against public knowledge; then "
-                "delete its mark, or pass schema.confirmed()."
+                "delete its mark, or pass schema.confirmed().",
+                "schema",
             )
         if self.schema is not None and self.classes is not None:
-            raise ParameterError("classes must be None with a schema, which declares them itself.")
+            raise ParameterError(
+                "classes must be None with a schema, which declares them itself.", "classes"
+            )
         self._nan_is_fine = self._takes_nan()
         self._features = self.schema
         self._labels = self.schema
@@ -228,8 +235,7 @@ class DPAClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return rows, codes
         codes = read_labels(y, self._labels).astype(np.intp)
         self.classes_ = _label_array(self._labels.classes)
-        if len(codes) != len(rows):
-            raise ValueError("X and y must have the same number of rows.")
+        check_same_length(len(rows), len(codes))
         return rows[codes >= 0], codes[codes >= 0]
 
     def _read_features(self, X: Any, y: Any = None, *, reset: bool) -> NDArray[np.float64]:
@@ -279,7 +285,8 @@ class DPAClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ParameterError(
                 f"base_estimator must train on some partition, but failed on all {len(failures)} "
                 f"that have two classes, first with {kind}. Check its parameters, or choose fewer "
-                "partitions so that each has more records."
+                "partitions so that each has more records.",
+                "base_estimator",
             ) from failures[0]
         warnings.warn(
             f"base_estimator failed on {len(failures)} of {self.n_partitions} partitions, first "
@@ -357,8 +364,7 @@ class DPAClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if self._labels is None
             else (winners, read_labels(y, self._labels))
         )
-        if len(actual) != len(found):
-            raise ValueError("X and y must have the same number of rows.")
+        check_same_length(len(found), len(actual))
         if len(found) == 0:
             raise ParameterError("certified_accuracy must be given at least one row.")
         right = found == actual

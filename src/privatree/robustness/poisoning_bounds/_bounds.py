@@ -32,6 +32,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import expit
 
+from privatree._support.validation import is_integer
 from privatree.errors import ParameterError
 from privatree.privacy import Schedule, Stage, rounded_up
 from privatree.robustness.poisoning_bounds._optimal_bound import Interval, TradeOff, trade_off
@@ -57,7 +58,7 @@ class EpsilonDP:
 
     def __post_init__(self) -> None:
         if not 0 < self.epsilon < math.inf:
-            raise ParameterError(f"epsilon must be > 0 and finite, got {self.epsilon}.")
+            raise ParameterError(f"epsilon must be > 0 and finite, got {self.epsilon}.", "epsilon")
 
 
 LETTERS = ("A", "B", "AB*", "C", "C*", "D", "E")
@@ -126,9 +127,9 @@ def checked(value: Any, edits: Any) -> tuple[float, int]:
     """The same as plain numbers, or an error."""
     number = float(value)
     if not 0 <= number <= 1:
-        raise ParameterError(f"value must be a mean score from 0 to 1, got {value}.")
-    if not isinstance(edits, (int, np.integer)) or isinstance(edits, bool) or edits < 0:
-        raise ParameterError(f"edits must be a number of records >= 0, got {edits!r}.")
+        raise ParameterError(f"value must be a mean score from 0 to 1, got {value}.", "value")
+    if not is_integer(edits) or edits < 0:
+        raise ParameterError(f"edits must be a number of records >= 0, got {edits!r}.", "edits")
     return number, int(edits)
 
 
