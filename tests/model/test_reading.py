@@ -6,14 +6,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from privatree import PaperPrivaTreeClassifier, PrivaTreeClassifier, export
 from privatree.export import rules
-from privatree.model import (
-    Model,
-    goes_left,
-    missing_goes_left,
-    released_model,
-    released_tree,
-    splits_by_feature,
-)
+from privatree.model import Model, released_model, released_tree
 from privatree.privacy import PrivacyStatement
 from privatree.report import model_card
 
@@ -67,16 +60,6 @@ def test_a_tree_is_enough_where_nothing_is_said_of_privacy(small_tree):
 def test_a_model_is_passed_on(small_schema, small_tree):
     model = Model(small_schema, small_tree(), PrivacyStatement("by hand", 1.0))
     assert released_model(model) is model
-
-
-def test_questions(small_tree):
-    tree = small_tree()
-    age, work, gain, _ = tree.schema.features.values()
-    assert splits_by_feature(tree) == {0: [0], 1: [1], 2: [2]}
-    assert goes_left(tree, 1, work).tolist() == [False, True, True]
-    assert missing_goes_left(tree, 0, age)
-    assert missing_goes_left(tree, 1, work)
-    assert not missing_goes_left(tree, 2, gain)
 
 
 def test_what_export_offers_can_be_had():

@@ -29,6 +29,58 @@ def test_what_a_tree_knows_about_itself(small_tree: Callable[..., Tree]) -> None
     assert (tree.n_nodes, tree.n_leaves, tree.depth) == (7, 4, 2)
     assert tree.used_features == (0, 1, 2)
     assert tree.left_codes(1) == (1, 2)
+    assert tree.left_mask(1).tolist() == [False, True, True]
+    assert tree.splits_by_feature() == {0: [0], 1: [1], 2: [2]}
+    assert [tree.missing_goes_left(node) for node in (0, 1, 2)] == [True, True, False]
+
+
+# --- walks ----------------------------------------------------------------------------------------
+
+
+def random_tree(seed: int, n_splits: int) -> Tree:
+    """Any shape: each split is of a leaf chosen at random."""
+    rng = np.random.default_rng(seed)
+    builder = TreeBuilder(Schema({"x": Numeric(0, 1)}, [0, 1]))
+    leaves = [builder.root]
+    for _ in range(n_splits):
+        leaf = leaves.pop(int(rng.integers(len(leaves))))
+        leaves += builder.split_numeric(leaf, 0, 0.5)
+    for leaf in leaves:
+        builder.leaf(leaf, 0)
+    return builder.build()
+
+
+def paths_below(tree: Tree, path: tuple[int, ...] = (0,)) -> list[tuple[int, ...]]:
+    """The path to each node, in the order of a walk to the left first."""
+    if tree.feature[path[-1]] < 0:
+        return [path]
+    left, right = int(tree.left[path[-1]]), int(tree.right[path[-1]])
+    return [path, *paths_below(tree, (*path, left)), *paths_below(tree, (*path, right))]
+
+
+@pytest.mark.parametrize("n_splits", [0, 1, 2, 9, 40])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_walks_are_those_of_a_recursion(seed: int, n_splits: int) -> None:
+    tree = random_tree(seed, n_splits)
+    paths = paths_below(tree)
+    by_node = {path[-1]: path for path in paths}
+    assert len(by_node) == tree.n_nodes == 2 * n_splits + 1
+    nodes = range(tree.n_nodes)
+    assert tree.depths().tolist() == [len(by_node[node]) - 1 for node in nodes]
+    assert [tuple(path) for path in tree.paths(nodes)] == [by_node[node] for node in nodes]
+    assert {*tree.splits.tolist()} == {above for path in paths for above in path[:-1]}
+    assert sorted([*tree.splits.tolist(), *tree.leaves.tolist()]) == [*nodes]
+    leaves = set(tree.leaves.tolist())
+    assert tree.leaf_counts().tolist() == [
+        sum(node in by_node[leaf] for leaf in leaves) for node in nodes
+    ]
+    values = np.random.default_rng(seed).integers(0, 100, tree.n_nodes)
+    kept = values.copy()
+    assert tree.path_sums(values).tolist() == [int(values[[*by_node[n]]].sum()) for n in nodes]
+    assert values.tolist() == kept.tolist()
+    for levels in (0, 1, 3, tree.depth):
+        drawn = [path[-1] for path in paths if len(path) <= levels + 1]
+        assert list(tree.preorder(levels)) == drawn
 
 
 def test_arrays_are_copies_and_read_only(small_tree: Callable[..., Tree]) -> None:

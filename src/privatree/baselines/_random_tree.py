@@ -231,7 +231,7 @@ def _leaf_counts(splits: Tree, table: Table, target: Table) -> NDArray[np.int64]
     matrix, columns = prediction_matrix(table, splits.schema, splits.used_features)
     labels = read_labels(target, splits.schema)
     check_same_length(len(matrix), len(labels))
-    leaves = np.flatnonzero(splits.feature < 0)
+    leaves = splits.leaves
     place_of_leaf = np.zeros(splits.n_nodes, dtype=np.min_scalar_type(len(leaves)))
     place_of_leaf[leaves] = np.arange(len(leaves))
     codes = place_of_leaf[splits.apply(matrix, columns)]
@@ -251,7 +251,7 @@ def _labelled(
     An empty leaf needs no rule of its own: with all counts 0 every class is equally likely.
     """
     label = splits.label.copy()
-    leaves = np.flatnonzero(splits.feature < 0).tolist()
+    leaves = splits.leaves.tolist()
     mechanism = PermuteAndFlip(epsilon, monotone=True)
     for node, counts, part in zip(leaves, exact_counts, ledger.parallel(len(leaves)), strict=True):
         label[node] = part.release(mechanism, counts, purpose="leaf label", node=node)

@@ -52,18 +52,11 @@ def dearest_path(tree: Tree, privacy: PrivacyStatement) -> tuple[PathSpend, ...]
     def cost(spend: Spend) -> float:
         return times * min(spend.times, _MANY) * float(spend.epsilon)
 
-    spent = np.zeros(tree.n_nodes)  # by the records of a node, there and above
+    spent = np.zeros(tree.n_nodes)
     for spend in privacy.spends:
         spent[spend.node or 0] += cost(spend)
-    parent = np.full(tree.n_nodes, -1)
-    for inner in np.flatnonzero(tree.feature >= 0).tolist():  # parents come before their children
-        children = [tree.left[inner], tree.right[inner]]
-        parent[children] = inner
-        spent[children] += spent[inner]
-    path = [int(np.argmax(spent))]
-    while parent[path[-1]] >= 0:
-        path.append(int(parent[path[-1]]))
-    depth = {node: place for place, node in enumerate(reversed(path))}
+    (path,) = tree.paths([int(np.argmax(tree.path_sums(spent)))])
+    depth = {node: place for place, node in enumerate(path)}
 
     def order(spend: Spend) -> int:
         return -1 if spend.node is None else depth[spend.node]

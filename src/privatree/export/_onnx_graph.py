@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from privatree._support.extras import missing_extra
 from privatree.errors import ParameterError
-from privatree.model import Tree, goes_left, missing_goes_left, released_model, splits_by_feature
+from privatree.model import Tree, released_model
 from privatree.schema import Categorical, Label, Schema
 
 STATEMENT = "privatree.privacy"
@@ -108,7 +108,7 @@ class _Graph:
         from onnx import helper
 
         outputs = [_free(name, self.tree.schema) for name in ("label", "probabilities")]
-        leaves = np.flatnonzero(self.tree.feature < 0)
+        leaves = self.tree.leaves
         leaf = self._position_of_leaf(leaves)
         labels = _label_array(self.tree.schema.classes)
         if self.tree.probability is not None:
@@ -153,9 +153,7 @@ class _Graph:
                 np.where(np.isnan(self.tree.threshold), 0.5, self.tree.threshold)
             ),
             nodes_missing_value_tracks_true=[
-                int(
-                    position >= 0 and missing_goes_left(self.tree, node, self.features[position][1])
-                )
+                int(position >= 0 and self.tree.missing_goes_left(node))
                 for node, position in enumerate(self.tree.feature.tolist())
             ],
             nodes_truenodeids=np.where(inside, self.tree.left, 0).tolist(),
@@ -171,10 +169,10 @@ class _Graph:
         """What the tree is asked about: values of so many columns, and for each node its column."""
         values, n_columns = list[str](), 0
         column_of = [0] * self.tree.n_nodes
-        for position, nodes in splits_by_feature(self.tree).items():
+        for position, nodes in self.tree.splits_by_feature().items():
             name, feature = self.features[position]
             if isinstance(feature, Categorical):
-                masks = {node: ~goes_left(self.tree, node, feature) for node in nodes}
+                masks = {node: ~self.tree.left_mask(node) for node in nodes}
                 different = {mask.tobytes(): mask for mask in masks.values()}
                 place = {key: n_columns + i for i, key in enumerate(different)}
                 column_of_node = {node: place[mask.tobytes()] for node, mask in masks.items()}

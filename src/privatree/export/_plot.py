@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from privatree._support.plot_style import CLASS_COLOURS, GREY, missing_matplotlib, new_axes, tint
 from privatree.errors import ParameterError
 from privatree.export._text import name_text, node_texts
@@ -104,18 +106,15 @@ class _Drawn:
 def _drawn_nodes(tree: Tree, max_depth: int | None) -> _Drawn:
     texts = node_texts(tree)
     lines, children = dict[int, list[str]](), dict[int, tuple[int, int]]()
-    depth = {0: 0}
-    for node in range(tree.n_nodes):  # parents come before their children
-        if node not in depth:
-            continue
+    depth, levels = tree.depths(), tree.depth if max_depth is None else max_depth
+    for node in np.flatnonzero(depth <= levels).tolist():
         if tree.feature[node] < 0:
             lines[node] = _leaf_lines(tree, node, texts[node])
-        elif max_depth is not None and depth[node] >= max_depth:
+        elif depth[node] == levels:
             lines[node] = [_HIDDEN]
         else:
             lines[node] = _wrapped(texts[node])
-            children[node] = int(tree.left[node]), int(tree.right[node])
-            depth.update(dict.fromkeys(children[node], depth[node] + 1))
+            children[node] = tree.children(node)
     return _Drawn(lines, children)
 
 

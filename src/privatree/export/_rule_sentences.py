@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privatree.export._text import LONG, name_text, threshold_texts, whole_text
-from privatree.model import Tree, goes_left, released_tree
+from privatree.model import Tree, released_tree
 from privatree.schema import Categorical, Label
 
 
@@ -84,8 +84,9 @@ def rules(model: Any) -> tuple[Rule, ...]:
             continue
         position = int(tree.feature[node])
         yes, no = questions.answered(node, conditions.get(position))
-        waiting.append((int(tree.right[node]), conditions | {position: no}))
-        waiting.append((int(tree.left[node]), conditions | {position: yes}))
+        left, right = tree.children(node)
+        waiting.append((right, conditions | {position: no}))
+        waiting.append((left, conditions | {position: yes}))
     return tuple(found)
 
 
@@ -182,7 +183,7 @@ class _Questions:
         """What is known of the feature after yes and after no, from what was known before."""
         name, feature = self._features[self._tree.feature[node]]
         if isinstance(feature, Categorical):
-            is_left = goes_left(self._tree, node, feature)
+            is_left = self._tree.left_mask(node)
             possible = known.possible if isinstance(known, _Among) else np.ones_like(is_left)
             both = (possible & is_left, possible & ~is_left)
             yes, no = (_Among(name_text(name), feature, some) for some in both)

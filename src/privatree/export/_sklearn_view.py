@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 from privatree.errors import ParameterError
 from privatree.export._float32 import Rounding
 from privatree.export._text import node_texts
-from privatree.model import Tree, goes_left, released_model, splits_by_feature
+from privatree.model import Tree, released_model
 from privatree.schema import Categorical
 from privatree.tables import read_features
 
@@ -142,7 +142,7 @@ class _Columns:
         self.threshold = np.full(tree.n_nodes, -2.0)
         self._numbers = list[tuple[int, int, Rounding]]()
         self._questions = list[tuple[int, int, NDArray[np.bool_]]]()
-        for position, nodes in sorted(splits_by_feature(tree).items()):
+        for position, nodes in sorted(tree.splits_by_feature().items()):
             name, feature = features[position]
             if isinstance(feature, Categorical):
                 self._add_questions(tree, position, feature, nodes, texts)
@@ -165,7 +165,7 @@ class _Columns:
     ) -> None:
         columns = dict[bytes, int]()
         for node in nodes:
-            mask = goes_left(tree, node, feature)
+            mask = tree.left_mask(node)
             if mask.tobytes() not in columns:
                 columns[mask.tobytes()] = self._named(texts[node])
                 self._questions.append((position, columns[mask.tobytes()], mask))
@@ -200,9 +200,9 @@ def _sklearn_tree(tree: Tree, columns: _Columns) -> Any:
         raise ParameterError(
             "this release of scikit-learn keeps trees in another way. Please upgrade privatree."
         )
-    inside = np.flatnonzero(tree.feature >= 0)
+    inside = tree.splits
     values = _values(tree)
-    weights = 2.0 ** (tree.depth - _depths(tree))
+    weights = 2.0 ** (tree.depth - tree.depths())
     asks_category = (tree.mask_start >= 0)[inside]  # there yes is 1, and so on the right
     nodes = np.zeros(tree.n_nodes, dtype=state["nodes"].dtype)
     nodes["left_child"] = nodes["right_child"] = -1
@@ -230,15 +230,8 @@ def _values(tree: Tree) -> NDArray[np.float64]:
         values = tree.probability.copy()
     else:
         values = np.zeros((tree.n_nodes, len(tree.schema.classes)))
-        leaves = np.flatnonzero(tree.feature < 0)
+        leaves = tree.leaves
         values[leaves, tree.label[leaves]] = 1.0
-    for node in np.flatnonzero(tree.feature >= 0)[::-1]:  # children come after their parents
+    for node in tree.splits[::-1].tolist():  # children come after their parents
         values[node] = (values[tree.left[node]] + values[tree.right[node]]) / 2
     return values
-
-
-def _depths(tree: Tree) -> NDArray[np.int64]:
-    depths = np.zeros(tree.n_nodes, dtype=np.int64)
-    for node in np.flatnonzero(tree.feature >= 0):
-        depths[tree.left[node]] = depths[tree.right[node]] = depths[node] + 1
-    return depths

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privatree._support.escape import visible
-from privatree.model import Tree, goes_left, released_tree, splits_by_feature
+from privatree.model import Tree, released_tree
 from privatree.schema import Categorical, Feature, Label
 
 _TOLERANCE = 1e-6  # of a feature's range: how far a threshold may be rounded down
@@ -64,8 +64,9 @@ def export_text(model: Any) -> str:
         node, before, below = waiting.pop()
         lines.append(before + texts[node])
         if tree.feature[node] >= 0:
-            waiting.append((int(tree.right[node]), f"{below}└─ no:  ", f"{below}   "))
-            waiting.append((int(tree.left[node]), f"{below}├─ yes: ", f"{below}│  "))
+            left, right = tree.children(node)
+            waiting.append((right, f"{below}└─ no:  ", f"{below}   "))
+            waiting.append((left, f"{below}├─ yes: ", f"{below}│  "))
     return "\n".join(lines)
 
 
@@ -84,7 +85,7 @@ def node_texts(tree: Tree) -> tuple[str, ...]:
 def _question(tree: Tree, node: int, asked: tuple[str, Feature], thresholds: dict[int, str]) -> str:
     name, feature = asked
     if isinstance(feature, Categorical):
-        return f"{name_text(name)} {_membership(feature, goes_left(tree, node, feature))}"
+        return f"{name_text(name)} {_membership(feature, tree.left_mask(node))}"
     return f"{name_text(name)} <= {thresholds[node]}"
 
 
@@ -127,7 +128,7 @@ def threshold_texts(tree: Tree) -> dict[int, str]:
     """The threshold of each numeric split, short and faithful."""
     features = list(tree.schema.features.values())
     texts = {}
-    for position, nodes in splits_by_feature(tree).items():
+    for position, nodes in tree.splits_by_feature().items():
         feature = features[position]
         if isinstance(feature, Categorical):
             continue

@@ -3,11 +3,8 @@ from privatree.model._model import load as load
 from privatree.model._model import mimebundle as mimebundle
 from privatree.model._model import refuse_importances as refuse_importances
 from privatree.model._model import tags_of_trees as tags_of_trees
-from privatree.model._reading import goes_left as goes_left
-from privatree.model._reading import missing_goes_left as missing_goes_left
 from privatree.model._reading import released_model as released_model
 from privatree.model._reading import released_tree as released_tree
-from privatree.model._reading import splits_by_feature as splits_by_feature
 from privatree.model._release import Release as Release
 from privatree.model._release import read_release as read_release
 from privatree.model._tree import MAX_MASK as MAX_MASK

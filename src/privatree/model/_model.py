@@ -180,16 +180,9 @@ def mimebundle(estimator: Any) -> dict[str, str]:
 
 def _paths(tree: Tree, leaves: list[int]) -> csr_matrix[Any]:
     """For each leaf the nodes from the root to it, itself included."""
-    parent = np.full(tree.n_nodes, -1)
-    inside = np.flatnonzero(tree.feature >= 0)
-    parent[tree.left[inside]] = parent[tree.right[inside]] = inside
     passed, ends = list[int](), [0]
-    for leaf in leaves:
-        path, node = list[int](), leaf
-        while node >= 0:
-            path.append(node)
-            node = int(parent[node])
-        passed += reversed(path)
+    for path in tree.paths(leaves):
+        passed += path
         ends.append(len(passed))
     ones = np.ones(len(passed), dtype=np.int64)
     return csr_matrix((ones, passed, ends), shape=(len(leaves), tree.n_nodes))

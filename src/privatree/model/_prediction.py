@@ -50,7 +50,7 @@ class Packed(NamedTuple):
 def pack(tree: Tree) -> Packed:
     """Lay a finished tree out for :func:`walk`, in read-only arrays."""
     features = list(tree.schema.features.values())
-    inside = np.flatnonzero(tree.feature >= 0)
+    inside = tree.splits
     node = np.zeros(tree.n_nodes, dtype=np.int32)
     node[1::2], node[2::2] = tree.left[inside], tree.right[inside]
     place = np.empty_like(node)

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from privatree.model._tree import Tree
-from privatree.schema import Categorical, Feature
 
 if TYPE_CHECKING:
     from privatree.model._release import Release
@@ -82,28 +78,6 @@ def released_model(model: Any) -> Release:
             "fitted classifier."
         )
     return Release(tree.schema, tree, privacy)
-
-
-def splits_by_feature(tree: Tree) -> dict[int, list[int]]:
-    """The nodes that split on each feature that is used, by its position in the schema."""
-    nodes = dict[int, list[int]]()
-    for node, position in enumerate(tree.feature.tolist()):
-        if position >= 0:
-            nodes.setdefault(position, []).append(node)
-    return nodes
-
-
-def goes_left(tree: Tree, node: int, feature: Categorical) -> NDArray[np.bool_]:
-    """For each category of the feature that a node splits on, whether it goes left."""
-    start = tree.mask_start[node]
-    return tree.goes_left[start : start + len(feature.categories)].astype(np.bool_)
-
-
-def missing_goes_left(tree: Tree, node: int, feature: Feature) -> bool:
-    """Whether a missing (or unknown) value of the feature that a node splits on goes left."""
-    if isinstance(feature, Categorical):
-        return bool(goes_left(tree, node, feature)[feature.missing_place])
-    return bool(float(feature.missing_place) <= tree.threshold[node])
 
 
 def _kind(model: Any) -> str:

@@ -236,17 +236,14 @@ class Release:
 
 def _check_spends(tree: Tree, privacy: PrivacyStatement) -> None:
     """Refuse a statement that promises more than its own spends allow."""
-    epsilons, deltas = np.zeros((2, tree.n_nodes))  # by the records of a node, there and above
+    epsilons, deltas = np.zeros((2, tree.n_nodes))
     for spend in privacy.spends:
         if spend.node is not None and spend.node >= tree.n_nodes:
             raise ModelFormatError("privacy: a spend must be at a node of the tree.")
         times = min(spend.times, _MANY)
         epsilons[spend.node or 0] += times * float(spend.epsilon)
         deltas[spend.node or 0] += times * float(spend.delta)
-    for node in np.flatnonzero(tree.feature >= 0).tolist():  # parents come before their children
-        for child in (tree.left[node], tree.right[node]):
-            epsilons[child] += epsilons[node]
-            deltas[child] += deltas[node]
+    epsilons, deltas = tree.path_sums(epsilons), tree.path_sums(deltas)  # by a node's records
     times = 2 if privacy.neighbours == "replace" else 1  # spends are for one added or removed
     if times * epsilons.max() > privacy.epsilon * (1 + 1e-9):
         raise ModelFormatError("privacy: epsilon must cover the spends on every path.")

@@ -15,7 +15,7 @@ It is grown by :class:`privatree.model.TreeBuilder` and written down by
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -74,6 +74,7 @@ class Tree:
     label: IntArray
     probability: FloatArray | None = None
     depth: int = field(init=False, repr=False)
+    _features: tuple[Any, ...] = field(init=False, repr=False)
     _packed: Packed = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -100,6 +101,7 @@ class Tree:
         _check_splits(self)
         _check_leaves(self)
         object.__setattr__(self, "depth", _depth(self))
+        object.__setattr__(self, "_features", tuple(self.schema.features.values()))
         object.__setattr__(self, "_packed", pack(self))
 
     def __eq__(self, other: object) -> bool:
@@ -131,18 +133,93 @@ class Tree:
     @property
     def n_leaves(self) -> int:
         """The number of leaves."""
-        return int(np.count_nonzero(self.feature < 0))
+        return len(self.leaves)
 
     @property
     def used_features(self) -> tuple[int, ...]:
         """The schema positions of the features that some node splits on, in order."""
-        return tuple(np.unique(self.feature[self.feature >= 0]).tolist())
+        return tuple(np.unique(self.feature[self.splits]).tolist())
+
+    def splits_by_feature(self) -> dict[int, list[int]]:
+        """The nodes that split on each feature that is used, by its position in the schema."""
+        nodes = dict[int, list[int]]()
+        for node in self.splits.tolist():
+            nodes.setdefault(int(self.feature[node]), []).append(node)
+        return nodes
+
+    # --- one node -----------------------------------------------------------------------------
+
+    def children(self, node: int) -> tuple[int, int]:
+        """The nodes that a split leads to: if the answer is yes, and if it is no."""
+        return int(self.left[node]), int(self.right[node])
+
+    def left_mask(self, node: int) -> NDArray[np.bool_]:
+        """For each category of the feature that a node splits on, whether it goes left."""
+        start = self.mask_start[node]
+        n_categories = len(self._features[self.feature[node]].categories)
+        return self.goes_left[start : start + n_categories].astype(np.bool_)
 
     def left_codes(self, node: int) -> tuple[int, ...]:
         """The category codes that go left at a category split."""
-        categories = list(self.schema.features.values())[self.feature[node]].categories
-        start = self.mask_start[node]
-        return tuple(np.flatnonzero(self.goes_left[start : start + len(categories)]).tolist())
+        return tuple(np.flatnonzero(self.left_mask(node)).tolist())
+
+    def missing_goes_left(self, node: int) -> bool:
+        """Whether a missing (or unknown) value of the feature that a node splits on goes left."""
+        feature = self._features[self.feature[node]]
+        if isinstance(feature, Categorical):
+            return bool(self.left_mask(node)[feature.missing_place])
+        return bool(float(feature.missing_place) <= self.threshold[node])
+
+    # --- all nodes ----------------------------------------------------------------------------
+
+    @property
+    def splits(self) -> NDArray[np.intp]:
+        """The nodes that split, parents before their children."""
+        return np.flatnonzero(self.feature >= 0)
+
+    @property
+    def leaves(self) -> NDArray[np.intp]:
+        """The nodes that predict."""
+        return np.flatnonzero(self.feature < 0)
+
+    def path_sums(self, values: NDArray[Any]) -> NDArray[Any]:
+        """For each node the sum of the values on its path: of all nodes above it, and its own."""
+        sums = values.copy()
+        for node in self.splits.tolist():
+            sums[self.left[node]] += sums[node]
+            sums[self.right[node]] += sums[node]
+        return sums
+
+    def depths(self) -> NDArray[np.int64]:
+        """For each node the number of splits above it."""
+        return self.path_sums(np.ones(self.n_nodes, dtype=np.int64)) - 1
+
+    def leaf_counts(self) -> NDArray[np.int64]:
+        """For each node the number of leaves below it; 1 at a leaf."""
+        counts = np.ones(self.n_nodes, dtype=np.int64)
+        for node in self.splits[::-1].tolist():
+            counts[node] = counts[self.left[node]] + counts[self.right[node]]
+        return counts
+
+    def paths(self, nodes: Iterable[int]) -> Iterator[list[int]]:
+        """For each of some nodes those from the root to it, itself included."""
+        parent = np.full(self.n_nodes, -1)
+        splits = self.splits
+        parent[self.left[splits]] = parent[self.right[splits]] = splits
+        for node in nodes:
+            path = [int(node)]
+            while parent[path[-1]] >= 0:
+                path.append(int(parent[path[-1]]))
+            yield path[::-1]
+
+    def preorder(self, levels: int) -> Iterator[int]:
+        """The nodes below at most so many splits, each before its children, left before right."""
+        waiting = [(0, 0)]
+        while waiting:
+            node, depth = waiting.pop()
+            yield node
+            if self.feature[node] >= 0 and depth < levels:
+                waiting += [(child, depth + 1) for child in self.children(node)[::-1]]
 
     # --- prediction ---------------------------------------------------------------------------
 

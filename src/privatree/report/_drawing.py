@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from privatree.export import name_text, node_texts
 from privatree.model import Tree
@@ -27,6 +28,7 @@ _MANY_COLUMNS = (146, 44)
 _LETTER, _LEAF_PADDING = 8.6, 42
 _LEAF_WIDTHS = (84, 210)
 _MARGIN = 6
+_ANSWERS: tuple[Literal["yes", "no"], ...] = ("yes", "no")
 
 
 @dataclass(frozen=True)
@@ -106,13 +108,13 @@ def draw(tree: Tree) -> Drawing:
     tree : Tree
         Of any size.
     """
-    depth, leaves = _depths(tree), _leaves_below(tree)
+    depth, leaves = tree.depths(), tree.leaf_counts()
     levels = _levels_that_fit(tree, depth)
-    order = _from_left_to_right(tree, depth, levels)
+    order = list(tree.preorder(levels))
     ends = [node for node in order if tree.feature[node] < 0 or depth[node] == levels]
     row = {node: float(place) for place, node in enumerate(ends)}
     for node in sorted(set(order) - row.keys(), reverse=True):  # children come after parents
-        row[node] = (row[int(tree.left[node])] + row[int(tree.right[node])]) / 2
+        row[node] = sum(row[child] for child in tree.children(node)) / 2
 
     split_width, gap = _COLUMNS.get(levels, _MANY_COLUMNS)
     leaf_width = _leaf_width(tree)
@@ -145,10 +147,10 @@ def draw(tree: Tree) -> Drawing:
 
     boxes = {node: box(node) for node in order}
     lines = [
-        _line(boxes[node], boxes[int(child)], answer)
+        _line(boxes[node], boxes[child], answer)
         for node in order
         if boxes[node].kind == "split"
-        for child, answer in _answers(tree, node)
+        for child, answer in zip(tree.children(node), _ANSWERS, strict=True)
     ]
     return Drawing(
         width=max(b.x + b.width for b in boxes.values()) + _MARGIN,
@@ -158,10 +160,6 @@ def draw(tree: Tree) -> Drawing:
         levels=levels,
         leaves_left_out=sum(int(leaves[b.node]) for b in boxes.values() if b.kind == "more"),
     )
-
-
-def _answers(tree: Tree, node: int) -> tuple[tuple[int, Literal["yes", "no"]], ...]:
-    return ((int(tree.left[node]), "yes"), (int(tree.right[node]), "no"))
 
 
 def _name(tree: Tree, node: int) -> str | bool | int | float:
@@ -191,21 +189,7 @@ def _line(parent: Box, child: Box, answer: Literal["yes", "no"]) -> Line:
 # --- how much of it -------------------------------------------------------------------------------
 
 
-def _depths(tree: Tree) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    depth = np.zeros(tree.n_nodes, dtype=np.int64)
-    for node in np.flatnonzero(tree.feature >= 0).tolist():
-        depth[[tree.left[node], tree.right[node]]] = depth[node] + 1
-    return depth
-
-
-def _leaves_below(tree: Tree) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    leaves = (tree.feature < 0).astype(np.int64)
-    for node in np.flatnonzero(tree.feature >= 0)[::-1].tolist():
-        leaves[node] = leaves[tree.left[node]] + leaves[tree.right[node]]
-    return leaves
-
-
-def _levels_that_fit(tree: Tree, depth: np.ndarray[tuple[int], np.dtype[np.int64]]) -> int:
+def _levels_that_fit(tree: Tree, depth: NDArray[np.int64]) -> int:
     levels = 0
     while levels < min(tree.depth, MOST_LEVELS):
         is_end = (depth == levels + 1) | ((depth <= levels) & (tree.feature < 0))
@@ -213,18 +197,6 @@ def _levels_that_fit(tree: Tree, depth: np.ndarray[tuple[int], np.dtype[np.int64
             break
         levels += 1
     return levels
-
-
-def _from_left_to_right(
-    tree: Tree, depth: np.ndarray[tuple[int], np.dtype[np.int64]], levels: int
-) -> list[int]:
-    order, waiting = [], [0]
-    while waiting:
-        node = waiting.pop()
-        order.append(node)
-        if tree.feature[node] >= 0 and depth[node] < levels:
-            waiting += [int(tree.right[node]), int(tree.left[node])]
-    return order
 
 
 def _leaf_width(tree: Tree) -> int:

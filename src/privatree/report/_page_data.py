@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from privatree.export import name_text, threshold_texts
-from privatree.model import Tree, goes_left
+from privatree.model import Tree
 from privatree.report._certificate_section import EXAMPLE, CertificateSection
 from privatree.report._certificate_table import UNITS
-from privatree.schema import Categorical, Feature
+from privatree.schema import Categorical
 
 
 def page_data(tree: Tree, section: CertificateSection) -> dict[str, Any]:
@@ -30,7 +30,6 @@ def page_data(tree: Tree, section: CertificateSection) -> dict[str, Any]:
     """
     place = {position: i for i, position in enumerate(tree.used_features)}
     features = list(tree.schema.features.items())
-    kinds = [feature for _, feature in features]
     thresholds = threshold_texts(tree)
     categories = np.flatnonzero(tree.mask_start >= 0).tolist()
     return {
@@ -39,7 +38,7 @@ def page_data(tree: Tree, section: CertificateSection) -> dict[str, Any]:
         "feature": [place.get(position, -1) for position in tree.feature.tolist()],
         "threshold": [None if np.isnan(t) else t for t in tree.threshold.tolist()],
         "shown": thresholds,
-        "codes": {node: _left_codes(tree, node, kinds) for node in categories},
+        "codes": {node: list(tree.left_codes(node)) for node in categories},
         "left": tree.left.tolist(),
         "right": tree.right.tolist(),
         "label": tree.label.tolist(),
@@ -64,16 +63,10 @@ def _feature(name: str, feature: Any) -> dict[str, Any]:
     }
 
 
-def _left_codes(tree: Tree, node: int, features: list[Feature]) -> list[int]:
-    return np.flatnonzero(goes_left(tree, node, features[tree.feature[node]])).tolist()
-
-
 def _shares(tree: Tree) -> dict[int, list[float]]:
     if tree.probability is None:
         return {}
-    return {
-        node: tree.probability[node].tolist() for node in np.flatnonzero(tree.feature < 0).tolist()
-    }
+    return {node: tree.probability[node].tolist() for node in tree.leaves.tolist()}
 
 
 def _certificate(section: CertificateSection) -> dict[str, Any] | None:

@@ -189,13 +189,12 @@ def _can_be_listed(tree: Tree) -> bool:
     """Whether the rules are not too many, nor too long by the categories that they name."""
     if tree.n_leaves > MOST_RULES:
         return False
-    names = np.zeros(tree.n_nodes, dtype=np.int64)  # on the way to each node, at most
+    names = np.zeros(tree.n_nodes, dtype=np.int64)  # in the question of each node, at most
     features = list(tree.schema.features.values())
-    for node in np.flatnonzero(tree.feature >= 0).tolist():
+    for node in tree.splits.tolist():
         feature = features[tree.feature[node]]
-        own = len(feature.categories) if isinstance(feature, Categorical) else 1
-        names[[tree.left[node], tree.right[node]]] = names[node] + own
-    return int(names[tree.feature < 0].sum()) <= MOST_NAMES_IN_RULES
+        names[node] = len(feature.categories) if isinstance(feature, Categorical) else 1
+    return int(tree.path_sums(names)[tree.leaves].sum()) <= MOST_NAMES_IN_RULES
 
 
 def _sentence(tree: Tree, rule: Rule) -> Sentence:

@@ -149,8 +149,9 @@ def shape_of(tree: Tree, node: int = 0) -> TreeShape:
         return int(tree.label[node]), row
     where: Hashable = float(tree.threshold[node])
     if tree.mask_start[node] >= 0:
-        where = tuple(int(code) for code in tree.left_codes(node))
-    return feature, where, shape_of(tree, tree.left[node]), shape_of(tree, tree.right[node])
+        where = tree.left_codes(node)
+    left, right = tree.children(node)
+    return feature, where, shape_of(tree, left), shape_of(tree, right)
 
 
 # --- the law of one step --------------------------------------------------------------------------

@@ -36,7 +36,7 @@ from privatree.export.sql._conditions import (
 from privatree.export.sql._dialect import Dialect
 from privatree.export.sql._dialects import chosen_dialect
 from privatree.export.sql._names import check_names, probability_titles, table_name
-from privatree.model import Tree, goes_left, missing_goes_left, released_tree
+from privatree.model import Tree, released_tree
 from privatree.schema import Categorical, Label
 
 _MOST_FIGURES = 100_000
@@ -141,7 +141,7 @@ def _cases(
 ) -> Iterator[tuple[tuple[str, ...], int]]:
     """The leaves with their conditions, in the order to test them; the last one has none left."""
     features = list(tree.schema.features.items())
-    n_leaves = _leaves_below(tree)
+    n_leaves = tree.leaf_counts()
     waiting: list[tuple[int, tuple[str, ...]]] = [(0, ())]
     while waiting:
         node, conditions = waiting.pop()
@@ -150,15 +150,14 @@ def _cases(
             continue
         name, feature = features[tree.feature[node]]
         column = dialect.quoted(name) if source is None else f"{source}.{dialect.quoted(name)}"
-        to_left = not missing_goes_left(tree, node, feature)  # where the condition leads
+        to_left = not tree.missing_goes_left(node)  # where the condition leads
         if isinstance(feature, Categorical):
             check_categories(feature, dialect)
-            codes = np.flatnonzero(goes_left(tree, node, feature) == to_left).tolist()
+            codes = np.flatnonzero(tree.left_mask(node) == to_left).tolist()
             condition = is_one_of(column, [feature.categories[code] for code in codes], dialect)
         else:
             condition = is_beside(column, float(tree.threshold[node]), to_left, dialect)
-        left, right = int(tree.left[node]), int(tree.right[node])
-        there, elsewhere = (left, right) if to_left else (right, left)
+        there, elsewhere = tree.children(node)[:: 1 if to_left else -1]
         if not condition:  # nothing leads there
             waiting.append((elsewhere, conditions))
         elif n_leaves[there] <= n_leaves[elsewhere]:
@@ -166,13 +165,6 @@ def _cases(
         else:
             complement = f"({column} IS NULL OR NOT ({condition}))"
             waiting += [(there, conditions), (elsewhere, (*conditions, complement))]
-
-
-def _leaves_below(tree: Tree) -> list[int]:
-    below = [1] * tree.n_nodes
-    for node in reversed(np.flatnonzero(tree.feature >= 0).tolist()):  # children come after parents
-        below[node] = below[tree.left[node]] + below[tree.right[node]]
-    return below
 
 
 def _case(cases: Iterable[tuple[tuple[str, ...], str]]) -> str:
