@@ -16,7 +16,7 @@ INSTALL = "Install it: pip install 'privatree[cli]'"
 LIBRARY = """
 import privatree
 from privatree import ParameterError, PrivaTreeClassifier, datasets, export_text, report
-from privatree.repetition import progress_bar
+from privatree._support.progress import progress_bar
 from privatree.sources import CsvSource
 
 frame, labels, schema = datasets.load("vote")

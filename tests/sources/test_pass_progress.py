@@ -1,7 +1,10 @@
 """The bar of a pass: rounded, and only on a terminal."""
 
+import sys
+
 import pytest
 
+from privatree.errors import ParameterError
 from privatree.sources._pass_progress import pass_progress, rounded
 
 
@@ -33,3 +36,15 @@ def test_nothing_is_shown_where_there_is_no_terminal(capsys, monkeypatch):
     printed = capsys.readouterr().err
     assert "4321" not in printed
     assert "5000" not in printed
+
+
+def test_on_a_terminal_without_rich_there_is_no_bar_unless_it_must_be(monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setitem(sys.modules, "rich", None)
+    with pass_progress(1, None, None) as advance:
+        advance(4321)
+    with (
+        pytest.raises(ParameterError, match="progress bars need rich"),
+        pass_progress(1, None, True),
+    ):
+        pytest.fail("work began")

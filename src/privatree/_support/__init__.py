@@ -10,6 +10,7 @@
     json_files.py      strict, size-limited loading of untrusted JSON
     lazy_names.py      names of a package that are loaded when they are first used
     plot_style.py      what plots share
+    progress.py        progress on stderr: bars and a spinner
     redact_errors.py   errors of other libraries, without values of records
     suggestions.py     did-you-mean suggestions
     toml_files.py      TOML files: read with limits, written with comments

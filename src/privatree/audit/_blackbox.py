@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from privatree._support.progress import progress_bar
 from privatree._support.validation import check_integer, check_number
 from privatree.audit._findings import Counting
 from privatree.audit._outcomes import MOST_PROBES, VIEWS, View, seen, train
@@ -28,7 +29,6 @@ from privatree.errors import ParameterError
 from privatree.repetition import (
     check_confidence,
     given_parameters,
-    progress_bar,
     refits_in_parts,
     without_budget,
 )

@@ -17,18 +17,15 @@ def waiting(doing: str, *, shown: bool = True) -> Iterator[None]:
     shown : bool, default=True
         Whether to show it. Where stderr is no terminal it is never shown.
     """
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from privatree._support.progress import rich_progress
 
-    console = Console(stderr=True)
-    progress = Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        TimeElapsedColumn(),
-        console=console,
+    spinner = rich_progress(
+        "spinner",
+        "{task.description}",
+        "elapsed",
+        shown=None if shown else False,
         transient=True,
-        disable=not (shown and console.is_terminal),
     )
-    with progress:
-        progress.add_task(doing, total=None)
+    with spinner:
+        spinner.add_task(doing, total=None)
         yield

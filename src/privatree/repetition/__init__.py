@@ -4,7 +4,6 @@
 
     _refits.py       many trainings, in processes
     _confidence.py   confidence bounds
-    _progress.py     a progress bar
 """
 
 from privatree._support.lazy_names import lazy_names

@@ -3,7 +3,6 @@ from privatree.repetition._confidence import clopper_pearson_lower as clopper_pe
 from privatree.repetition._confidence import clopper_pearson_upper as clopper_pearson_upper
 from privatree.repetition._confidence import lower_confidence_bound as lower_confidence_bound
 from privatree.repetition._confidence import upper_confidence_bound as upper_confidence_bound
-from privatree.repetition._progress import progress_bar as progress_bar
 from privatree.repetition._refits import fit_quietly as fit_quietly
 from privatree.repetition._refits import given_parameters as given_parameters
 from privatree.repetition._refits import refit as refit

@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 
 from sklearn.base import clone
 
+from privatree._support.progress import progress_bar
 from privatree.errors import PrivacyLeakWarning
 from privatree.privacy import Randomness
-from privatree.repetition._progress import progress_bar
 
 Result = TypeVar("Result")
 

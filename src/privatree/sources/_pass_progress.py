@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from privatree._support.extras import missing_extra
+from privatree._support.progress import rich_progress
 
 
 @contextmanager
@@ -39,24 +39,19 @@ def pass_progress(
     How many records there are is private. The bar is for whoever runs the training and so has the
     records; it is rounded, it is not kept, and nothing of it goes into the model.
     """
-    try:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-    except ImportError as error:
-        if shown:
-            raise missing_extra("progress bars need rich", "cli") from error
+    if shown is None and not sys.stderr.isatty():
+        shown = False  # rich can be told to take a file for a terminal; no count goes to a file
+    bar = rich_progress(
+        "Pass {task.fields[number]}",
+        "bar",
+        "{task.fields[rows]} rows, {task.fields[rate]}/s",
+        "elapsed",
+        shown=shown,
+        transient=True,
+    )
+    if bar is None:
         yield lambda rows: None
         return
-    console = Console(stderr=True)
-    bar = Progress(
-        TextColumn("Pass {task.fields[number]}", markup=False),
-        BarColumn(),
-        TextColumn("{task.fields[rows]} rows, {task.fields[rate]}/s", markup=False),
-        TimeElapsedColumn(),
-        console=console,
-        transient=True,
-        disable=not (sys.stderr.isatty() if shown is None else shown),
-    )
     with bar:
         task = bar.add_task("", total=total, number=number, rows="0", rate="0")
 

@@ -194,28 +194,10 @@ class _Terminal:
     """A progress bar with the time left; where there is no terminal, a line now and then."""
 
     def __init__(self) -> None:
-        from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            Progress,
-            TaskProgressColumn,
-            TextColumn,
-            TimeElapsedColumn,
-            TimeRemainingColumn,
-        )
+        from privatree._support.progress import rich_progress
 
-        self._console = Console(stderr=True, soft_wrap=True, highlight=False)
-        self._bar = Progress(
-            TextColumn("{task.description:<42}"),
-            BarColumn(),
-            TaskProgressColumn(),
-            TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(elapsed_when_finished=False),
-            console=self._console,
-            disable=not self._console.is_terminal,
-            speed_estimate_period=600.0,
-        )
+        columns = ("{task.description:<42}", "bar", "share", "elapsed", "left", "remaining")
+        self._bar = rich_progress(*columns, speed_estimate_period=600.0)
         self._target, self._last_line = "", 0.0
         self._said: set[str] = set()
         self._task: Any = None
@@ -235,7 +217,7 @@ class _Terminal:
     def say(self, line: str) -> None:
         """Show a line above the bar; what was left out, once for all targets."""
         if line not in self._said:
-            self._console.print(line, markup=False)
+            self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
         self._said.add(line)
 
     def wrote(self, paths: Sequence[Path]) -> None:

@@ -1,7 +1,9 @@
+import sys
+
 import pytest
 
 from privatree import ParameterError
-from privatree.repetition import progress_bar
+from privatree._support.progress import progress_bar
 
 
 def test_the_bar_counts_what_is_done_on_stderr(capsys):
@@ -41,4 +43,12 @@ def test_anything_else_is_refused_before_work_begins(shown):
         pytest.raises(ParameterError, match=f"progress must be True, False or None, got {shown!r}"),
         progress_bar(1, shown, "refits"),
     ):
+        pytest.fail("work began")
+
+
+def test_without_rich_there_is_no_bar_unless_it_must_be(monkeypatch):
+    monkeypatch.setitem(sys.modules, "rich", None)
+    with progress_bar(2, None, "refits") as advance:
+        advance(2)
+    with pytest.raises(ParameterError, match="progress bars need rich"), progress_bar(2, True, ""):
         pytest.fail("work began")

@@ -1,0 +1,98 @@
+"""Progress on stderr: bars, and a spinner where nothing can be counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from privatree._support.extras import missing_extra
+from privatree.errors import ParameterError
+
+
+def rich_progress(*columns: str, shown: bool | None = None, **options: Any) -> Any:
+    """A display of rich, which is not started yet.
+
+    Parameters
+    ----------
+    *columns : str
+        "spinner", "bar", "count", "share", "elapsed", "remaining", or a text with fields of the
+        task.
+    shown : bool or None
+        Whether it is seen; None: if stderr is a terminal.
+    **options
+        As in :class:`rich.progress.Progress`.
+
+    Returns
+    -------
+    rich.progress.Progress or None
+        None if rich is not installed, and nothing must be shown.
+
+    Raises
+    ------
+    ParameterError
+        If something must be shown, and rich is not installed.
+    """
+    try:
+        from rich import progress
+        from rich.console import Console
+    except ImportError as error:
+        if shown:
+            raise missing_extra("progress bars need rich", "cli") from error
+        return None
+    known: dict[str, Callable[[], progress.ProgressColumn]] = {
+        "spinner": progress.SpinnerColumn,
+        "bar": progress.BarColumn,
+        "count": progress.MofNCompleteColumn,
+        "share": progress.TaskProgressColumn,
+        "elapsed": progress.TimeElapsedColumn,
+        "remaining": lambda: progress.TimeRemainingColumn(elapsed_when_finished=False),
+    }
+    console = Console(stderr=True)
+    return progress.Progress(
+        *(
+            known[column]() if column in known else progress.TextColumn(column, markup=False)
+            for column in columns
+        ),
+        console=console,
+        disable=not (console.is_terminal if shown is None else shown),
+        **options,
+    )
+
+
+@contextmanager
+def progress_bar(
+    total: int, shown: bool | None, description: str
+) -> Iterator[Callable[[int], None]]:
+    """Show how much is done and how long the rest will take.
+
+    Parameters
+    ----------
+    total : int
+        How much there is to do.
+    shown : bool or None
+        Whether there is a bar; None: if stderr is a terminal and rich is installed.
+    description : str
+        What is counted.
+
+    Yields
+    ------
+    callable
+        Takes how much more is done.
+
+    Raises
+    ------
+    ParameterError
+        If there must be a bar, and rich is not installed.
+    """
+    if shown is not None and not isinstance(shown, bool):
+        raise ParameterError(f"progress must be True, False or None, got {shown!r}.", "progress")
+    bar = rich_progress(
+        "{task.description}", "bar", "count", "elapsed", "left", "remaining", shown=shown
+    )
+    if bar is None:
+        yield lambda finished: None
+        return
+    with bar:
+        task = bar.add_task(description, total=total)
+        yield lambda finished: bar.update(task, advance=finished)
