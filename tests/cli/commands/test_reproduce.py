@@ -245,10 +245,10 @@ def test_results_of_other_data_or_versions_are_not_mixed(
     note.write_text(written.replace('"scikit-learn": "', '"scikit-learn": "9.'))
     assert run(monkeypatch, *arguments) == 2
     assert "holds results of other versions of scikit-learn" in capsys.readouterr().err
-    mark = json.loads(written)["methods"]["decision_tree"]
+    mark = json.loads(written)["methods"]["decision-tree"]
     note.write_text(written.replace(mark, "0" * len(mark)))
     assert run(monkeypatch, *arguments) == 2
-    assert "other versions of the methods decision_tree. Name" in capsys.readouterr().err
+    assert "other versions of the methods decision-tree. Name" in capsys.readouterr().err
     note.write_text("{")
     assert run(monkeypatch, *arguments) == 2
     assert "is not a note of a run" in capsys.readouterr().err
