@@ -18,7 +18,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from fuzzing.supervisor import MOST_SILENT_SECONDS, outcomes, write_starting_files
+from fuzzing.supervisor import MAX_SILENT_SECONDS, outcomes, write_starting_files
 from fuzzing.trial import Outcome, kind_of, mutated_file
 from fuzzing.worker import kinds_named
 
@@ -32,7 +32,7 @@ def main() -> None:
     parser.add_argument("--kinds", default="fuzzing.file_kinds", help="module with KINDS")
     parser.add_argument("--keep", type=Path, help="folder for files that failed")
     parser.add_argument(
-        "--patience", type=float, default=MOST_SILENT_SECONDS, help="seconds for a file"
+        "--patience", type=float, default=MAX_SILENT_SECONDS, help="seconds for a file"
     )
     arguments = parser.parse_args()
     begin = time.monotonic()

@@ -21,15 +21,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from privatree.baselines.methods._diffprivlib_tree import METHOD, bounds
 from scipy.stats import chi2_contingency, ks_2samp, norm
 
 from privatree import Categorical, Numeric, Schema, datasets
 from privatree.baselines import RandomTreeClassifier
 from privatree.baselines.methods import Training
-from privatree.baselines.methods._diffprivlib_tree import METHOD, bounds
 
-LEAST_P = 1e-6
-FEWEST_EXPECTED = 5
+MIN_P = 1e-6
+MIN_EXPECTED = 5
 N_PROBES = 3  # rows whose predictions are compared together: few, so that no cell is empty
 
 
@@ -144,7 +144,7 @@ def same_frequencies(one: Sequence[Hashable], other: Sequence[Hashable]) -> floa
     counts = [Counter(one), Counter(other)]
     values = sorted(set(one) | set(other), key=lambda value: -sum(c[value] for c in counts))
     cells = np.array([[count[value] for value in values] for count in counts])
-    n_common = int(np.sum(cells.sum(axis=0) >= 2 * FEWEST_EXPECTED))
+    n_common = int(np.sum(cells.sum(axis=0) >= 2 * MIN_EXPECTED))
     merged = np.column_stack([cells[:, :n_common], cells[:, n_common:].sum(axis=1)])
     merged = merged[:, merged.sum(axis=0) > 0]
     return float(chi2_contingency(merged).pvalue) if merged.shape[1] > 1 else 1.0
@@ -199,7 +199,7 @@ def main() -> int:
             f"| {problem.name} | mean accuracy {np.mean(scores[0]):.4f} and "
             f"{np.mean(scores[1]):.4f}: {standard_errors(*scores):+.2f} standard errors | |"
         )
-    same = least >= LEAST_P
+    same = least >= MIN_P
     print(f"\nLeast p-value {least:.2g}: {'the same law' if same else 'NOT the same law'}.")
     return 0 if same else 1
 

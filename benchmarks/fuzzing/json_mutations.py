@@ -18,7 +18,7 @@ class Literal(str):
 
 
 _MARK = "@literal@"
-_MOST_CHARACTERS = 2_000_000
+_MAX_CHARACTERS = 2_000_000
 """Of a mutated file, about."""
 NUMBERS = [
     Literal(text)
@@ -333,7 +333,7 @@ class _Marking:
 
     def __init__(self) -> None:
         self.literals: list[str] = []
-        self._left = _MOST_CHARACTERS
+        self._left = _MAX_CHARACTERS
 
     def of(self, part: Any) -> Any:
         self._left -= 8 + (len(part) if isinstance(part, str) else 0)

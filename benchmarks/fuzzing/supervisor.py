@@ -14,7 +14,7 @@ from pathlib import Path
 from fuzzing.trial import Outcome, kind_of
 from fuzzing.worker import kinds_named
 
-MOST_SILENT_SECONDS = 30.0
+MAX_SILENT_SECONDS = 30.0
 """Of a worker at a file; what takes it more than 1 s of the processor it reports by itself."""
 START_SECONDS = 300.0
 """Until it has imported and compiled everything."""
@@ -32,7 +32,7 @@ def outcomes(
     starting: Path,
     seed: int,
     n_files: int,
-    most_silent_seconds: float = MOST_SILENT_SECONDS,
+    most_silent_seconds: float = MAX_SILENT_SECONDS,
 ) -> Iterator[Outcome]:
     """What each file came to, in order."""
     kinds = kinds_named(kinds_name)

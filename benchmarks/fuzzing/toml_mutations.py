@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-_MOST_CHARACTERS = 1_000_000
+_MAX_CHARACTERS = 1_000_000
 """By which one change makes a file longer, about."""
 VALUES = (
     "0", "-0", "+1", "1", "-1", "0.5", "1e3", "1e400", "-1e400", "1e-400", "5e-324", "1e308",
@@ -65,7 +65,7 @@ def delete_line(lines: list[str], rng: random.Random) -> None:
 
 def repeat_line(lines: list[str], rng: random.Random) -> None:
     number = rng.randrange(len(lines))
-    times = min(rng.choice((1, 1, 2, 1000)), _MOST_CHARACTERS // (len(lines[number]) + 1))
+    times = min(rng.choice((1, 1, 2, 1000)), _MAX_CHARACTERS // (len(lines[number]) + 1))
     lines[number:number] = [lines[number]] * times
 
 
@@ -98,7 +98,7 @@ def change_list(lines: list[str], rng: random.Random) -> None:
         key, _, rest = lines[number].partition("= [")
         entries = rest[:-1].split(", ")
         rng.shuffle(entries)
-        times = min(rng.choice((1, 1, 2, 500)), _MOST_CHARACTERS // len(rest) + 1)
+        times = min(rng.choice((1, 1, 2, 500)), _MAX_CHARACTERS // len(rest) + 1)
         entries = entries[: rng.randrange(len(entries) + 1)] * times
         entries += rng.choices(VALUES[:36], k=rng.choice((0, 0, 1)))
         lines[number] = f"{key}= [{rng.choice((', ', ',', ' , ')).join(entries)}]"

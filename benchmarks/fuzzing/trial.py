@@ -14,8 +14,8 @@ from typing import Any
 
 from fuzzing.file_kinds import FileKind
 
-MOST_SECONDS, MOST_MEGABYTES = 1.0, 200
-LONGEST_MESSAGE = 400
+MAX_SECONDS, MAX_MEGABYTES = 1.0, 200
+MAX_MESSAGE_LENGTH = 400
 INTERNALS = ("NoneType", "object at 0x", "unhashable", "Traceback", "<class", "numpy.", "np.")
 
 
@@ -72,14 +72,14 @@ def run(kind: FileKind, path: Path, name: str, number: int, baseline: float) -> 
             result, why = "failed", wrong
     elif error is None:
         _, error, use_seconds = _timed(lambda: kind.use(loaded, path.parent))
-        if use_seconds > MOST_SECONDS:
+        if use_seconds > MAX_SECONDS:
             result, why = "failed", f"using it took {use_seconds:.1f} s"
     if error is not None and result == "loaded":
         result, why = "failed", _described(error)
     megabytes = peak_memory() - baseline
-    if result != "failed" and seconds > MOST_SECONDS:
+    if result != "failed" and seconds > MAX_SECONDS:
         result, why = "failed", f"loading took {seconds:.1f} s"
-    if result != "failed" and megabytes > MOST_MEGABYTES:
+    if result != "failed" and megabytes > MAX_MEGABYTES:
         result, why = "failed", f"{megabytes:.0f} MB"
     return Outcome(number, kind.name, result, why, round(seconds, 4), round(megabytes, 1))
 
@@ -88,8 +88,8 @@ def wrong_message(message: str, path: Path) -> str:
     """What is wrong with the message of a refusal, if anything."""
     if not message.startswith(f"{path}: "):
         return f"the message does not begin with the path: {message[:200]}"
-    if "\n" in message or len(message) > LONGEST_MESSAGE:
-        return f"the message is not one line of {LONGEST_MESSAGE} characters: {message[:200]}"
+    if "\n" in message or len(message) > MAX_MESSAGE_LENGTH:
+        return f"the message is not one line of {MAX_MESSAGE_LENGTH} characters: {message[:200]}"
     if found := [word for word in INTERNALS if word in message.removeprefix(f"{path}: ")]:
         return f"the message shows {found[0]}: {message[:200]}"
     return ""
@@ -115,7 +115,7 @@ def _timed(action: Callable[[], Any]) -> tuple[Any, Exception | None, float]:
         except Exception as raised:
             error = raised
         fastest = min(fastest, time.process_time() - begin)
-        if fastest <= MOST_SECONDS:
+        if fastest <= MAX_SECONDS:
             break
     return result, error, fastest
 
@@ -146,7 +146,7 @@ def limit_memory() -> None:
         return
     import resource
 
-    most = int((_status("VmSize") + MOST_MEGABYTES) * 2**20)
+    most = int((_status("VmSize") + MAX_MEGABYTES) * 2**20)
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privatree import Categorical, Numeric, Schema
-from privatree.counting import MOST_GROUPS
+from privatree.counting import MAX_GROUPS
 
 SCHEMA = Schema(
     {
@@ -20,7 +20,7 @@ SCHEMA = Schema(
     },
     ["no", "yes"],
 )
-KINDS = ["a", "b", "c", *(f"k{place}" for place in range(MOST_GROUPS + 85))]
+KINDS = ["a", "b", "c", *(f"k{place}" for place in range(MAX_GROUPS + 85))]
 MANY_CATEGORIES = Schema(
     {**SCHEMA.features, "kind": Categorical(KINDS, missing="b")}, SCHEMA.classes
 )

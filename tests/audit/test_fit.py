@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privatree import PrivaTreeClassifier
-from privatree.counting import MOST_GROUPS, Coder
+from privatree.counting import MAX_GROUPS, Coder
 from privatree.sources import FrameRecords
 from privatree.tables import _columns as columns
 from privatree.tables._frames import category_codes
@@ -161,11 +161,11 @@ def test_groups_of_the_categories_that_occur_are_seen(monkeypatch):
     def mutant(self, batch, threads):
         groups = list(self.groups)
         for place, found in enumerate(groups):
-            if found is not None and len(found) > MOST_GROUPS:
+            if found is not None and len(found) > MAX_GROUPS:
                 kind = list(self.schema.features.values())[place]
                 occurring = np.unique(category_codes(batch.features[place].read(), kind))
                 ranks = np.searchsorted(occurring, np.arange(len(found)))
-                groups[place] = np.minimum(ranks, MOST_GROUPS - 1)
+                groups[place] = np.minimum(ranks, MAX_GROUPS - 1)
         return real(replace(self, groups=tuple(groups)), batch, threads)
 
     monkeypatch.setattr(Coder, "code", mutant)

@@ -37,7 +37,7 @@ _PASSED_OVER = (
     weakref.ref,
 )
 _FRAME_LIBRARIES = ("pandas", "polars", "pyarrow")
-_MOST_OBJECTS = 500_000
+_MAX_OBJECTS = 500_000
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ def _reachable(start: Any) -> Iterator[Any]:
             continue
         seen.add(id(value))
         kept.append(value)  # else its id could be another's soon
-        assert len(kept) < _MOST_OBJECTS, "this reaches too far to be searched"
+        assert len(kept) < _MAX_OBJECTS, "this reaches too far to be searched"
         yield value
         waiting.extend(_inside(value))
 
@@ -212,7 +212,7 @@ _SCHEMA = Schema(
 )
 _KINDS = {"red": 13_007, "green": 11_003, "blue": 8_009, "kind-canary": 4_001, None: 4_003}
 _N_NO, _N_UNKNOWN, _N_MISSING = 21_001, 3_001, 5_003
-_SMALLEST_COUNT = 3_000  # no tree has so many nodes
+_MIN_COUNT = 3_000  # no tree has so many nodes
 VALUE, RECORDS, TEXT = "a value of a record", "number of records", "text of a record"
 
 
@@ -232,10 +232,10 @@ class PrivateRecords:
         for leaf in np.unique(leaves):
             counts = self.labels[(leaves == leaf) & known].value_counts().to_numpy()
             found = [*counts, counts.sum()]
-            if counts.sum() > _SMALLEST_COUNT and len(counts) > 1:
+            if counts.sum() > _MIN_COUNT and len(counts) > 1:
                 found += [*(counts / counts.sum())]
             for number in found:
-                if number > _SMALLEST_COUNT or 0 < number < 1:
+                if number > _MIN_COUNT or 0 < number < 1:
                     numbers.setdefault(float(number), "count or share of a leaf")
         return Canaries(self.secret.texts, numbers)
 
@@ -274,7 +274,7 @@ def _secret(frame: pd.DataFrame, labels: pd.Series) -> Canaries:
     numbers = dict.fromkeys([*values.tolist(), *np.nextafter(values, -np.inf).tolist()], VALUE)
     numbers |= {float(amount): what for what, amount in (counts | shares).items()}
     numbers[float(frame["amount"].mean())] = numbers[float(frame["amount"].sum())] = "a mean"
-    assert min(counts.values()) > _SMALLEST_COUNT
+    assert min(counts.values()) > _MIN_COUNT
     assert len(set(counts.values())) == len(counts)
     texts = dict.fromkeys(("kind-canary", "label-canary", "index-canary"), TEXT)
     return Canaries(texts | {"48611": VALUE, "777777": VALUE}, numbers)

@@ -278,8 +278,8 @@ def test_no_rows(frame):
     ids=["list", "categories", "arrow"],
 )
 def test_only_rows_with_a_known_label_are_coded(monkeypatch, labels, threads):
-    monkeypatch.setattr(coding, "_FEWEST_ROWS", 2)
-    monkeypatch.setattr(coding, "_MOST_ROWS", 2)
+    monkeypatch.setattr(coding, "_MIN_ROWS", 2)
+    monkeypatch.setattr(coding, "_MAX_ROWS", 2)
     schema = Schema({"x": Numeric(0, 5)}, ["yes", "no"])
     batch = frame_batch(np.arange(5.0)[:, None], labels, schema)
     codes, found = coder_of(schema, [np.array([1.5, 2.5, 3.5])]).code(batch, threads)
@@ -339,8 +339,8 @@ def test_tiles_and_threads_do_not_matter(monkeypatch, rows, threads):
     values = rng.normal(0, 3, (200, 6))
     values[rng.random(values.shape) < 0.1] = np.nan
     expected = check(values)
-    monkeypatch.setattr(coding, "_FEWEST_ROWS", rows)
-    monkeypatch.setattr(coding, "_MOST_ROWS", rows)
+    monkeypatch.setattr(coding, "_MIN_ROWS", rows)
+    monkeypatch.setattr(coding, "_MAX_ROWS", rows)
     for frame in (values, np.asfortranarray(values), pl.DataFrame(values, schema=NUMBERS.names),
                   pd.DataFrame(values, columns=list(NUMBERS.names)).astype("Float64")):  # fmt: skip
         assert_array_equal(read_codes(frame, NUMBERS, CUTS, threads=threads), expected)

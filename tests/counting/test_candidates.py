@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from privatree.counting import MOST_GROUPS, Candidates, automatic_bins, coarser
+from privatree.counting import MAX_GROUPS, Candidates, automatic_bins, coarser
 from privatree.counting._candidates import TOTAL_MASS, cut_points
 from privatree.errors import ParameterError
 from privatree.schema import Categorical, Numeric, Schema
@@ -295,7 +295,7 @@ def test_many_categories_share_codes_with_their_neighbours(n_categories):
     schema = Schema({"place": Categorical([f"p{k}" for k in range(n_categories)])}, ["no", "yes"])
     found = Candidates.of(schema, 16)
     groups = found.groups[0]
-    assert found.n_codes == (min(n_categories, MOST_GROUPS),)
+    assert found.n_codes == (min(n_categories, MAX_GROUPS),)
     assert len(groups) == n_categories
     assert (np.diff(groups) >= 0).all()
     assert_array_equal(np.unique(groups), np.arange(found.n_codes[0]))

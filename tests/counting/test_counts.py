@@ -181,8 +181,8 @@ def test_very_many_records_are_counted_in_64_bits(monkeypatch, n_classes):
     codes = rng.integers(0, 9, (300, 3)).astype(np.uint8)
     labels = rng.integers(0, n_classes, 300).astype(np.uint8)
     small = everything(codes, [9] * 3, labels, n_classes)
-    assert np.iinfo(np.int32).max == counts._MOST_SMALL
-    monkeypatch.setattr(counts, "_MOST_SMALL", 299)
+    assert np.iinfo(np.int32).max == counts._MAX_SMALL
+    monkeypatch.setattr(counts, "_MAX_SMALL", 299)
     for one, two in zip(small, everything(codes, [9] * 3, labels, n_classes), strict=True):
         assert_array_equal(one, two)
         assert two.dtype == np.int64

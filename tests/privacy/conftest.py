@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import ArrayLike
 from scipy.stats import chi2
 
-SMALLEST_EXPECTED = 20.0
+MIN_EXPECTED = 20.0
 FALSE_ALARM = 1e-7
 
 
@@ -18,11 +18,11 @@ def _chi_square_ratio(observed: ArrayLike, probabilities: ArrayLike, draws: int)
     expected = draws * np.append(probabilities, max(0.0, 1.0 - float(np.sum(probabilities))))
     cells: list[list[float]] = [[0.0, 0.0]]
     for count, mean in zip(counts, expected, strict=True):
-        if cells[-1][1] >= SMALLEST_EXPECTED:
+        if cells[-1][1] >= MIN_EXPECTED:
             cells.append([0.0, 0.0])
         cells[-1][0] += count
         cells[-1][1] += mean
-    if len(cells) > 1 and cells[-1][1] < SMALLEST_EXPECTED:
+    if len(cells) > 1 and cells[-1][1] < MIN_EXPECTED:
         count, mean = cells.pop()
         cells[-1][0] += count
         cells[-1][1] += mean

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from privatree._support.escape import visible_line
 from privatree.errors import ModelFormatError
 from privatree.privacy import Leak, PrivacyStatement, Schedule, Spend, Stage, shown_amount
-from privatree.privacy._statement import LONGEST_TEXT
+from privatree.privacy._statement import MAX_TEXT_LENGTH
 
 FULL = PrivacyStatement(
     learner="a learner",
@@ -184,9 +184,9 @@ def test_a_schedule_too_long_is_refused_before_it_is_read(sequences: Any, messag
 def test_a_text_too_long_to_print_is_refused(place: tuple[Any, ...]) -> None:
     """Breaking one word of a million letters into lines takes the square of that."""
     written = through_json(FULL)
-    for length in (LONGEST_TEXT, LONGEST_TEXT + 1):
+    for length in (MAX_TEXT_LENGTH, MAX_TEXT_LENGTH + 1):
         reach(written, place[:-1])[place[-1]] = "x" * length
-        if length <= LONGEST_TEXT:
+        if length <= MAX_TEXT_LENGTH:
             assert "xxx" in str(PrivacyStatement.from_dict(written))
         else:
             with pytest.raises(ModelFormatError, match=r"^privacy: .*at most 10000 characters"):

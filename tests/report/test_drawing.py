@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from privatree.model import TreeBuilder
-from privatree.report._drawing import MOST_ENDS, MOST_LEVELS, draw
+from privatree.report._drawing import MAX_ENDS, MAX_LEVELS, draw
 from privatree.schema import Categorical, Numeric, Schema
 
 SCHEMA = Schema(
@@ -92,6 +92,6 @@ def test_a_small_tree_is_drawn_whole():
 def test_a_large_tree_is_cut(name):
     drawing = draw(TREES[name])
     assert drawing.leaves_left_out > 0
-    assert len(drawing.boxes) <= 2 * MOST_ENDS
-    assert drawing.levels <= MOST_LEVELS
+    assert len(drawing.boxes) <= 2 * MAX_ENDS
+    assert drawing.levels <= MAX_LEVELS
     assert any(box.kind == "more" and box.detail.startswith("+") for box in drawing.boxes)

@@ -125,8 +125,8 @@ def expected(rows, schema=SCHEMA):
 def test_every_kind_of_table(kind, path, rows, size):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(table_streams, "ROWS", size)
-        patch.setattr(parquet_file, "_FEWEST_ROWS", 1)
-        patch.setattr(parquet_file, "_MOST_ROWS", size)
+        patch.setattr(parquet_file, "_MIN_ROWS", 1)
+        patch.setattr(parquet_file, "_MAX_ROWS", size)
         if kind == "parquet":
             pq.write_table(arrow_table(rows), path, row_group_size=4)
             source = ParquetSource(path, "answer")

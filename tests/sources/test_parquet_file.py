@@ -22,7 +22,7 @@ def path(tmp_path):
 @pytest.mark.parametrize("coded", [(), (0, 1)])
 def test_rows_come_in_their_order_and_text_as_codes_if_that_will_do(path, coded):
     file = open_parquet(path)
-    with patch.multiple(parquet_file, _MOST_ROWS=512, _PART_ROWS=1000):
+    with patch.multiple(parquet_file, _MAX_ROWS=512, _PART_ROWS=1000):
         parts = list(file.rows([1, 0], coded=coded))
     assert len(parts) > 4
     assert max(part.n_rows for part in parts) <= 512

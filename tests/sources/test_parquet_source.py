@@ -60,8 +60,8 @@ def write(path, frame, **options):
 def test_batches_and_row_groups_do_not_matter(tmp_path, monkeypatch, rows, group):
     frame = frame_of(200)
     path = write(tmp_path / "a.parquet", frame, row_group_size=group)
-    monkeypatch.setattr(parquet_file, "_FEWEST_ROWS", min(rows, 2**10))
-    monkeypatch.setattr(parquet_file, "_MOST_ROWS", rows)
+    monkeypatch.setattr(parquet_file, "_MIN_ROWS", min(rows, 2**10))
+    monkeypatch.setattr(parquet_file, "_MAX_ROWS", rows)
     source = ParquetSource(path, "answer")
     assert coded_rows(source, SCHEMA) == expected(frame)
     assert rows_of_a_pass(source, SCHEMA) == expected(frame)  # again
@@ -251,7 +251,7 @@ def test_more_text_than_a_dictionary_holds_is_read_without_one(tmp_path, monkeyp
     source = ParquetSource(path, "answer")
     expected_rows = coded_rows(source, SCHEMA)
     real = parquet_file._RowGroups._batches
-    monkeypatch.setattr(parquet_file, "_MOST_ROWS", 64)
+    monkeypatch.setattr(parquet_file, "_MAX_ROWS", 64)
     full = []
 
     def batches(self, most, as_dictionary, use_threads):

@@ -18,7 +18,7 @@ from privatree.learners.tree import grow
 from privatree.privacy import Ledger, Randomness
 
 RUNS = 400
-SMALLEST_EXPECTED = 10.0
+MIN_EXPECTED = 10.0
 FALSE_ALARM = 1e-7
 
 SMALL = {((0, 0), 0): 1, ((0, 1), 1): 1, ((1, 0), 0): 1, ((1, 1), 1): 1}
@@ -95,11 +95,11 @@ def chi_square_ratio(observed: Counter[Any], law: dict[Any, float]) -> float:
     runs = observed.total()
     cells = [[0.0, 0.0]]
     for shape, probability in sorted(law.items(), key=lambda item: -item[1]):
-        if cells[-1][1] >= SMALLEST_EXPECTED:
+        if cells[-1][1] >= MIN_EXPECTED:
             cells.append([0.0, 0.0])
         cells[-1][0] += observed[shape]
         cells[-1][1] += runs * probability
-    if cells[-1][1] < SMALLEST_EXPECTED:
+    if cells[-1][1] < MIN_EXPECTED:
         count, mean = cells.pop()
         cells[-1][0] += count
         cells[-1][1] += mean

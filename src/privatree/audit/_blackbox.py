@@ -21,7 +21,7 @@ from sklearn.base import clone
 from privatree._support.progress import progress_bar
 from privatree._support.validation import check_integer, check_number
 from privatree.audit._findings import Counting
-from privatree.audit._outcomes import MOST_PROBES, VIEWS, View, seen, train
+from privatree.audit._outcomes import MAX_PROBES, VIEWS, View, seen, train
 from privatree.audit._report import AuditReport, Finding
 from privatree.audit.pairs._all_pairs import known_pairs
 from privatree.audit.pairs._neighbours import Neighbours, Records
@@ -33,7 +33,7 @@ from privatree.repetition import (
     without_budget,
 )
 
-FEWEST_RUNS, MOST_RUNS = 8, 10**7
+MIN_RUNS, MAX_RUNS = 8, 10**7
 _AT_ONCE = 25
 """Trainings for which the records are sent to a process once."""
 
@@ -130,7 +130,7 @@ def audit(
 
 def check_runs(runs: Any) -> None:
     """Refuse a number of trainings that could show nothing, or would never end."""
-    check_integer("runs", runs, FEWEST_RUNS, MOST_RUNS)
+    check_integer("runs", runs, MIN_RUNS, MAX_RUNS)
 
 
 def _claimed(learner: Learner, given: Any) -> float | None:
@@ -289,7 +289,7 @@ def _probes(pair: Neighbours) -> Any:
     ]
     of_first, of_second = map(Counter, rows_of_each)
     places = {row: place for place, row in enumerate(itertools.chain(*rows_of_each))}
-    chosen = sorted(places, key=lambda row: of_first[row] == of_second[row])[:MOST_PROBES]
+    chosen = sorted(places, key=lambda row: of_first[row] == of_second[row])[:MAX_PROBES]
     kept = [places[row] for row in chosen]
     if not is_frame:
         return np.concatenate(tables)[kept]

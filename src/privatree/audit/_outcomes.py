@@ -23,13 +23,13 @@ from privatree.errors import ParameterError
 from privatree.model import Tree
 from privatree.privacy import PrivacyStatement
 
-MOST_PROBES = 12
+MAX_PROBES = 12
 """Records for which predictions are looked at."""
 _STEPS = 20
 """Into how many steps a probability is rounded."""
-_MOST_ENTRIES = 1000
+_MAX_ENTRIES = 1000
 """Of a list or array in a model that are looked at."""
-_MOST_LEVELS = 5
+_MAX_LEVELS = 5
 
 
 class Trained(NamedTuple):
@@ -201,10 +201,10 @@ def _listed(model: Any, probes: Any) -> Hashable:
 def _numbers(model: Any, probes: Any) -> Hashable:
     """Most are never the same twice; one without noise is, and gives its table away."""
     found = [repr(value) for _, value in entries(model) if isinstance(value, float)]
-    return tuple(found[:_MOST_ENTRIES]) or None
+    return tuple(found[:_MAX_ENTRIES]) or None
 
 
-def entries(value: Any, path: str = "", levels: int = _MOST_LEVELS) -> Iterator[tuple[str, Any]]:
+def entries(value: Any, path: str = "", levels: int = _MAX_LEVELS) -> Iterator[tuple[str, Any]]:
     """Names, numbers and sizes in a model, each with where it stands.
 
     Parameters
@@ -221,19 +221,19 @@ def entries(value: Any, path: str = "", levels: int = _MOST_LEVELS) -> Iterator[
     elif isinstance(value, np.ndarray):
         yield f"shape of {path}", value.shape
         if value.dtype.kind in "biufUSO":
-            entry_list = value.ravel()[:_MOST_ENTRIES].tolist()
+            entry_list = value.ravel()[:_MAX_ENTRIES].tolist()
             yield from entries(entry_list, path, levels)
     elif levels and hasattr(value, "get_params"):
         for name in sorted(vars(value)):
             if name.endswith("_") and not name.startswith("_"):
                 yield from entries(getattr(value, name), f"{path}.{name}".lstrip("."), levels - 1)
     elif levels and isinstance(value, Mapping):
-        for key, of_key in list(value.items())[:_MOST_ENTRIES]:
+        for key, of_key in list(value.items())[:_MAX_ENTRIES]:
             yield f"key of {path}", str(key)
             yield from entries(of_key, f"{path}[{key!r}]", levels - 1)
     elif levels and isinstance(value, list | tuple):
         yield f"length of {path}", len(value)
-        for place, entry in enumerate(value[:_MOST_ENTRIES]):
+        for place, entry in enumerate(value[:_MAX_ENTRIES]):
             yield from entries(entry, f"{path}[{place}]", levels - 1)
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from textwrap import TextWrapper
 from typing import Any
 
-_LEAST_EVIDENCE = 8
+_MIN_EVIDENCE = 8
 """About how often an event that was never seen may happen in all trainings, with confidence."""
 
 
@@ -125,7 +125,7 @@ class AuditReport:
                 f"{_down(self.lower_bound, self.claimed)}: the claim of {self.claimed:g} is false "
                 "for whole records."
             )
-        largest = math.log(max(finding.runs for finding in self.findings) / _LEAST_EVIDENCE)
+        largest = math.log(max(finding.runs for finding in self.findings) / _MIN_EVIDENCE)
         too_few = (
             f" With so many trainings no bound much above {max(0.0, largest):.1f} can come out: "
             "more are needed to test this claim."

@@ -31,7 +31,7 @@ SMOOTH_SENSITIVITY = Leak(
     "as you like.",
 )
 
-_SMALLEST_EXPONENT = -300.0
+_MIN_EXPONENT = -300.0
 """A sensitivity below exp(this) is raised to it. A minority label is out of the question long
 before: its probability is exp(-epsilon e^300)."""
 
@@ -146,4 +146,4 @@ class DPGDFRules:
 def smooth_sensitivity(exact_counts: NDArray[np.int64], epsilon: Fraction) -> Fraction:
     """exp(-epsilon times the lead of the largest class): a function of the records."""
     second, largest = np.sort(exact_counts)[-2:]
-    return Fraction(math.exp(max(-float(largest - second) * float(epsilon), _SMALLEST_EXPONENT)))
+    return Fraction(math.exp(max(-float(largest - second) * float(epsilon), _MIN_EXPONENT)))

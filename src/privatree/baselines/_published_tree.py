@@ -17,7 +17,7 @@ from privatree.model import Model
 from privatree.privacy import Leak, Ledger, PrivacyStatement, Randomness, positive_fraction
 from privatree.schema import Schema
 
-LARGEST_DEPTH = 10
+MAX_DEPTH = 10
 """A split on a group in the middle of a numeric feature has three children in the tree, and 3^10
 leaves are as many as a model should have."""
 
@@ -76,7 +76,7 @@ class PublishedTreeClassifier(TreeClassifier):
             If no schema was given, or one with unconfirmed entries.
         """
         check_epsilon(self.epsilon)
-        check_integer("max_depth", self.max_depth, 1, LARGEST_DEPTH)
+        check_integer("max_depth", self.max_depth, 1, MAX_DEPTH)
         randomness = Randomness.from_random_state(self.random_state)
         schema, columns, labels, _ = self._read(X, y)
         coding = self._coding(schema, columns)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from privatree._support.validation import check_integer, check_same_length
 from privatree.counting import CodedRecords
 from privatree.estimators import (
-    LARGEST_DEPTH,
+    MAX_DEPTH,
     TreeClassifier,
     check_epsilon,
     schema_leaks,
@@ -117,7 +117,7 @@ class RandomTreeClassifier(TreeClassifier):
             If no schema was given, or one with unconfirmed entries.
         """
         check_epsilon(self.epsilon)
-        check_integer("max_depth", self.max_depth, 1, LARGEST_DEPTH)
+        check_integer("max_depth", self.max_depth, 1, MAX_DEPTH)
         epsilon = positive_fraction("epsilon", self.epsilon)
         # The splits come from a source of their own: the ledger's is for draws that cost.
         for_splits, for_labels = Randomness.from_random_state(self.random_state).spawn(2)

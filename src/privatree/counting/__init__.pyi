@@ -1,5 +1,5 @@
 from privatree.counting._binner import Coder as Coder
-from privatree.counting._candidates import MOST_GROUPS as MOST_GROUPS
+from privatree.counting._candidates import MAX_GROUPS as MAX_GROUPS
 from privatree.counting._candidates import Candidates as Candidates
 from privatree.counting._candidates import automatic_bins as automatic_bins
 from privatree.counting._candidates import coarser as coarser

@@ -28,7 +28,7 @@ from privatree.tables import (
 )
 
 _TILE_CELLS = 2**17  # numbers that are coded together,
-_FEWEST_ROWS, _MOST_ROWS = 1024, 8192  # but no fewer rows than this in a wide table, nor more
+_MIN_ROWS, _MAX_ROWS = 1024, 8192  # but no fewer rows than this in a wide table, nor more
 
 _RowCodes: TypeAlias = Callable[[slice], NDArray[Any]]
 """Gives the codes of some rows of one column."""
@@ -85,7 +85,7 @@ class Coder:
         labels = to_codes(batch.labels.read(), self.schema.classes, -1, signed)
         read_numbers, row_codes = self._number_reader(batch), self._category_readers(batch)
         places, search = self._numeric, self._search
-        size = min(max(_TILE_CELLS // max(1, len(places)), _FEWEST_ROWS), _MOST_ROWS)
+        size = min(max(_TILE_CELLS // max(1, len(places)), _MIN_ROWS), _MAX_ROWS)
 
         def code_tiles(tiles: Sequence[slice]) -> None:
             numbers = np.empty((len(places), size))

@@ -22,7 +22,7 @@ from privatree.schema import Categorical, Numeric, Schema
 TOTAL_MASS = 2**40
 """What the masses of the cuts of one feature add up to."""
 
-MOST_GROUPS = 512
+MAX_GROUPS = 512
 """Codes of a category feature. With more categories, neighbours in their order share a code."""
 
 
@@ -78,7 +78,7 @@ class Candidates:
         groups = list[NDArray[np.int64] | None]()
         for feature in features:
             if isinstance(feature, Categorical):
-                n_groups = min(len(feature.categories), MOST_GROUPS)
+                n_groups = min(len(feature.categories), MAX_GROUPS)
                 places = np.arange(len(feature.categories), dtype=np.int64)
                 groups.append(places * n_groups // len(feature.categories))
                 cuts.append(None)

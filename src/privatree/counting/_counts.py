@@ -29,7 +29,7 @@ from privatree.counting._count_kernels import (
 )
 
 THREADS = 2
-_MOST_SMALL = 2**31 - 1  # records whose counts fit in 32 bits
+_MAX_SMALL = 2**31 - 1  # records whose counts fit in 32 bits
 _FEW_RECORDS = 20_000  # below this, starting threads costs more than it saves
 
 Item = TypeVar("Item")
@@ -211,7 +211,7 @@ class CodedRecords:
         self.n_classes = n_classes
         self.offsets = np.concatenate([[0], np.cumsum(self.n_codes)]).astype(np.int64)
         self._starts = np.array([0, len(labels)], dtype=np.int64)  # node i: starts[i:i + 2]
-        self._kind = np.int32 if len(labels) <= _MOST_SMALL else np.int64  # small ones are faster
+        self._kind = np.int32 if len(labels) <= _MAX_SMALL else np.int64  # small ones are faster
 
     @property
     def n_nodes(self) -> int:

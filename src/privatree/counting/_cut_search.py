@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from privatree._support.kernels.compiling import compiled
 
-_BUCKETS_PER_CUT, _MOST_BUCKETS = 16, 4096
+_BUCKETS_PER_CUT, _MAX_BUCKETS = 16, 4096
 
 
 class CutSearch:
@@ -32,7 +32,7 @@ class CutSearch:
     """
 
     def __init__(self, cuts: Sequence[NDArray[np.float64]], missing: Sequence[int]) -> None:
-        sizes = [max(1, min(_BUCKETS_PER_CUT * len(part), _MOST_BUCKETS)) for part in cuts]
+        sizes = [max(1, min(_BUCKETS_PER_CUT * len(part), _MAX_BUCKETS)) for part in cuts]
         # Behind the cuts of each feature comes an infinity: no number is above that.
         self._cuts = np.concatenate([np.empty(0), *(np.append(part, np.inf) for part in cuts)])
         self._cut_starts = _starts([len(part) + 1 for part in cuts])

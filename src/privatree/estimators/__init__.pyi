@@ -1,4 +1,4 @@
-from privatree.estimators._base import LARGEST_DEPTH as LARGEST_DEPTH
+from privatree.estimators._base import MAX_DEPTH as MAX_DEPTH
 from privatree.estimators._base import TreeClassifier as TreeClassifier
 from privatree.estimators._base import check_columns as check_columns
 from privatree.estimators._base import check_epsilon as check_epsilon

@@ -33,8 +33,8 @@ from privatree.tables import (
     read_labels,
 )
 
-SMALLEST_EPSILON, LARGEST_EPSILON = 1e-9, 1e9
-LARGEST_DEPTH = 16
+MIN_EPSILON, MAX_EPSILON = 1e-9, 1e9
+MAX_DEPTH = 16
 
 
 class Columns(NamedTuple):
@@ -272,11 +272,9 @@ def _warning(schema: Schema) -> str:
 def check_epsilon(epsilon: Any) -> None:
     """Refuse an epsilon that is not a positive finite number of sensible size."""
     exact = positive_fraction("epsilon", epsilon)
-    if exact < SMALLEST_EPSILON:
+    if exact < MIN_EPSILON:
+        raise ParameterError(f"epsilon must be at least {MIN_EPSILON:g}, got {epsilon}.", "epsilon")
+    if exact > MAX_EPSILON:
         raise ParameterError(
-            f"epsilon must be at least {SMALLEST_EPSILON:g}, got {epsilon}.", "epsilon"
-        )
-    if exact > LARGEST_EPSILON:
-        raise ParameterError(
-            f"epsilon must be at most {LARGEST_EPSILON:g}: that is no privacy.", "epsilon"
+            f"epsilon must be at most {MAX_EPSILON:g}: that is no privacy.", "epsilon"
         )

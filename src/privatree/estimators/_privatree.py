@@ -12,12 +12,12 @@ from privatree._support.validation import check_integer, check_number, check_one
 from privatree.counting import Candidates, Coder, automatic_bins
 from privatree.errors import ParameterError
 from privatree.estimators._base import (
-    LARGEST_DEPTH,
+    MAX_DEPTH,
     TreeClassifier,
     check_epsilon,
     schema_leaks,
 )
-from privatree.learners.tree import FREE_DEPTH, LARGEST_COUNT, MAX_TABLE, RecordPlan, grow
+from privatree.learners.tree import FREE_DEPTH, MAX_COUNT, MAX_TABLE, RecordPlan, grow
 from privatree.model import MAX_MASK, Model
 from privatree.privacy import (
     Ledger,
@@ -29,7 +29,7 @@ from privatree.privacy import (
 )
 from privatree.schema import Categorical, Schema
 
-_SMALLEST_LEAF_EPSILON = 1e-12
+_MIN_LEAF_EPSILON = 1e-12
 """Far above the smallest budget for which noise can be drawn."""
 
 
@@ -208,15 +208,15 @@ class PrivaTreeClassifier(TreeClassifier):
         """Refuse what :meth:`fit` would refuse whatever the records are."""
         check_epsilon(self.epsilon)
         if self.max_depth is not None:
-            check_integer("max_depth", self.max_depth, 1, LARGEST_DEPTH, unless="None")
+            check_integer("max_depth", self.max_depth, 1, MAX_DEPTH, unless="None")
         if self.n_bins != "auto":
             check_integer("n_bins", self.n_bins, 2, 256, unless='"auto"')
         if self.lookahead != "auto":
             check_integer("lookahead", self.lookahead, 1, 3, unless='"auto"')
         if self.dataset_size != "private":
-            check_integer("dataset_size", self.dataset_size, 1, LARGEST_COUNT, unless='"private"')
+            check_integer("dataset_size", self.dataset_size, 1, MAX_COUNT, unless='"private"')
         check_one_of("schedule", self.schedule, ("accuracy", "robust"))
-        check_integer("robust_levels", self.robust_levels, 1, LARGEST_DEPTH)
+        check_integer("robust_levels", self.robust_levels, 1, MAX_DEPTH)
         check_one_of("neighbours", self.neighbours, ("add-remove", "replace"))
         share = self.probability_share
         check_number(
@@ -244,9 +244,9 @@ class PrivaTreeClassifier(TreeClassifier):
                 "against public knowledge; then delete its mark, or pass schema.confirmed().",
                 "budget",
             )
-        if share and self.epsilon * share < _SMALLEST_LEAF_EPSILON:
+        if share and self.epsilon * share < _MIN_LEAF_EPSILON:
             raise ParameterError(
-                f"epsilon * probability_share must be 0 or at least {_SMALLEST_LEAF_EPSILON:g}, "
+                f"epsilon * probability_share must be 0 or at least {_MIN_LEAF_EPSILON:g}, "
                 f"got {float(self.epsilon * share):g}."
             )
 

@@ -15,8 +15,8 @@ from privatree.privacy import PrivacyStatement, shown_amount
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_MOST_ROWS = 30
-_LONGEST_NAME = 60  # letters
+_MAX_ROWS = 30
+_MAX_NAME_LENGTH = 60  # letters
 _REST = 1e-9  # of epsilon: less than this is rounding
 _COLOURS = {
     **dict.fromkeys(("geometric", "truncated geometric", "laplace", "gaussian"), ORANGE),
@@ -70,7 +70,7 @@ def plot_budget(model: Any, ax: Axes | None = None) -> Axes:
 
 def _rows(spends: tuple[PathSpend, ...], privacy: PrivacyStatement) -> list[PathSpend]:
     """What is drawn: not too many spends, and what was left of epsilon."""
-    rows, more = list(spends[:_MOST_ROWS]), spends[_MOST_ROWS:]
+    rows, more = list(spends[:_MAX_ROWS]), spends[_MAX_ROWS:]
     if more:
         rest = sum(spend.epsilon for spend in more)
         rows.append(PathSpend(f"{len(more)} more spends", "", None, rest, len(more)))
@@ -133,7 +133,7 @@ def _set_labels(ax: Axes, rows: list[PathSpend], privacy: PrivacyStatement) -> N
     for row in rows:
         many = f" × {row.releases}" if row.releases > 1 and row.mechanism else ""
         where = "" if row.depth is None else f"level {row.depth + 1}: "
-        names.append(where + shorten(row.purpose, _LONGEST_NAME, placeholder=" …") + many)
+        names.append(where + shorten(row.purpose, _MAX_NAME_LENGTH, placeholder=" …") + many)
     ax.set_yticks(range(len(rows)), names, parse_math=False, usetex=False)
     ax.tick_params(axis="y", length=0)
     ax.set_ylim(max(1, len(rows)) - 0.45, -0.55)  # the first on top
@@ -145,9 +145,11 @@ def _set_labels(ax: Axes, rows: list[PathSpend], privacy: PrivacyStatement) -> N
 
 
 def _title(privacy: PrivacyStatement) -> str:
-    learner = shorten(privacy.learner, _LONGEST_NAME, placeholder=" …")
+    learner = shorten(privacy.learner, _MAX_NAME_LENGTH, placeholder=" …")
     if not math.isinf(privacy.epsilon):
         return f"{learner}: where epsilon {shown_amount(privacy.epsilon)} went"
-    leaks = shorten(", ".join(leak.name for leak in privacy.leaks), _LONGEST_NAME, placeholder=" …")
+    leaks = shorten(
+        ", ".join(leak.name for leak in privacy.leaks), _MAX_NAME_LENGTH, placeholder=" …"
+    )
     reason = f" ({leaks})" if leaks else ""
     return f"{learner}: epsilon is infinite{reason},\nno guarantee; what was spent bounds nothing"

@@ -25,7 +25,7 @@ STATEMENT = "privatree.privacy"
 
 _IR_VERSION, _OPSET, _ML_OPSET = 8, 18, 4  # what LabelEncoder on doubles needs, and no newer
 _ML = "ai.onnx.ml"
-_SMALLEST_INT, _LARGEST_INT = -(2**63), 2**63 - 1
+_MIN_INT, _MAX_INT = -(2**63), 2**63 - 1
 
 
 def export_onnx(model: Any) -> bytes:
@@ -302,9 +302,7 @@ def _number_type(what: str, numbers: Iterable[Label]) -> np.dtype[Any]:
 
 
 def _integer_type(what: str, numbers: list[Label]) -> np.dtype[Any]:
-    if all(
-        isinstance(number, int) and _SMALLEST_INT <= number <= _LARGEST_INT for number in numbers
-    ):
+    if all(isinstance(number, int) and _MIN_INT <= number <= _MAX_INT for number in numbers):
         return np.dtype(np.int64)
     raise ParameterError(
         f"ONNX needs {what} that are all doubles or all 64-bit integers, got larger or mixed ones. "

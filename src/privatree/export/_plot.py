@@ -18,12 +18,12 @@ from privatree.model import Tree, released_tree
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_LONGEST_LINE = 22  # letters
-_MOST_LINES = 6
+_MAX_LINE_LENGTH = 22  # letters
+_MAX_LINES = 6
 _LINE_HEIGHT = 1.4  # of the size of the letters
 _PADDING = 0.1  # inches, between a box and its text
 _NARROWEST = 0.5  # inches
-_SMALLEST_FIGURE, _LARGEST_FIGURE = 1.0, 100.0  # inches
+_MIN_FIGURE, _MAX_FIGURE = 1.0, 100.0  # inches
 _INK = "#1A1A1A"  # on a box, whatever the colour around it
 _HIDDEN = "…"
 
@@ -79,10 +79,7 @@ def plot_tree(model: Any, ax: Axes | None = None, *, max_depth: int | None = Non
     }
     placed = layout(sizes, drawn.children)
     if ax is None:
-        sides = (
-            min(max(side, _SMALLEST_FIGURE), _LARGEST_FIGURE)
-            for side in (placed.width, placed.height)
-        )
+        sides = (min(max(side, _MIN_FIGURE), _MAX_FIGURE) for side in (placed.width, placed.height))
         ax = new_axes(*sides, whole=True)
     scale = _fit(ax, placed)
     _draw_edges(ax, drawn, placed, 0.85 * scale * font_size, scale)
@@ -132,18 +129,18 @@ def _wrapped(text: str) -> list[str]:
     A very long text keeps its beginning and its last word: a threshold, or the last category.
     """
     words = [
-        word[start : start + _LONGEST_LINE]
+        word[start : start + _MAX_LINE_LENGTH]
         for word in text.replace("<= ", "<=\0").replace("not in ", "not\0in ").split(" ")
-        for start in range(0, max(1, len(word)), _LONGEST_LINE)
+        for start in range(0, max(1, len(word)), _MAX_LINE_LENGTH)
     ]
     lines = [words[0]]
     for word in words[1:]:
-        if len(lines[-1]) + 1 + len(word) <= _LONGEST_LINE:
+        if len(lines[-1]) + 1 + len(word) <= _MAX_LINE_LENGTH:
             lines[-1] += f" {word}"
         else:
             lines.append(word)
-    if len(lines) > _MOST_LINES:
-        lines[_MOST_LINES - 1 :] = [f"{_HIDDEN} {words[-1]}"]
+    if len(lines) > _MAX_LINES:
+        lines[_MAX_LINES - 1 :] = [f"{_HIDDEN} {words[-1]}"]
     return [line.replace("\0", " ") for line in lines]
 
 

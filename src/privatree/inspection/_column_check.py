@@ -21,7 +21,7 @@ from privatree.tables import (
     to_numbers,
 )
 
-MOST_EXAMPLES = 3
+MAX_EXAMPLES = 3
 
 
 @dataclass(frozen=True)
@@ -111,5 +111,5 @@ def _shown(value: Any, plain: Any) -> str:
 
 def misfit_count(examples: Counter[str]) -> tuple[int, tuple[str, ...]]:
     """How many records have something that does not fit, and some of their values."""
-    shown = [value for value, _ in examples.most_common(MOST_EXAMPLES + 1) if value]
-    return examples.total(), tuple(shown[:MOST_EXAMPLES])
+    shown = [value for value, _ in examples.most_common(MAX_EXAMPLES + 1) if value]
+    return examples.total(), tuple(shown[:MAX_EXAMPLES])

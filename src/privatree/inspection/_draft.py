@@ -19,10 +19,10 @@ from privatree.inspection._profile import ColumnFacts, TableFacts
 from privatree.schema import Categorical, CsvDialect, Feature, Numeric, Schema
 
 _WIDTH = 96
-_LONGEST_NAME = 60
+_MAX_NAME_LENGTH = 60
 _UNBROKEN = "\x1f"
 """For a blank in a name until lines are made, which must not end there."""
-_MOST_CATEGORIES = 1000
+_MAX_CATEGORIES = 1000
 _MANY_VALUES = 20
 """From there on it is no accident that all values differ, or nearly all."""
 _MANY_NUMBERS = 50
@@ -240,7 +240,7 @@ def _why_not(column: ColumnFacts, is_csv: bool) -> str | None:
         return None
     if 10 * column.n_dates >= 9 * column.n_values:
         return f"text that looks like dates, and {_DATES}"
-    if column.n_distinct > _MOST_CATEGORIES or (
+    if column.n_distinct > _MAX_CATEGORIES or (
         column.n_distinct >= _MANY_VALUES and 2 * column.n_distinct > column.n_values
     ):
         if _has_amounts(column):
@@ -378,7 +378,7 @@ def _records(count: int) -> str:
 
 def _named(name: str) -> str:
     """A column's name on one line, as it stands in the file."""
-    short = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+    short = name if len(name) <= _MAX_NAME_LENGTH else f"{name[: _MAX_NAME_LENGTH - 1]}…"
     return json.dumps(short, ensure_ascii=False).replace(" ", _UNBROKEN)
 
 

@@ -34,7 +34,7 @@ from privatree.tables import (
 
 _FEW = 12
 """Distinct whole numbers that are listed."""
-_LARGEST_EXACT = 2.0**53
+_MAX_EXACT = 2.0**53
 """Beyond, not every whole number is a float."""
 
 _AMOUNT = (
@@ -227,7 +227,7 @@ def _whole(feature: Numeric) -> Numeric:
 
     They have in pandas where one is missing, and in files that say 65.0.
     """
-    if max(abs(feature.low), abs(feature.high)) >= _LARGEST_EXACT:
+    if max(abs(feature.low), abs(feature.high)) >= _MAX_EXACT:
         return feature
     return Numeric(int(feature.low), int(feature.high), integer=True)
 

@@ -10,7 +10,7 @@ from privatree.privacy._ledger import Ledger, Spend
 from privatree.privacy._ledger import Mechanism as Mechanism
 from privatree.privacy._ledger import SequentialMechanism as SequentialMechanism
 from privatree.privacy._randomness import Randomness
-from privatree.privacy._schedule import MOST_SEQUENCES as MOST_SEQUENCES
+from privatree.privacy._schedule import MAX_SEQUENCES as MAX_SEQUENCES
 from privatree.privacy._schedule import Schedule, Stage
 from privatree.privacy._statement import SCHEMA_LEAK as SCHEMA_LEAK
 from privatree.privacy._statement import Leak, PrivacyStatement

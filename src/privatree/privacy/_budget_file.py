@@ -31,10 +31,10 @@ from privatree.privacy._budget import Charge
 
 APPLICATION_ID = int.from_bytes(b"ptbs")
 VERSION = 1
-_LONGEST_AMOUNT = 1000
+_MAX_AMOUNT_LENGTH = 1000
 """Characters of an amount; Python reads no integers of many thousand digits."""
 
-_LONGEST_TEXT = 200
+_MAX_TEXT_LENGTH = 200
 
 PATIENCE = 60.0
 """Seconds to wait for other processes. A charge takes them milliseconds."""
@@ -334,7 +334,7 @@ def _digest(before: str, row: Iterable[object]) -> str:
 
 
 def _read_amount(written: object) -> Fraction:
-    if isinstance(written, str) and len(written) <= _LONGEST_AMOUNT:
+    if isinstance(written, str) and len(written) <= _MAX_AMOUNT_LENGTH:
         top, _, bottom = written.partition("/")
         if top.isdecimal() and bottom.isdecimal() and int(top) > 0 and int(bottom) > 0:
             return Fraction(int(top), int(bottom))
@@ -344,7 +344,7 @@ def _read_amount(written: object) -> Fraction:
 def one_line(text: object) -> str:
     """What can be kept and shown anywhere: printable, and not too long."""
     shown = visible(str(text))
-    return shown if len(shown) <= _LONGEST_TEXT else f"{shown[: _LONGEST_TEXT - 3]}..."
+    return shown if len(shown) <= _MAX_TEXT_LENGTH else f"{shown[: _MAX_TEXT_LENGTH - 3]}..."
 
 
 def _written_time(time: datetime) -> str:

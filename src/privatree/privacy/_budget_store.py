@@ -17,8 +17,8 @@ from privatree.privacy._budget import (
 from privatree.privacy._budget_file import Account, one_line
 from privatree.privacy._exact_epsilon import decimal_fraction
 
-_LARGEST_EPSILON = 10**9
-_MOST_DIGITS = 400
+_MAX_EPSILON = 10**9
+_MAX_DIGITS = 400
 """More than any float has as a decimal."""
 
 
@@ -172,13 +172,13 @@ class BudgetStore:
 
 def _amount(epsilon: float | Fraction) -> Fraction:
     amount = decimal_fraction("epsilon", epsilon)
-    if amount > _LARGEST_EPSILON:
+    if amount > _MAX_EPSILON:
         raise ParameterError(
-            f"epsilon must be at most {_LARGEST_EPSILON:g}: that is no privacy.", "epsilon"
+            f"epsilon must be at most {_MAX_EPSILON:g}: that is no privacy.", "epsilon"
         )
-    if amount.denominator >= 10**_MOST_DIGITS:
+    if amount.denominator >= 10**_MAX_DIGITS:
         raise ParameterError(
-            f"epsilon must not be a fraction of {_MOST_DIGITS} digits and more.", "epsilon"
+            f"epsilon must not be a fraction of {_MAX_DIGITS} digits and more.", "epsilon"
         )
     return amount
 

@@ -8,11 +8,11 @@ from typing import Literal, NamedTuple
 
 from privatree.errors import ParameterError
 
-MOST_SEQUENCES = 100
+MAX_SEQUENCES = 100
 """That a schedule lists."""
-MOST_STAGES = 100
+MAX_STAGES = 100
 """Of a sequence."""
-LARGEST_TOTAL = 10**12
+MAX_TOTAL = 10**12
 
 _ROUNDING = Fraction(1, 10**9)
 """Relative: in a file every amount is rounded up by itself."""
@@ -57,14 +57,14 @@ class Schedule:
 
     def __post_init__(self) -> None:
         """Refuse bounds that do not cover the sequences: certificates rest on both."""
-        if not 0 < self.total <= LARGEST_TOTAL or min(self.choices, self.counts) < 0:
+        if not 0 < self.total <= MAX_TOTAL or min(self.choices, self.counts) < 0:
             raise ParameterError("a schedule must have a total > 0 and no negative sums.")
-        if max(self.choices, self.counts) > LARGEST_TOTAL:
-            raise ParameterError(f"the sums of a schedule must be at most {LARGEST_TOTAL}.")
+        if max(self.choices, self.counts) > MAX_TOTAL:
+            raise ParameterError(f"the sums of a schedule must be at most {MAX_TOTAL}.")
         lengths = [len(path) for path in self.sequences]
-        if len(lengths) > MOST_SEQUENCES or not all(0 < n <= MOST_STAGES for n in lengths):
+        if len(lengths) > MAX_SEQUENCES or not all(0 < n <= MAX_STAGES for n in lengths):
             raise ParameterError(
-                f"a schedule must list at most {MOST_SEQUENCES} sequences of 1 to {MOST_STAGES} "
+                f"a schedule must list at most {MAX_SEQUENCES} sequences of 1 to {MAX_STAGES} "
                 "stages."
             )
         if not self.sequences and self.choices + self.counts < self.total * (1 - _ROUNDING):

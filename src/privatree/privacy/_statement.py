@@ -16,9 +16,9 @@ from privatree._support.escape import visible_line
 from privatree.errors import ModelFormatError, ParameterError
 from privatree.privacy._exact_epsilon import rounded_up
 from privatree.privacy._ledger import Spend
-from privatree.privacy._schedule import MOST_SEQUENCES, MOST_STAGES, Schedule, Stage
+from privatree.privacy._schedule import MAX_SEQUENCES, MAX_STAGES, Schedule, Stage
 
-LONGEST_TEXT = 10_000
+MAX_TEXT_LENGTH = 10_000
 """In a file; wrapping the lines of longer ones takes long."""
 
 SCHEMA_LEAK = "schema read from the data"
@@ -204,9 +204,9 @@ class _Table:
         value = self._left.pop(key)
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             raise ModelFormatError(f"{self._where}: {key!r} must be of type {kind.__name__}.")
-        if isinstance(value, str) and len(value) > LONGEST_TEXT:
+        if isinstance(value, str) and len(value) > MAX_TEXT_LENGTH:
             raise ModelFormatError(
-                f"{self._where}: {key!r} must be at most {LONGEST_TEXT} characters."
+                f"{self._where}: {key!r} must be at most {MAX_TEXT_LENGTH} characters."
             )
         return value
 
@@ -234,9 +234,9 @@ def _amount(name: str, value: Any) -> float:
 
 
 def _strings(name: str, values: list[Any]) -> tuple[str, ...]:
-    if not all(isinstance(value, str) and len(value) <= LONGEST_TEXT for value in values):
+    if not all(isinstance(value, str) and len(value) <= MAX_TEXT_LENGTH for value in values):
         raise ModelFormatError(
-            f"privacy: {name} must be a list of strings of at most {LONGEST_TEXT} characters."
+            f"privacy: {name} must be a list of strings of at most {MAX_TEXT_LENGTH} characters."
         )
     return tuple(values)
 
@@ -313,9 +313,9 @@ def _schedule_from_dict(written: Any) -> Schedule | None:
     }
     written_sequences = table.take("sequences", list)
     table.finish()
-    if len(written_sequences) > MOST_SEQUENCES:
+    if len(written_sequences) > MAX_SEQUENCES:
         raise ModelFormatError(
-            f"privacy: schedule: there must be at most {MOST_SEQUENCES} sequences."
+            f"privacy: schedule: there must be at most {MAX_SEQUENCES} sequences."
         )
     sequences = tuple(_stages(path) for path in written_sequences)
     try:
@@ -326,8 +326,8 @@ def _schedule_from_dict(written: Any) -> Schedule | None:
 
 def _stages(written: Any) -> tuple[Stage, ...]:
     stages = []
-    if isinstance(written, list) and len(written) > MOST_STAGES:
-        raise ModelFormatError(f"privacy: schedule: a path must be at most {MOST_STAGES} stages.")
+    if isinstance(written, list) and len(written) > MAX_STAGES:
+        raise ModelFormatError(f"privacy: schedule: a path must be at most {MAX_STAGES} stages.")
     for entry in written if isinstance(written, list) else [None]:
         match entry:
             case ["count" | "choice" as kind, epsilon]:

@@ -12,9 +12,9 @@ from privatree.model import released_model
 from privatree.privacy import PrivacyStatement
 from privatree.report import _citation as citation
 from privatree.report._shown_names import with_short_names
-from privatree.report._summary import MOST_RULES, Summary, summary
+from privatree.report._summary import MAX_RULES, Summary, summary
 
-_LONGEST_TREE = 50_000
+_MAX_TREE_LENGTH = 50_000
 """Of a tree with more characters as text the card has no drawing."""
 _FRONT_MATTER = """---
 library_name: privatree
@@ -102,7 +102,7 @@ def _what_it_is(shown: Summary) -> str:
 
 
 def _tree(drawn: str) -> str:
-    if len(drawn) > _LONGEST_TREE:
+    if len(drawn) > _MAX_TREE_LENGTH:
         return (
             "## Tree\n\nToo large for this card: `privatree export MODEL --format text` draws it."
         )
@@ -111,7 +111,7 @@ def _tree(drawn: str) -> str:
 
 def _rules(shown: Summary) -> str:
     if not shown.rules:
-        return f"## Rules\n\nToo many for this card, which has up to {MOST_RULES}."
+        return f"## Rules\n\nToo many for this card, which has up to {MAX_RULES}."
     return f"## Rules\n\n{_bullets(rule.sentence for rule in shown.rules)}"
 
 

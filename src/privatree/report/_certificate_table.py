@@ -33,11 +33,11 @@ _STARTS = (
     *range(UNITS // 2, UNITS, UNITS // 200),
     UNITS - UNITS // 1000,
 )
-_MOST_COLUMNS = 55
+_MAX_COLUMNS = 55
 _LAST_START, _NOTHING = 0.99, 0.01
 """The table ends where less than nothing is left of the last start."""
-_MOST_EDITS = 10**12
-_MOST_STEPS = 2000
+_MAX_EDITS = 10**12
+_MAX_STEPS = 2000
 """Of a bound that goes edit by edit; from there on log-odds fall, which is true and less."""
 _CELLS_AT_ONCE = 1500
 """Of the grid for many edits at once, of which there is one for each column."""
@@ -143,16 +143,16 @@ def _columns(spending: Spending, epsilon: float, step: Callable[[float], float])
 
     def by_formula(number: int) -> bool:
         value = _simple(spending, epsilon, _LAST_START, number)
-        return number <= _MOST_EDITS and value >= _NOTHING
+        return number <= _MAX_EDITS and value >= _NOTHING
 
     last = max(2, (most_edits(by_formula) or 0) + 1)
-    while last <= _MOST_EDITS and left(last) >= _NOTHING:
+    while last <= _MAX_EDITS and left(last) >= _NOTHING:
         last += math.ceil(last / 5)
     spacing = next(
         size
         for power in range(13)
         for size in (10**power, 2 * 10**power, 4 * 10**power, 5 * 10**power)
-        if last / size <= _MOST_COLUMNS
+        if last / size <= _MAX_COLUMNS
     )
     few = [n * 10**power for power in range(12) for n in (1, 2, 5) if n * 10**power < spacing]
     return [0, *few, *range(spacing, last + spacing, spacing)]
@@ -192,7 +192,7 @@ def _edit_by_edit(
         if not isinstance(spending, Schedule):  # for which a formula takes all edits
             yield 0.0
             continue
-        while taken < min(number, _MOST_STEPS) and value > 0:
+        while taken < min(number, _MAX_STEPS) and value > 0:
             value = min(value, step(value))
             taken += 1
         more = number - taken if value > 0 else 0

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from privatree.export import name_text, node_texts
 from privatree.model import Tree
 
-MOST_ENDS = 130
+MAX_ENDS = 130
 """Leaves and cut branches that are drawn."""
-MOST_LEVELS = 12
+MAX_LEVELS = 12
 
 ROW = 42
 """Height of a row, in pixels; like all that follows."""
@@ -191,9 +191,9 @@ def _line(parent: Box, child: Box, answer: Literal["yes", "no"]) -> Line:
 
 def _levels_that_fit(tree: Tree, depth: NDArray[np.int64]) -> int:
     levels = 0
-    while levels < min(tree.depth, MOST_LEVELS):
+    while levels < min(tree.depth, MAX_LEVELS):
         is_end = (depth == levels + 1) | ((depth <= levels) & (tree.feature < 0))
-        if np.count_nonzero(is_end) > MOST_ENDS:
+        if np.count_nonzero(is_end) > MAX_ENDS:
             break
         levels += 1
     return levels

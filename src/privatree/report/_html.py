@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from privatree._support.extras import missing_extra
 from privatree.report import _citation as citation
-from privatree.report._summary import MOST_FIELDS, MOST_RULES, summary
+from privatree.report._summary import MAX_FIELDS, MAX_RULES, summary
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -49,8 +49,8 @@ def html_report(model: Any, certificate: Any = None) -> str:
         script=script,
         script_hash=_hash(script),
         data=script_json(shown.data),
-        most_rules=MOST_RULES,
-        most_fields=MOST_FIELDS,
+        most_rules=MAX_RULES,
+        most_fields=MAX_FIELDS,
     )
 
 

@@ -20,15 +20,15 @@ from privatree.report._privacy_words import PrivacyWords, privacy_words
 from privatree.report._shown_names import visible, with_short_names
 from privatree.schema import Categorical, Feature
 
-MOST_FIELDS = 200
-MOST_CHOICES = 300
+MAX_FIELDS = 200
+MAX_CHOICES = 300
 """A feature of more categories is typed and not chosen."""
-MOST_RULES = 500
-MOST_NAMES_IN_RULES = 200_000
-MOST_ROWS = 300
-_FEW_CATEGORIES, _MOST_CATEGORIES = 6, 400
-_MOST_SEGMENTS = 9
-_MOST_ENTRIES = 50
+MAX_RULES = 500
+MAX_NAMES_IN_RULES = 200_000
+MAX_ROWS = 300
+_FEW_CATEGORIES, _MAX_CATEGORIES = 6, 400
+_MAX_SEGMENTS = 9
+_MAX_ENTRIES = 50
 
 
 @dataclass(frozen=True)
@@ -148,14 +148,14 @@ def summary(model: Any, certificate: Any = None) -> Summary:
         for position, (name, feature) in enumerate(tree.schema.features.items())
     ]
     used = [row for row in rows if row.place >= 0]
-    kept = (used + [row for row in rows if row.place < 0])[:MOST_ROWS]
+    kept = (used + [row for row in rows if row.place < 0])[:MAX_ROWS]
     features = list(tree.schema.features.items())
     return Summary(
         version=__version__,
         fingerprint=fingerprint(released),
         learner=visible(privacy.learner),
         is_the_papers=privacy.claimed_epsilon is not None,
-        classes=tuple(name_text(label) for label in tree.schema.classes[:_MOST_ENTRIES]),
+        classes=tuple(name_text(label) for label in tree.schema.classes[:_MAX_ENTRIES]),
         n_classes=len(tree.schema.classes),
         depth=tree.depth,
         n_leaves=tree.n_leaves,
@@ -175,7 +175,7 @@ def summary(model: Any, certificate: Any = None) -> Summary:
         drawing=draw(tree),
         fields=tuple(
             _field(place, *features[position])
-            for place, position in enumerate(tree.used_features[:MOST_FIELDS])
+            for place, position in enumerate(tree.used_features[:MAX_FIELDS])
         ),
         rules=tuple(_sentence(tree, rule) for rule in rules(tree)) if _can_be_listed(tree) else (),
         rows=tuple(kept),
@@ -187,14 +187,14 @@ def summary(model: Any, certificate: Any = None) -> Summary:
 
 def _can_be_listed(tree: Tree) -> bool:
     """Whether the rules are not too many, nor too long by the categories that they name."""
-    if tree.n_leaves > MOST_RULES:
+    if tree.n_leaves > MAX_RULES:
         return False
     names = np.zeros(tree.n_nodes, dtype=np.int64)  # in the question of each node, at most
     features = list(tree.schema.features.values())
     for node in tree.splits.tolist():
         feature = features[tree.feature[node]]
         names[node] = len(feature.categories) if isinstance(feature, Categorical) else 1
-    return int(tree.path_sums(names)[tree.leaves].sum()) <= MOST_NAMES_IN_RULES
+    return int(tree.path_sums(names)[tree.leaves].sum()) <= MAX_NAMES_IN_RULES
 
 
 def _sentence(tree: Tree, rule: Rule) -> Sentence:
@@ -210,7 +210,7 @@ def _sentence(tree: Tree, rule: Rule) -> Sentence:
 
 def _row(name: str, feature: Feature, place: int) -> Row:
     if isinstance(feature, Categorical):
-        shown = [name_text(category) for category in feature.categories[:_MOST_CATEGORIES]]
+        shown = [name_text(category) for category in feature.categories[:_MAX_CATEGORIES]]
         more = len(feature.categories) - len(shown)
         every = ", ".join(shown) + (f", … and {more:,} more" if more else "")
         n_categories = len(feature.categories)
@@ -237,7 +237,7 @@ def _field(place: int, name: str, feature: Feature) -> Field:
     if isinstance(feature, Categorical):
         missing = name_text(feature.categories[feature.missing_place])
         choices = tuple(name_text(category) for category in feature.categories)
-        few = len(choices) <= MOST_CHOICES
+        few = len(choices) <= MAX_CHOICES
         hint = "" if few else f"one of {len(choices):,} categories; "
         return Field(
             place, name_text(name), "choice" if few else "text", "", "", "",
@@ -265,7 +265,7 @@ def _budget(path: tuple[PathSpend, ...], privacy: PrivacyStatement) -> BudgetBar
     spent = math.fsum(spend.epsilon for spend in path)
     is_finite = math.isfinite(privacy.epsilon)
     whole = (max(privacy.epsilon, spent) if is_finite else spent) or 1.0
-    first, others = path[:_MOST_SEGMENTS], path[_MOST_SEGMENTS:]
+    first, others = path[:_MAX_SEGMENTS], path[_MAX_SEGMENTS:]
     segments = [
         Segment(
             visible(spend.purpose), _how(spend), _amount(spend.epsilon), 100 * spend.epsilon / whole

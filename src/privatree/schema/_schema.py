@@ -53,8 +53,8 @@ _OF_CATEGORICAL = ("kind", "categories", "missing")
 _READ_OF_NUMERIC = ("kind", "low", "high", "integer")
 _READ_OF_CATEGORICAL = ("kind", "categories")
 """What records show of a feature."""
-_MOST_NAMED = 30
-_LONGEST_NAME = 60
+_MAX_NAMED = 30
+_MAX_NAME_LENGTH = 60
 """Of columns in a message."""
 _MAX_IN_REPR = 6
 """Columns, and classes, that ``repr`` of a schema shows."""
@@ -275,13 +275,13 @@ class Schema:
         entries = [] if self.classes_confirmed else ["classes"]
         if self.csv is not None and self.csv.unconfirmed:
             entries.append(f"csv: {', '.join(self.csv.unconfirmed)}")
-        for name, feature in list(marked.items())[:_MOST_NAMED]:
+        for name, feature in list(marked.items())[:_MAX_NAMED]:
             named = repr(name)
-            named = named if len(named) <= _LONGEST_NAME else f"{named[: _LONGEST_NAME - 1]}…"
+            named = named if len(named) <= _MAX_NAME_LENGTH else f"{named[: _MAX_NAME_LENGTH - 1]}…"
             some = set(_marks_read(feature)) - set(feature.unconfirmed)
             entries.append(f"{named}: {', '.join(feature.unconfirmed)}" if some else named)
-        if len(marked) > _MOST_NAMED:
-            entries.append(f"and {len(marked) - _MOST_NAMED} more columns")
+        if len(marked) > _MAX_NAMED:
+            entries.append(f"and {len(marked) - _MAX_NAMED} more columns")
         return "; ".join(entries)
 
     def confirmed(self) -> Schema:

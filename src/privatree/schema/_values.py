@@ -12,8 +12,8 @@ from privatree.errors import SchemaError
 Label: TypeAlias = str | bool | int | float
 """A category or class label: what TOML and JSON can both write down."""
 
-_LONGEST_SHOWN = 80
-_LARGEST_LABEL = 10**4000
+_MAX_SHOWN_LENGTH = 80
+_MAX_LABEL = 10**4000
 """Python neither prints nor reads much larger ones."""
 
 
@@ -41,7 +41,7 @@ def shown(value: Any) -> str:
         text = repr(value)
     except ValueError:  # of more digits than Python prints
         return "a number of thousands of digits"
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"
+    return text if len(text) <= _MAX_SHOWN_LENGTH else f"{text[: _MAX_SHOWN_LENGTH - 1]}…"
 
 
 def finite_number(name: str, value: Any) -> float:
@@ -72,7 +72,7 @@ def label_of(name: str, value: Any) -> Label:
     if isinstance(value, bool):
         return value
     if isinstance(value, int):
-        if abs(value) > _LARGEST_LABEL:
+        if abs(value) > _MAX_LABEL:
             raise SchemaError(f"{name} must not be numbers of thousands of digits.")
         return int(value)
     if isinstance(value, numbers.Real) and _is_finite(value):

@@ -18,7 +18,7 @@ from privatree.sources._files import DataFile, FileRows, Part
 from privatree.sources._paths import partition_values
 from privatree.tables import arrow_type
 
-_BATCH_CELLS, _MOST_ROWS, _FEWEST_ROWS = 2**22, 2**17, 2**10
+_BATCH_CELLS, _MAX_ROWS, _MIN_ROWS = 2**22, 2**17, 2**10
 _PART_ROWS = 2**18
 _BUFFER = 2**17  # bytes of each column that are read ahead
 
@@ -166,11 +166,11 @@ class _RowGroups:
 
         n_done = 0
         try:
-            for rows in self._batches(_MOST_ROWS, self.as_dictionary, use_threads):
+            for rows in self._batches(_MAX_ROWS, self.as_dictionary, use_threads):
                 yield rows
                 n_done += rows.num_rows
         except pa.ArrowCapacityError:  # more text than a dictionary holds: the rest without one
-            for rows in self._batches(_FEWEST_ROWS, [], use_threads):
+            for rows in self._batches(_MIN_ROWS, [], use_threads):
                 skipped = min(n_done, rows.num_rows)
                 n_done -= skipped
                 yield rows.slice(skipped)
@@ -178,7 +178,7 @@ class _RowGroups:
     def _batches(self, most: int, as_dictionary: list[str], use_threads: bool) -> Iterator[Any]:
         import pyarrow.parquet as pq
 
-        size = max(_BATCH_CELLS // max(1, len(self.names)), _FEWEST_ROWS)
+        size = max(_BATCH_CELLS // max(1, len(self.names)), _MIN_ROWS)
         options = {"read_dictionary": as_dictionary, "buffer_size": _BUFFER}
         with (
             self.file.open() as handle,

@@ -27,7 +27,7 @@ MISSING_WORDS = frozenset(
 """What programs write where there is no value. To a person these are no misspelt values; training
 takes them as any other text that is no number or category."""
 _FIRST_ROWS = 1000
-_MOST_DIGITS = 100  # more make a float of a whole number
+_MAX_DIGITS = 100  # more make a float of a whole number
 
 
 def repeated_text(text: str | None, n_rows: int) -> Any:
@@ -227,7 +227,7 @@ def _number(text: str, decimal: str) -> float | None:
     """The number or boolean that text spells exactly, if any."""
     if decimal != ".":
         text = "" if "." in text else text.replace(decimal, ".")
-    if re.fullmatch(r"[+-]?[0-9]+", text) and len(text) <= _MOST_DIGITS:
+    if re.fullmatch(r"[+-]?[0-9]+", text) and len(text) <= _MAX_DIGITS:
         return int(text)
     if re.fullmatch(_NUMBER, text):
         return float(text)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from privatree.learners.tree import DrawBlock, RecordPlan
 from privatree.learners.tree import _plan as record_plan
-from privatree.learners.tree._plan import MOST_SEQUENCES, CountClasses, Position, SplitOnce
+from privatree.learners.tree._plan import MAX_SEQUENCES, CountClasses, Position, SplitOnce
 from privatree.privacy import Stage
 
 PLAIN = RecordPlan(
@@ -26,7 +26,7 @@ codes = st.lists(st.integers(1, 300), max_size=3).map(tuple)
 
 
 @st.composite
-def plans(draw, deepest=4, largest=record_plan.LARGEST_COUNT):
+def plans(draw, deepest=4, largest=record_plan.MAX_COUNT):
     numeric, categorical = draw(codes), draw(codes)
     return RecordPlan(
         epsilon=draw(st.fractions(Fraction(1, 100), 1000, max_denominator=100)),
@@ -215,8 +215,8 @@ def test_features_that_can_run_out_end_a_path_early():
 @pytest.mark.slow
 @given(plans())
 def test_a_schedule_has_the_largest_sums_of_its_sequences(plan):
-    schedule, listed = plan.schedule(), list(islice(plan.sequences(), MOST_SEQUENCES + 1))
-    if len(listed) > MOST_SEQUENCES:
+    schedule, listed = plan.schedule(), list(islice(plan.sequences(), MAX_SEQUENCES + 1))
+    if len(listed) > MAX_SEQUENCES:
         assert schedule.sequences == ()
     else:
         assert set(schedule.sequences) == set(listed)

@@ -12,7 +12,7 @@ from privatree.learners.tree._region import Shape, codes_inside, fine_grid, whol
 from privatree.learners.tree._split import UNITS, UpperSplit, centring
 from privatree.privacy.mechanisms import SequentialExponential
 from privatree.privacy.samplers import precision
-from privatree.privacy.samplers._decay import SMALLEST_FACTOR
+from privatree.privacy.samplers._decay import MIN_FACTOR
 
 DIGITS = 40
 EPSILON = Fraction(8)
@@ -248,7 +248,7 @@ def test_512_pure_categories_are_not_lost_below_the_smallest_numbers(make_candid
     mechanism = SequentialExponential(Fraction(1000), centre.score_range)
     weights = UpperSplit(exact_counts, centre, mechanism, shape, fine_grid(found), box).weights()
     assert weights.exact_factors[0] == pytest.approx(2.0**-512)
-    assert weights.exact_factors[0] > SMALLEST_FACTOR
+    assert weights.exact_factors[0] > MIN_FACTOR
     assert weights.exact_scores[0] == 256 * 20 * 64
     assert weights.relative_error < 1e-9
 

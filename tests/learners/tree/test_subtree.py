@@ -34,7 +34,7 @@ from privatree.privacy import Randomness
 from privatree.privacy.mechanisms import Draw
 from privatree.privacy.samplers import _halving as halving
 from privatree.privacy.samplers import decay_table, precision
-from privatree.privacy.samplers._decay import SMALLEST_FACTOR
+from privatree.privacy.samplers._decay import MIN_FACTOR
 
 DIGITS = 40
 seeds = st.integers(0, 2**32)
@@ -275,9 +275,9 @@ def test_many_pure_categories_are_not_lost_below_the_smallest_numbers(
     expected = {1: lowest, 2: two / 2, 3: 0.9 / 3 * (two / 2) ** 2}[n_levels]
     assert weights.exact_scores[part] == len(labels)
     assert weights.exact_factors[part] == pytest.approx(expected, rel=1e-9)
-    assert SMALLEST_FACTOR < weights.exact_factors[part] < 2.0**-511
+    assert MIN_FACTOR < weights.exact_factors[part] < 2.0**-511
     possible = weights.exact_factors > 0
-    assert weights.exact_factors[possible].min() > SMALLEST_FACTOR
+    assert weights.exact_factors[possible].min() > MIN_FACTOR
     assert possible[-1]
 
 

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from privatree.privacy.samplers import DECAY_ERROR, decay, decay_table, precision
-from privatree.privacy.samplers._decay import SMALLEST_FACTOR
+from privatree.privacy.samplers._decay import MIN_FACTOR
 
 DROPPED = 2.0**-995
 """Where numbers begin to count as 0."""
@@ -74,6 +74,6 @@ def test_a_rate_beyond_all_sense_leaves_only_the_best() -> None:
 
 
 def test_what_is_dropped_is_nothing_beside_the_smallest_factor() -> None:
-    assert DROPPED / SMALLEST_FACTOR <= 2.0**-145
+    assert DROPPED / MIN_FACTOR <= 2.0**-145
     assert exactly(Fraction(690), 1) < Decimal(DROPPED)
     assert DECAY_ERROR / 10**6 > 2.0**-145

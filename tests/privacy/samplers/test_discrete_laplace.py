@@ -12,7 +12,7 @@ from privatree.privacy import Randomness
 from privatree.privacy.samplers import _discrete_laplace as module
 from privatree.privacy.samplers._discrete_laplace import (
     DENOMINATOR,
-    LARGEST_NOISE,
+    MAX_NOISE,
     add_clamped,
     discrete_laplace,
     dyadic_below,
@@ -176,8 +176,8 @@ def test_magnitude_and_sign(numerator: int, whole: int, fraction: int, sign: int
     words = [*accepted, *one_more * whole, *no_more, 0 if sign > 0 else 1]
     value, position = module._one(np.array(words, dtype=np.uint64), 0, np.uint64(numerator))
     magnitude = (whole * DENOMINATOR + fraction) // numerator
-    if magnitude >= LARGEST_NOISE:  # the sampler stops before the end, and reads one_more as a plus
-        assert value == LARGEST_NOISE
+    if magnitude >= MAX_NOISE:  # the sampler stops before the end, and reads one_more as a plus
+        assert value == MAX_NOISE
     elif magnitude == 0 and sign < 0:
         assert position == -1  # minus zero: it starts again, and the words have run out
     else:
@@ -187,7 +187,7 @@ def test_magnitude_and_sign(numerator: int, whole: int, fraction: int, sign: int
 def test_clamped_sums_do_not_give_large_counts_away() -> None:
     """Clipped noise on neighbouring counts gives the same result, and nothing overflows."""
     counts = np.array([0, 1, 5, 2**60, 2**62, 2**63 - 1, -(2**60), -(2**63)])
-    for noise in (LARGEST_NOISE, -LARGEST_NOISE):
+    for noise in (MAX_NOISE, -MAX_NOISE):
         noisy = add_clamped(counts, np.full(len(counts), noise))
         assert set(noisy.tolist()) == {2**61 if noise > 0 else -(2**61)}
     small = add_clamped(counts[:3], np.array([7, -7, 0]))

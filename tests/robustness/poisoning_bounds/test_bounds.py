@@ -211,7 +211,7 @@ def test_the_optimal_bound_is_below_no_other_by_more_than_its_grid(schedule, val
 def test_many_edits_go_on_by_the_closed_form(monkeypatch):
     two = schedule_of(stages(("count", "0.001"), ("choice", "0.01")), stages(("choice", "0.011")))
     whole = bounds(two, 0.9, 300)
-    monkeypatch.setattr(certificates, "MOST_STEPS", 100)
+    monkeypatch.setattr(certificates, "MAX_STEPS", 100)
     cut = bounds(two, 0.9, 300)
     assert cut["C"] == whole["C"] <= cut["E"] <= whole["E"]
     assert cut["C*"] == pytest.approx(whole["C*"], abs=0.03)

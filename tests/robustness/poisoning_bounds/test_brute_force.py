@@ -21,7 +21,7 @@ from privatree.robustness import bounds
 from privatree.robustness.poisoning_bounds import _bounds as certificates
 from privatree.schema import Numeric, Schema
 
-MOST_EDITS = 3
+MAX_EDITS = 3
 NUMBER = Universe(Schema({"f": Numeric(0, 1, integer=True)}, [0, 1]))
 
 # universe, and settings of a plan
@@ -77,7 +77,7 @@ def violations(name, found_bounds):
     schedule = universe.plan(**settings_).schedule()
     table = (2, *(0,) * (len(universe.kinds) - 2), 1)
     worst: dict[str, float] = {}
-    for n_edits in range(1, MOST_EDITS + 1):
+    for n_edits in range(1, MAX_EDITS + 1):
         for after in set(edited(table, n_edits)):
             for p, q in corners(law_of(name, table), law_of(name, after)):
                 for letter, bound in found_bounds(schedule, p, n_edits).items():

@@ -1,7 +1,7 @@
 import pytest
 
 from privatree.robustness.poisoning_bounds import most_edits
-from privatree.robustness.poisoning_bounds._tolerance import LARGEST_EDITS
+from privatree.robustness.poisoning_bounds._tolerance import MAX_EDITS
 
 
 @pytest.mark.parametrize("most", [0, 1, 2, 3, 7, 8, 100, 12345])
@@ -11,4 +11,4 @@ def test_the_largest_number_that_holds(most):
 
 def test_never_and_always():
     assert most_edits(lambda edits: False) is None
-    assert most_edits(lambda edits: True) == LARGEST_EDITS
+    assert most_edits(lambda edits: True) == MAX_EDITS

@@ -47,7 +47,7 @@ TreeShape = tuple[Any, ...]
 """A released tree: of a leaf its label and probabilities, else feature, threshold or categories on
 the left, and the two subtrees."""
 
-_MOST_COUNTS = 10_000
+_MAX_COUNTS = 10_000
 
 
 class Decision(NamedTuple):
@@ -181,9 +181,9 @@ class _Steps:
         self._counts = range(plan.largest_count + 1) if counts is None else counts
         if (self._counts[0], self._counts[-1]) != (0, plan.largest_count):
             raise ValueError("counts must go from 0 to the plan's largest_count.")
-        if len(self._counts) > _MOST_COUNTS:
+        if len(self._counts) > _MAX_COUNTS:
             raise ValueError(
-                f"at most {_MOST_COUNTS} noisy counts can be gone through, got "
+                f"at most {_MAX_COUNTS} noisy counts can be gone through, got "
                 f"{len(self._counts)}. Choose a smaller largest_count."
             )
         self._laws: dict[tuple[Table, Hashable], _Law] = {}

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _ENOUGH = 24_000
 """Trainings with which an event that is rare is seen often enough."""
-_LARGEST_TABLE = 20_000
+_MAX_TABLE = 20_000
 """A learner with a smaller epsilon would need a larger one to be told apart by its size."""
 
 
@@ -229,7 +229,7 @@ def _size_threshold(epsilon: float) -> Neighbours:
     levels.
     """
     plan = RecordPlan(Fraction(epsilon), 2, (), (2, 2), max_depth=2)
-    sizes = range(2, _LARGEST_TABLE)
+    sizes = range(2, _MAX_TABLE)
     n_records = bisect_left(sizes, True, key=lambda n: _has_two_levels(plan, n)) + sizes[0] - 1
     side, other = np.arange(n_records) % 2, np.arange(n_records) // 2 % 2
     schema, first = _binary({"f0": side, "f1": other}, labels=side ^ other)

@@ -20,7 +20,7 @@ from privatree.baselines.paper._tree import (
 from privatree.baselines.paper._value_counts import UnbinnedSource
 from privatree.errors import PaperClaimWarning, ParameterError
 from privatree.estimators import (
-    LARGEST_DEPTH,
+    MAX_DEPTH,
     TreeClassifier,
     check_epsilon,
     schema_leaks,
@@ -193,7 +193,7 @@ class PaperPrivaTreeClassifier(TreeClassifier):
     def check_parameters(self) -> None:
         """Refuse what :meth:`fit` would refuse whatever the records are."""
         check_epsilon(self.epsilon)
-        check_integer("max_depth", self.max_depth, 1, LARGEST_DEPTH)
+        check_integer("max_depth", self.max_depth, 1, MAX_DEPTH)
         check_integer("n_bins", self.n_bins, 2, 256)
         if not 0 < positive_fraction("max_leaf_error", self.max_leaf_error) < 1:
             raise ParameterError(

@@ -151,7 +151,7 @@ def audit(
     from privatree.audit.pairs import chosen_pairs
     from privatree.baselines import methods
     from privatree.cli._learner_options import named_as_options
-    from privatree.estimators import LARGEST_DEPTH, check_epsilon
+    from privatree.estimators import MAX_DEPTH, check_epsilon
     from privatree.repetition import check_confidence
 
     audited = methods.get(method)
@@ -162,7 +162,7 @@ def audit(
         )
     with named_as_options(("epsilon", "max_depth", "confidence", "runs", "pairs", "reader")):
         check_epsilon(epsilon)
-        check_integer("max_depth", max_depth, 1, LARGEST_DEPTH)
+        check_integer("max_depth", max_depth, 1, MAX_DEPTH)
         check_confidence(confidence)
         names = None if pairs is None else [name.strip() for name in pairs.split(",")]
         chosen = chosen_pairs(names, epsilon, read=_reader(reader, audited))

@@ -39,7 +39,7 @@ from privatree.export.sql._names import check_names, probability_titles, table_n
 from privatree.model import Tree, released_tree
 from privatree.schema import Categorical, Label
 
-_MOST_FIGURES = 100_000
+_MAX_FIGURES = 100_000
 """Probabilities in a query."""
 _BEYOND_SMALL = 2**31
 """The first whole number whose digits have no type of whole numbers in SQL Server."""
@@ -227,8 +227,8 @@ def _share(tree: Tree, leaf: int, code: int, dialect: Dialect) -> str:
 
 
 def _check_size(n_figures: int) -> None:
-    if n_figures > _MOST_FIGURES:
+    if n_figures > _MAX_FIGURES:
         raise ParameterError(
-            f"SQL with probabilities must have at most {_MOST_FIGURES:,} of them, one for each "
+            f"SQL with probabilities must have at most {_MAX_FIGURES:,} of them, one for each "
             "leaf and class. Leave them out, or export to ONNX."
         )

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 _EXACT_DIGITS = 15
 """A number that so many digits give exactly is read without an error by every database."""
-_LARGEST_SHIFT = 62
+_MAX_SHIFT = 62
 """The largest power of two that is a whole number of 64 bits everywhere."""
 
 
@@ -36,8 +36,8 @@ def fraction(double_type: str, exponent: str = "") -> Callable[[float], str]:
             numerator, shift = numerator // 2, shift + 1
         parts = [f"CAST({numerator} AS {double_type})"]
         for sign, power in (("*", shift), ("/", denominator.bit_length() - 1)):
-            full, rest = divmod(power, _LARGEST_SHIFT)
-            powers = [_LARGEST_SHIFT] * full + [rest] * (rest > 0)
+            full, rest = divmod(power, _MAX_SHIFT)
+            powers = [_MAX_SHIFT] * full + [rest] * (rest > 0)
             parts += [f"{sign} {2**power}" for power in powers]
         return f"{' '.join(parts)} /* {number!r} */"
 

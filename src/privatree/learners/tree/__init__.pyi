@@ -5,7 +5,7 @@ from privatree.learners.tree._grow import OpenNode as OpenNode
 from privatree.learners.tree._grow import SplittingNode as SplittingNode
 from privatree.learners.tree._grow import grow as grow
 from privatree.learners.tree._plan import FREE_DEPTH as FREE_DEPTH
-from privatree.learners.tree._plan import LARGEST_COUNT as LARGEST_COUNT
+from privatree.learners.tree._plan import MAX_COUNT as MAX_COUNT
 from privatree.learners.tree._plan import MAX_TABLE as MAX_TABLE
 from privatree.learners.tree._plan import DrawBlock as DrawBlock
 from privatree.learners.tree._plan import RecordPlan as RecordPlan

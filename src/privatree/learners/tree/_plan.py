@@ -18,7 +18,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
-from privatree.privacy import MOST_SEQUENCES, Schedule, Stage
+from privatree.privacy import MAX_SEQUENCES, Schedule, Stage
 
 SIZE_SHARE = Fraction(3, 100)
 """Of the budget, for the noisy number of records."""
@@ -30,7 +30,7 @@ ONE_BY_ONE_SIGNAL = 7.6
 """Least signal with which two levels, drawn one by one, are better than one."""
 FREE_DEPTH = 10
 """Largest depth if nobody says one."""
-LARGEST_COUNT = 2**40
+MAX_COUNT = 2**40
 """Noisy counts are clamped to 0 .. this."""
 
 MAX_TABLE = 2**29
@@ -45,7 +45,7 @@ _GRIDS = {
     2: ((64,), (32,), (16,), (8,), (4,)),
 }
 """Codes of a numeric feature on the upper levels of a block, the finest first."""
-_MOST_CATEGORIES = {3: 128, 2: 256}
+_MAX_CATEGORIES = {3: 128, 2: 256}
 """Of one feature: weights of subsets must stay far from the smallest numbers (``_decay.py``)."""
 
 
@@ -117,7 +117,7 @@ class RecordPlan:
     robust_levels: int | None = None
     dataset_size: int | None = None
     probability_share: Fraction = Fraction(0)
-    largest_count: int = LARGEST_COUNT
+    largest_count: int = MAX_COUNT
 
     # --- before the tree ------------------------------------------------------------------------
 
@@ -200,7 +200,7 @@ class RecordPlan:
         """Grids of the upper levels of the largest block that is not too dear."""
         most = min(n_levels, 3 if self.lookahead is None else self.lookahead)
         for n_together in range(most, 1, -1):
-            if max(self.categorical_codes, default=0) > _MOST_CATEGORIES[n_together]:
+            if max(self.categorical_codes, default=0) > _MAX_CATEGORIES[n_together]:
                 continue
             if self.lookahead is None and at.noisy_size > self._most_records(n_together, at.depth):
                 continue
@@ -222,7 +222,7 @@ class RecordPlan:
         most = _CELLS
         for n_together in range(2, min(self.lookahead, self.max_depth) + 1):
             widest = max(self.categorical_codes, default=0)
-            if widest <= _MOST_CATEGORIES[n_together]:
+            if widest <= _MAX_CATEGORIES[n_together]:
                 coarsest = _GRIDS[n_together][-1][-1]
                 n_rows = max(widest, coarsest) if n_together == 2 else self._codes(coarsest)
                 most = max(most, n_rows * self.n_classes * self._codes())
@@ -345,8 +345,8 @@ def _level_share(n_levels: int) -> Fraction:
 
 @lru_cache(maxsize=64)
 def _schedule(plan: RecordPlan) -> Schedule:
-    sequences = tuple(islice(plan.sequences(), MOST_SEQUENCES + 1))
-    if len(sequences) > MOST_SEQUENCES:
+    sequences = tuple(islice(plan.sequences(), MAX_SEQUENCES + 1))
+    if len(sequences) > MAX_SEQUENCES:
         return Schedule(plan.epsilon, plan.tree_epsilon, plan.most_counts())
 
     def most(kind: str) -> Fraction:

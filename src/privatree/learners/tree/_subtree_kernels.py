@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privatree._support.kernels.compiling import compiled
-from privatree.counting import MOST_GROUPS
+from privatree.counting import MAX_GROUPS
 from privatree.privacy.samplers import DECAY_ERROR, UNIT_ROUNDOFF, decay
 
 _OF_A_CATEGORY = 70.0
@@ -37,7 +37,7 @@ def relative_error(levels: int, n_parts: int, n_classes: int) -> float:
     """Bound on the relative error of every weight of a block (``docs/proofs/record-tree.md``)."""
     one_sum = DECAY_ERROR + (n_parts + 50) * UNIT_ROUNDOFF
     pairs = (2 * n_classes + 2) * DECAY_ERROR + 4 * (n_parts + n_classes) * UNIT_ROUNDOFF
-    subsets = _OF_A_CATEGORY * MOST_GROUPS * UNIT_ROUNDOFF
+    subsets = _OF_A_CATEGORY * MAX_GROUPS * UNIT_ROUNDOFF
     error = pairs + subsets + one_sum
     for _ in range(levels - 1):
         error = 2 * error + one_sum

@@ -15,13 +15,13 @@ from privatree.privacy._randomness import Randomness
 from privatree.privacy.samplers._discrete_laplace import add_clamped, discrete_laplace, dyadic_below
 
 _STEPS_A_SENSITIVITY = 2**12
-_LARGEST_WHOLE = 2.0**53
-_SMALLEST_SENSITIVITY = Fraction(1, 2**500)
+_MAX_WHOLE = 2.0**53
+_MIN_SENSITIVITY = Fraction(1, 2**500)
 
 
 def grid_step(sensitivity: Fraction) -> Fraction:
     """A power of two, about a 4096th of the sensitivity: the grid that released numbers lie on."""
-    if not _SMALLEST_SENSITIVITY <= sensitivity <= 1 / _SMALLEST_SENSITIVITY:
+    if not _MIN_SENSITIVITY <= sensitivity <= 1 / _MIN_SENSITIVITY:
         raise ParameterError(
             "sensitivity must be between 2^-500 and 2^500. Change the unit.", "sensitivity"
         )
@@ -41,7 +41,7 @@ def in_steps(
     """
     values = exact_values.astype(np.float64)
     if np.issubdtype(exact_values.dtype, np.integer):
-        values = np.clip(values, -_LARGEST_WHOLE, _LARGEST_WHOLE)
+        values = np.clip(values, -_MAX_WHOLE, _MAX_WHOLE)
     with np.errstate(over="ignore"):
         steps = np.nan_to_num(np.rint(values / step), nan=0.0)
     return np.asarray(np.clip(steps, -(2.0**60), 2.0**60).astype(np.int64))

@@ -26,7 +26,7 @@ class LogWeights(NamedTuple):
     exact_scores : array of int64
         Whole numbers.
     exact_factors : array of float64
-        0 for what cannot be drawn, else between ``decay.SMALLEST_FACTOR`` and 2.
+        0 for what cannot be drawn, else between ``decay.MIN_FACTOR`` and 2.
     relative_error : float
         Bound on the relative error of each weight.
     precise : callable

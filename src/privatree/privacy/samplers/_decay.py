@@ -21,7 +21,7 @@ _MASK = (1 << _SHIFT) - 1
 _LOWEST = -690.0
 """Exponents below this count as minus infinity: less than 2^-995."""
 
-SMALLEST_FACTOR = 2.0**-850
+MIN_FACTOR = 2.0**-850
 """What is dropped is negligible beside a weight of this factor: less than its 2^-145th part."""
 
 DECAY_ERROR = 5000.0 * UNIT_ROUNDOFF

@@ -17,8 +17,8 @@ from privatree.errors import ParameterError
 from privatree.privacy._randomness import Randomness
 
 DENOMINATOR = 2**50
-LARGEST_NOISE = 2**62
-_LARGEST_NUMERATOR = 2**62  # rate 4096, at which noise is non-zero with probability < 10^-1700
+MAX_NOISE = 2**62
+_MAX_NUMERATOR = 2**62  # rate 4096, at which noise is non-zero with probability < 10^-1700
 _WORDS_A_DRAW = 12
 
 
@@ -56,7 +56,7 @@ def add_clamped(exact_counts: NDArray[np.int64], noise: NDArray[np.int64]) -> ND
 
 def dyadic_below(rate: Fraction) -> Fraction:
     """The rate the sampler uses: the largest s/2^50 <= rate, so noise is never too small."""
-    numerator = min(rate.numerator * DENOMINATOR // rate.denominator, _LARGEST_NUMERATOR)
+    numerator = min(rate.numerator * DENOMINATOR // rate.denominator, _MAX_NUMERATOR)
     if numerator < 1:
         raise ParameterError("epsilon over sensitivity must be at least 2^-50. Raise epsilon.")
     return Fraction(numerator, DENOMINATOR)
@@ -119,17 +119,17 @@ def _one(words: Any, position: Any, numerator: Any) -> Any:
                 return np.int64(0), -1
         magnitude = np.uint64(0)
         rest = fraction  # of the exponential variable, the part not yet divided by the rate
-        while magnitude < np.uint64(LARGEST_NOISE):
+        while magnitude < np.uint64(MAX_NOISE):
             more, position = _bernoulli_exp(words, position, np.uint64(DENOMINATOR))
             if position < 0:
                 return np.int64(0), -1
             if more == np.uint64(0):
                 break
             rest += np.uint64(DENOMINATOR)
-            if rest >= np.uint64(LARGEST_NOISE):
+            if rest >= np.uint64(MAX_NOISE):
                 magnitude += rest // numerator
                 rest %= numerator
-        magnitude = min(magnitude + rest // numerator, np.uint64(LARGEST_NOISE))
+        magnitude = min(magnitude + rest // numerator, np.uint64(MAX_NOISE))
         negative, position = _below(words, position, np.uint64(2))
         if position < 0:
             return np.int64(0), -1

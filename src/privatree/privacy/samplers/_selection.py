@@ -37,8 +37,8 @@ _LOWEST_EXPONENT = -10_000.0
 _TINY = 2.0**-900
 """Above any absolute error that underflow makes in the bias of a coin."""
 
-_LARGEST_RATE = 2**900
-_LARGEST_SPREAD = 2**63
+_MAX_RATE = 2**900
+_MAX_SPREAD = 2**63
 """Of the scores. Up to these, no difference, product or conversion overflows."""
 
 Scores: TypeAlias = NDArray[np.int64] | NDArray[np.float64]
@@ -100,7 +100,7 @@ def _as_scores(exact_scores: NDArray[Any]) -> Scores:
 def _fits_floats(exact_scores: Scores, rate: Fraction) -> bool:
     """Whether the error bounds hold; otherwise everything is decided in arbitrary precision."""
     spread = exact_scores.max().item() - exact_scores.min().item()
-    return bool(rate < _LARGEST_RATE and spread < _LARGEST_SPREAD)
+    return bool(rate < _MAX_RATE and spread < _MAX_SPREAD)
 
 
 def _exponents(exact_scores: Scores, rate: Fraction) -> NDArray[np.float64]:

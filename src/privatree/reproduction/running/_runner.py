@@ -21,7 +21,7 @@ from privatree.reproduction.running._journal import Journal
 from privatree.reproduction.running._task import Score, Task
 
 _SHOWN_OF_AN_ERROR = 200  # characters
-_LONGEST_WAIT = 3600.0  # seconds; the system refuses weeks
+_MAX_WAIT = 3600.0  # seconds; the system refuses weeks
 _LOADING_LIMIT = 600.0  # seconds, to find and read a dataset
 _ATTEMPTS_TO_START = 3
 
@@ -95,7 +95,7 @@ def _ready(workers: Sequence[_Worker]) -> list[_Worker]:
     """Wait until a busy process has a message, is dead or is late; or, with none, for long."""
     busy = [worker for worker in workers if worker.task is not None]
     left = min(worker.deadline for worker in busy) - time.monotonic()
-    at_most = min(max(0.0, left), _LONGEST_WAIT)
+    at_most = min(max(0.0, left), _MAX_WAIT)
     answered = connection.wait([worker.pipe for worker in busy], timeout=at_most)
     now = time.monotonic()
     return [worker for worker in busy if worker.pipe in answered or now >= worker.deadline]

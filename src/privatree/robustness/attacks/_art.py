@@ -25,8 +25,8 @@ from privatree.tables import read_features, read_labels
 # ART computes in single precision, which tells this many digits of a number's range apart. Numbers
 # with no more digits, and so the cuts of a tree between them, survive.
 _DIGITS = 6
-_MOST_DECIMALS = 300  # what a float can be multiplied by
-_LARGEST_WHOLE = 2.0**53  # up to here a float is exact
+_MAX_DECIMALS = 300  # what a float can be multiplied by
+_MAX_WHOLE = 2.0**53  # up to here a float is exact
 
 
 def art_classifier(model: Any, schema: Schema | None = None) -> Any:
@@ -233,7 +233,7 @@ def _values(coordinates: NDArray[np.float64], feature: Feature, dtype: Any) -> A
         codes = np.minimum(codes, len(feature.categories) - 1)
         return pd.Categorical.from_codes(codes, dtype=dtype)
     decimals = 0 if feature.integer else _DIGITS - math.floor(math.log10(width))
-    values = np.round(values, min(decimals, _MOST_DECIMALS))
+    values = np.round(values, min(decimals, _MAX_DECIMALS))
     values = np.clip(values, float(feature.low), float(feature.high))
-    is_whole = feature.integer and bool((np.abs(values) < _LARGEST_WHOLE).all())  # not if missing
+    is_whole = feature.integer and bool((np.abs(values) < _MAX_WHOLE).all())  # not if missing
     return values.astype(np.int64) if is_whole else values

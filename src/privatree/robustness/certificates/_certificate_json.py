@@ -35,7 +35,7 @@ READERS = {
     "predictions": "PredictionCertificates",
 }
 """Which class reads a file of each kind."""
-MOST_ROWS = 1000
+MAX_ROWS = 1000
 """Of a certificate in a file: each is computed again when it is read."""
 ROUNDING = 1e-9
 """Of figures computed with another version of a library."""
@@ -91,8 +91,8 @@ def certificate_from_dict(kind: type[Kind], written: Any) -> Kind:
     if not (written["claimed_by"] is None or isinstance(written["claimed_by"], str)):
         raise ModelFormatError("'claimed_by' must be a name or null.")
     rows = _objects("rows", written["rows"])
-    if len(rows) > MOST_ROWS:
-        raise ModelFormatError(f"'rows' must be at most {MOST_ROWS}.")
+    if len(rows) > MAX_ROWS:
+        raise ModelFormatError(f"'rows' must be at most {MAX_ROWS}.")
     privacy = PrivacyStatement.from_dict(written["privacy"])
     try:
         certificate = kind(

@@ -20,7 +20,7 @@ from privatree.robustness.certificates._preconditions import (
     statement_of,
 )
 
-LARGEST_REFITS = 10**6
+MAX_REFITS = 10**6
 
 Result = TypeVar("Result")
 
@@ -33,7 +33,7 @@ def check_wishes(confidence: Any, refits: Any, poisoned: Sequence[int | str] = (
     confidence, refits, poisoned
         As in :func:`~privatree.robustness.certificates._certify.accuracy_certificate`.
     """
-    check_integer("refits", refits, 1, LARGEST_REFITS)
+    check_integer("refits", refits, 1, MAX_REFITS)
     check_confidence(confidence)
     poisoned_records(poisoned, n_train=1)
 

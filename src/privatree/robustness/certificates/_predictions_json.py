@@ -18,7 +18,7 @@ from privatree.robustness.certificates._certificate_json import (
     own_notes,
 )
 from privatree.robustness.certificates._certificate_text import NOT_PRIVATE
-from privatree.robustness.certificates._certification import LARGEST_REFITS
+from privatree.robustness.certificates._certification import MAX_REFITS
 from privatree.robustness.certificates._majority import is_label
 from privatree.robustness.certificates._predictions_text import conditions, meaning, notes
 from privatree.schema import Label
@@ -118,8 +118,8 @@ def _counts(written: Any) -> NDArray[np.int64]:
     if not is_table or len({len(row) for row in written}) != 1:
         raise ModelFormatError("'counts' must be rows of the same length, one for each record.")
     rows = [[number("counts", count, int) for count in row] for row in written]
-    if max(map(max, rows), default=0) > LARGEST_REFITS:
-        raise ModelFormatError(f"'counts' must be at most {LARGEST_REFITS}.")
+    if max(map(max, rows), default=0) > MAX_REFITS:
+        raise ModelFormatError(f"'counts' must be at most {MAX_REFITS}.")
     return np.array(rows, dtype=np.int64)
 
 

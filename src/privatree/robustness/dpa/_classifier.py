@@ -28,7 +28,7 @@ from privatree.robustness.dpa._voter import ABSTAINING, Voter, train_voter
 from privatree.schema import Label, Numeric, Schema
 from privatree.tables import open_frame, read_features, read_labels
 
-MOST_PARTITIONS = 1_000_000
+MAX_PARTITIONS = 1_000_000
 _FEW_RECORDS = 10  # in a partition, on average: a model of fewer knows hardly more than a majority
 _ENOUGH_RECORDS = 20
 _VOTERS_AT_ONCE = 64  # models that one thread asks in turn
@@ -150,7 +150,7 @@ class DPAClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             class, radii are large and the model is of no use. If the base estimator failed on some
             partitions.
         """
-        check_integer("n_partitions", self.n_partitions, 1, MOST_PARTITIONS)
+        check_integer("n_partitions", self.n_partitions, 1, MAX_PARTITIONS)
         base = self._base()
         self._declare()
         rows, codes = self._read(X, y)

@@ -37,7 +37,7 @@ from privatree.errors import ParameterError
 from privatree.privacy import Schedule, Stage, rounded_up
 from privatree.robustness.poisoning_bounds._optimal_bound import Interval, TradeOff, trade_off
 
-MOST_STEPS = 20_000
+MAX_STEPS = 20_000
 """Of a bound that goes edit by edit; from there on it is bound C."""
 
 _FAR = 600
@@ -179,11 +179,11 @@ def stepwise_logit_bound(schedule: Schedule, value: float, edits: int) -> float:
     def after_counts(mean: float) -> float:
         return max(mean / factor, 1 - factor * (1 - mean))
 
-    for _ in range(min(edits, MOST_STEPS)):
+    for _ in range(min(edits, MAX_STEPS)):
         if value in (0.0, 1.0):
             return value
         value = max(after_choices(after_counts(value)), after_counts(after_choices(value)))
-    return logit_bound(schedule, value, max(0, edits - MOST_STEPS))
+    return logit_bound(schedule, value, max(0, edits - MAX_STEPS))
 
 
 def renyi_bound(schedule: Schedule, value: float, edits: int) -> float:
@@ -213,11 +213,11 @@ def optimal_bound(schedule: Schedule, value: float, edits: int) -> float:
 
 def _one_by_one(schedule: Schedule, value: float, edits: int) -> float:
     trade = _one_edit(schedule)
-    for _ in range(min(edits, MOST_STEPS)):
+    for _ in range(min(edits, MAX_STEPS)):
         value = min(value, trade(value))
         if value == 0:
             return 0.0
-    return logit_bound(schedule, value, max(0, edits - MOST_STEPS))
+    return logit_bound(schedule, value, max(0, edits - MAX_STEPS))
 
 
 def lower_logit(value: float, amount: float) -> float:

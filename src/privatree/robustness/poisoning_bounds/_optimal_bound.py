@@ -150,13 +150,13 @@ def _worst(
 
 # --- from delta to the trade-off ------------------------------------------------------------------
 
-_LARGEST_EXPONENT = 690.0
+_MAX_EXPONENT = 690.0
 
 
 def _from_delta(delta: NDArray[np.float64], step: float) -> TradeOff:
     """P(S) - e^s Q(S) <= delta(s) for S, and with P and Q exchanged for its complement."""
     shifts = np.arange(len(delta)) * step
-    shifts = shifts[shifts < _LARGEST_EXPONENT]
+    shifts = shifts[shifts < _MAX_EXPONENT]
     high = 1.0 - delta[: len(shifts)] - ROUNDING
     up, down = np.exp(shifts), np.exp(-shifts)
     steepest_first = [*zip(up[::-1], high[::-1], strict=True), *zip(down, down * high, strict=True)]

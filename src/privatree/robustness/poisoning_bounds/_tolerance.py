@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-LARGEST_EDITS = 2**60
+MAX_EDITS = 2**60
 """Where the search stops: more records than anybody has."""
 
 
@@ -19,10 +19,10 @@ def most_edits(holds: Callable[[int], bool]) -> int | None:
     if not holds(0):
         return None
     good, bad = 0, 1
-    while bad <= LARGEST_EDITS and holds(bad):
+    while bad <= MAX_EDITS and holds(bad):
         good, bad = bad, 2 * bad
-    if bad > LARGEST_EDITS:
-        return LARGEST_EDITS
+    if bad > MAX_EDITS:
+        return MAX_EDITS
     while bad - good > 1:
         middle = (good + bad) // 2
         if holds(middle):
