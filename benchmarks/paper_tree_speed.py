@@ -25,7 +25,7 @@ PAPER_SECONDS = 108
 def rows(n: int, m: int = 24) -> tuple[np.ndarray, np.ndarray, Schema]:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, m))
-    X[:, m // 2 :] = np.exp(X[:, m // 2 :])  # half of the features skewed, as masses are
+    X[:, m // 2 :] = np.exp(X[:, m // 2 :])  # half of the features skewed, as base_measure are
     y = (X[:, 0] + X[:, 1] * X[:, m - 1] + rng.normal(size=n) > 0).astype(int)
     low, high = X.min(axis=0), X.max(axis=0)
     features = {f"x{j}": Numeric(float(low[j]), float(high[j])) for j in range(m)}

@@ -39,7 +39,7 @@ def make_rows(n: int) -> tuple[np.ndarray, np.ndarray, Schema]:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, N_FEATURES), dtype=np.float32)
     half = N_FEATURES // 2
-    np.exp(X[:, half:], out=X[:, half:])  # skewed, as masses and incomes are
+    np.exp(X[:, half:], out=X[:, half:])  # skewed, as base_measure and incomes are
     y = (X[:, 0] + X[:, 1] * X[:, -1] + rng.standard_normal(n) > 0).astype(np.int64)
     return X, y, schema_of(X)
 

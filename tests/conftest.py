@@ -1,4 +1,4 @@
-"""How hypothesis runs, and the trees, boxes and blocks that several tests share, as fixtures.
+"""How hypothesis runs, and the trees, regions and subtrees that several tests share, as fixtures.
 
 They last for the session because hypothesis asks it of fixtures; what they give is never changed.
 """
@@ -27,18 +27,18 @@ from hypothesis import HealthCheck, settings
 from numpy.typing import NDArray
 
 from privatree._support.kernels import compile_notice
-from privatree.counting import Candidates, CodedRecords
-from privatree.learners.tree import Box
+from privatree.counting import BinnedRecords, Candidates
+from privatree.learners.tree import Region
 from privatree.learners.tree._region import (
-    Grid,
-    Shape,
+    CutGrid,
+    FeatureLayout,
+    bins_inside,
     coarse_grid,
-    codes_inside,
     fine_grid,
     narrowed,
-    whole_box,
+    whole_region,
 )
-from privatree.learners.tree._subtree import Block
+from privatree.learners.tree._subtree import Subtree
 from privatree.model import Tree, TreeBuilder
 from privatree.model._tree_json import tree_from_dict, tree_to_dict
 from privatree.privacy import Randomness
@@ -252,22 +252,22 @@ def random_value() -> Callable[[random.Random, Numeric | Categorical, Tree], flo
     return _random_value
 
 
-# --- boxes and blocks ---------------------------------------------------------------------------
+# --- regions and subtrees -------------------------------------------------------------------------
 
 
 def _make_candidates(
     n_codes: list[int], is_category: list[bool], rng: np.random.Generator
 ) -> Candidates:
-    masses = []
+    base_measure = []
     for size, category in zip(n_codes, is_category, strict=True):
         some = rng.integers(1, 2**20, size) * (not category)
         some[-1] = 0
-        masses.append(some)
+        base_measure.append(some)
     kinds = list(zip(n_codes, is_category, strict=True))
     return Candidates(
         cuts=tuple(None if category else np.arange(size - 1.0) for size, category in kinds),
         n_codes=tuple(n_codes),
-        masses=np.concatenate(masses),
+        base_measure=np.concatenate(base_measure),
         offsets=np.cumsum([0, *n_codes]),
         is_category=np.array(is_category),
         groups=tuple(np.arange(size) if category else None for size, category in kinds),
@@ -275,9 +275,9 @@ def _make_candidates(
 
 
 def _random_part(
-    rng: np.random.Generator, box: Box, shape: Shape, feature: int
+    rng: np.random.Generator, region: Region, shape: FeatureLayout, feature: int
 ) -> NDArray[np.int64]:
-    codes = codes_inside(box, shape, feature)
+    codes = bins_inside(region, shape, feature)
     if shape.is_category[feature]:
         kept = codes[rng.random(len(codes)) < 0.6]
         return kept if len(kept) else codes[:1]
@@ -287,65 +287,68 @@ def _random_part(
 
 def _random_box(
     rng: np.random.Generator, largest: int = 9, n_features: int = 4, most_times: int = 3
-) -> tuple[Candidates, Shape, Box]:
+) -> tuple[Candidates, FeatureLayout, Region]:
     n_codes = rng.integers(1, largest + 1, rng.integers(1, n_features + 1)).tolist()
     candidates = _make_candidates(n_codes, (rng.random(len(n_codes)) < 0.5).tolist(), rng)
-    shape, box = Shape(candidates.offsets, candidates.is_category), whole_box(candidates)
+    shape, region = (
+        FeatureLayout(candidates.offsets, candidates.is_category),
+        whole_region(candidates),
+    )
     for _ in range(rng.integers(0, most_times + 1)):
-        box = _narrower(rng, box, shape)
-    return candidates, shape, box
+        region = _narrower(rng, region, shape)
+    return candidates, shape, region
 
 
-def _narrower(rng: np.random.Generator, box: Box, shape: Shape) -> Box:
-    feature = int(rng.integers(len(box.low)))
-    return narrowed(box, shape, feature, _random_part(rng, box, shape, feature))
+def _narrower(rng: np.random.Generator, region: Region, shape: FeatureLayout) -> Region:
+    feature = int(rng.integers(len(region.low)))
+    return narrowed(region, shape, feature, _random_part(rng, region, shape, feature))
 
 
 @dataclass(frozen=True)
 class _SmallBlock:
-    """A block to be drawn at a node of few records."""
+    """A subtree to be drawn at a node of few records."""
 
     candidates: Candidates
-    shape: Shape
-    box: Box
-    grids: tuple[Grid, ...]
+    shape: FeatureLayout
+    region: Region
+    grids: tuple[CutGrid, ...]
     rate: Fraction
     n_classes: int
     codes: NDArray[np.uint8]
     labels: NDArray[np.uint8]
 
     @property
-    def records(self) -> CodedRecords:
-        return CodedRecords(self.codes, self.candidates.n_codes, self.labels, self.n_classes)
+    def records(self) -> BinnedRecords:
+        return BinnedRecords(self.codes, self.candidates.n_codes, self.labels, self.n_classes)
 
     @property
     def exact_counts(self) -> NDArray[np.int64]:
         return self.records.class_counts()[0]
 
     @property
-    def block(self) -> Block:
+    def subtree(self) -> Subtree:
         decays = decay_table(self.rate, len(self.labels))
-        return Block(self.rate, decays, self.grids, self.box).where_it_begins(self.shape)
+        return Subtree(self.rate, decays, self.grids, self.region).without_empty_levels(self.shape)
 
 
 _RATES = (Fraction(1, 10**6), Fraction(1, 100), Fraction(1, 3), Fraction(2), Fraction(50))
 
 
 def _random_block(rng: np.random.Generator, n_classes: int, n_levels: int) -> _SmallBlock:
-    candidates, shape, box = _random_box(rng, {1: 7, 2: 6, 3: 5}[n_levels], 3, 1)
+    candidates, shape, region = _random_box(rng, {1: 7, 2: 6, 3: 5}[n_levels], 3, 1)
     grids = [fine_grid(candidates)]
     for most in (5, 4)[: n_levels - 1]:
-        grids.insert(0, coarse_grid(grids[0], box, shape, int(rng.integers(2, most + 1))))
+        grids.insert(0, coarse_grid(grids[0], region, shape, int(rng.integers(2, most + 1))))
     for _ in range(rng.integers(0, 3)):  # as if levels above had been drawn: grids may run out
-        box = _narrower(rng, box, shape)
+        region = _narrower(rng, region, shape)
     n_records = int(rng.integers(0, 31))
     codes = np.empty((n_records, len(candidates.n_codes)), dtype=np.uint8)
     for feature in range(codes.shape[1]):
-        codes[:, feature] = rng.choice(codes_inside(box, shape, feature), n_records)
+        codes[:, feature] = rng.choice(bins_inside(region, shape, feature), n_records)
     labels = rng.integers(0, n_classes, n_records).astype(np.uint8)
     labels[rng.random(n_records) < rng.random()] = 1  # now and then nearly all are alike
     rate = _RATES[rng.integers(len(_RATES))]
-    return _SmallBlock(candidates, shape, box, tuple(grids), rate, n_classes, codes, labels)
+    return _SmallBlock(candidates, shape, region, tuple(grids), rate, n_classes, codes, labels)
 
 
 _Scores = Counter[int]
@@ -354,10 +357,10 @@ _STOP = {levels: Fraction(share) for levels, share in {1: 0.05, 2: 0.6, 3: 0.1}.
 
 
 class _Enumeration:
-    """Every tree of a block, by the formulas of the design: its prior mass and its score.
+    """Every tree of a subtree, by the formulas of the design: its prior mass and its score.
 
-    Boxes are lists of codes here, records are rows that go left or right one by one, masses are
-    fractions. Trees of the same score are added up at once.
+    Regions are lists of codes here, records are rows that go left or right one by one, the base
+    measure is fractions. Trees of the same score are added up at once.
     """
 
     def __init__(self, small: _SmallBlock) -> None:
@@ -366,52 +369,56 @@ class _Enumeration:
         self._masses = [[int(mass) for mass in grid.mass] for grid in small.grids]
         self._classes = range(small.n_classes)
         self.rows = list(zip(small.codes.tolist(), small.labels.tolist(), strict=True))
-        self.box = [
-            codes_inside(small.box, small.shape, feature).tolist()
+        self.region = [
+            bins_inside(small.region, small.shape, feature).tolist()
             for feature in range(len(self._is_category))
         ]
 
-    def parts(self, rows: list[Any], box: list[list[int]], level: int = 0) -> dict[int, _Scores]:
+    def parts(self, rows: list[Any], region: list[list[int]], level: int = 0) -> dict[int, _Scores]:
         """What the trees of the levels from this one on begin with, to their scores."""
         n_levels = len(self._masses) - level
         if n_levels == 1:
-            return self._last_level(rows, box)
-        splits = list(self._splits(box, level))
+            return self._last_level(rows, region)
+        splits = list(self._splits(region, level))
         if not splits:
-            return self.parts(rows, box, level + 1)
-        found = {self._offsets[-1]: _scaled(_STOP[n_levels], self._all(rows, box, level + 1))}
+            return self.parts(rows, region, level + 1)
+        found = {self._offsets[-1]: _scaled(_STOP[n_levels], self._all(rows, region, level + 1))}
         for part, feature, left, right, share in splits:
             sides = []
             for codes in (left, right):
                 chosen = [row for row in rows if row[0][feature] in codes]
-                sides.append(self._all(chosen, [*box[:feature], codes, *box[feature + 1 :]],
+                sides.append(self._all(chosen, [*region[:feature], codes, *region[feature + 1 :]],
                                        level + 1))  # fmt: skip
             found[part] = _scaled((1 - _STOP[n_levels]) * share, _product(*sides))
         return found
 
-    def _all(self, rows: list[Any], box: list[list[int]], level: int) -> _Scores:
-        return sum(self.parts(rows, box, level).values(), start=Counter())
+    def _all(self, rows: list[Any], region: list[list[int]], level: int) -> _Scores:
+        return sum(self.parts(rows, region, level).values(), start=Counter())
 
-    def _splits(self, box: list[list[int]], level: int) -> Iterator[tuple[Any, ...]]:
+    def _splits(self, region: list[list[int]], level: int) -> Iterator[tuple[Any, ...]]:
         """Part, feature, codes on the left and on the right, share."""
         options = {}
-        for feature, codes in enumerate(box):
+        for feature, codes in enumerate(region):
             if self._is_category[feature]:
                 single = codes if len(codes) > 2 else codes[:1] if len(codes) == 2 else []
                 options[feature] = [(code, [code], 1) for code in single]
             else:
-                masses = [(c, self._masses[level][self._offsets[feature] + c]) for c in codes[:-1]]
-                options[feature] = [(c, [d for d in codes if d <= c], m) for c, m in masses if m]
+                base_measure = [
+                    (c, self._masses[level][self._offsets[feature] + c]) for c in codes[:-1]
+                ]
+                options[feature] = [
+                    (c, [d for d in codes if d <= c], m) for c, m in base_measure if m
+                ]
         n_active = sum(map(bool, options.values()))
         for feature, found in options.items():
             whole = sum(mass for *_, mass in found)
             for code, left, mass in found:
-                right = [other for other in box[feature] if other not in left]
+                right = [other for other in region[feature] if other not in left]
                 share = Fraction(mass, whole * n_active)
                 yield self._offsets[feature] + code, feature, left, right, share
 
-    def _last_level(self, rows: list[Any], box: list[list[int]]) -> dict[int, _Scores]:
-        active = [feature for feature, codes in enumerate(box) if len(codes) >= 2]
+    def _last_level(self, rows: list[Any], region: list[list[int]]) -> dict[int, _Scores]:
+        active = [feature for feature, codes in enumerate(region) if len(codes) >= 2]
         stop = _STOP[1] if active else Fraction(1)
         found: dict[int, _Scores] = {self._offsets[-1]: Counter()}
         for label in self._classes:
@@ -419,7 +426,7 @@ class _Enumeration:
             found[self._offsets[-1]][score] += stop / len(self._classes)
         pairs = list(permutations(self._classes, 2))
         for feature in active:
-            start, codes = self._offsets[feature], box[feature]
+            start, codes = self._offsets[feature], region[feature]
             if self._is_category[feature]:
                 subsets = [
                     (start, {code for code, is_in in zip(codes, chosen, strict=True) if is_in}, 1)
@@ -453,7 +460,7 @@ def _product(left: _Scores, right: _Scores) -> _Scores:
 
 def _by_enumeration(small: _SmallBlock) -> dict[int, _Scores]:
     listed = _Enumeration(small)
-    return listed.parts(listed.rows, listed.box)
+    return listed.parts(listed.rows, listed.region)
 
 
 # --- draws --------------------------------------------------------------------------------------
@@ -529,31 +536,31 @@ def layered() -> Callable[[int], Randomness]:
 
 @pytest.fixture(scope="session")
 def make_candidates() -> Callable[..., Candidates]:
-    """Numbers of codes, kinds and a generator to candidates with random masses."""
+    """Numbers of codes, kinds and a generator to candidates with random base_measure."""
     return _make_candidates
 
 
 @pytest.fixture(scope="session")
 def random_part() -> Callable[..., NDArray[np.int64]]:
-    """Draws some of the codes that a feature has in a box, as splits could leave them."""
+    """Draws some of the codes that a feature has in a region, as splits could leave them."""
     return _random_part
 
 
 @pytest.fixture(scope="session")
-def random_box() -> Callable[..., tuple[Candidates, Shape, Box]]:
-    """Draws candidates, their shape and a box that is narrowed at random."""
+def random_box() -> Callable[..., tuple[Candidates, FeatureLayout, Region]]:
+    """Draws candidates, their shape and a region that is narrowed at random."""
     return _random_box
 
 
 @pytest.fixture(scope="session")
 def random_block() -> Callable[[np.random.Generator, int, int], _SmallBlock]:
-    """Draws a block, given the number of classes and of levels, and the few records it is for."""
+    """Draws a subtree, given the number of classes and of levels, and the few records it is for."""
     return _random_block
 
 
 @pytest.fixture(scope="session")
 def by_enumeration() -> Callable[[_SmallBlock], dict[int, _Scores]]:
-    """Of every part of a block, by the score, the prior mass of all trees that begin with it."""
+    """Of every part of a subtree, by the score, the prior mass of all trees that begin with it."""
     return _by_enumeration
 
 

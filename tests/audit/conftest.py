@@ -20,7 +20,7 @@ def piles() -> Callable[[Universe], tuple[int, ...]]:
     """The table at which every stage is sharp, in universes that begin with (3, 2) or with "3".
 
     Numbers: class 1 at (2, 0), class 0 at (1, 0). Nearly all splits that are probable have (1, 0)
-    on the side of class 0, and nearly all blocks label it 0: one more record of class 1 there is
+    on the side of class 0, and nearly all subtrees label it 0: one more record of class 1 there is
     where it should not be at every stage, yet there are splits that would have it otherwise.
     Categories, which are drawn one by one: class 0 at 0.
     """

@@ -1,14 +1,14 @@
-"""The law of a block, from its definition alone.
+"""The law of a subtree, from its definition alone.
 
-A block of d levels is a tree T with a prior mass m(T); its weight is m(T) exp(rate * number of
+A subtree of d levels is a tree T with a prior mass m(T); its weight is m(T) exp(rate * number of
 records that T labels correctly). With the stop priors p_1 = .05, p_2 = .6, p_3 = .1:
 
 - no level: each label alike;
-- one level: with p_1 no level, else a feature with two codes in the box, each alike, a cut by its
-  mass and two different labels, each pair alike; of a category feature any subset, each alike;
+- one level: with p_1 no level, else a feature with two codes in the region, each alike, a cut by
+  its mass and two different labels, each pair alike; of a category feature any subset, each alike;
 - d levels: with p_d one level less, else a feature, a cut on the level's grid by its mass (or one
-  category against the rest), and a block of one level less on each side, of the same grids;
-- where the level's grid has no cut in the box: one level less.
+  category against the rest), and a subtree of one level less on each side, of the same grids;
+- where the level's grid has no cut in the region: one level less.
 """
 
 import math
@@ -26,13 +26,13 @@ def leaves(labels):
     return [(1.0 / len(labels), (label, None)) for label in labels]
 
 
-def blocks(u, box, grids):
-    """All trees of a block: (prior mass, shape)."""
+def subtrees(u, region, grids):
+    """All trees of a subtree: (prior mass, shape)."""
     level, labels = len(grids), range(len(u.schema.classes))
     if level == 0:
         return leaves(labels)
-    shorter = blocks(u, box, grids[1:])
-    options = splits_of_last_level(u, box) if level == 1 else splits(u, box, grids[0])
+    shorter = subtrees(u, region, grids[1:])
+    options = splits_of_last_level(u, region) if level == 1 else splits(u, region, grids[0])
     if not options:
         return shorter
     found = [(STOP[level] * mass, shape) for mass, shape in shorter]
@@ -48,8 +48,8 @@ def blocks(u, box, grids):
             below = [
                 (mass_left * mass_right, shape_left, shape_right)
                 for (mass_left, shape_left), (mass_right, shape_right) in product(
-                    blocks(u, {**box, feature: left}, grids[1:]),
-                    blocks(u, {**box, feature: right}, grids[1:]),
+                    subtrees(u, {**region, feature: left}, grids[1:]),
+                    subtrees(u, {**region, feature: right}, grids[1:]),
                 )
             ]
         found += [
@@ -70,19 +70,19 @@ def joined(u, feature, left, right, on_left, on_right):
     return feature, left, on_left, on_right
 
 
-def splits(u, box, masses):
+def splits(u, region, base_measure):
     """Share, feature, and codes on the left and on the right."""
     by_feature = []
-    for feature, codes in box.items():
+    for feature, codes in region.items():
         start = u.candidates.offsets[feature]
         if u.candidates.is_category[feature]:
             lefts = [(1, (code,)) for code in codes]
             lefts = lefts[:1] if len(codes) == 2 else lefts if len(codes) > 2 else []
         else:
             lefts = [
-                (int(masses[start + code]), tuple(c for c in codes if c <= code))
+                (int(base_measure[start + code]), tuple(c for c in codes if c <= code))
                 for code in codes[:-1]
-                if masses[start + code]
+                if base_measure[start + code]
             ]
         if lefts:
             by_feature.append((feature, codes, lefts))
@@ -98,20 +98,20 @@ def splits(u, box, masses):
     ]
 
 
-def splits_of_last_level(u, box):
-    found = splits(u, box, u.candidates.masses)
+def splits_of_last_level(u, region):
+    found = splits(u, region, u.candidates.base_measure)
     features = {feature for _, feature, _, _ in found}
     numeric = [split for split in found if not u.candidates.is_category[split[1]]]
     subsets = [
         (
-            0.5 ** len(box[feature]) / len(features),
+            0.5 ** len(region[feature]) / len(features),
             feature,
-            tuple(c for c, is_in in zip(box[feature], chosen, strict=True) if is_in),
-            tuple(c for c, is_in in zip(box[feature], chosen, strict=True) if not is_in),
+            tuple(c for c, is_in in zip(region[feature], chosen, strict=True) if is_in),
+            tuple(c for c, is_in in zip(region[feature], chosen, strict=True) if not is_in),
         )
         for feature in features
         if u.candidates.is_category[feature]
-        for chosen in product((False, True), repeat=len(box[feature]))
+        for chosen in product((False, True), repeat=len(region[feature]))
     ]
     return numeric + subsets
 
@@ -129,7 +129,7 @@ def label_of(u, shape, codes):
 def law_by_definition(u, table, rate, grids):
     whole = {feature: tuple(range(n)) for feature, n in enumerate(u.candidates.n_codes)}
     weights = Counter()
-    for mass, shape in blocks(u, whole, grids):
+    for mass, shape in subtrees(u, whole, grids):
         score = sum(
             count * (label_of(u, shape, codes) == label)
             for (codes, label), count in zip(u.kinds, table, strict=True)
@@ -140,10 +140,10 @@ def law_by_definition(u, table, rate, grids):
     return {shape: weight / total for shape, weight in weights.items()}
 
 
-def coarse(u, masses, n_codes):
-    found = np.zeros_like(masses)
+def coarse(u, base_measure, n_codes):
+    found = np.zeros_like(base_measure)
     for feature, is_category in enumerate(u.candidates.is_category):
         if not is_category:
             start, stop = u.candidates.offsets[feature : feature + 2]
-            found[start:stop] = coarser(masses[start:stop], n_codes - 1)
+            found[start:stop] = coarser(base_measure[start:stop], n_codes - 1)
     return found

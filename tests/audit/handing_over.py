@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from privatree.counting import CodedRecords
+from privatree.counting import BinnedRecords
 from privatree.estimators import _privatree as estimators
 
 
@@ -38,7 +38,7 @@ def handed_over(estimator: Any, X: Any, y: Any, *, count: bool = True) -> Handed
         public = {
             "candidates": [
                 None if part is None else np.asarray(part).tolist()
-                for part in (*candidates.cuts, candidates.masses, *candidates.groups)
+                for part in (*candidates.cuts, candidates.base_measure, *candidates.groups)
             ],
             "plan": plan,
             "schema": schema,
@@ -51,7 +51,7 @@ def handed_over(estimator: Any, X: Any, y: Any, *, count: bool = True) -> Handed
             ),
         }
         found.append(HandedOver(Counter(map(tuple, rows)), public))
-        none = CodedRecords(
+        none = BinnedRecords(
             records._codes[:0], records.n_codes, records._labels[:0], records.n_classes
         )
         return real(none, candidates, plan, schema, ledger)

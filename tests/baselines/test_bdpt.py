@@ -13,7 +13,7 @@ from scipy.stats import binom
 from privatree.baselines import BDPTClassifier
 from privatree.baselines._bdpt import BDPTRules, gini_sensitivity, group_cuts
 from privatree.baselines._one_against_rest import Coding, OpenNode, grow, split_scores
-from privatree.counting import code_numbers
+from privatree.counting import bin_numbers
 from privatree.privacy import Ledger, Randomness
 from privatree.privacy.mechanisms import Exponential, Laplace
 from privatree.schema import Categorical, Numeric, Schema
@@ -80,13 +80,13 @@ def test_a_value_belongs_to_the_last_group_that_begins_at_or_below_it(training, 
     near = [np.nextafter(first, side) for first in firsts for side in (-np.inf, np.inf)]
     asked = [*training, *others, *near, -100.0, 100.0]
     expected = [max(sum(first <= value for first in firsts) - 1, 0) for value in asked]
-    assert code_numbers(np.array(asked), cuts).tolist() == expected
+    assert bin_numbers(np.array(asked), cuts).tolist() == expected
     assert ((cuts >= -100) & (cuts < 100)).all()
 
 
 def test_groups_hold_five_distinct_values_however_often_they_occur():
     values = np.repeat(np.arange(12.0), np.arange(1, 13))
-    codes = code_numbers(values, group_cuts(Numeric(0, 20), values))
+    codes = bin_numbers(values, group_cuts(Numeric(0, 20), values))
     assert [set(values[codes == code]) for code in range(3)] == [
         {0, 1, 2, 3, 4},
         {5, 6, 7, 8, 9},
@@ -196,7 +196,7 @@ def test_a_split_of_many_records_is_an_exponential_mechanism_at_their_size():
     assert coding.n_codes == (3, 3)
     epsilon, runs, source = Fraction(1, 2), 800, Randomness(11)
     rules = BDPTRules.of(epsilon, 1)
-    codes = [code_numbers(columns[0], coding.cuts[0]), columns[1]]
+    codes = [bin_numbers(columns[0], coding.cuts[0]), columns[1]]
     scores = []
     for feature, code in ((f, c) for f in range(2) for c in range(3)):
         inside = codes[feature] == code

@@ -86,8 +86,8 @@ def readers(path, schema):
     yield "as a table", coded_frame(records.features, records.labels, schema)
     source = CsvSource(path, "answer")
     source.open(schema)
-    coder = coder_of(schema)
-    parts = [(coder.code(batch), batch.n_rows) for batch in source.file_batches(0)]
+    binner = coder_of(schema)
+    parts = [(binner.code(batch), batch.n_rows) for batch in source.file_batches(0)]
     rows = sorted(
         row
         for (codes, labels), _ in parts

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from privatree.counting import Candidates, Coder
+from privatree.counting import Binner, Candidates
 from privatree.counting import _binner as coding
 from privatree.schema import Categorical, Numeric, Schema
 from privatree.tables import frame_batch, read_features, read_labels
@@ -38,14 +38,14 @@ def one_by_one(frame, schema, cuts, names=None):
 
 
 def coder_of(schema, cuts):
-    """A coder with these cuts, whose categories have each their own code."""
+    """A binner with these cuts, whose categories have each their own code."""
     features = schema.features.values()
     sizes = [
         len(feature.categories) if at is None else len(at) + 1
         for feature, at in zip(features, cuts, strict=True)
     ]
     groups = [np.arange(n) if at is None else None for n, at in zip(sizes, cuts, strict=True)]
-    return Coder(schema, tuple(cuts), tuple(groups), tuple(sizes))
+    return Binner(schema, tuple(cuts), tuple(groups), tuple(sizes))
 
 
 def read_codes(frame, schema, cuts, names=None, threads=2):
@@ -308,22 +308,22 @@ def test_labels_have_the_smallest_type(n_classes, dtype, kind):
 def test_many_categories_share_codes(kind):
     schema = Schema({"x": Categorical(range(1300), missing=700)}, [0, 1])
     candidates = Candidates.of(schema, 16)
-    coder = Coder(schema, candidates.cuts, candidates.groups, candidates.n_codes)
+    binner = Binner(schema, candidates.cuts, candidates.groups, candidates.n_codes)
     (groups,) = candidates.groups
     values = pd.DataFrame({"x": pd.Series(np.arange(1301)).astype(kind)})
-    codes, _ = coder.code(frame_batch(values, [0] * 1301, schema))
+    codes, _ = binner.code(frame_batch(values, [0] * 1301, schema))
     assert codes.dtype == np.uint16
     assert_array_equal(codes[:, 0], [*groups, groups[700]])
 
 
 def test_a_coder_can_be_pickled_and_leaves_its_tables_behind():
-    coder = coder_of(NUMBERS, CUTS)
-    before = len(pickle.dumps(coder))
+    binner = coder_of(NUMBERS, CUTS)
+    before = len(pickle.dumps(binner))
     batch = frame_batch(np.random.default_rng(0).normal(size=(9, 6)), [0, 1, 2] * 3, NUMBERS)
-    codes, labels = coder.code(batch)
-    content = pickle.dumps(coder)
+    codes, labels = binner.code(batch)
+    content = pickle.dumps(binner)
     assert len(content) < before + 1000, "its tables have many times that"
-    assert coder._search._below.nbytes > 2000
+    assert binner._search._below.nbytes > 2000
     again, labels_again = pickle.loads(content).code(batch)
     assert_array_equal(again, codes)
     assert_array_equal(labels_again, labels)
@@ -360,11 +360,11 @@ def test_the_input_is_not_copied(order):
     rng = np.random.default_rng(0)
     array = np.asarray(rng.normal(size=(200_000, 24)), dtype=np.float32, order=order)
     schema = Schema({f"x{i}": Numeric(-4, 4) for i in range(24)}, [0, 1])
-    coder = coder_of(schema, Candidates.of(schema, 256).cuts)
+    binner = coder_of(schema, Candidates.of(schema, 256).cuts)
     labels = np.zeros(len(array), dtype=np.int8)
-    coder.code(frame_batch(array[:10], labels[:10], schema))  # compiles
+    binner.code(frame_batch(array[:10], labels[:10], schema))  # compiles
     tracemalloc.start()
-    codes, _ = coder.code(frame_batch(array, labels, schema), threads=2)
+    codes, _ = binner.code(frame_batch(array, labels, schema), threads=2)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < codes.nbytes + 2**22

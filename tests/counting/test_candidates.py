@@ -30,22 +30,22 @@ def numeric(draw):
 
 @given(numeric(), st.integers(2, 300))
 def test_cuts_increase_inside_the_range_and_masses_are_positive(feature, n_codes):
-    cuts, masses = cut_points(feature, n_codes)
+    cuts, base_measure = cut_points(feature, n_codes)
     low, high = float(feature.low), float(feature.high)
     assert cuts.dtype == np.float64
-    assert masses.dtype == np.int64
+    assert base_measure.dtype == np.int64
     assert (np.diff(cuts) > 0).all()
     assert ((low <= cuts) & (cuts < high)).all()
-    assert len(masses) == len(cuts) <= n_codes - 1
-    assert (masses >= 1).all()
+    assert len(base_measure) == len(cuts) <= n_codes - 1
+    assert (base_measure >= 1).all()
     assert (len(cuts) > 0) == (low < high)
-    assert masses.sum() == (TOTAL_MASS if low < high else 0)
+    assert base_measure.sum() == (TOTAL_MASS if low < high else 0)
     if feature.integer and max(-low, high) < 2**51:
         assert (cuts % 1 == 0.5).all()
 
 
 def by_the_book(low, high, integer=False, n_codes=256):
-    """The parts with their masses, written down naively."""
+    """The parts with their base_measure, written down naively."""
     width, eighth = high - low, n_codes // 8
 
     def steps(first, last, n):
@@ -64,11 +64,11 @@ def by_the_book(low, high, integer=False, n_codes=256):
         parts.append((1 / 8, [high - width * s for s in steps(1, 14, eighth)]))
         more = steps(0.5, 13.5, 2 * eighth)
         parts.append((1 / 4, [low + width * s if low >= 0 else high - width * s for s in more]))
-    masses = defaultdict(float)
+    base_measure = defaultdict(float)
     for mass, part in parts:
         for cut in part:
-            masses[math.floor(cut) + 0.5 if integer else round(cut, 9)] += mass / len(part)
-    return masses
+            base_measure[math.floor(cut) + 0.5 if integer else round(cut, 9)] += mass / len(part)
+    return base_measure
 
 
 @pytest.mark.parametrize(
@@ -77,26 +77,30 @@ def by_the_book(low, high, integer=False, n_codes=256):
 )
 @pytest.mark.parametrize("n_codes", [16, 64, 256])
 def test_cuts_are_those_of_the_design(ends, n_codes):
-    cuts, masses = cut_points(Numeric(*ends), n_codes)
+    cuts, base_measure = cut_points(Numeric(*ends), n_codes)
     expected = by_the_book(*ends, n_codes=n_codes)
     assert_allclose(cuts, sorted(expected), rtol=1e-8, atol=1e-8)
-    assert_allclose(masses / TOTAL_MASS, [expected[cut] for cut in sorted(expected)], rtol=1e-8)
+    assert_allclose(
+        base_measure / TOTAL_MASS, [expected[cut] for cut in sorted(expected)], rtol=1e-8
+    )
 
 
 @pytest.mark.parametrize("ends", [(0, 10**6), (-700, 900), (-(10**9), 10**7), (-3000, -1000)])
 def test_many_whole_numbers_are_cut_between_them(ends):
-    cuts, masses = cut_points(Numeric(*ends, integer=True), 256)
+    cuts, base_measure = cut_points(Numeric(*ends, integer=True), 256)
     expected = by_the_book(*ends, integer=True)
     assert_array_equal(cuts, sorted(expected))
-    assert_allclose(masses / TOTAL_MASS, [expected[cut] for cut in sorted(expected)], rtol=1e-8)
+    assert_allclose(
+        base_measure / TOTAL_MASS, [expected[cut] for cut in sorted(expected)], rtol=1e-8
+    )
 
 
 @pytest.mark.parametrize(("low", "high", "n_codes"), [(17, 90, 256), (-128, 127, 256), (0, 1, 2)])
 def test_few_whole_numbers_are_all_cut_apart(low, high, n_codes):
-    cuts, masses = cut_points(Numeric(low, high, integer=True), n_codes)
+    cuts, base_measure = cut_points(Numeric(low, high, integer=True), n_codes)
     assert_array_equal(cuts, np.arange(low, high) + 0.5)
-    assert masses.max() - masses.min() <= 1
-    assert masses.sum() == TOTAL_MASS
+    assert base_measure.max() - base_measure.min() <= 1
+    assert base_measure.sum() == TOTAL_MASS
 
 
 def test_one_whole_number_too_many_is_not_all_cut_apart():
@@ -107,11 +111,11 @@ def test_one_whole_number_too_many_is_not_all_cut_apart():
 
 @pytest.mark.parametrize("place", [1.0, 30.0, 1e3, 1e5])
 def test_a_loose_range_keeps_resolution_around_zero(place):
-    cuts, masses = cut_points(Numeric(-1e6, 1e6), 256)
+    cuts, base_measure = cut_points(Numeric(-1e6, 1e6), 256)
     for side in (-1, 1):
         near = (side * cuts > place / 2) & (side * cuts < place * 2)
         assert near.sum() >= 2
-        assert masses[near].sum() > TOTAL_MASS / 200
+        assert base_measure[near].sum() > TOTAL_MASS / 200
 
 
 @pytest.mark.parametrize(
@@ -127,25 +131,25 @@ def test_a_skewed_feature_keeps_resolution_at_its_end(ends, place):
 @pytest.mark.parametrize("n_codes", range(2, 8))
 @pytest.mark.parametrize("ends", [(0, 1), (-1, 3)])
 def test_few_codes_are_even(ends, n_codes):
-    cuts, masses = cut_points(Numeric(*ends), n_codes)
+    cuts, base_measure = cut_points(Numeric(*ends), n_codes)
     assert_allclose(cuts, np.linspace(*ends, n_codes + 1)[1:-1])
-    assert masses.max() - masses.min() <= 1
+    assert base_measure.max() - base_measure.min() <= 1
 
 
 @pytest.mark.parametrize("integer", [False, True])
 def test_own_cuts_replace_all_others(integer):
     own = [0, 1, 2, 500, 501]
-    cuts, masses = cut_points(Numeric(0, 1000, integer=integer, cuts=own), 3)
+    cuts, base_measure = cut_points(Numeric(0, 1000, integer=integer, cuts=own), 3)
     assert_array_equal(cuts, own)
-    assert masses.max() - masses.min() <= 1
-    assert masses.sum() == TOTAL_MASS
+    assert base_measure.max() - base_measure.min() <= 1
+    assert base_measure.sum() == TOTAL_MASS
 
 
 def test_own_cuts_beyond_the_floats_are_rounded():
     own = [2**60, 2**60 + 1, 2**60 + 2, 2**61 - 1]
-    cuts, masses = cut_points(Numeric(0, 2**61, cuts=own), 256)
+    cuts, base_measure = cut_points(Numeric(0, 2**61, cuts=own), 256)
     assert_array_equal(cuts, [2.0**60, math.nextafter(2.0**61, 0)])
-    assert masses.sum() == TOTAL_MASS
+    assert base_measure.sum() == TOTAL_MASS
 
 
 @pytest.mark.parametrize(
@@ -153,9 +157,9 @@ def test_own_cuts_beyond_the_floats_are_rounded():
     [Numeric(3, 3), Numeric(0, 1, cuts=[]), Numeric(2**60, 2**60 + 1, integer=True)],
 )
 def test_nothing_to_cut(feature):
-    cuts, masses = cut_points(feature, 256)
-    assert len(cuts) == len(masses) == 0
-    assert (cuts.dtype, masses.dtype) == (np.float64, np.int64)
+    cuts, base_measure = cut_points(feature, 256)
+    assert len(cuts) == len(base_measure) == 0
+    assert (cuts.dtype, base_measure.dtype) == (np.float64, np.int64)
 
 
 def test_two_neighbouring_floats_are_told_apart():
@@ -184,21 +188,21 @@ def test_every_code_has_values_and_a_cut_belongs_to_its_left(feature, n_codes):
 # --- coarser grids ------------------------------------------------------------------------------
 
 
-def coarser_by_the_book(masses, n_cuts):
+def coarser_by_the_book(base_measure, n_cuts):
     """The same rule in exact fractions, a position at a time."""
-    places = [place for place, mass in enumerate(masses) if mass]
+    places = [place for place, mass in enumerate(base_measure) if mass]
     if len(places) <= n_cuts:
-        return list(masses)
-    total, before, groups = sum(masses), 0, defaultdict(list)
+        return list(base_measure)
+    total, before, groups = sum(base_measure), 0, defaultdict(list)
     for place in places:
-        middle = Fraction(2 * before + masses[place], 2)
+        middle = Fraction(2 * before + base_measure[place], 2)
         groups[math.floor(middle * n_cuts / total)].append(place)
-        before += masses[place]
-    result = [0] * len(masses)
+        before += base_measure[place]
+    result = [0] * len(base_measure)
     for group in groups.values():
-        whole, seen = sum(masses[place] for place in group), 0
+        whole, seen = sum(base_measure[place] for place in group), 0
         for place in group:
-            seen += masses[place]
+            seen += base_measure[place]
             if 2 * seen >= whole:
                 result[place] = whole
                 break
@@ -211,15 +215,15 @@ def coarser_by_the_book(masses, n_cuts):
     st.integers(1, 70),
 )
 def test_coarser_grids_are_nested_and_keep_the_mass(listed, first, second):
-    masses = np.array(listed, dtype=np.int64)
-    before = masses.copy()
-    once = coarser(masses, first)
-    assert_array_equal(masses, before)
+    base_measure = np.array(listed, dtype=np.int64)
+    before = base_measure.copy()
+    once = coarser(base_measure, first)
+    assert_array_equal(base_measure, before)
     assert_array_equal(once, coarser_by_the_book(listed, first))
     twice = coarser(once, second)
-    for fine, coarse, n_cuts in ((masses, once, first), (once, twice, second)):
+    for fine, coarse, n_cuts in ((base_measure, once, first), (once, twice, second)):
         assert coarse.dtype == np.int64
-        assert coarse.sum() == masses.sum()
+        assert coarse.sum() == base_measure.sum()
         assert (coarse >= 0).all()
         assert np.count_nonzero(coarse) <= n_cuts
         assert (fine[coarse > 0] > 0).all()
@@ -227,7 +231,7 @@ def test_coarser_grids_are_nested_and_keep_the_mass(listed, first, second):
 
 
 @pytest.mark.parametrize(
-    ("masses", "n_cuts", "expected"),
+    ("base_measure", "n_cuts", "expected"),
     [
         ([1, 1, 1, 1, 1, 1, 0], 2, [0, 3, 0, 0, 3, 0, 0]),
         ([1, 1, 1, 1, 1, 1, 0], 3, [2, 0, 2, 0, 2, 0, 0]),
@@ -236,24 +240,24 @@ def test_coarser_grids_are_nested_and_keep_the_mass(listed, first, second):
         ([0, 0], 1, [0, 0]),
     ],
 )
-def test_the_middle_of_a_group_takes_its_mass(masses, n_cuts, expected):
-    assert_array_equal(coarser(np.array(masses, dtype=np.int64), n_cuts), expected)
+def test_the_middle_of_a_group_takes_its_mass(base_measure, n_cuts, expected):
+    assert_array_equal(coarser(np.array(base_measure, dtype=np.int64), n_cuts), expected)
 
 
 @pytest.mark.parametrize("n_cuts", [4, 16, 64, 254])
 def test_real_grids_coarsen_to_nearly_equal_masses(n_cuts):
-    _, masses = cut_points(Numeric(-3, 7), 256)
-    coarse = coarser(masses, n_cuts)
+    _, base_measure = cut_points(Numeric(-3, 7), 256)
+    coarse = coarser(base_measure, n_cuts)
     kept = coarse[coarse > 0]
     assert len(kept) > 0.9 * min(n_cuts, 64)
-    assert abs(kept - TOTAL_MASS / n_cuts).max() <= 2 * masses.max()
-    assert_array_equal(coarse, coarser_by_the_book(masses.tolist(), n_cuts))
+    assert abs(kept - TOTAL_MASS / n_cuts).max() <= 2 * base_measure.max()
+    assert_array_equal(coarse, coarser_by_the_book(base_measure.tolist(), n_cuts))
 
 
 @pytest.mark.slow
 def test_a_very_long_grid_does_not_overflow():
-    masses = np.full(2**20, 2**20, dtype=np.int64)
-    assert_array_equal(np.flatnonzero(coarser(masses, 2**19)), np.arange(0, 2**20, 2))
+    base_measure = np.full(2**20, 2**20, dtype=np.int64)
+    assert_array_equal(np.flatnonzero(coarser(base_measure, 2**19)), np.arange(0, 2**20, 2))
 
 
 # --- the candidates of a schema -----------------------------------------------------------------
@@ -281,7 +285,7 @@ def test_candidates_of_a_schema_lie_side_by_side():
     assert found.cuts[6] is None
     assert_array_equal(found.cuts[0], [17.5, 18.5, 19.5])
     assert_array_equal(found.cuts[2], size_cuts)
-    parts = np.split(found.masses, found.offsets[1:-1])
+    parts = np.split(found.base_measure, found.offsets[1:-1])
     assert [len(part) for part in parts] == list(found.n_codes)
     assert_array_equal(parts[2], [*size_masses, 0])
     assert [part.sum() for part in parts] == [TOTAL_MASS * has for has in (1, 0, 1, 0, 1, 1, 1)]
@@ -309,7 +313,7 @@ def test_many_categories_share_codes_with_their_neighbours(n_categories):
 
 def test_candidates_of_the_same_schema_are_the_same(small_schema):
     first, second = Candidates.of(small_schema, 256), Candidates.of(small_schema, 256)
-    assert_array_equal(first.masses, second.masses)
+    assert_array_equal(first.base_measure, second.base_measure)
     assert_array_equal(np.concatenate([c for c in first.cuts if c is not None]),
                        np.concatenate([c for c in second.cuts if c is not None]))  # fmt: skip
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from privatree.counting import CodedRecords, Rows, code_numbers
+from privatree.counting import BinnedRecords, Rows, bin_numbers
 from privatree.counting import _counts as counts
 
 # --- by brute force: one record at a time -------------------------------------------------------
@@ -55,7 +55,7 @@ def coded(draw):
 def levels(table, n_levels=3):
     """Send the records down at random; on each level, the records and the node of each."""
     codes, n_codes, labels, n_classes, rng = table
-    records = CodedRecords(codes, n_codes, labels, n_classes)
+    records = BinnedRecords(codes, n_codes, labels, n_classes)
     nodes, n_nodes = np.zeros(len(labels), dtype=int), 1
     for _ in range(n_levels):
         yield records, nodes, n_nodes
@@ -145,7 +145,7 @@ def test_rows_of_a_pair_table_add_up_to_the_class_counts(table):
 
 def everything(codes, n_codes, labels, n_classes):
     """All counts of a tree of two levels."""
-    records = CodedRecords(codes, n_codes, labels, n_classes)
+    records = BinnedRecords(codes, n_codes, labels, n_classes)
     rng = np.random.default_rng(5)
     children = rng.integers(0, 7, (1, max(n_codes))).astype(np.int32)
     found = [records.class_counts()]
@@ -206,7 +206,7 @@ def test_threads_are_used_from_some_size_on(monkeypatch):
     monkeypatch.setattr(counts, "ThreadPoolExecutor", Pool)
     monkeypatch.setattr(counts, "_FEW_RECORDS", 100)
     for n, expected in ((99, []), (100, [counts.THREADS])):
-        records = CodedRecords(np.zeros((n, 1), np.uint8), [2], np.zeros(n, np.uint8), 2)
+        records = BinnedRecords(np.zeros((n, 1), np.uint8), [2], np.zeros(n, np.uint8), 2)
         assert records.class_counts()[0, 0, 0] == n
         assert used == expected
         assert records.in_threads(lambda x: x + 1, [1]) == [2]
@@ -220,11 +220,11 @@ def test_threads_are_used_from_some_size_on(monkeypatch):
 def test_a_value_equal_to_a_cut_belongs_to_its_left(cuts, values):
     cuts = np.sort(np.array(cuts, dtype=float))
     values = np.concatenate((np.array(values, dtype=float), cuts))
-    assert_array_equal(code_numbers(values, cuts), np.searchsorted(cuts, values, side="left"))
+    assert_array_equal(bin_numbers(values, cuts), np.searchsorted(cuts, values, side="left"))
 
 
 @pytest.mark.parametrize(("n_cuts", "dtype"), [(0, np.uint8), (255, np.uint8), (256, np.uint16)])
 def test_codes_are_as_small_as_they_can_be(n_cuts, dtype):
-    codes = code_numbers(np.array([1e9]), np.arange(n_cuts, dtype=float))
+    codes = bin_numbers(np.array([1e9]), np.arange(n_cuts, dtype=float))
     assert codes.dtype == dtype
     assert codes[0] == n_cuts

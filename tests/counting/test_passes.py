@@ -17,7 +17,7 @@ from numpy.testing import assert_array_equal
 from privatree import Numeric, PaperPrivaTreeClassifier, PrivaTreeClassifier, Schema
 from privatree.counting import PassCounts
 from privatree.counting import _passes as passes
-from privatree.counting._queries import CountAnswer, CountQuestion
+from privatree.counting._queries import CountPartial, CountQuery
 from privatree.errors import ParameterError, SourceError
 from privatree.estimators import _privatree as estimators
 from privatree.privacy import Budget
@@ -112,8 +112,8 @@ def compared_answers(monkeypatch, **parameters):
     real = estimators.grow
 
     def grow(records, candidates, plan, schema, ledger):
-        coder = estimators.Coder(schema, candidates.cuts, candidates.groups, candidates.n_codes)
-        by_passes, _ = source.counts(coder)
+        binner = estimators.Binner(schema, candidates.cuts, candidates.groups, candidates.n_codes)
+        by_passes, _ = source.counts(binner)
         return real(Twins(records, by_passes), candidates, plan, schema, ledger)
 
     monkeypatch.setattr(estimators, "grow", grow)
@@ -136,29 +136,29 @@ def test_every_answer_is_that_of_records_in_memory(monkeypatch, lookahead, seed)
 def test_tables_that_do_not_fit_are_counted_in_parts(monkeypatch, lookahead):
     """The answers are the same; the passes are more, the more the less fits."""
     asked = {}
-    real = CountQuestion.start
+    real = CountQuery.start
 
-    def start(question):
-        asked[id(question)] = question
-        return real(question)
+    def start(query):
+        asked[id(query)] = query
+        return real(query)
 
-    monkeypatch.setattr(CountQuestion, "start", start)
+    monkeypatch.setattr(CountQuery, "start", start)
     n_passes, tables = {}, {}
     for max_cells in (1, 100_000):
         monkeypatch.setattr(passes, "MAX_CELLS", max_cells)
         asked.clear()
         n_passes[max_cells] = compared_answers(monkeypatch, lookahead=lookahead)
-        higher = [question.shapes[1:] for question in asked.values()]
+        higher = [query.shapes[1:] for query in asked.values()]
         tables[max_cells] = [sum(map(math.prod, shapes)) for shapes in higher if shapes]
         monkeypatch.undo()
-        monkeypatch.setattr(CountQuestion, "start", start)
+        monkeypatch.setattr(CountQuery, "start", start)
     assert n_passes[1] > 2 * n_passes[100_000] > 10
     assert max(tables[100_000]) <= 100_000
     assert sum(tables[1]) == sum(tables[100_000]), "something was counted twice"
 
 
 def no_merge(monkeypatch):
-    monkeypatch.setattr(CountAnswer, "merge", lambda self, other: None)
+    monkeypatch.setattr(CountPartial, "merge", lambda self, other: None)
 
 
 def other_rows(monkeypatch):
@@ -214,25 +214,25 @@ def draws_on_longest_path(model):
 def test_a_pass_for_each_draw_and_at_most_one_more(monkeypatch, epsilon, lookahead, max_depth):
     frame, labels = some_records(500, 2, 1)
     asked = []
-    real = CountQuestion.start
+    real = CountQuery.start
 
-    def start(question):
-        asked.append(question)
-        return real(question)
+    def start(query):
+        asked.append(query)
+        return real(query)
 
-    monkeypatch.setattr(CountQuestion, "start", start)
+    monkeypatch.setattr(CountQuery, "start", start)
     source = FrameBatches(frame, labels, 500)
     model = PrivaTreeClassifier(
         epsilon, lookahead=lookahead, max_depth=max_depth, schema=schema_of(2), random_state=0
     ).fit(source)
     assert source.n_passes <= draws_on_longest_path(model) + 1
     assert max_depth is None or 1 <= source.n_passes <= 5
-    questions = {id(question): question for question in asked}.values()
-    assert len(questions) == source.n_passes
+    queries = {id(query): query for query in asked}.values()
+    assert len(queries) == source.n_passes
     nodes = [
-        (node, question.wanted[place] is not None)
-        for question in questions
-        for node, place in enumerate(question.router.places)
+        (node, query.wanted[place] is not None)
+        for query in queries
+        for node, place in enumerate(query.router.places)
         if place >= 0
     ]
     assert len(nodes) == len(set(nodes)), "a node was counted twice for the same"

@@ -82,7 +82,7 @@ MUTANTS: dict[str, Mutant] = {
         "the label is the exact majority",
         wrong_code.argmax_leaf_labels,
         (
-            Catch("decision", "last level", math.inf, "block: which outcomes are possible"),
+            Catch("decision", "last level", math.inf, "subtree: which outcomes are possible"),
             Catch("black box", "alike", 1.5, "predictions"),
         ),
     ),
@@ -148,7 +148,7 @@ MUTANTS: dict[str, Mutant] = {
         wrong_code.stop_prior_mismatched,
         (Catch("loss", "two levels together", 1.19, WHOLE),),
     ),
-    "candidates restricted to the box in the draw but not in the weights": Mutant(
+    "candidates restricted to the region in the draw but not in the weights": Mutant(
         "weights of upper levels count on cuts that the children do not have",
         wrong_code.candidates_restricted_in_the_draw_only,
         (Catch("loss", "one feature", 1.2, WHOLE),),

@@ -31,7 +31,7 @@ SIXTEEN = [
     "depth from exact n",
     "count noise halved",
     "stop prior mismatched",
-    "candidates restricted to the box in the draw but not in the weights",
+    "candidates restricted to the region in the draw but not in the weights",
     "ledger records less than was spent",
 ]
 EIGHT_OF_READING = [

@@ -14,7 +14,7 @@ from privatree.learners.tree import Growth, OpenNode, RecordPlan
 from privatree.learners.tree import _grow as record_tree
 from privatree.learners.tree import _subtree_decimal as block_precisely
 from privatree.learners.tree._plan import Position
-from privatree.learners.tree._region import codes_inside, feature_of
+from privatree.learners.tree._region import bins_inside, feature_of
 from privatree.learners.tree._split import UpperSplit
 from privatree.privacy import Ledger, Randomness
 from privatree.privacy import _ledger as accounts
@@ -95,38 +95,40 @@ def _score(split: Any, feature: int, *sides: Any) -> int:
 
 def stop_prior_mismatched(patch: Patch) -> None:
     """Of a last level below others, as if it were 1/(features + 1); not so in their weights."""
-    real = record_tree.block_weights
+    real = record_tree.subtree_weights
 
-    def mutant(records: Any, blocks: Any, exact_counts: Any, shape: Any) -> Any:
-        found = real(records, blocks, exact_counts, shape)
+    def mutant(records: Any, subtrees: Any, exact_counts: Any, shape: Any) -> Any:
+        found = real(records, subtrees, exact_counts, shape)
         for node, weights in found.items():
-            n_active = int((blocks[node].box.n_inside >= 2).sum())
-            if blocks[node].levels == 1 and n_active:
+            n_active = int((subtrees[node].region.n_inside >= 2).sum())
+            if subtrees[node].levels == 1 and n_active:
                 factors = weights.exact_factors * (1 - 1 / (n_active + 1)) / 0.95
                 factors[-1] = weights.exact_factors[-1] / (n_active + 1) / 0.05
                 found[node] = weights._replace(exact_factors=factors)
         return found
 
-    patch.setattr(record_tree, "block_weights", mutant)
+    patch.setattr(record_tree, "subtree_weights", mutant)
 
 
 def candidates_restricted_in_the_draw_only(patch: Patch) -> None:
-    """The weights of two levels count on the whole box of the parent in each of the children."""
-    real = record_tree.block_weights
+    """The weights of two levels count on the whole region of the parent in each of the children."""
+    real = record_tree.subtree_weights
 
-    def mutant(records: Any, blocks: Any, exact_counts: Any, shape: Any) -> Any:
-        found = real(records, blocks, exact_counts, shape)
+    def mutant(records: Any, subtrees: Any, exact_counts: Any, shape: Any) -> Any:
+        found = real(records, subtrees, exact_counts, shape)
         for node, weights in found.items():
-            if blocks[node].levels == 2:
+            if subtrees[node].levels == 2:
                 with patch.context() as inner:
-                    inner.setattr(block_precisely, "both_sides", lambda box, *_: (box, box))
+                    inner.setattr(
+                        block_precisely, "both_sides", lambda region, *_: (region, region)
+                    )
                     precise, _ = weights.precise(40)
                 factors = np.array([float(part / max(precise)) for part in precise])
                 scores = np.zeros_like(weights.exact_scores)
                 found[node] = weights._replace(exact_scores=scores, exact_factors=factors)
         return found
 
-    patch.setattr(record_tree, "block_weights", mutant)
+    patch.setattr(record_tree, "subtree_weights", mutant)
 
 
 # --- what records decide --------------------------------------------------------------------------
@@ -137,7 +139,9 @@ def purity_stop(patch: Patch) -> None:
 
     def mutant(growth: Any, node: Any) -> Any:
         if isinstance(node, OpenNode) and np.count_nonzero(node.exact_totals) < 2:
-            return growth._begin_block(replace(node, box=_single(node.box)), _label(growth, node))
+            return growth._begin_block(
+                replace(node, region=_single(node.region)), _label(growth, node)
+            )
         return real(growth, node)
 
     patch.setattr(Growth, "ready", mutant)
@@ -147,9 +151,9 @@ def _label(growth: Any, node: Any) -> Any:
     return growth._plan.label(node.at)
 
 
-def _single(box: Any) -> Any:
-    """The box as if no feature had two codes left: nothing but a label can be drawn."""
-    return box._replace(n_inside=np.minimum(box.n_inside, 1))
+def _single(region: Any) -> Any:
+    """The region as if no feature had two codes left: nothing but a label can be drawn."""
+    return region._replace(n_inside=np.minimum(region.n_inside, 1))
 
 
 def argmax_leaf_labels(patch: Patch) -> None:
@@ -174,7 +178,7 @@ def categories_ordered_by_exact_counts(patch: Patch) -> None:
         feature = feature_of(part, split._shape)
         if not split._shape.is_category[feature]:
             return real(split, _Chosen(part))
-        codes = codes_inside(split._box, split._shape, feature)
+        codes = bins_inside(split._box, split._shape, feature)
         exact_scores = split._exact_scores[split._shape.offsets[feature] + codes]
         order = np.argsort(exact_scores, kind="stable")
         draw.expect(1)
@@ -201,7 +205,7 @@ def depth_from_exact_n(patch: Patch) -> None:
 
 def _centred_on(patch: Patch, counts: Callable[[Any, Any], Any]) -> None:
     """Centre the score on counts made from the exact and the noisy ones."""
-    real, ready = record_tree.centring, Growth.ready
+    real, ready = record_tree.split_score, Growth.ready
     exact: list[int] = []
 
     def mutant(growth: Any, node: Any) -> Any:
@@ -210,7 +214,7 @@ def _centred_on(patch: Patch, counts: Callable[[Any, Any], Any]) -> None:
         return ready(growth, node)
 
     patch.setattr(Growth, "ready", mutant)
-    patch.setattr(record_tree, "centring", lambda noisy: real(counts(exact, noisy)))
+    patch.setattr(record_tree, "split_score", lambda noisy: real(counts(exact, noisy)))
 
 
 def prior_q_from_exact_counts(patch: Patch) -> None:

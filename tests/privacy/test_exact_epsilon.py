@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privatree.errors import ParameterError
-from privatree.privacy import in_digits, positive_fraction, spendable_fraction
+from privatree.privacy import conservative_epsilon, format_epsilon, positive_fraction
 from privatree.privacy._exact_epsilon import decimal_fraction
 
 
@@ -107,7 +107,7 @@ def test_a_float_can_be_read_as_the_decimal_it_is_written_as(value: Any, exact: 
 
 @pytest.mark.parametrize("value", [0, -0.5, math.nan, math.inf, True, "0.1", Decimal("0.1"), None])
 def test_decimals_are_refused_like_other_numbers(value: Any) -> None:
-    for read in (decimal_fraction, spendable_fraction):
+    for read in (decimal_fraction, conservative_epsilon):
         with pytest.raises(ParameterError, match="epsilon must be"):
             read("epsilon", value)
 
@@ -115,7 +115,7 @@ def test_decimals_are_refused_like_other_numbers(value: Any) -> None:
 @given(st.floats(min_value=0, exclude_min=True, allow_infinity=False))
 def test_what_may_be_spent_is_within_both_readings(value: float) -> None:
     """So neither the statement, in floats, nor the account, in decimals, says too little."""
-    decimal, spendable = decimal_fraction("epsilon", value), spendable_fraction("epsilon", value)
+    decimal, spendable = decimal_fraction("epsilon", value), conservative_epsilon("epsilon", value)
     assert float(decimal) == value
     assert spendable in (decimal, Fraction(value))
     assert spendable <= decimal
@@ -135,12 +135,12 @@ def test_what_may_be_spent_is_within_both_readings(value: float) -> None:
     ],
 )
 def test_amounts_in_digits(amount: Fraction, down: str, up: str) -> None:
-    assert (in_digits(amount, up=False), in_digits(amount, up=True)) == (down, up)
+    assert (format_epsilon(amount, up=False), format_epsilon(amount, up=True)) == (down, up)
 
 
 @given(st.fractions(min_value=0, max_value=10**9))
 def test_rounded_down_to_15_digits_a_float_can_be_charged(amount: Fraction) -> None:
-    shown = float(in_digits(amount, up=False, digits=15))
+    shown = float(format_epsilon(amount, up=False, digits=15))
     if shown:
         assert amount * (1 - Fraction(1, 10**14)) <= decimal_fraction("epsilon", shown) <= amount
 
@@ -148,4 +148,4 @@ def test_rounded_down_to_15_digits_a_float_can_be_charged(amount: Fraction) -> N
 def test_digits_do_not_depend_on_what_was_computed_before() -> None:
     with localcontext() as context:
         context.flags[Inexact] = True
-        assert in_digits(Fraction(123456789, 10**9), up=True) == "0.123456789"
+        assert format_epsilon(Fraction(123456789, 10**9), up=True) == "0.123456789"

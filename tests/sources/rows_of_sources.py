@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from privatree.counting import Candidates, Coder, CodesQuestion
+from privatree.counting import Binner, Candidates, CollectQuery
 from privatree.tables import frame_batch
 
 
 def coder_of(schema):
     candidates = Candidates.of(schema, 64)
-    return Coder(schema, candidates.cuts, candidates.groups, candidates.n_codes)
+    return Binner(schema, candidates.cuts, candidates.groups, candidates.n_codes)
 
 
 def coded_rows(source, schema):
@@ -19,7 +19,7 @@ def coded_rows(source, schema):
 
 def rows_of_a_pass(source, schema):
     """The same, of a source that is open."""
-    records, n_rows = source.answer(CodesQuestion(coder_of(schema))).records()
+    records, n_rows = source.answer(CollectQuery(coder_of(schema))).records()
     return _sorted(records._codes, records._labels), n_rows
 
 

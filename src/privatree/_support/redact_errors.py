@@ -11,7 +11,7 @@ from privatree.errors import PrivatreeError
 _Item = TypeVar("_Item")
 
 
-def shielded(
+def redact_errors(
     items: Iterator[_Item], caught: tuple[type[Exception], ...], error: Callable[[], PrivatreeError]
 ) -> Iterator[_Item]:
     """Pass on what an iterator gives; what it raises becomes an error of ours.

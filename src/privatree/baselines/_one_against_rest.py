@@ -19,7 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from privatree.counting import CodedRecords, code_numbers
+from privatree.counting import BinnedRecords, bin_numbers
 from privatree.model import Tree, TreeBuilder
 from privatree.privacy import Ledger
 from privatree.schema import Categorical, Schema
@@ -57,14 +57,14 @@ class Coding:
 
     def code(
         self, columns: Sequence[NDArray[Any]], labels: NDArray[np.int32], n_classes: int
-    ) -> CodedRecords:
+    ) -> BinnedRecords:
         """The records in these codes; `columns` has one array for each feature of the schema."""
         codes = [
-            columns[feature] if cuts is None else code_numbers(columns[feature], cuts)
+            columns[feature] if cuts is None else bin_numbers(columns[feature], cuts)
             for feature, cuts in zip(self.features, self.cuts, strict=True)
         ]
         matrix = np.column_stack(codes) if codes else np.empty((len(labels), 0), dtype=np.uint8)
-        return CodedRecords(matrix, self.n_codes, labels, n_classes)
+        return BinnedRecords(matrix, self.n_codes, labels, n_classes)
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Rules(Protocol):
 
 
 def grow(
-    schema: Schema, coding: Coding, records: CodedRecords, rules: Rules, ledger: Ledger
+    schema: Schema, coding: Coding, records: BinnedRecords, rules: Rules, ledger: Ledger
 ) -> Tree:
     """Grow the tree level by level: one pass over the records for each.
 
@@ -146,7 +146,7 @@ def _make_children(
     level: Sequence[OpenNode],
     chosen: Sequence[int | None],
     coding: Coding,
-    records: CodedRecords,
+    records: BinnedRecords,
     builder: TreeBuilder,
 ) -> list[OpenNode]:
     """Write the splits into the tree, and send the records on."""

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privatree._support.validation import check_integer, check_same_length
-from privatree.counting import CodedRecords
+from privatree.counting import BinnedRecords
 from privatree.estimators import (
     MAX_DEPTH,
     TreeClassifier,
@@ -236,7 +236,7 @@ def _leaf_counts(splits: Tree, table: Table, target: Table) -> NDArray[np.int64]
     place_of_leaf[leaves] = np.arange(len(leaves))
     codes = place_of_leaf[splits.apply(matrix, columns)]
     known = labels >= 0  # a record without one of the classes is left out
-    records = CodedRecords(
+    records = BinnedRecords(
         codes[known, np.newaxis], [len(leaves)], labels[known], len(splits.schema.classes)
     )
     (exact_counts,) = records.class_counts()

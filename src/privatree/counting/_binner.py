@@ -35,7 +35,7 @@ _RowCodes: TypeAlias = Callable[[slice], NDArray[Any]]
 
 
 @dataclass(frozen=True, eq=False)
-class Coder:
+class Binner:
     """How the records of a schema become codes. It can be pickled.
 
     Parameters
@@ -57,7 +57,7 @@ class Coder:
 
     def __reduce__(self) -> Any:
         """Leave out what can be computed again."""
-        return Coder, (self.schema, self.cuts, self.groups, self.n_codes)
+        return Binner, (self.schema, self.cuts, self.groups, self.n_codes)
 
     def code(self, batch: Batch, threads: int = 1) -> tuple[NDArray[Any], NDArray[Any]]:
         """Code the rows that have a known label.

@@ -20,7 +20,7 @@ from privatree.errors import ParameterError
 from privatree.schema import Categorical, Numeric, Schema
 
 TOTAL_MASS = 2**40
-"""What the masses of the cuts of one feature add up to."""
+"""What the base_measure of the cuts of one feature add up to."""
 
 MAX_GROUPS = 512
 """Codes of a category feature. With more categories, neighbours in their order share a code."""
@@ -41,7 +41,7 @@ class Candidates:
         belongs to its left.
     n_codes : tuple of int
         How many codes each feature has.
-    masses : ndarray of int64, shape (n_all_codes,)
+    base_measure : ndarray of int64, shape (n_all_codes,)
         For each code of a number the mass of the cut after it, 0 for the last; all 0 for
         categories, unless there are two: then they are like two numbers with a cut between.
     groups : tuple of ndarray of int64, or None
@@ -55,7 +55,7 @@ class Candidates:
 
     cuts: tuple[NDArray[np.float64] | None, ...]
     n_codes: tuple[int, ...]
-    masses: NDArray[np.int64]
+    base_measure: NDArray[np.int64]
     offsets: NDArray[np.int64]
     is_category: NDArray[np.bool_]
     groups: tuple[NDArray[np.int64] | None, ...]
@@ -74,7 +74,7 @@ class Candidates:
         features = schema.features.values()
         kinds = {feature for feature in features if isinstance(feature, Numeric)}
         known = {kind: cut_points(kind, n_bins) for kind in kinds}  # features are often alike
-        cuts, masses = list[NDArray[np.float64] | None](), list[NDArray[np.int64]]()
+        cuts, base_measure = list[NDArray[np.float64] | None](), list[NDArray[np.int64]]()
         groups = list[NDArray[np.int64] | None]()
         for feature in features:
             if isinstance(feature, Categorical):
@@ -82,18 +82,18 @@ class Candidates:
                 places = np.arange(len(feature.categories), dtype=np.int64)
                 groups.append(places * n_groups // len(feature.categories))
                 cuts.append(None)
-                masses.append(np.zeros(n_groups, dtype=np.int64))
+                base_measure.append(np.zeros(n_groups, dtype=np.int64))
                 if n_groups == 2:
-                    masses[-1][0] = TOTAL_MASS
+                    base_measure[-1][0] = TOTAL_MASS
             else:
                 groups.append(None)
                 cuts.append(known[feature][0])
-                masses.append(np.append(known[feature][1], np.int64(0)))
-        n_codes = tuple(len(part) for part in masses)
+                base_measure.append(np.append(known[feature][1], np.int64(0)))
+        n_codes = tuple(len(part) for part in base_measure)
         return cls(
             cuts=tuple(cuts),
             n_codes=n_codes,
-            masses=np.concatenate(masses),
+            base_measure=np.concatenate(base_measure),
             offsets=np.cumsum((0, *n_codes), dtype=np.int64),
             is_category=np.array(
                 [part is None and n != 2 for part, n in zip(cuts, n_codes, strict=True)]
@@ -113,7 +113,7 @@ def automatic_bins(n_features: int) -> int:
 
 
 def cut_points(feature: Numeric, n_codes: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Public cut points of a feature and their masses.
+    """Public cut points of a feature and their base_measure.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def cut_points(feature: Numeric, n_codes: int) -> tuple[NDArray[np.float64], NDA
     cuts : ndarray of float64
         Increasing, ``low <= cut < high``. There is at least one, unless the range is a single
         number or the schema gives an empty list.
-    masses : ndarray of int64
+    base_measure : ndarray of int64
         Positive, with sum `TOTAL_MASS` (if there are cuts).
 
     Raises
@@ -152,13 +152,13 @@ def cut_points(feature: Numeric, n_codes: int) -> tuple[NDArray[np.float64], NDA
     last = np.nextafter(high, low)
     parts = [(share, np.sort(np.clip(part, low, last))) for share, part in parts if part.size]
     cuts = np.unique(np.concatenate([np.empty(0), *(part for _, part in parts)]))
-    masses = np.zeros(len(cuts), dtype=np.int64)
+    base_measure = np.zeros(len(cuts), dtype=np.int64)
     left, shares_left = TOTAL_MASS, sum(share for share, _ in parts)
     for share, part in parts:
         mass = left * share // shares_left
-        np.add.at(masses, np.searchsorted(cuts, part), _even(mass, len(part)))
+        np.add.at(base_measure, np.searchsorted(cuts, part), _even(mass, len(part)))
         left, shares_left = left - mass, shares_left - share
-    return cuts, masses
+    return cuts, base_measure
 
 
 def _several_resolutions(
@@ -199,12 +199,12 @@ def _even(mass: int, n: int) -> NDArray[np.int64]:
     return least + (np.arange(n) < rest).astype(np.int64)
 
 
-def coarser(masses: NDArray[np.int64], n_cuts: int) -> NDArray[np.int64]:
+def coarser(base_measure: NDArray[np.int64], n_cuts: int) -> NDArray[np.int64]:
     """Move the mass of many cuts of a feature to few of them.
 
     Parameters
     ----------
-    masses : ndarray of int64
+    base_measure : ndarray of int64
         Of one feature, 0 where there is no cut. Their sum times `n_cuts` must be below 2^62.
     n_cuts : int
         How many cuts to leave at most, at least 1.
@@ -215,10 +215,10 @@ def coarser(masses: NDArray[np.int64], n_cuts: int) -> NDArray[np.int64]:
         As long and with the same sum. Cuts are grouped at equal steps of their mass; the one at
         which half the mass of its group is reached takes all of it, the others get 0.
     """
-    places = np.flatnonzero(masses)
+    places = np.flatnonzero(base_measure)
     if len(places) <= n_cuts:
-        return masses.copy()
-    mass = masses[places]
+        return base_measure.copy()
+    mass = base_measure[places]
     up_to = np.cumsum(mass)
     step = (2 * up_to - mass) * n_cuts // (2 * up_to[-1])  # in which the middle of the cut lies
     starts = np.flatnonzero(np.diff(step, prepend=-1))
@@ -227,6 +227,6 @@ def coarser(masses: NDArray[np.int64], n_cuts: int) -> NDArray[np.int64]:
     within = up_to - (up_to - mass)[starts][group]
     reached = np.flatnonzero(2 * within >= whole[group])
     _, first = np.unique(group[reached], return_index=True)
-    result = np.zeros_like(masses)
+    result = np.zeros_like(base_measure)
     result[places[reached[first]]] = whole
     return result

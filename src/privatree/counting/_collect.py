@@ -8,28 +8,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privatree.counting._binner import Coder
-from privatree.counting._counts import CodedRecords
-from privatree.counting._queries import Answer, Question
+from privatree.counting._binner import Binner
+from privatree.counting._counts import BinnedRecords
+from privatree.counting._queries import Partial, Query
 from privatree.tables import Batch
 
 
 @dataclass(frozen=True)
-class CodesQuestion(Question["CodesAnswer"]):
+class CollectQuery(Query["CollectPartial"]):
     """All records that have a known label, in any order."""
 
-    coder: Coder
+    binner: Binner
 
-    def start(self) -> CodesAnswer:
+    def start(self) -> CollectPartial:
         """An answer before any row."""
-        return CodesAnswer(self.coder)
+        return CollectPartial(self.binner)
 
 
-class CodesAnswer(Answer):
+class CollectPartial(Partial):
     """Coded records, which never leave this process."""
 
-    def __init__(self, coder: Coder) -> None:
-        self._coder = coder
+    def __init__(self, binner: Binner) -> None:
+        self._coder = binner
         self._parts: list[tuple[NDArray[Any], NDArray[Any]]] = []
         self._exact_rows = 0
 
@@ -38,17 +38,19 @@ class CodesAnswer(Answer):
         self._parts.append(self._coder.code(batch))
         self._exact_rows += batch.n_rows
 
-    def merge(self, other: CodesAnswer) -> None:
+    def merge(self, other: CollectPartial) -> None:
         """Add the records of another answer."""
         self._parts += other._parts
         self._exact_rows += other._exact_rows
 
-    def records(self) -> tuple[CodedRecords, int]:
+    def records(self) -> tuple[BinnedRecords, int]:
         """The records, and the number of rows."""
-        coder = self._coder
+        binner = self._coder
         n_known = sum(len(labels) for _, labels in self._parts)
-        n_classes = len(coder.schema.classes)
-        codes = np.empty((n_known, len(coder.n_codes)), np.min_scalar_type(max(coder.n_codes) - 1))
+        n_classes = len(binner.schema.classes)
+        codes = np.empty(
+            (n_known, len(binner.n_codes)), np.min_scalar_type(max(binner.n_codes) - 1)
+        )
         labels = np.empty(n_known, np.min_scalar_type(n_classes - 1))
         self._parts.reverse()
         end = 0
@@ -56,4 +58,4 @@ class CodesAnswer(Answer):
             some_codes, some_labels = self._parts.pop()
             start, end = end, end + len(some_labels)
             codes[start:end], labels[start:end] = some_codes, some_labels
-        return CodedRecords(codes, coder.n_codes, labels, n_classes), self._exact_rows
+        return BinnedRecords(codes, binner.n_codes, labels, n_classes), self._exact_rows

@@ -2,7 +2,7 @@
 
 Splits and labels are decided from these counts, through a mechanism. Their names start with
 ``exact_`` wherever they go: they are secret. Whoever answers :class:`ClassCounts` can be asked by
-a learner: records in memory do (:class:`CodedRecords`), and passes over records that live
+a learner: records in memory do (:class:`BinnedRecords`), and passes over records that live
 elsewhere (:mod:`privatree.counting._passes`).
 """
 
@@ -118,7 +118,7 @@ class Router(NamedTuple):
 
 
 class ClassCounts(Protocol):
-    """Answers a learner's questions about the nodes 0, 1, ... of the current level of its tree.
+    """Answers a learner's queries about the nodes 0, 1, ... of the current level of its tree.
 
     At first all records are at node 0.
     """
@@ -175,7 +175,7 @@ class ClassCounts(Protocol):
         """The results of compiled `work` on each item, in order; in threads if it is worth it."""
 
 
-class CodedRecords:
+class BinnedRecords:
     """Records as small integer codes, each at the node of a growing tree it has reached.
 
     Parameters
@@ -371,7 +371,7 @@ class CodedRecords:
         return np.zeros((n_rows, n_classes, int(self.offsets[-1])), dtype=self._kind)
 
 
-def code_numbers(values: NDArray[np.float64], cuts: NDArray[np.float64]) -> NDArray[Any]:
+def bin_numbers(values: NDArray[np.float64], cuts: NDArray[np.float64]) -> NDArray[Any]:
     """How many of the increasing cuts lie below each value, in one byte if they fit."""
     codes = np.empty(len(values), dtype=np.min_scalar_type(len(cuts)))
     code(values, cuts, codes)

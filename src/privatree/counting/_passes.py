@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privatree.counting._binner import Coder
+from privatree.counting._binner import Binner
 from privatree.counting._counts import (
     THREADS,
     Groups,
@@ -27,7 +27,7 @@ from privatree.counting._counts import (
     Wanted,
     differences,
 )
-from privatree.counting._queries import CountAnswer, CountQuestion
+from privatree.counting._queries import CountPartial, CountQuery
 from privatree.counting._table_parts import TableParts
 from privatree.errors import SourceError
 
@@ -76,8 +76,8 @@ class PassCounts:
     Parameters
     ----------
     answer : callable
-        Makes one pass: a question to its answer.
-    coder : Coder
+        Makes one pass: a query to its answer.
+    binner : Binner
         How rows become codes.
 
     Raises
@@ -86,10 +86,10 @@ class PassCounts:
         If a later pass does not find the records of the first one.
     """
 
-    def __init__(self, answer: Callable[[CountQuestion], CountAnswer], coder: Coder) -> None:
-        self._answer, self._coder = answer, coder
-        self.n_codes = list(coder.n_codes)
-        self.n_classes = len(coder.schema.classes)
+    def __init__(self, answer: Callable[[CountQuery], CountPartial], binner: Binner) -> None:
+        self._answer, self._coder = answer, binner
+        self.n_codes = list(binner.n_codes)
+        self.n_classes = len(binner.schema.classes)
         self.offsets = np.concatenate([[0], np.cumsum(self.n_codes)]).astype(np.int64)
         self._features = [-1]  # the tree so far, as a router has it
         self._splits = [-1]
@@ -135,9 +135,7 @@ class PassCounts:
         places = np.full(len(self._features), -1, dtype=np.int32)
         for turn, place in enumerate(asked):
             places[self._level[place].number] = turn
-        found = self._answer(
-            CountQuestion(self._coder, self._router(places), tuple(asked.values()))
-        )
+        found = self._answer(CountQuery(self._coder, self._router(places), tuple(asked.values())))
         self.n_passes += 1
         same = self.n_passes == 1 or self.exact_rows == found.exact_rows
         self.exact_rows = found.exact_rows

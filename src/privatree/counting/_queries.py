@@ -1,6 +1,6 @@
-"""What one pass over records answers: a question, and an answer that adds up.
+"""What one pass over records answers: a query, and an answer that adds up.
 
-An answer starts empty, takes batches of rows, and merges with other answers to the same question
+An answer starts empty, takes batches of rows, and merges with other answers to the same query
 by addition of 64-bit integers. So neither the order of the rows nor how they are divided among
 threads, files or machines can matter.
 """
@@ -16,14 +16,14 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from privatree.counting._binner import Coder
-from privatree.counting._counts import CodedRecords, Router, Wanted
+from privatree.counting._binner import Binner
+from privatree.counting._counts import BinnedRecords, Router, Wanted
 from privatree.tables import Batch
 
 _PIECE = 2**20  # counts that are sent together: 8 MiB
 
 
-class Answer(ABC):
+class Partial(ABC):
     """What has been counted so far."""
 
     @abstractmethod
@@ -32,10 +32,10 @@ class Answer(ABC):
 
     @abstractmethod
     def merge(self, other: Any) -> None:
-        """Add what another answer to the same question counted."""
+        """Add what another answer to the same query counted."""
 
 
-class SentAnswer(Answer):
+class SerializablePartial(Partial):
     """An answer that can go from one process to another, in parts that add up one by one."""
 
     @abstractmethod
@@ -48,18 +48,18 @@ class SentAnswer(Answer):
 
     @staticmethod
     @abstractmethod
-    def merged_pieces(one: bytes, other: bytes) -> bytes:
+    def merge_serialized(one: bytes, other: bytes) -> bytes:
         """The sum of the same part of two answers."""
 
 
-Answered = TypeVar("Answered", bound=Answer)
+AnyPartial = TypeVar("AnyPartial", bound=Partial)
 
 
-class Question(ABC, Generic[Answered]):
+class Query(ABC, Generic[AnyPartial]):
     """Something to count in one pass. Public: it says what was released so far, no more."""
 
     @abstractmethod
-    def start(self) -> Answered:
+    def start(self) -> AnyPartial:
         """An answer before any row."""
 
     @property
@@ -69,12 +69,12 @@ class Question(ABC, Generic[Answered]):
 
 
 @dataclass(frozen=True)
-class CountQuestion(Question["CountAnswer"]):
+class CountQuery(Query["CountPartial"]):
     """Class counts of some nodes.
 
     Parameters
     ----------
-    coder : Coder
+    binner : Binner
         How rows become codes.
     router : Router
         The tree so far, and which of its nodes are asked about.
@@ -82,13 +82,13 @@ class CountQuestion(Question["CountAnswer"]):
         For each of these what is asked besides the class counts.
     """
 
-    coder: Coder
+    binner: Binner
     router: Router
     wanted: tuple[Wanted | None, ...]
 
-    def start(self) -> CountAnswer:
+    def start(self) -> CountPartial:
         """An answer before any row."""
-        return CountAnswer(self, np.zeros(self.size, dtype=np.int64))
+        return CountPartial(self, np.zeros(self.size, dtype=np.int64))
 
     @property
     def size(self) -> int:
@@ -98,7 +98,7 @@ class CountQuestion(Question["CountAnswer"]):
     @cached_property
     def shapes(self) -> list[tuple[int, ...]]:
         """Of the tables: class counts of all nodes, then what is wanted of each."""
-        table = (len(self.coder.schema.classes), sum(self.coder.n_codes))
+        table = (len(self.binner.schema.classes), sum(self.binner.n_codes))
         shapes: list[tuple[int, ...]] = [(len(self.wanted), *table)]
         for wanted in self.wanted:
             if wanted is not None:
@@ -107,19 +107,19 @@ class CountQuestion(Question["CountAnswer"]):
         return shapes
 
 
-class CountAnswer(SentAnswer):
+class CountPartial(SerializablePartial):
     """Counts, all in one array of 64-bit integers.
 
     Parameters
     ----------
-    question : CountQuestion
+    query : CountQuery
         What is counted.
     exact : array of int64
-        The number of rows, then the tables of the question one after the other.
+        The number of rows, then the tables of the query one after the other.
     """
 
-    def __init__(self, question: CountQuestion, exact: NDArray[np.int64]) -> None:
-        self._question, self._exact = question, exact
+    def __init__(self, query: CountQuery, exact: NDArray[np.int64]) -> None:
+        self._query, self._exact = query, exact
 
     @property
     def exact_rows(self) -> int:
@@ -128,29 +128,29 @@ class CountAnswer(SentAnswer):
 
     @cached_property
     def tables(self) -> list[NDArray[np.int64]]:
-        """The tables of the question."""
-        ends = np.cumsum([1, *(int(np.prod(shape)) for shape in self._question.shapes)])
+        """The tables of the query."""
+        ends = np.cumsum([1, *(int(np.prod(shape)) for shape in self._query.shapes)])
         return [
             self._exact[start:stop].reshape(shape)
-            for start, stop, shape in zip(ends[:-1], ends[1:], self._question.shapes, strict=True)
+            for start, stop, shape in zip(ends[:-1], ends[1:], self._query.shapes, strict=True)
         ]
 
     def add(self, batch: Batch) -> None:
         """Count some more rows."""
-        question = self._question
-        codes, labels = question.coder.code(batch)
-        n_classes = len(question.coder.schema.classes)
-        records = CodedRecords(codes, question.coder.n_codes, labels, n_classes, threads=1)
-        records.follow(question.router)
+        query = self._query
+        codes, labels = query.binner.code(batch)
+        n_classes = len(query.binner.schema.classes)
+        records = BinnedRecords(codes, query.binner.n_codes, labels, n_classes, threads=1)
+        records.follow(query.router)
         self._exact[0] += batch.n_rows
         exact_counts, *higher = self.tables
         records.add_class_counts(exact_counts)
-        asked = [(node, wanted) for node, wanted in enumerate(question.wanted) if wanted]
+        asked = [(node, wanted) for node, wanted in enumerate(query.wanted) if wanted]
         for (node, wanted), table in zip(asked, higher, strict=True):
             records.add_wanted(node, wanted, table)
 
-    def merge(self, other: CountAnswer) -> None:
-        """Add what another answer to the same question counted."""
+    def merge(self, other: CountPartial) -> None:
+        """Add what another answer to the same query counted."""
         self._exact += other._exact
 
     def pieces(self) -> Iterator[tuple[int, bytes]]:
@@ -164,6 +164,6 @@ class CountAnswer(SentAnswer):
         self._exact[part * _PIECE : part * _PIECE + len(exact)] += exact
 
     @staticmethod
-    def merged_pieces(one: bytes, other: bytes) -> bytes:
+    def merge_serialized(one: bytes, other: bytes) -> bytes:
         """The sum of the same part of two answers."""
         return (np.frombuffer(one, np.int64) + np.frombuffer(other, np.int64)).tobytes()

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from privatree._support.validation import check_integer, check_number, check_one_of
-from privatree.counting import Candidates, Coder, automatic_bins
+from privatree.counting import Binner, Candidates, automatic_bins
 from privatree.errors import ParameterError
 from privatree.estimators._base import (
     MAX_DEPTH,
@@ -23,9 +23,9 @@ from privatree.privacy import (
     Ledger,
     PrivacyStatement,
     Randomness,
+    conservative_epsilon,
     positive_fraction,
     rounded_up,
-    spendable_fraction,
 )
 from privatree.schema import Categorical, Schema
 
@@ -170,9 +170,9 @@ class PrivaTreeClassifier(TreeClassifier):
         n_bins = automatic_bins(len(schema.features)) if self.n_bins == "auto" else self.n_bins
         candidates = Candidates.of(schema, int(n_bins))
         self._check_categories(schema)
-        coder = Coder(schema, candidates.cuts, candidates.groups, candidates.n_codes)
+        binner = Binner(schema, candidates.cuts, candidates.groups, candidates.n_codes)
         _check_room(self._plan(schema, candidates, n_rows=0))  # which it does not look at
-        records, n_rows = source.counts(coder)
+        records, n_rows = source.counts(binner)
         plan = self._plan(schema, candidates, n_rows)
         if self.budget is not None:  # no mistake of the caller shows after this, no noise before
             self.budget.charge(
@@ -185,7 +185,7 @@ class PrivaTreeClassifier(TreeClassifier):
 
     def _plan(self, schema: Schema, candidates: Candidates, n_rows: int) -> RecordPlan:
         """The learner's public parameters; `n_rows` is used only where it is public."""
-        epsilon = spendable_fraction("epsilon", self.epsilon)
+        epsilon = conservative_epsilon("epsilon", self.epsilon)
         is_private = self.dataset_size == "private"
         dataset_size = None if is_private else int(self.dataset_size)
         if self.neighbours == "replace":  # one replaced record is one removed and one added

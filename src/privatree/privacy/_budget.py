@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from privatree._support.validation import check_one_of
 from privatree.errors import BudgetExceededError, ParameterError
-from privatree.privacy._exact_epsilon import decimal_fraction, in_digits
+from privatree.privacy._exact_epsilon import decimal_fraction, format_epsilon
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,10 @@ class Budget:
 
     def __repr__(self) -> str:
         """How much there is in all, and how much is left."""
-        left, whole = in_digits(self.remaining, up=False), in_digits(self.epsilon, up=False)
+        left, whole = (
+            format_epsilon(self.remaining, up=False),
+            format_epsilon(self.epsilon, up=False),
+        )
         return f"<Budget: {left} of {whole} left>"
 
     def __deepcopy__(self, memo: dict[int, object]) -> Budget:
@@ -146,6 +149,6 @@ def check_covered(amount: Fraction, remaining: Fraction, purpose: str) -> None:
     """Refuse a charge that is more than what is left, and say how much that is."""
     if amount > remaining:
         raise BudgetExceededError(
-            f"{purpose}: epsilon={in_digits(amount, up=True)} was asked for, but only "
-            f"{in_digits(remaining, up=False)} of the budget is left. Nothing was drawn."
+            f"{purpose}: epsilon={format_epsilon(amount, up=True)} was asked for, but only "
+            f"{format_epsilon(remaining, up=False)} of the budget is left. Nothing was drawn."
         )

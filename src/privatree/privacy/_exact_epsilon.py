@@ -40,7 +40,7 @@ def decimal_fraction(name: str, value: Any) -> Fraction:
     return exact if isinstance(value, numbers.Rational) else Fraction(repr(float(value)))
 
 
-def spendable_fraction(name: str, value: Any) -> Fraction:
+def conservative_epsilon(name: str, value: Any) -> Fraction:
     """What may be spent under an epsilon that is given as a float, its decimal or both.
 
     The lesser of both readings, which differ by a part in 10^16: so neither a statement in floats
@@ -49,7 +49,7 @@ def spendable_fraction(name: str, value: Any) -> Fraction:
     return min(positive_fraction(name, value), decimal_fraction(name, value))
 
 
-def in_digits(amount: Fraction, *, up: bool, digits: int = 6) -> str:
+def format_epsilon(amount: Fraction, *, up: bool, digits: int = 6) -> str:
     """An amount to be read by people: as it is if it is short, else rounded up or down."""
     with localcontext(prec=_SHORT) as context:
         context.clear_flags()  # those of the caller come along

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from privatree.counting import THREADS, CodedRecords, Coder
+from privatree.counting import THREADS, BinnedRecords, Binner
 from privatree.schema import Schema
 from privatree.sources._source import Records
 from privatree.tables import Table, frame_batch
@@ -27,8 +27,8 @@ class FrameRecords(Records):
     def __init__(self, table: Table, labels: Table, schema: Schema) -> None:
         self._batch = frame_batch(table, labels, schema)
 
-    def counts(self, coder: Coder) -> tuple[CodedRecords, int]:
+    def counts(self, binner: Binner) -> tuple[BinnedRecords, int]:
         """See :class:`~privatree.sources.Records`."""
-        codes, labels = coder.code(self._batch, threads=THREADS)
-        n_classes = len(coder.schema.classes)
-        return CodedRecords(codes, coder.n_codes, labels, n_classes), self._batch.n_rows
+        codes, labels = binner.code(self._batch, threads=THREADS)
+        n_classes = len(binner.schema.classes)
+        return BinnedRecords(codes, binner.n_codes, labels, n_classes), self._batch.n_rows

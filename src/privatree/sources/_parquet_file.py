@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from privatree._support.redact_errors import shielded
+from privatree._support.redact_errors import redact_errors
 from privatree.errors import ParameterError, SourceError
 from privatree.sources._files import DataFile, FileRows, Part
 from privatree.sources._paths import partition_values
@@ -143,7 +143,7 @@ class ParquetFile(DataFile):
         """The same; what is wrong with the file is told without what Arrow says of it."""
         import pyarrow as pa
 
-        return shielded(items, (pa.ArrowException, OSError), partial(_unreadable, self.path))
+        return redact_errors(items, (pa.ArrowException, OSError), partial(_unreadable, self.path))
 
 
 def _unreadable(path: Path) -> ParameterError:

@@ -1,4 +1,4 @@
-"""Where records live: a source answers questions about them, one pass over all of them for each."""
+"""Where records live: a source answers queries about them, one pass over all of them for each."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 
 from privatree.counting import (
     THREADS,
-    Answered,
+    AnyPartial,
+    Binner,
     ClassCounts,
-    Coder,
-    CodesQuestion,
+    CollectQuery,
     PassCounts,
-    Question,
+    Query,
 )
 from privatree.errors import ParameterError, SchemaError
 from privatree.schema import Schema
@@ -39,7 +39,7 @@ class Records(ABC):
     assumptions: tuple[str, ...] = ()
 
     @abstractmethod
-    def counts(self, coder: Coder) -> tuple[ClassCounts, int]:
+    def counts(self, binner: Binner) -> tuple[ClassCounts, int]:
         """The records as a learner sees them, and the number of rows, which is private.
 
         What cannot be read shows now, before anything is drawn.
@@ -96,7 +96,7 @@ class Source(Records):
         self.n_passes, self._exact_rows = 0, None
         self._open(schema)
 
-    def answer(self, question: Question[Answered]) -> Answered:
+    def answer(self, query: Query[AnyPartial]) -> AnyPartial:
         """Make one pass over all records."""
         self.n_passes += 1
         exact_rows, turn = 0, threading.Lock()
@@ -108,13 +108,13 @@ class Source(Records):
             advance(rows)
 
         with pass_progress(self.n_passes, self._exact_rows, self.progress) as advance:
-            found = self._answer(question, count)
+            found = self._answer(query, count)
         self._exact_rows = exact_rows or None
         return found
 
-    def counts(self, coder: Coder) -> tuple[ClassCounts, int]:
+    def counts(self, binner: Binner) -> tuple[ClassCounts, int]:
         """See :class:`Records`."""
-        counts = PassCounts(self.answer, coder)
+        counts = PassCounts(self.answer, binner)
         return counts, counts.exact_rows
 
     @abstractmethod
@@ -122,7 +122,7 @@ class Source(Records):
         """Find and check the columns."""
 
     @abstractmethod
-    def _answer(self, question: Question[Answered], advance: Callable[[int], None]) -> Answered:
+    def _answer(self, query: Query[AnyPartial], advance: Callable[[int], None]) -> AnyPartial:
         """One pass; `advance` takes how many more rows are done."""
 
 
@@ -146,11 +146,11 @@ class BatchSource(Source):
             raise ParameterError(f"in_memory must be True or False, got {in_memory!r}.")
         self.in_memory = in_memory
 
-    def counts(self, coder: Coder) -> tuple[ClassCounts, int]:
+    def counts(self, binner: Binner) -> tuple[ClassCounts, int]:
         """See :class:`Records`."""
         if not self.in_memory:
-            return super().counts(coder)
-        return self.answer(CodesQuestion(coder)).records()
+            return super().counts(binner)
+        return self.answer(CollectQuery(binner)).records()
 
     @abstractmethod
     def _parts(self) -> Iterator[Any]:
@@ -160,13 +160,13 @@ class BatchSource(Source):
     def _batches(self, part: Any) -> Iterator[Batch]:
         """Read a part; called by several threads at the same time, each with its own."""
 
-    def _answer(self, question: Question[Answered], advance: Callable[[int], None]) -> Answered:
+    def _answer(self, query: Query[AnyPartial], advance: Callable[[int], None]) -> AnyPartial:
         """Read and count in threads, each with parts and an answer of its own.
 
         No more is in memory than a batch for each thread and what reading it needs.
         """
         turn, stopped = threading.Lock(), threading.Event()
-        n_threads = 1 if question.size > _LARGE else THREADS
+        n_threads = 1 if query.size > _LARGE else THREADS
 
         def batches(parts: Iterator[Any]) -> Iterator[Batch]:
             while not stopped.is_set():
@@ -176,8 +176,8 @@ class BatchSource(Source):
                     return
                 yield from self._batches(part)
 
-        def work(parts: Iterator[Any]) -> Answered:
-            answer = question.start()
+        def work(parts: Iterator[Any]) -> AnyPartial:
+            answer = query.start()
             try:
                 for batch in batches(parts):
                     answer.add(batch)

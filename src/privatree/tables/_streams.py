@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
-from privatree._support.redact_errors import shielded
+from privatree._support.redact_errors import redact_errors
 from privatree.errors import ParameterError, SourceError
 from privatree.tables._containers import Table, is_from
 from privatree.tables._opening import open_frame
@@ -43,7 +43,7 @@ class TableStream:
         SourceError
             If the library cannot. Its own error can show a record, so it is not even the context.
         """
-        return shielded(self.read(names), (Exception,), _unreadable)
+        return redact_errors(self.read(names), (Exception,), _unreadable)
 
 
 def table_stream(data: Any) -> TableStream:
@@ -83,7 +83,7 @@ def called(function: Callable[[], _Result]) -> _Result:
     SourceError
         If it fails; without the error it failed with, which can show a record.
     """
-    (result,) = shielded(((function(),) for _ in range(1)), (Exception,), _unreadable)
+    (result,) = redact_errors(((function(),) for _ in range(1)), (Exception,), _unreadable)
     return result[0]
 
 

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 import pytest
-from definitions import blocks, label_of, law_by_definition
+from definitions import label_of, law_by_definition, subtrees
 
 from privatree.audit import Universe, exact_law
 
@@ -45,13 +45,13 @@ def normalised(logs):
 
 def block_logs(u, tables, n_levels, rate):
     """Logarithms of the law of all trees that label all records alike: they lose alike."""
-    box = {feature: tuple(range(n)) for feature, n in enumerate(u.candidates.n_codes)}
-    masses = {}
-    for mass, shape in blocks(u, box, [u.candidates.masses] * n_levels):
+    region = {feature: tuple(range(n)) for feature, n in enumerate(u.candidates.n_codes)}
+    base_measure = {}
+    for mass, shape in subtrees(u, region, [u.candidates.base_measure] * n_levels):
         right = tuple(label_of(u, shape, codes) == label for codes, label in u.kinds)
-        masses[right] = masses.get(right, 0.0) + mass
-    scores = tables @ np.array(list(masses)).T
-    return normalised(np.log(list(masses.values())) + rate * scores)
+        base_measure[right] = base_measure.get(right, 0.0) + mass
+    scores = tables @ np.array(list(base_measure)).T
+    return normalised(np.log(list(base_measure.values())) + rate * scores)
 
 
 def split_logs(u, tables, share, rate):
@@ -62,8 +62,8 @@ def split_logs(u, tables, share, rate):
     columns = []
     for feature, n_codes in enumerate(u.candidates.n_codes):
         start = u.candidates.offsets[feature]
-        masses = u.candidates.masses[start : start + n_codes - 1]
-        for cut, mass in enumerate(masses / masses.sum()):
+        base_measure = u.candidates.base_measure[start : start + n_codes - 1]
+        for cut, mass in enumerate(base_measure / base_measure.sum()):
             on_left = codes[:, feature] <= cut
             both = [rate * (tables @ (steps * side)) for side in (on_left, ~on_left)]
             columns.append(np.log(mass) + np.logaddexp(*both))
@@ -101,6 +101,6 @@ def test_the_code_has_the_law_of_the_definition_at_all_tables_of_two_records(n_l
     plan = u.plan(8, n_levels, lookahead=n_levels, dataset_size=4000, largest_count=4000)
     for table in u.tables(2):
         found = exact_law(u, plan, table)
-        expected = law_by_definition(u, table, 8, [u.candidates.masses] * n_levels)
+        expected = law_by_definition(u, table, 8, [u.candidates.base_measure] * n_levels)
         assert found.keys() == expected.keys()
         assert max(abs(math.log(found[s] / expected[s])) for s in found) < TOLERANCE

@@ -9,8 +9,8 @@ from definitions import coarse, law_by_definition
 
 from privatree.audit import Universe, exact_law, exact_privacy_loss, shape_of
 from privatree.audit.exact._enumeration import Script, ScriptedLedger, executions
-from privatree.counting import CodedRecords
-from privatree.learners.tree import BlockNode, Growth, grow
+from privatree.counting import BinnedRecords
+from privatree.learners.tree import Growth, SubtreeNode, grow
 from privatree.learners.tree import _plan as record_plan
 from privatree.privacy import Ledger, Randomness
 
@@ -185,7 +185,7 @@ def test_the_whole_learner_and_each_stage_lose_epsilon_and_no_more(piles, name, 
     ("sizes", "most", "pile"),
     [
         ((2, 2), 1, [((0, 0), 0), ((0, 1), 0), ((1, 0), 1)]),
-        ((4,), 0, [((1,), 0), ((2,), 1), ((3,), 0)]),  # where wrong boxes show best
+        ((4,), 0, [((1,), 0), ((2,), 1), ((3,), 0)]),  # where wrong regions show best
     ],
 )
 def test_blocks_at_many_tables(sizes, most, pile, lookahead):
@@ -264,7 +264,7 @@ def test_blocks_on_coarser_grids(monkeypatch):
         assert 0.99 * 8 <= found.loss <= 8 + TOLERANCE
 
 
-# --- the law of a block, from its definition alone ------------------------------------------------
+# --- the law of a subtree, from its definition alone ----------------------------------------------
 
 
 @pytest.mark.parametrize("epsilon", [1, 3])
@@ -291,7 +291,7 @@ def test_a_block_has_the_law_of_its_definition(
     u = Universe.of(*sizes, n_classes=n_classes)
     if coarse_to:
         monkeypatch.setattr(record_plan, "_GRIDS", {n_levels: (coarse_to,)})
-    grids = [u.candidates.masses]
+    grids = [u.candidates.base_measure]
     for n_codes in reversed(coarse_to):
         grids.insert(0, coarse(u, grids[0], n_codes))
     grids = [grids[0]] * (n_levels - len(grids)) + grids
@@ -340,7 +340,7 @@ def scripted(u, codes, labels, plan, seed):
     """Tree, spends, and how many outcomes every draw had."""
     script, account = RandomScript(seed), Ledger(plan.epsilon, Randomness(0))
     ledger = ScriptedLedger(account, script, (0, 1, 2, 3, 5, 9, 30, 100, 1000, 2**40))
-    records = CodedRecords(codes, u.candidates.n_codes, labels, plan.n_classes)
+    records = BinnedRecords(codes, u.candidates.n_codes, labels, plan.n_classes)
     tree = grow(records, u.candidates, plan, u.schema, ledger)
     return tree, list(account.spends()), script.transcript
 
@@ -376,7 +376,7 @@ def test_trees_spends_and_stages_depend_on_released_values_only(n_classes, setti
 
 def leaf_where_empty(real):
     def mutant(growth, node):
-        if not isinstance(node, BlockNode) and node.exact_totals.sum() == 0:
+        if not isinstance(node, SubtreeNode) and node.exact_totals.sum() == 0:
             return growth._begin_block(node, growth._plan.label(node.at))
         return real(growth, node)
 

@@ -11,7 +11,7 @@ from privatree.audit import Records
 from privatree.audit._outcomes import VIEWS
 from privatree.audit.pairs._neighbours import table_pairs
 from privatree.baselines.methods._method import as_numbers
-from privatree.learners.tree import DrawBlock, RecordPlan
+from privatree.learners.tree import DrawSubtree, RecordPlan
 
 EPSILONS = (0.1, 1.0, 8.0)
 PAIRS = table_pairs()
@@ -86,7 +86,7 @@ def test_one_record_decides_whether_there_are_two_levels(epsilon):
 
     def levels(n_records):
         stage = plan.stage(plan.root(n_records))
-        return len(stage.grids) + 1 if isinstance(stage, DrawBlock) else 2
+        return len(stage.grids) + 1 if isinstance(stage, DrawSubtree) else 2
 
     assert [levels(len(table.y)) for table in (pair.first, pair.second)] == [1, 2]
 

@@ -21,7 +21,7 @@ from privatree.baselines.methods._method import (
 )
 from privatree.errors import ParameterError
 from privatree.reproduction import datasets
-from privatree.reproduction.running._tasks import CrossValidated, experimenting
+from privatree.reproduction.running._tasks import CrossValidated, suppress_expected_warnings
 
 SCHEMA = Schema(
     {"size": Numeric(0, 9), "kind": Categorical(["c", "a", "b"]), "flag": Categorical(["x", "y"])},
@@ -187,6 +187,6 @@ def test_no_method_warns_in_an_experiment() -> None:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 rows = method.encode(frame, schema)
-                with experimenting():
+                with suppress_expected_warnings():
                     method.classifier(Training(schema, 1.0, 4, 0)).fit(rows, labels)
             assert [str(one.message) for one in caught] == []

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from mixed_records import schema_of, some_records
 from numpy.testing import assert_array_equal
 
-from privatree.baselines.paper._value_counts import TallyQuestion
-from privatree.counting import Candidates, Coder, Groups, Wanted
+from privatree.baselines.paper._value_counts import ValueCountsQuery
+from privatree.counting import Binner, Candidates, Groups, Wanted
 from privatree.counting._counts import Router
-from privatree.counting._queries import CountQuestion
+from privatree.counting._queries import CountQuery
 from privatree.tables import frame_batch
 
 SCHEMA = schema_of(2)
@@ -19,7 +19,7 @@ SCHEMA = schema_of(2)
 
 def count_question():
     candidates = Candidates.of(SCHEMA, 6)
-    coder = Coder(SCHEMA, candidates.cuts, candidates.groups, candidates.n_codes)
+    binner = Binner(SCHEMA, candidates.cuts, candidates.groups, candidates.n_codes)
     n_codes = candidates.n_codes
     rows = Groups(
         np.concatenate([np.arange(n) for n in n_codes]).astype(np.int32),
@@ -29,27 +29,27 @@ def count_question():
     router = Router(
         np.array([-1], np.int32), np.array([-1], np.int32), nobody, np.zeros(1, np.int32)
     )
-    return CountQuestion(coder, router, (Wanted(rows, rows),))
+    return CountQuery(binner, router, (Wanted(rows, rows),))
 
 
 def contents(answer):
     return dict(answer.pieces())
 
 
-@pytest.mark.parametrize("question", [count_question(), TallyQuestion(SCHEMA, (0, 1))])
-def test_sent_answers_add_up_however_rows_are_divided(question):
+@pytest.mark.parametrize("query", [count_question(), ValueCountsQuery(SCHEMA, (0, 1))])
+def test_sent_answers_add_up_however_rows_are_divided(query):
     frame, labels = some_records(200, 2, 3)
-    whole = question.start()
+    whole = query.start()
     whole.add(frame_batch(frame, labels, SCHEMA))
-    sent, merged = question.start(), question.start()
+    sent, merged = query.start(), query.start()
     pieces = {}
     for part in np.array_split(np.arange(200), 7):
-        answer = question.start()
+        answer = query.start()
         answer.add(frame_batch(frame.iloc[part], labels.iloc[part], SCHEMA))
         for number, content in answer.pieces():
             sent.take(number, content)
             if number in pieces:
-                content = answer.merged_pieces(pieces[number], content)
+                content = answer.merge_serialized(pieces[number], content)
             pieces[number] = content
         merged.merge(answer)
     assert contents(whole) == contents(sent) == contents(merged) == pieces
@@ -61,7 +61,7 @@ def test_a_tally_is_the_column(n, seed):
     frame, labels = some_records(n, 2, seed)
     source = FrameBatches(frame, labels, 37)
     source.open(SCHEMA)
-    found = source.answer(TallyQuestion(SCHEMA, (1,)))
+    found = source.answer(ValueCountsQuery(SCHEMA, (1,)))
     assert found.exact_rows == n
     known = labels.isin(SCHEMA.classes)
     expected = np.sort(np.clip(frame["share"][known], -1, 1))

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privatree.counting import Candidates, CodedRecords
+from privatree.counting import BinnedRecords, Candidates
 from privatree.counting import _counts as counts
 from privatree.errors import BudgetExceededError
 from privatree.learners.tree import RecordPlan, grow
 from privatree.learners.tree import _grow as record_tree
-from privatree.learners.tree._region import Shape, fine_grid, narrowed, whole_box
+from privatree.learners.tree._region import FeatureLayout, fine_grid, narrowed, whole_region
 from privatree.model import TreeBuilder
 from privatree.privacy import Ledger, Randomness, Stage
 from privatree.privacy.mechanisms import Draw, Geometric, SequentialExponential
@@ -73,7 +73,7 @@ class World:
 
     def records(self):
         classes = len(self.schema.classes)
-        return CodedRecords(self.codes, self.candidates.n_codes, self.labels, classes)
+        return BinnedRecords(self.codes, self.candidates.n_codes, self.labels, classes)
 
     def grown(self, ledger):
         return grow(self.records(), self.candidates, self.plan, self.schema, ledger)
@@ -415,7 +415,7 @@ def test_the_grids_of_a_block_are_nested(n_bins, n_classes):
     schema = Schema({f"x{j}": Numeric(0, 1) for j in range(6)}, list(range(n_classes)))
     candidates = Candidates.of(schema, n_bins)
     codes = np.zeros((0, 6), dtype=np.uint8)
-    records = CodedRecords(codes, candidates.n_codes, np.zeros(0, dtype=np.uint8), n_classes)
+    records = BinnedRecords(codes, candidates.n_codes, np.zeros(0, dtype=np.uint8), n_classes)
     plan = RecordPlan(
         epsilon=Fraction(1),
         n_classes=n_classes,
@@ -432,22 +432,24 @@ def test_the_grids_of_a_block_are_nested(n_bins, n_classes):
     rng = np.random.default_rng(n_bins)
     for j in range(6):  # as after some splits
         first, last = np.sort(rng.choice(candidates.n_codes[j], 2, replace=False))
-        node = replace(node, box=narrowed(node.box, growth._shape, j, np.arange(first, last + 1)))
-    grids = growth.ready(node).block.grids
+        node = replace(
+            node, region=narrowed(node.region, growth._shape, j, np.arange(first, last + 1))
+        )
+    grids = growth.ready(node).subtree.grids
     assert len(grids) == 3
     for coarse, finer, n_codes in zip(grids, grids[1:], stage.grids, strict=False):
         assert (finer.mass[coarse.mass > 0] > 0).all()
         for j in range(6):
             mine = slice(*candidates.offsets[j : j + 2])
             assert 1 <= np.count_nonzero(coarse.mass[mine]) <= n_codes - 1
-    np.testing.assert_array_equal(grids[-1].mass, candidates.masses)
+    np.testing.assert_array_equal(grids[-1].mass, candidates.base_measure)
 
 
-# --- the law of a block, drawn from the top down ------------------------------------------------
+# --- the law of a subtree, drawn from the top down ------------------------------------------------
 
 
 class OneBlock:
-    """Hands out the same draw for the one block that there is."""
+    """Hands out the same draw for the one subtree that there is."""
 
     def __init__(self, draw):
         self._draw = draw
@@ -496,8 +498,8 @@ def test_a_block_has_the_law_of_all_its_trees(
     small = replace(
         random_block(rng, 2, 1),
         candidates=candidates,
-        shape=Shape(candidates.offsets, candidates.is_category),
-        box=whole_box(candidates),
+        shape=FeatureLayout(candidates.offsets, candidates.is_category),
+        region=whole_region(candidates),
         grids=(fine_grid(candidates),) * n_levels,
         rate=plan.epsilon,
         codes=codes,
@@ -506,7 +508,7 @@ def test_a_block_has_the_law_of_all_its_trees(
     values = values_of(candidates, codes)
 
     def draw(one_way):
-        records = CodedRecords(codes, candidates.n_codes, labels, 2)
+        records = BinnedRecords(codes, candidates.n_codes, labels, 2)
         tree = grow(records, candidates, plan, schema, OneBlock(one_way))
         predicted = [int(tree.label[leaf_of(tree, row)]) for row in values]
         return sum(p == y for p, y in zip(predicted, labels.tolist(), strict=True))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from privatree.learners.tree import DrawBlock, RecordPlan
+from privatree.learners.tree import DrawSubtree, RecordPlan
 from privatree.learners.tree import _plan as record_plan
 from privatree.learners.tree._plan import MAX_SEQUENCES, CountClasses, Position, SplitOnce
 from privatree.privacy import Stage
@@ -61,7 +61,7 @@ def random_size(rng, largest):
 def random_walk(plan, rng):
     """The stages along a path, as the learner would go, and the depth it could have reached.
 
-    Released counts are anything, and so is whether a box has run out of codes, once there were
+    Released counts are anything, and so is whether a region has run out of codes, once there were
     splits enough for it.
     """
     path, largest = [], plan.largest_count
@@ -80,7 +80,7 @@ def random_walk(plan, rng):
             noisy = [random_size(rng, largest) for _ in range(plan.n_classes)]
             at = plan.after_counting(at, noisy)
             stage = plan.stage(at)
-        if isinstance(stage, DrawBlock):
+        if isinstance(stage, DrawSubtree):
             break
         assert isinstance(stage, SplitOnce)
         path.append(Stage("choice", stage.epsilon))
@@ -130,7 +130,7 @@ def every_walk(plan):
             stage, found = plan.stage(at), set()
             if at.before_counting is None and active(plan) <= at.depth:
                 found.add((Stage("choice", plan.label(at).epsilon),))
-            if isinstance(stage, DrawBlock):
+            if isinstance(stage, DrawSubtree):
                 found.add((Stage("choice", stage.epsilon),))
             elif isinstance(stage, CountClasses):
                 for size in sizes:
@@ -157,7 +157,7 @@ def every_walk(plan):
 @example(replace(PLAIN, epsilon=Fraction(9), n_classes=3, categorical_codes=(), max_depth=3,
                  dataset_size=30, lookahead=1, largest_count=40))  # fmt: skip
 def test_exactly_what_can_be_reached_is_listed(steps, plan):
-    """With counts up to 30, all of which are tried; dear blocks are ruled out by some of them."""
+    """With counts up to 30, all of which are tried; dear subtrees are ruled out by some of them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(record_plan, "_STEPS", steps)
         assert set(plan.sequences()) == every_walk(plan)
@@ -274,7 +274,7 @@ def cells(plan, grids):
 
 
 def fits(plan, at, grids):
-    """Whether a block with these grids is allowed by the design."""
+    """Whether a subtree with these grids is allowed by the design."""
     n_levels = len(grids) + 1
     most = {3: 128, 2: 256}[n_levels]
     if max(plan.categorical_codes, default=0) > most:
@@ -335,14 +335,14 @@ def test_the_next_stage_is_that_of_the_design(made):
         and signal < record_plan.ONE_BY_ONE_SIGNAL
     )
     if len(best) + 1 == n_levels or is_one_better:
-        assert stage == DrawBlock(at.left, best)
+        assert stage == DrawSubtree(at.left, best)
         return
     assert stage == CountClasses(at.left * share_of(n_levels) * Fraction(15, 100))
     for size in (1, at.noisy_size, 2**40):
         counted = plan.after_counting(at, [0, size])
         assert counted == Position(at.left - stage.epsilon, size, at.depth, at.left)
         then = plan.stage(counted)
-        if isinstance(then, DrawBlock):
+        if isinstance(then, DrawSubtree):
             assert then.epsilon == counted.left
         else:
             levels = levels_by_the_book(plan, counted)
@@ -367,14 +367,14 @@ def test_lookahead_is_the_most_levels_drawn_together(n_levels):
     plan = replace(PLAIN, lookahead=n_levels, numeric_codes=(256,) * 400, max_depth=10)
     for size in (1, 100, 10**4, 10**12):
         stage = plan.stage(plan.root(size))
-        if isinstance(stage, DrawBlock):
+        if isinstance(stage, DrawSubtree):
             assert len(stage.grids) < n_levels
     assert len(plan._grids(plan.root(100), 9)) + 1 == n_levels
 
 
 def test_a_node_that_cannot_be_split_spends_all_that_is_left_on_its_label():
     at = Position(Fraction(2, 7), 10**6, 3)
-    assert PLAIN.label(at) == DrawBlock(Fraction(2, 7), ())
+    assert PLAIN.label(at) == DrawSubtree(Fraction(2, 7), ())
 
 
 @pytest.mark.parametrize(("noisy", "clamped"), [(-5, 1), (0, 1), (7, 7), (2**50, 2**40)])
@@ -422,7 +422,7 @@ WIDE = replace(PLAIN, numeric_codes=(16,) * 784, categorical_codes=(), max_depth
 def test_few_records_of_a_wide_table_get_one_level_and_many_get_more():
     few, many = (WIDE.stage(WIDE.root(size)) for size in (1_000, 100_000))
     small = replace(WIDE, epsilon=Fraction(1, 100))
-    assert isinstance(small.stage(small.root(10_000)), DrawBlock)
+    assert isinstance(small.stage(small.root(10_000)), DrawSubtree)
     assert small.stage(small.root(10_000)).grids == ()
     assert isinstance(few, CountClasses)
     assert isinstance(many, CountClasses)

@@ -7,16 +7,16 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from privatree.learners.tree._region import (
-    Shape,
+    FeatureLayout,
+    bins_inside,
     both_sides,
     coarse_grid,
-    codes_inside,
     feature_of,
     fine_grid,
     groups,
     narrowed,
     splits_on,
-    whole_box,
+    whole_region,
 )
 
 seeds = st.integers(0, 2**32)
@@ -24,29 +24,29 @@ seeds = st.integers(0, 2**32)
 
 def test_the_box_of_the_root_has_every_code(make_candidates):
     found = make_candidates([3, 1, 4], [False, True, True], np.random.default_rng(0))
-    box = whole_box(found)
-    assert_array_equal(box.low, [0, 0, 0])
-    assert_array_equal(box.high, [3, 1, 4])
-    assert_array_equal(box.n_inside, [3, 1, 4])
-    assert box.inside.all()
-    assert len(box.inside) == 8
+    region = whole_region(found)
+    assert_array_equal(region.low, [0, 0, 0])
+    assert_array_equal(region.high, [3, 1, 4])
+    assert_array_equal(region.n_inside, [3, 1, 4])
+    assert region.inside.all()
+    assert len(region.inside) == 8
 
 
 @given(seed=seeds)
 def test_a_narrowed_box_has_those_codes_and_the_others_as_before(random_box, random_part, seed):
     rng = np.random.default_rng(seed)
-    _, shape, box = random_box(rng)
-    feature = int(rng.integers(len(box.low)))
-    codes = random_part(rng, box, shape, feature)
-    before = box.copy()
-    part = narrowed(box, shape, feature, codes)
-    for one, two in zip(box, before, strict=True):
-        assert_array_equal(one, two, "the box itself is left alone")
-    assert_array_equal(codes_inside(part, shape, feature), codes)
-    for other in range(len(box.low)):
-        inside = codes_inside(part, shape, other)
+    _, shape, region = random_box(rng)
+    feature = int(rng.integers(len(region.low)))
+    codes = random_part(rng, region, shape, feature)
+    before = region.copy()
+    part = narrowed(region, shape, feature, codes)
+    for one, two in zip(region, before, strict=True):
+        assert_array_equal(one, two, "the region itself is left alone")
+    assert_array_equal(bins_inside(part, shape, feature), codes)
+    for other in range(len(region.low)):
+        inside = bins_inside(part, shape, other)
         if other != feature:
-            assert_array_equal(inside, codes_inside(box, shape, other))
+            assert_array_equal(inside, bins_inside(region, shape, other))
         assert part.n_inside[other] == len(inside)
         if shape.is_category[other]:
             assert (part.low[other], part.high[other]) == (0, np.diff(shape.offsets)[other])
@@ -67,55 +67,57 @@ def test_every_code_belongs_to_its_feature(random_box, seed):
 def test_the_fine_grid_has_every_cut(make_candidates):
     found = make_candidates([4, 3, 2], [False, True, False], np.random.default_rng(1))
     grid = fine_grid(found)
-    assert_array_equal(grid.mass, found.masses)
-    assert_array_equal(grid.below, np.cumsum(found.masses) - found.masses)
+    assert_array_equal(grid.mass, found.base_measure)
+    assert_array_equal(grid.below, np.cumsum(found.base_measure) - found.base_measure)
     assert grid.mass.dtype == np.float64
     assert grid.below.dtype == np.int64
 
 
 @given(seed=seeds, first=st.integers(2, 6), second=st.integers(2, 6))
 def test_coarse_grids_are_nested_and_keep_the_mass_inside_the_box(random_box, seed, first, second):
-    found, shape, box = random_box(np.random.default_rng(seed))
+    found, shape, region = random_box(np.random.default_rng(seed))
     finer = fine_grid(found)
     for n_codes in (first, second):
-        grid = coarse_grid(finer, box, shape, n_codes)
+        grid = coarse_grid(finer, region, shape, n_codes)
         assert_array_equal(grid.below, np.cumsum(grid.mass) - grid.mass)
-        for feature in range(len(box.low)):
+        for feature in range(len(region.low)):
             start, stop = shape.offsets[feature : feature + 2]
-            inside = slice(start + box.low[feature], max(start, start + box.high[feature] - 1))
-            if shape.is_category[feature] or box.n_inside[feature] < 2:
+            inside = slice(
+                start + region.low[feature], max(start, start + region.high[feature] - 1)
+            )
+            if shape.is_category[feature] or region.n_inside[feature] < 2:
                 assert not grid.mass[start:stop].any()
                 continue
             kept = grid.mass[inside]
             assert 1 <= np.count_nonzero(kept) <= n_codes - 1
             assert kept.sum() == finer.mass[inside].sum()
-            assert grid.mass[start:stop].sum() == kept.sum(), "nothing outside the box"
+            assert grid.mass[start:stop].sum() == kept.sum(), "nothing outside the region"
             assert (finer.mass[inside][kept > 0] > 0).all()
         finer = grid
 
 
 def test_a_coarse_grid_of_many_codes_is_the_fine_one(make_candidates):
     found = make_candidates([5, 7], [False, False], np.random.default_rng(2))
-    shape, box = Shape(found.offsets, found.is_category), whole_box(found)
-    assert_array_equal(coarse_grid(fine_grid(found), box, shape, 7).mass, fine_grid(found).mass)
+    shape, region = FeatureLayout(found.offsets, found.is_category), whole_region(found)
+    assert_array_equal(coarse_grid(fine_grid(found), region, shape, 7).mass, fine_grid(found).mass)
 
 
 # --- splits -------------------------------------------------------------------------------------
 
 
-def by_the_book(grid, box, shape):
+def by_the_book(grid, region, shape):
     """Part, feature, left and right codes, share: straight from the definition."""
     options = {}
-    for feature in range(len(box.low)):
-        codes = codes_inside(box, shape, feature).tolist()
+    for feature in range(len(region.low)):
+        codes = bins_inside(region, shape, feature).tolist()
         if shape.is_category[feature]:
             singles = codes if len(codes) > 2 else codes[:1] if len(codes) == 2 else []
             found = [(c, [c], [d for d in codes if d != c], 1) for c in singles]
         else:
-            masses = {c: int(grid.mass[shape.offsets[feature] + c]) for c in codes[:-1]}
+            base_measure = {c: int(grid.mass[shape.offsets[feature] + c]) for c in codes[:-1]}
             found = [
                 (c, [d for d in codes if d <= c], [d for d in codes if d > c], mass)
-                for c, mass in masses.items()
+                for c, mass in base_measure.items()
                 if mass
             ]
         if found:
@@ -136,36 +138,38 @@ def by_the_book(grid, box, shape):
 @given(seed=seeds, n_codes=st.integers(2, 6))
 def test_splits_are_those_of_the_definition_and_share_all_mass(random_box, seed, n_codes):
     rng = np.random.default_rng(seed)
-    found, shape, box = random_box(rng)
-    # a grid of a wider box, so that some feature may have no candidate in this one
-    grid = coarse_grid(fine_grid(found), whole_box(found), shape, n_codes)
-    splits = splits_on(grid, box, shape)
+    found, shape, region = random_box(rng)
+    # a grid of a wider region, so that some feature may have no candidate in this one
+    grid = coarse_grid(fine_grid(found), whole_region(found), shape, n_codes)
+    splits = splits_on(grid, region, shape)
     assert [
         (split.part, split.feature, split.left.tolist(), split.right.tolist(), split.share)
         for split in splits
-    ] == by_the_book(grid, box, shape)
+    ] == by_the_book(grid, region, shape)
     assert sum(split.share for split in splits) == (1 if splits else 0)
     if splits:
         split = splits[rng.integers(len(splits))]
-        sides = both_sides(box, shape, split)
+        sides = both_sides(region, shape, split)
         for side, codes in zip(sides, (split.left, split.right), strict=True):
-            assert_array_equal(codes_inside(side, shape, split.feature), codes)
-            assert side.inside.sum() == box.inside.sum() - box.n_inside[split.feature] + len(codes)
+            assert_array_equal(bins_inside(side, shape, split.feature), codes)
+            assert side.inside.sum() == region.inside.sum() - region.n_inside[split.feature] + len(
+                codes
+            )
 
 
 @given(seed=seeds)
 def test_on_the_fine_grid_there_is_a_split_wherever_a_feature_has_two_codes(random_box, seed):
-    found, shape, box = random_box(np.random.default_rng(seed))
-    features = {split.feature for split in splits_on(fine_grid(found), box, shape)}
-    assert features == set(np.flatnonzero(box.n_inside >= 2).tolist())
+    found, shape, region = random_box(np.random.default_rng(seed))
+    features = {split.feature for split in splits_on(fine_grid(found), region, shape)}
+    assert features == set(np.flatnonzero(region.n_inside >= 2).tolist())
 
 
 @pytest.mark.parametrize(("inside", "expected"), [([1], 0), ([0, 2], 1), ([0, 2, 3], 3)])
 def test_of_two_categories_one_against_the_other_is_one_split(make_candidates, inside, expected):
     found = make_candidates([4], [True], np.random.default_rng(3))
-    shape = Shape(found.offsets, found.is_category)
-    box = narrowed(whole_box(found), shape, 0, np.array(inside))
-    splits = splits_on(fine_grid(found), box, shape)
+    shape = FeatureLayout(found.offsets, found.is_category)
+    region = narrowed(whole_region(found), shape, 0, np.array(inside))
+    splits = splits_on(fine_grid(found), region, shape)
     assert len(splits) == expected
     assert all(split.share * expected == 1 for split in splits)
 
@@ -175,17 +179,17 @@ def test_of_two_categories_one_against_the_other_is_one_split(make_candidates, i
 
 @given(seed=seeds, n_codes=st.integers(2, 6))
 def test_rows_are_what_lies_between_candidates(random_box, seed, n_codes):
-    found, shape, box = random_box(np.random.default_rng(seed))
-    grid = coarse_grid(fine_grid(found), whole_box(found), shape, n_codes)
-    rows = groups(grid, box, shape)
-    splits = splits_on(grid, box, shape)
+    found, shape, region = random_box(np.random.default_rng(seed))
+    grid = coarse_grid(fine_grid(found), whole_region(found), shape, n_codes)
+    rows = groups(grid, region, shape)
+    splits = splits_on(grid, region, shape)
     assert rows.row_of_code.dtype == np.int32
-    assert len(rows.row_of_code) == len(box.inside)
+    assert len(rows.row_of_code) == len(region.inside)
     assert rows.firsts[0] == 0
-    for feature in range(len(box.low)):
+    for feature in range(len(region.low)):
         mine = [split for split in splits if split.feature == feature]
         n_rows = rows.firsts[feature + 1] - rows.firsts[feature]
-        codes = codes_inside(box, shape, feature)
+        codes = bins_inside(region, shape, feature)
         row = rows.row_of_code[shape.offsets[feature] + codes]
         if not mine:
             assert n_rows == 0

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privatree.learners.tree._region import Shape, codes_inside, fine_grid, whole_box
-from privatree.learners.tree._split import UNITS, UpperSplit, centring
+from privatree.learners.tree._region import FeatureLayout, bins_inside, fine_grid, whole_region
+from privatree.learners.tree._split import UNITS, UpperSplit, split_score
 from privatree.privacy.mechanisms import SequentialExponential
 from privatree.privacy.samplers import precision
 from privatree.privacy.samplers._decay import MIN_FACTOR
@@ -31,8 +31,8 @@ def group_of(centre):
 
 @given(noisy)
 def test_some_class_is_in_the_group_and_some_is_not_and_the_share_is_clamped(noisy_counts):
-    centre = centring(noisy_counts)
-    assert centring(list(noisy_counts)) == centre
+    centre = split_score(noisy_counts)
+    assert split_score(list(noisy_counts)) == centre
     assert len(centre.steps) == len(noisy_counts)
     inside = {step for step in centre.steps if step > 0}
     outside = {step for step in centre.steps if step < 0}
@@ -49,7 +49,7 @@ def test_some_class_is_in_the_group_and_some_is_not_and_the_share_is_clamped(noi
 @pytest.mark.slow
 @given(noisy)
 def test_the_two_groups_are_of_about_the_same_size_and_the_largest_classes_apart(noisy_counts):
-    group = group_of(centring(noisy_counts))
+    group = group_of(split_score(noisy_counts))
     assert 0 not in group
     inside = sum(noisy_counts[label] for label in group)
     assert abs(sum(noisy_counts) - 2 * inside) <= max(noisy_counts)
@@ -73,7 +73,7 @@ def test_the_two_groups_are_of_about_the_same_size_and_the_largest_classes_apart
     ],
 )
 def test_groups_and_shares_of_some_counts(noisy_counts, steps):
-    assert centring(noisy_counts).steps == steps
+    assert split_score(noisy_counts).steps == steps
 
 
 # --- the range: what the guarantee rests on -----------------------------------------------------
@@ -93,7 +93,7 @@ def test_one_record_moves_all_scores_by_amounts_in_an_interval_as_long_as_the_ra
     noisy_counts, seed
 ):
     rng = np.random.default_rng(seed)
-    centre, n_codes = centring(noisy_counts), rng.integers(1, 5, 3).tolist()
+    centre, n_codes = split_score(noisy_counts), rng.integers(1, 5, 3).tolist()
     n_records = int(rng.integers(0, 12))
     rows = np.array([rng.integers(0, size, n_records + 1) for size in n_codes]).T.tolist()
     labels = rng.integers(0, len(noisy_counts), n_records + 1).tolist()
@@ -120,14 +120,14 @@ def law_of_draws(every_way, upper, rate):
     return law
 
 
-def random_counts(rng, shape, box, n_classes, n_records):
-    """Counts of random records in a box, and one record more of any class and codes."""
+def random_counts(rng, shape, region, n_classes, n_records):
+    """Counts of random records in a region, and one record more of any class and codes."""
     labels = rng.integers(0, n_classes, n_records)
     exact_counts = np.zeros((n_classes, shape.offsets[-1]), dtype=np.int64)
     one_more = exact_counts.copy()
     label = rng.integers(n_classes)
-    for feature in range(len(box.low)):
-        inside = shape.offsets[feature] + codes_inside(box, shape, feature)
+    for feature in range(len(region.low)):
+        inside = shape.offsets[feature] + bins_inside(region, shape, feature)
         np.add.at(exact_counts, (labels, rng.choice(inside, n_records)), 1)
         one_more[label, rng.choice(inside)] += 1
     return exact_counts, one_more
@@ -142,17 +142,17 @@ def largest_loss(random_box, every_way, times=1):
     for seed in range(60):
         rng = np.random.default_rng(seed)
         n_classes = int(rng.integers(2, 5))
-        candidates, shape, box = random_box(rng, 4, 3, 1)
-        if not (box.n_inside >= 2).any():
+        candidates, shape, region = random_box(rng, 4, 3, 1)
+        if not (region.n_inside >= 2).any():
             continue
-        centre = centring(rng.integers(0, 30, n_classes).tolist())
+        centre = split_score(rng.integers(0, 30, n_classes).tolist())
         mechanism = SequentialExponential(times * EPSILON, centre.score_range)
-        exact_counts, one_more = random_counts(rng, shape, box, n_classes, int(rng.integers(12)))
+        exact_counts, one_more = random_counts(rng, shape, region, n_classes, int(rng.integers(12)))
         with localcontext(precision(DIGITS)):
             before, after = (
                 law_of_draws(
                     every_way,
-                    UpperSplit(counts, centre, mechanism, shape, fine_grid(candidates), box),
+                    UpperSplit(counts, centre, mechanism, shape, fine_grid(candidates), region),
                     mechanism.rate,
                 )
                 for counts in (exact_counts, exact_counts + one_more)
@@ -176,12 +176,12 @@ def test_half_the_range_would_be_caught(random_box, every_way):
 # --- weights and draws --------------------------------------------------------------------------
 
 
-def by_the_book(exact_counts, steps, rate, shape, masses, box):
+def by_the_book(exact_counts, steps, rate, shape, base_measure, region):
     """The weight of every outcome, (feature, codes on the left): prior times exponential."""
     law = Counter()
-    for feature in np.flatnonzero(box.n_inside >= 2).tolist():
+    for feature in np.flatnonzero(region.n_inside >= 2).tolist():
         start = int(shape.offsets[feature])
-        codes = codes_inside(box, shape, feature).tolist()
+        codes = bins_inside(region, shape, feature).tolist()
         scores = {
             code: sum(s * int(n) for s, n in zip(steps, exact_counts[:, start + code], strict=True))
             for code in codes
@@ -192,11 +192,11 @@ def by_the_book(exact_counts, steps, rate, shape, masses, box):
                 score = sum(scores[code] for code in left)
                 law[feature, left] += exponential(rate, score) / 2 ** len(codes)
             continue
-        whole = sum(int(masses[start + code]) for code in codes[:-1])
+        whole = sum(int(base_measure[start + code]) for code in codes[:-1])
         for place, code in enumerate(codes[:-1], start=1):
             sides = [sum(scores[c] for c in side) for side in (codes[:place], codes[place:])]
             both = sum(exponential(rate, score) for score in sides) / 2
-            law[feature, tuple(codes[:place])] += int(masses[start + code]) * both / whole
+            law[feature, tuple(codes[:place])] += int(base_measure[start + code]) * both / whole
     return law
 
 
@@ -206,17 +206,17 @@ def test_weights_and_draws_are_those_of_all_subsets_and_cuts(
     random_box, every_way, seed, n_classes
 ):
     rng = np.random.default_rng(seed)
-    candidates, shape, box = random_box(rng, 6, 3, 2)
-    if not (box.n_inside >= 2).any():
+    candidates, shape, region = random_box(rng, 6, 3, 2)
+    if not (region.n_inside >= 2).any():
         return
-    centre = centring(rng.integers(0, 100, n_classes).tolist())
+    centre = split_score(rng.integers(0, 100, n_classes).tolist())
     mechanism = SequentialExponential(Fraction(float(10 ** rng.uniform(-4, 2))), centre.score_range)
-    exact_counts, _ = random_counts(rng, shape, box, n_classes, int(rng.integers(0, 20)))
-    upper = UpperSplit(exact_counts, centre, mechanism, shape, fine_grid(candidates), box)
+    exact_counts, _ = random_counts(rng, shape, region, n_classes, int(rng.integers(0, 20)))
+    upper = UpperSplit(exact_counts, centre, mechanism, shape, fine_grid(candidates), region)
     weights = upper.weights()
     with localcontext(precision(DIGITS)):
         expected = by_the_book(
-            exact_counts, centre.steps, mechanism.rate, shape, candidates.masses, box
+            exact_counts, centre.steps, mechanism.rate, shape, candidates.base_measure, region
         )
         by_part = Counter()
         for (feature, left), weight in expected.items():
@@ -240,13 +240,13 @@ def test_weights_and_draws_are_those_of_all_subsets_and_cuts(
 
 def test_512_pure_categories_are_not_lost_below_the_smallest_numbers(make_candidates):
     found = make_candidates([512, 3], [True, False], np.random.default_rng(0))
-    shape, box = Shape(found.offsets, found.is_category), whole_box(found)
+    shape, region = FeatureLayout(found.offsets, found.is_category), whole_region(found)
     exact_counts = np.zeros((2, 515), dtype=np.int64)
     exact_counts[np.arange(512) % 2, np.arange(512)] = 20
     exact_counts[:, 512] = 512 // 2 * 20
-    centre = centring([100, 100])
+    centre = split_score([100, 100])
     mechanism = SequentialExponential(Fraction(1000), centre.score_range)
-    weights = UpperSplit(exact_counts, centre, mechanism, shape, fine_grid(found), box).weights()
+    weights = UpperSplit(exact_counts, centre, mechanism, shape, fine_grid(found), region).weights()
     assert weights.exact_factors[0] == pytest.approx(2.0**-512)
     assert weights.exact_factors[0] > MIN_FACTOR
     assert weights.exact_scores[0] == 256 * 20 * 64
@@ -261,13 +261,13 @@ def test_decided_in_decimals_every_draw_is_the_same(random_box, layered):
     drawn = set()
     for seed in range(15):
         rng = np.random.default_rng(seed)
-        candidates, shape, box = random_box(rng, 6, 3, 1)
-        if not (box.n_inside >= 2).any():
+        candidates, shape, region = random_box(rng, 6, 3, 1)
+        if not (region.n_inside >= 2).any():
             continue
-        centre = centring([30, 50, 20])
+        centre = split_score([30, 50, 20])
         mechanism = SequentialExponential(Fraction(1), centre.score_range)
-        exact_counts, _ = random_counts(rng, shape, box, 3, 20)
-        arguments = exact_counts, centre, mechanism, shape, fine_grid(candidates), box
+        exact_counts, _ = random_counts(rng, shape, region, 3, 20)
+        arguments = exact_counts, centre, mechanism, shape, fine_grid(candidates), region
         for source in range(10):
             results = [
                 kind(*arguments).draw(mechanism.open(layered(source)))

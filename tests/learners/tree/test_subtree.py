@@ -1,4 +1,4 @@
-"""A block through its records: the same law in parts, in floats and in decimals."""
+"""A subtree through its records: the same law in parts, in floats and in decimals."""
 
 from collections import Counter
 from dataclasses import replace
@@ -12,23 +12,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privatree.counting import CodedRecords
+from privatree.counting import BinnedRecords
 from privatree.counting import _counts as counts
 from privatree.learners.tree._region import (
-    Shape,
-    codes_inside,
+    FeatureLayout,
+    bins_inside,
     fine_grid,
     narrowed,
     splits_on,
-    whole_box,
+    whole_region,
 )
 from privatree.learners.tree._subtree import (
     STOP,
-    Block,
-    block_weights,
+    Subtree,
     differences,
     draw_last_level,
     first_split,
+    subtree_weights,
 )
 from privatree.privacy import Randomness
 from privatree.privacy.mechanisms import Draw
@@ -40,10 +40,10 @@ DIGITS = 40
 seeds = st.integers(0, 2**32)
 
 
-def weights_of(small, block=None):
-    block = small.block if block is None else block
+def weights_of(small, subtree=None):
+    subtree = small.subtree if subtree is None else subtree
     records = small.records
-    return block_weights(records, {0: block}, records.class_counts(), small.shape)[0]
+    return subtree_weights(records, {0: subtree}, records.class_counts(), small.shape)[0]
 
 
 def in_decimals(weights):
@@ -56,7 +56,7 @@ def exponential(rate, score):
     return (Decimal(rate.numerator) * int(score) / rate.denominator).exp()
 
 
-# --- the weights of what a block begins with ----------------------------------------------------
+# --- the weights of what a subtree begins with ----------------------------------------------------
 
 
 @pytest.mark.slow
@@ -91,7 +91,7 @@ def test_floats_decimals_and_all_trees_agree(
 def test_several_blocks_of_a_level_in_threads_weigh_the_same(monkeypatch, random_block, n_levels):
     """Three nodes, the records of each dealt out to it."""
     small = random_block(np.random.default_rng(7), 3, n_levels)
-    assert small.block.levels == n_levels
+    assert small.subtree.levels == n_levels
     rng = np.random.default_rng(8)
     apart = [replace(small, codes=small.codes[some], labels=small.labels[some])
              for some in (rng.random((3, len(small.labels))) < 0.5)]  # fmt: skip
@@ -100,30 +100,32 @@ def test_several_blocks_of_a_level_in_threads_weigh_the_same(monkeypatch, random
     codes = np.concatenate([part.codes for part in apart])
     n_codes = small.candidates.n_codes
     which = np.repeat([0, 1, 2], [len(part.labels) for part in apart]).astype(np.uint8)
-    records = CodedRecords(
+    records = BinnedRecords(
         np.column_stack([codes, which]),
         [*n_codes, 3],
         np.concatenate([part.labels for part in apart]),
         3,
     )
     records.descend(np.array([len(n_codes)], dtype=np.int32), np.array([range(9)], dtype=np.int32))
-    # the column that dealt them out is one more feature, of a single code in every box
-    shape = Shape(np.append(small.shape.offsets, small.shape.offsets[-1] + 3),
+    # the column that dealt them out is one more feature, of a single code in every region
+    shape = FeatureLayout(np.append(small.shape.offsets, small.shape.offsets[-1] + 3),
                   np.append(small.shape.is_category, True))  # fmt: skip
-    box = small.box._replace(
-        low=np.append(small.box.low, 0),
-        high=np.append(small.box.high, 3),
-        inside=np.append(small.box.inside, [True, False, False]),
-        n_inside=np.append(small.box.n_inside, 1),
+    region = small.region._replace(
+        low=np.append(small.region.low, 0),
+        high=np.append(small.region.high, 3),
+        inside=np.append(small.region.inside, [True, False, False]),
+        n_inside=np.append(small.region.n_inside, 1),
     )
     grids = tuple(
         grid._replace(mass=np.append(grid.mass, [0.0] * 3), below=np.append(grid.below, [0] * 3))
         for grid in small.grids
     )
-    block = Block(small.rate, decay_table(small.rate, len(codes)), grids, box)
+    subtree = Subtree(small.rate, decay_table(small.rate, len(codes)), grids, region)
     for few_records in (10**9, 1):
         monkeypatch.setattr(counts, "_FEW_RECORDS", few_records)
-        found = block_weights(records, dict.fromkeys((0, 2), block), records.class_counts(), shape)
+        found = subtree_weights(
+            records, dict.fromkeys((0, 2), subtree), records.class_counts(), shape
+        )
         assert set(found) == {0, 2}
         for node, weights in found.items():
             kept = [*range(len(alone[node].exact_factors) - 1), -1]
@@ -145,21 +147,21 @@ def test_several_blocks_of_a_level_in_threads_weigh_the_same(monkeypatch, random
 def test_a_part_weighs_as_much_as_all_that_can_follow_it(random_block, n_classes, n_levels, seed):
     """The marginal is the sum of what the conditional draws from, for every part."""
     small = random_block(np.random.default_rng(seed), n_classes, n_levels)
-    block, shape = small.block, small.shape
-    if block.levels == 1:
+    subtree, shape = small.subtree, small.shape
+    if subtree.levels == 1:
         return
     precise = in_decimals(weights_of(small))
-    splits = splits_on(block.grids[0], block.box, shape)
+    splits = splits_on(subtree.grids[0], subtree.region, shape)
     assert {split.part for split in splits} == {
         part for part, weight in enumerate(precise[:-1]) if weight
     }
-    stop = Decimal(STOP[block.levels])
+    stop = Decimal(STOP[subtree.levels])
     with localcontext(precision(DIGITS)):
-        below = block.below_top(block.box).where_it_begins(shape)
+        below = subtree.below_top(subtree.region).without_empty_levels(shape)
         expected = stop * sum(in_decimals(weights_of(small, below)))
         assert abs(precise[-1] - expected) <= Decimal("1e-24") * expected
         for split in splits:
-            feature, *sides = first_split(split.part, block.box, shape)
+            feature, *sides = first_split(split.part, subtree.region, shape)
             assert feature == split.feature
             np.testing.assert_array_equal(sides[0], split.left)
             np.testing.assert_array_equal(sides[1], split.right)
@@ -169,12 +171,12 @@ def test_a_part_weighs_as_much_as_all_that_can_follow_it(random_block, n_classes
             records.descend(np.array([feature], dtype=np.int32), children)
             exact_counts = np.zeros((2, n_classes, int(shape.offsets[-1])), dtype=np.int64)
             exact_counts[: records.n_nodes] = records.class_counts()
-            blocks = {
-                side: block.below_top(narrowed(block.box, shape, feature, codes))
+            subtrees = {
+                side: subtree.below_top(narrowed(subtree.region, shape, feature, codes))
                 for side, codes in enumerate(sides)
             }
-            blocks = {side: each.where_it_begins(shape) for side, each in blocks.items()}
-            weights = block_weights(records, blocks, exact_counts, shape)
+            subtrees = {side: each.without_empty_levels(shape) for side, each in subtrees.items()}
+            weights = subtree_weights(records, subtrees, exact_counts, shape)
             expected = (1 - stop) * split.share.numerator / split.share.denominator
             for each in weights.values():
                 expected *= sum(in_decimals(each))
@@ -186,17 +188,17 @@ def test_a_part_weighs_as_much_as_all_that_can_follow_it(random_block, n_classes
 
 def test_levels_without_a_candidate_are_left_out(make_candidates):
     found = make_candidates([8, 3], [False, True], np.random.default_rng(0))
-    shape, box = Shape(found.offsets, found.is_category), whole_box(found)
+    shape, region = FeatureLayout(found.offsets, found.is_category), whole_region(found)
     fine = fine_grid(found)
 
     def only(*cuts):
         mass = np.where(np.isin(np.arange(11), cuts), fine.mass, 0)
         return fine._replace(mass=mass, below=(np.cumsum(mass) - mass).astype(np.int64))
 
-    block = Block(Fraction(1), decay_table(Fraction(1), 5), (only(4), only(2, 4), fine), box)
-    assert block.levels == 3
-    assert block.where_it_begins(shape) == block
-    no_categories = narrowed(box, shape, 1, np.array([2]))
+    subtree = Subtree(Fraction(1), decay_table(Fraction(1), 5), (only(4), only(2, 4), fine), region)
+    assert subtree.levels == 3
+    assert subtree.without_empty_levels(shape) == subtree
+    no_categories = narrowed(region, shape, 1, np.array([2]))
     for codes, n_levels in (
         (range(3, 6), 3),
         (range(5), 2),
@@ -205,33 +207,32 @@ def test_levels_without_a_candidate_are_left_out(make_candidates):
         ([2], 1),
     ):
         within = narrowed(no_categories, shape, 0, np.array(codes))
-        begun = block.below_top(within)
+        begun = subtree.below_top(within)
         assert begun.levels == 2
-        begun = replace(block, box=within).where_it_begins(shape)
+        begun = replace(subtree, region=within).without_empty_levels(shape)
         assert begun.levels == n_levels
-        assert begun.grids == block.grids[3 - n_levels :]
+        assert begun.grids == subtree.grids[3 - n_levels :]
         # a category feature has candidates on every grid
-        assert replace(block, box=narrowed(box, shape, 0, np.array(codes))).where_it_begins(
-            shape
-        ).levels == 3  # fmt: skip
+        inside = replace(subtree, region=narrowed(region, shape, 0, np.array(codes)))
+        assert inside.without_empty_levels(shape).levels == 3
 
 
 def test_where_nothing_can_be_split_there_is_only_a_label(make_candidates):
     found = make_candidates([1, 3], [False, True], np.random.default_rng(0))
-    shape = Shape(found.offsets, found.is_category)
-    box = narrowed(whole_box(found), shape, 1, np.array([1]))
-    records = CodedRecords(
+    shape = FeatureLayout(found.offsets, found.is_category)
+    region = narrowed(whole_region(found), shape, 1, np.array([1]))
+    records = BinnedRecords(
         np.array([[0, 1]] * 3, np.uint8), (1, 3), np.array([0, 1, 1], np.uint8), 2
     )
-    block = Block(Fraction(1), decay_table(Fraction(1), 3), (fine_grid(found),) * 3, box)
-    block = block.where_it_begins(shape)
-    assert block.levels == 1
-    weights = block_weights(records, {0: block}, records.class_counts(), shape)[0]
+    subtree = Subtree(Fraction(1), decay_table(Fraction(1), 3), (fine_grid(found),) * 3, region)
+    subtree = subtree.without_empty_levels(shape)
+    assert subtree.levels == 1
+    weights = subtree_weights(records, {0: subtree}, records.class_counts(), shape)[0]
     assert weights.exact_factors.tolist()[:-1] == [0.0] * 4
     assert weights.exact_scores[-1] == 2
     assert weights.exact_factors[-1] == pytest.approx((1 + np.exp(-1)) / 2)
     drawn = draw_last_level(
-        Draw(Fraction(1), Randomness(0)), weights, records.class_counts()[0], block, shape
+        Draw(Fraction(1), Randomness(0)), weights, records.class_counts()[0], subtree, shape
     )
     assert drawn.feature is None
     assert len(drawn.left)
@@ -261,14 +262,18 @@ def test_many_pure_categories_are_not_lost_below_the_smallest_numbers(
         [False] * n_numbers + [True],
         np.random.default_rng(0),
     )
-    shape, box, fine = Shape(found.offsets, found.is_category), whole_box(found), fine_grid(found)
+    shape, region, fine = (
+        FeatureLayout(found.offsets, found.is_category),
+        whole_region(found),
+        fine_grid(found),
+    )
     codes = np.array(list(product(*[(0, 1)] * n_numbers, range(n_categories))), dtype=np.uint16)
     labels = (codes.sum(axis=1) % 2).astype(np.uint8)
     codes, labels = np.repeat(codes, 15, axis=0), np.repeat(labels, 15)
-    records = CodedRecords(codes, found.n_codes, labels, 2)
+    records = BinnedRecords(codes, found.n_codes, labels, 2)
     rate = Fraction(50)
-    block = Block(rate, decay_table(rate, len(labels)), (fine,) * n_levels, box)
-    weights = block_weights(records, {0: block}, records.class_counts(), shape)[0]
+    subtree = Subtree(rate, decay_table(rate, len(labels)), (fine,) * n_levels, region)
+    weights = subtree_weights(records, {0: subtree}, records.class_counts(), shape)[0]
     part = 0  # the first number, or, without one, all subsets of the categories
     lowest = 0.95 * 2.0**-n_categories
     two = 0.4 * lowest**2  # beside the number, the categories could be split
@@ -301,7 +306,7 @@ def test_decided_in_decimals_every_draw_is_the_same(
     for seed in range(12):
         small = random_block(np.random.default_rng(seed), n_classes, n_levels)
         small = replace(small, rate=Fraction(1, 5))
-        if small.block.levels < n_levels:
+        if small.subtree.levels < n_levels:
             continue
         weights = weights_of(small)
         hidden = weights._replace(relative_error=np.inf, precise=cache(weights.precise))
@@ -317,10 +322,10 @@ def test_decided_in_decimals_every_draw_is_the_same(
 
 def law_of_draws(small, every_way):
     """The probability of every tree of one level: the label of each code of its feature."""
-    weights, block, exact_counts = weights_of(small), small.block, small.exact_counts
+    weights, subtree, exact_counts = weights_of(small), small.subtree, small.exact_counts
 
     def draw(one_way):
-        return draw_last_level(one_way, weights, exact_counts, block, small.shape)
+        return draw_last_level(one_way, weights, exact_counts, subtree, small.shape)
 
     law = Counter()
     for last, chance in every_way(small.rate, draw):
@@ -336,9 +341,9 @@ def law_of_draws(small, every_way):
 
 def law_by_the_book(small):
     """The same from the formulas."""
-    box, shape = small.box, small.shape
+    region, shape = small.region, small.shape
     rows = list(zip(small.codes.tolist(), small.labels.tolist(), strict=True))
-    active = np.flatnonzero(box.n_inside >= 2).tolist()
+    active = np.flatnonzero(region.n_inside >= 2).tolist()
     stop = Decimal(STOP[1]) if active else Decimal(1)
     classes, law = range(small.n_classes), Counter()
     pairs = [(a, b) for a in classes for b in classes if a != b]
@@ -346,9 +351,9 @@ def law_by_the_book(small):
         score = sum(y == label for _, y in rows)
         law["no split", label] += stop / small.n_classes * exponential(small.rate, score)
     for feature in active:
-        codes = codes_inside(box, shape, feature).tolist()
-        masses = small.candidates.masses[shape.offsets[feature] :].tolist()
-        lefts = [(tuple(code <= cut for code in codes), masses[cut]) for cut in codes[:-1]]
+        codes = bins_inside(region, shape, feature).tolist()
+        base_measure = small.candidates.base_measure[shape.offsets[feature] :].tolist()
+        lefts = [(tuple(code <= cut for code in codes), base_measure[cut]) for cut in codes[:-1]]
         if shape.is_category[feature]:
             lefts = [(chosen, 1) for chosen in product((True, False), repeat=len(codes))]
         whole = sum(mass for _, mass in lefts)

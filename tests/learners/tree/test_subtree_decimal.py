@@ -39,25 +39,25 @@ def used(rows):
 
 
 def precise_parts(small, precise):
-    """What a block begins with, by `precise`, and the counts it needs."""
-    block, records, shape = small.block, small.records, small.shape
+    """What a subtree begins with, by `precise`, and the counts it needs."""
+    subtree, records, shape = small.subtree, small.records, small.shape
     exact_counts = small.exact_counts
     totals = exact_counts[:, : shape.offsets[1]].sum(axis=1)
-    fine = block.grids[-1]
-    if block.levels == 1:
-        return precise.one_level(differences(exact_counts), totals, fine, block.box)
-    rows = groups(block.grids[-2], block.box, shape)
+    fine = subtree.grids[-1]
+    if subtree.levels == 1:
+        return precise.one_level(differences(exact_counts), totals, fine, subtree.region)
+    rows = groups(subtree.grids[-2], subtree.region, shape)
     middle = [rows_of(feature, rows, shape) for feature in used(rows)]
-    if block.levels == 2:
+    if subtree.levels == 2:
         found = [records.pair_counts(0, each) for each in middle]
         tables, totals = (np.concatenate(part) for part in zip(*found, strict=True))
-        return precise.two_levels(tables, totals, block.grids[0], fine, rows, block.box)
-    upper_rows = groups(block.grids[0], block.box, shape)
+        return precise.two_levels(tables, totals, subtree.grids[0], fine, rows, subtree.region)
+    upper_rows = groups(subtree.grids[0], subtree.region, shape)
 
     def triples(feature):
         return records.triple_counts(0, rows_of(feature, upper_rows, shape), middle)
 
-    return precise.three_levels(triples, block.grids, upper_rows, rows, block.box)
+    return precise.three_levels(triples, subtree.grids, upper_rows, rows, subtree.region)
 
 
 @pytest.mark.slow
@@ -84,11 +84,11 @@ def test_weights_are_the_sums_over_all_trees(
 def test_random_blocks_are_of_every_kind(random_block):
     """Otherwise the comparison above compares little."""
     small = [random_block(np.random.default_rng(seed), 3, 3) for seed in range(200)]
-    deep = [each for each in small if each.block.levels == 3]
+    deep = [each for each in small if each.subtree.levels == 3]
     assert 100 < len(deep) < 200
     assert any(each.shape.is_category.all() for each in deep)
     assert any(not each.shape.is_category.any() for each in deep)
-    assert any((each.box.n_inside < np.diff(each.shape.offsets)).any() for each in deep)
+    assert any((each.region.n_inside < np.diff(each.shape.offsets)).any() for each in deep)
     assert any(len(each.labels) == 0 for each in small)
 
 

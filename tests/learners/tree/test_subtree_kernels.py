@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from privatree.counting import Rows
 from privatree.learners.tree._region import (
-    Shape,
+    FeatureLayout,
     both_sides,
     fine_grid,
     groups,
     splits_on,
-    whole_box,
+    whole_region,
 )
 from privatree.learners.tree._subtree import differences
 from privatree.learners.tree._subtree_decimal import PreciseWeights
@@ -70,17 +70,17 @@ def sum_of(parts):
 
 
 def many_records(random_box, rng, n_classes):
-    """Counts of up to millions of records in a box; every feature has all of them."""
-    candidates, shape, box = random_box(rng)
+    """Counts of up to millions of records in a region; every feature has all of them."""
+    candidates, shape, region = random_box(rng)
     sizes = rng.integers(0, 10 ** rng.integers(0, 7), n_classes)
     exact_counts = np.zeros((n_classes, shape.offsets[-1]), dtype=np.int64)
-    for feature in range(len(box.low)):
+    for feature in range(len(region.low)):
         start, stop = shape.offsets[feature : feature + 2]
-        inside = box.inside[start:stop]
+        inside = region.inside[start:stop]
         for label in range(n_classes):
             shares = inside * rng.exponential(size=stop - start) ** rng.integers(1, 6)
             exact_counts[label, start:stop] = rng.multinomial(sizes[label], shares / shares.sum())
-    return candidates, shape, box, exact_counts, sizes
+    return candidates, shape, region, exact_counts, sizes
 
 
 @pytest.mark.slow
@@ -90,13 +90,13 @@ def many_records(random_box, rng, n_classes):
 @given(seed=seeds)
 def test_one_level_is_as_precise_as_promised(random_box, rate, n_classes, seed):
     rng, rate = np.random.default_rng(seed), Fraction(rate)
-    candidates, shape, box, exact_counts, sizes = many_records(random_box, rng, n_classes)
+    candidates, shape, region, exact_counts, sizes = many_records(random_box, rng, n_classes)
     fine, n_codes = fine_grid(candidates), exact_counts.shape[1]
     decays = decay_table(rate, int(sizes.sum()))
     scores, factors = np.full(n_codes + 1, -5), np.full(n_codes + 1, 7.0)  # from before
-    arguments = differences(exact_counts), sizes, shape, fine, box, decays
+    arguments = differences(exact_counts), sizes, shape, fine, region, decays
     one_level(*arguments, scores, factors)
-    expected = in_decimals(rate, shape, "one_level", *arguments[:2], fine, box)
+    expected = in_decimals(rate, shape, "one_level", *arguments[:2], fine, region)
     bound = relative_error(1, n_codes + 1, n_classes)
     assert bound < 1e-10
     assert largest_error(rate, scores, factors, expected) <= bound
@@ -138,8 +138,8 @@ def test_a_total_is_the_sum_whatever_the_order_and_skips_what_cannot_be_drawn():
 
 def pair_tables(small, times):
     """The rows of the grid above the lowest level, as if each record were there `times` times."""
-    shape, block = small.shape, small.block
-    rows = groups(block.grids[-2], block.box, shape)
+    shape, subtree = small.shape, small.subtree
+    rows = groups(subtree.grids[-2], subtree.region, shape)
     middle = [
         Rows(
             feature,
@@ -160,23 +160,25 @@ def pair_tables(small, times):
 def test_two_levels_are_as_precise_as_promised(random_block, n_classes, seed):
     rng = np.random.default_rng(seed)
     small = random_block(rng, n_classes, 2)
-    block, shape, rate = small.block, small.shape, small.rate
-    if block.levels < 2:
+    subtree, shape, rate = small.subtree, small.shape, small.rate
+    if subtree.levels < 2:
         return
     times = int(rng.choice([1, 1000, 10**6]))
     rows, middle, tables, totals = pair_tables(small, times)
     n_codes = int(shape.offsets[-1])
     decays = decay_table(rate, times * len(small.labels))
     scores, factors = np.zeros(n_codes + 1, dtype=np.int64), np.zeros(n_codes + 1)
-    arguments = tables, totals, shape, *block.grids, rows, block.box.copy(), decays
-    before = block.box.copy()
+    arguments = tables, totals, shape, *subtree.grids, rows, subtree.region.copy(), decays
+    before = subtree.region.copy()
     score, weight = two_levels_total(*arguments, scratch(n_classes, n_codes), scores, factors)
-    expected = in_decimals(rate, shape, "two_levels", tables, totals, *block.grids, rows, block.box)
+    expected = in_decimals(
+        rate, shape, "two_levels", tables, totals, *subtree.grids, rows, subtree.region
+    )
     bound = relative_error(2, n_codes + 1, n_classes)
     assert largest_error(rate, scores, factors, expected) <= bound
     assert largest_error(rate, [score], np.array([weight]), {0: sum_of(expected)}) <= 2 * bound
     for one, two in zip(arguments[6], before, strict=True):
-        np.testing.assert_array_equal(one, two, "the box is as it was")
+        np.testing.assert_array_equal(one, two, "the region is as it was")
 
     # the same, a feature at a time
     all_differences = small.exact_counts[1:] - small.exact_counts[:1]
@@ -186,8 +188,8 @@ def test_two_levels_are_as_precise_as_promised(random_block, n_classes, seed):
         first, last = rows.firsts[group.feature : group.feature + 2]
         feature_of_two_levels(
             group.feature, tables[first:last], totals[first:last],
-            times * all_differences, times * all_totals, shape, *block.grids, rows,
-            block.box.copy(), decays, scratch(n_classes, n_codes), *again,
+            times * all_differences, times * all_totals, shape, *subtree.grids, rows,
+            subtree.region.copy(), decays, scratch(n_classes, n_codes), *again,
         )  # fmt: skip
     np.testing.assert_array_equal(again[0][:-1], np.where(again[1] > 0, scores, 0)[:-1])
     np.testing.assert_array_equal(again[1][:-1], factors[:-1])
@@ -199,26 +201,26 @@ def test_two_levels_are_as_precise_as_promised(random_block, n_classes, seed):
 def test_three_levels_are_as_precise_as_promised(random_block, n_classes, seed):
     rng = np.random.default_rng(seed)
     small = random_block(rng, n_classes, 3)
-    block, shape, rate = small.block, small.shape, small.rate
-    if block.levels < 3:
+    subtree, shape, rate = small.subtree, small.shape, small.rate
+    if subtree.levels < 3:
         return
     times = int(rng.choice([1, 1000, 10**6]))
     rows, _, tables, totals = pair_tables(small, times)
-    upper, *grids = block.grids
+    upper, *grids = subtree.grids
     decays = decay_table(rate, times * len(small.labels))
-    splits = splits_on(upper, block.box, shape)
+    splits = splits_on(upper, subtree.region, shape)
     split = splits[rng.integers(len(splits))]
     chosen = np.isin(small.codes[:, split.feature], split.left)
     part = replace(small, codes=small.codes[chosen], labels=small.labels[chosen])
     _, _, left, left_totals = pair_tables(part, times)
-    boxes = both_sides(block.box, shape, split)
+    regions = both_sides(subtree.region, shape, split)
     score, weight = part_of_three_levels(
-        left, left_totals, tables, totals, shape, *grids, rows, *boxes, decays
+        left, left_totals, tables, totals, shape, *grids, rows, *regions, decays
     )
     sides = [(left, left_totals), (tables - left, totals - left_totals)]
     expected = [
-        sum_of(in_decimals(rate, shape, "two_levels", *side, *grids, rows, box))
-        for side, box in zip(sides, boxes, strict=True)
+        sum_of(in_decimals(rate, shape, "two_levels", *side, *grids, rows, region))
+        for side, region in zip(sides, regions, strict=True)
     ]
     with localcontext(precision(DIGITS)):
         both = expected[0] * expected[1]
@@ -228,18 +230,18 @@ def test_three_levels_are_as_precise_as_promised(random_block, n_classes, seed):
 
 def test_features_with_a_candidate_on_the_grid_are_counted(make_candidates):
     found = make_candidates([3, 4, 2, 1], [False, True, False, True], np.random.default_rng(0))
-    shape, box = Shape(found.offsets, found.is_category), whole_box(found)
+    shape, region = FeatureLayout(found.offsets, found.is_category), whole_region(found)
     fine = fine_grid(found)
 
-    def count(grid, box):
-        return count_active(shape, grid, box.low, box.high, box.n_inside)
+    def count(grid, region):
+        return count_active(shape, grid, region.low, region.high, region.n_inside)
 
-    assert count(fine, box) == 3
+    assert count(fine, region) == 3
     coarse = fine._replace(mass=fine.mass * 0, below=fine.below * 0)
-    assert count(coarse, box) == 1, "categories are candidates on any grid"
-    box.n_inside[1] = 1
-    assert count(coarse, box) == 0
-    assert count(fine, box) == 2
+    assert count(coarse, region) == 1, "categories are candidates on any grid"
+    region.n_inside[1] = 1
+    assert count(coarse, region) == 0
+    assert count(fine, region) == 2
 
 
 def test_the_error_grows_with_levels_parts_and_classes():

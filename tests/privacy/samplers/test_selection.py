@@ -67,10 +67,10 @@ def precise_weights(
 ) -> list[Fraction]:
     """The weights to 200 digits."""
     best = max(Fraction(score) for score in scores.tolist())
-    masses = [1.0] * len(scores) if measure is None else measure.tolist()
+    base_measure = [1.0] * len(scores) if measure is None else measure.tolist()
     weights = []
     with localcontext(Context(prec=250, Emax=10**17, Emin=-(10**17))):
-        for score, mass in zip(scores.tolist(), masses, strict=True):
+        for score, mass in zip(scores.tolist(), base_measure, strict=True):
             exponent = rate * (Fraction(score) - best)
             power = (Decimal(exponent.numerator) / Decimal(exponent.denominator)).exp()
             fraction = Fraction(power) if power > Decimal("1e-1000") else Fraction(0)
@@ -170,8 +170,8 @@ def test_select_at_the_border_of_two_candidates(name: str, bits: int) -> None:
     scores, rate, measure = CASES[name]
     for other in range(1, len(scores)):
         pair = [0, other]
-        masses = None if measure is None else measure[pair]
-        weights = precise_weights(scores[pair], rate, masses)
+        base_measure = None if measure is None else measure[pair]
+        weights = precise_weights(scores[pair], rate, base_measure)
         share = weights[0] / sum(weights)
         border = (share * 2**bits).__floor__()
         for numerator in range(border - 2, border + 3):
@@ -180,7 +180,7 @@ def test_select_at_the_border_of_two_candidates(name: str, bits: int) -> None:
             if Fraction(numerator, 2**bits) == share:
                 continue
             source = Scripted(numerator, bits)
-            chosen = select(scores[pair], rate, source, masses)
+            chosen = select(scores[pair], rate, source, base_measure)
             assert chosen == (Fraction(numerator, 2**bits) >= share)
             assert source.drawn > 64, "the uniform number was meant to be too close for floats"
 

@@ -14,7 +14,7 @@ from privatree.errors import ParameterError
 from privatree.reproduction.loading import _mnist as mnist
 from privatree.reproduction.running import _backdoor as backdoor
 from privatree.reproduction.running._backdoor import Backdoor, n_training, paper_attack
-from privatree.reproduction.running._tasks import experimenting
+from privatree.reproduction.running._tasks import suppress_expected_warnings
 from privatree.robustness.attacks import _attacks as attacks
 
 
@@ -144,7 +144,7 @@ def test_the_trigger_is_void_where_its_pixels_have_no_range(tiny_mnist: Path, me
         poisoned = attack.poison(records.frame, records.labels.to_numpy(object), 60)
         training = Training(records.schema, 1000.0, 2, 0)
         classifier = methods.get(method).classifier(training)
-        with experimenting():
+        with suppress_expected_warnings():
             classifier.fit(poisoned.X, poisoned.y)
         zeros = records.frame[records.labels == "0"]
         shown = classifier.predict(attack.apply(zeros))

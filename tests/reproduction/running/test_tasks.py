@@ -309,7 +309,7 @@ def test_what_is_wrong_with_a_method_is_not_hidden(watched: Watched) -> None:
 
 
 def test_other_warnings_are_shown() -> None:
-    with tasks.experimenting(), pytest.raises(UserWarning, match="look"):
+    with tasks.suppress_expected_warnings(), pytest.raises(UserWarning, match="look"):
         warnings.warn("look", stacklevel=1)
 
 

@@ -18,10 +18,10 @@ from spark_cluster import java, running_cluster
 
 from privatree import PaperPrivaTreeClassifier, PrivaTreeClassifier
 from privatree.audit import file_pairs
-from privatree.baselines.paper._value_counts import TallyQuestion
-from privatree.counting import Candidates, Coder
+from privatree.baselines.paper._value_counts import ValueCountsQuery
+from privatree.counting import Binner, Candidates
 from privatree.counting._counts import Router
-from privatree.counting._queries import CountQuestion
+from privatree.counting._queries import CountQuery
 from privatree.errors import PaperClaimWarning, ParameterError, SchemaError, SourceError
 from privatree.schema import Categorical, Numeric, Schema
 from privatree.sources import CsvSource, ParquetSource, SparkSource
@@ -40,7 +40,7 @@ SCHEMA = Schema(
     classes=["low", "high"],
 )
 CANDIDATES = Candidates.of(SCHEMA, 16)
-CODER = Coder(SCHEMA, CANDIDATES.cuts, CANDIDATES.groups, CANDIDATES.n_codes)
+BINNER = Binner(SCHEMA, CANDIDATES.cuts, CANDIDATES.groups, CANDIDATES.n_codes)
 CLUSTER = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
@@ -98,18 +98,18 @@ def records(n=3000, seed=1):
 
 def one_split():
     """All that is young goes left; both sides are asked about."""
-    children = np.array([[1] * 8 + [2] * (CODER.n_codes[0] - 8)], dtype=np.int32)
+    children = np.array([[1] * 8 + [2] * (BINNER.n_codes[0] - 8)], dtype=np.int32)
     router = Router(
         features=np.array([0, -1, -1], np.int32),
         split_of=np.array([0, -1, -1], np.int32),
         children=children,
         places=np.array([-1, 0, 1], np.int32),
     )
-    return CountQuestion(CODER, router, (None, None))
+    return CountQuery(BINNER, router, (None, None))
 
 
-def in_memory(question, table):
-    answer = question.start()
+def in_memory(query, table):
+    answer = query.start()
     answer.add(frame_batch(table.select(SCHEMA.names), table["label"], SCHEMA))
     return answer
 
@@ -134,8 +134,8 @@ def data_frame(spark, table, partitions):
 def test_counts_are_those_in_memory(spark):
     table = records()
     source = opened(data_frame(spark, table, 5))
-    for question in (one_split(), TallyQuestion(SCHEMA, (0, 2))):
-        found, expected = source.answer(question), in_memory(question, table)
+    for query in (one_split(), ValueCountsQuery(SCHEMA, (0, 2))):
+        found, expected = source.answer(query), in_memory(query, table)
         assert contents(found) == contents(expected)
         assert found.exact_rows == 3000
     assert source.n_passes == 2
@@ -305,10 +305,10 @@ def test_an_interrupted_pass_is_cancelled(spark, tmp_path):
 class ArmedInTheSecondPass(SparkSource):
     folder = None
 
-    def _answer(self, question, advance):
+    def _answer(self, query, advance):
         if self.n_passes == 2:
             (self.folder / "armed").touch()
-        return super()._answer(question, advance)
+        return super()._answer(query, advance)
 
 
 def test_a_worker_killed_during_the_second_pass_changes_nothing(spark, cluster, tmp_path):

@@ -7,8 +7,8 @@ between two tables is a sum over the nodes at which the two differ: for neighbou
 path of the record that was added. The largest ratio follows by recursion, without a list of trees.
 
 Noisy counts count as released, so the transcript tells at least as much as the tree does. Whatever
-decides (kind of stage, budget, box, score) must be the same in both tables once the transcript is:
-if it is not, the loss is infinite.
+decides (kind of stage, budget, region, score) must be the same in both tables once the transcript
+is: if it is not, the loss is infinite.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from privatree.audit.exact._enumeration import (
     executions,
 )
 from privatree.audit.exact._universe import Table, Universe
-from privatree.counting import CodedRecords
+from privatree.counting import BinnedRecords
 from privatree.learners.tree import (
-    BlockNode,
-    Box,
     Growth,
     Node,
     OpenNode,
     RecordPlan,
+    Region,
     SplittingNode,
+    SubtreeNode,
 )
 from privatree.model import Tree
 from privatree.privacy import Ledger, Randomness, Spend
@@ -54,7 +54,7 @@ class Decision(NamedTuple):
     """Something that records decided although the same values had been released."""
 
     step: str
-    """Where: "number of records", "next stage", "split" or "block"."""
+    """Where: "number of records", "next stage", "split" or "subtree"."""
     what: str
     """Which outcomes are possible, or what follows an outcome."""
     tables: tuple[Table, Table]
@@ -70,7 +70,7 @@ class PrivacyLoss(NamedTuple):
     """The most that the ledger recorded for the records in which tables differ."""
     stages: dict[tuple[str, int], float]
     """By purpose of the spend and depth of the node: the largest loss of that stage alone, as a
-    share of its epsilon. (A block includes noisy counts of its leaves.)"""
+    share of its epsilon. (A subtree includes noisy counts of its leaves.)"""
     tables: tuple[Table, Table] | None
     """The two tables with the largest loss; None if no two were compared."""
     decision: Decision | None
@@ -209,10 +209,10 @@ class _Steps:
             children = [growth.begin(ledger)]
         elif isinstance(node, OpenNode):
             children = [growth.ready(replace(node, number=0, ledger=ledger))]
-        elif isinstance(node, SplittingNode | BlockNode):
+        elif isinstance(node, SplittingNode | SubtreeNode):
             draw = ScriptedDraw(node.draw, script)
             children = growth.next_level([replace(node, number=0, ledger=ledger, draw=draw)])
-        tables = tuple(self._part(table, child.box) for child in children)
+        tables = tuple(self._part(table, child.region) for child in children)
         self._check(records, children, tables)
         spends = tuple(account.spends())
         return _Outcome(
@@ -225,34 +225,40 @@ class _Steps:
             builder.built,
         )
 
-    def _part(self, table: Table, box: Box) -> Table:
-        key = box.inside.tobytes()
+    def _part(self, table: Table, region: Region) -> Table:
+        key = region.inside.tobytes()
         if key not in self._inside:
-            self._inside[key] = self.universe.inside(box)
+            self._inside[key] = self.universe.inside(region)
         return tuple(count * inside for count, inside in zip(table, self._inside[key], strict=True))
 
     def _check(
-        self, records: CodedRecords, children: Sequence[Node], tables: Sequence[Table]
+        self, records: BinnedRecords, children: Sequence[Node], tables: Sequence[Table]
     ) -> None:
-        """Records must be where the boxes say."""
+        """Records must be where the regions say."""
         exact_totals = records.class_totals()
         shape = len(tables), -1, len(self.universe.schema.classes)
         expected = np.array(tables, dtype=np.int64).reshape(shape).sum(axis=1) if tables else []
         given = [child.exact_totals for child in children if isinstance(child, OpenNode)]
         if any(not np.array_equal(of, expected) for of in (exact_totals, given) if len(of)):
-            raise RuntimeError("the records of a node are not those of its box.")
+            raise RuntimeError("the records of a node are not those of its region.")
 
 
 def _state(node: Node | None) -> Hashable:
     """What is public about a node on its way."""
     match node:
         case OpenNode():
-            return "open", _bytes(node.box), node.at
+            return "open", _bytes(node.region), node.at
         case SplittingNode():
-            return "split", _bytes(node.box), node.at, node.centre, node.mechanism
-        case BlockNode():
-            block = node.block
-            return "block", _bytes(node.box), _bytes(block.box), block.rate, _grids(block.grids)
+            return "split", _bytes(node.region), node.at, node.centre, node.mechanism
+        case SubtreeNode():
+            subtree = node.subtree
+            return (
+                "subtree",
+                _bytes(node.region),
+                _bytes(subtree.region),
+                subtree.rate,
+                _grids(subtree.grids),
+            )
     return None
 
 
@@ -286,7 +292,7 @@ _STEPS = {
     type(None): "number of records",
     OpenNode: "next stage",
     SplittingNode: "split",
-    BlockNode: "block",
+    SubtreeNode: "subtree",
 }
 
 
@@ -343,7 +349,7 @@ class _Comparison:
             for spend in outcome.spends[:-1]:
                 self._stage(spend, at.at.depth, gap, spend.epsilon)
             spend, (drawn,) = outcome.spends[-1], below
-            if isinstance(outcome.children[0], BlockNode):
+            if isinstance(outcome.children[0], SubtreeNode):
                 worst = max(drawn.forward, drawn.backward)
                 self._stage(spend, at.at.depth, worst, spend.epsilon + drawn.recorded)
             else:

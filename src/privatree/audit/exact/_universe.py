@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from privatree.counting import Candidates, CodedRecords
-from privatree.learners.tree import Box, RecordPlan
+from privatree.counting import BinnedRecords, Candidates
+from privatree.learners.tree import RecordPlan, Region
 from privatree.schema import Categorical, Numeric, Schema
 
 Record = tuple[tuple[int, ...], int]
@@ -84,20 +84,20 @@ class Universe:
             **settings,
         )
 
-    def records(self, table: Table) -> CodedRecords:
+    def records(self, table: Table) -> BinnedRecords:
         """The table as the learner gets it."""
         codes, labels = self._arrays
-        return CodedRecords(
+        return BinnedRecords(
             np.repeat(codes, table, axis=0),
             self.candidates.n_codes,
             np.repeat(labels, table),
             len(self.schema.classes),
         )
 
-    def inside(self, box: Box) -> tuple[bool, ...]:
-        """Which kinds are in a box."""
+    def inside(self, region: Region) -> tuple[bool, ...]:
+        """Which kinds are in a region."""
         offsets = self.candidates.offsets[:-1]
-        return tuple(box.inside[offsets + self._arrays[0]].all(axis=1).tolist())
+        return tuple(region.inside[offsets + self._arrays[0]].all(axis=1).tolist())
 
     @cached_property
     def _arrays(self) -> tuple[Any, Any]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from privatree.audit._events import Event
-from privatree.learners.tree import DrawBlock, RecordPlan
+from privatree.learners.tree import DrawSubtree, RecordPlan
 from privatree.schema import Categorical, Feature, Numeric, Schema
 
 if TYPE_CHECKING:
@@ -245,7 +245,7 @@ def _size_threshold(epsilon: float) -> Neighbours:
 
 def _has_two_levels(plan: RecordPlan, n_records: int) -> bool:
     stage = plan.stage(plan.root(n_records))
-    return not isinstance(stage, DrawBlock) or len(stage.grids) > 0
+    return not isinstance(stage, DrawSubtree) or len(stage.grids) > 0
 
 
 def _category_order() -> Neighbours:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from privatree.baselines.paper._budget import PaperBudget
 from privatree.baselines.paper._gini import BestSplit, best_split
-from privatree.counting import THREADS, ClassCounts, CodedRecords, code_numbers
+from privatree.counting import THREADS, BinnedRecords, ClassCounts, bin_numbers
 from privatree.model import Tree, TreeBuilder
 from privatree.privacy import Ledger
 from privatree.privacy.mechanisms import (
@@ -83,13 +83,13 @@ class UnbinnedColumns:
         """Every value of some numeric features."""
         return [self.columns[feature] for feature in features]
 
-    def binned(self, cuts: Cuts, n_codes: Sequence[int]) -> CodedRecords:
+    def binned(self, cuts: Cuts, n_codes: Sequence[int]) -> BinnedRecords:
         """The same records once the bins are known."""
         codes = [
-            column if edges is None else code_numbers(column, edges)
+            column if edges is None else bin_numbers(column, edges)
             for column, edges in zip(self.columns, cuts, strict=True)
         ]
-        return CodedRecords(np.column_stack(codes), n_codes, self.labels, self.n_classes)
+        return BinnedRecords(np.column_stack(codes), n_codes, self.labels, self.n_classes)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from privatree.counting import RECORDS_CHANGED, ClassCounts, Coder, Question, SentAnswer
+from privatree.counting import RECORDS_CHANGED, Binner, ClassCounts, Query, SerializablePartial
 from privatree.errors import SourceError
 from privatree.privacy.mechanisms import ValueCounts
 from privatree.schema import Numeric, Schema
@@ -31,7 +31,7 @@ class UnbinnedSource:
 
     def __init__(self, source: Source, schema: Schema, features: Sequence[int]) -> None:
         self._source, self._schema = source, schema
-        found = source.answer(TallyQuestion(schema, tuple(features)))
+        found = source.answer(ValueCountsQuery(schema, tuple(features)))
         self._tallies = dict(zip(features, found.tallies, strict=True))
         self.exact_rows = found.exact_rows
 
@@ -46,15 +46,15 @@ class UnbinnedSource:
         groups = [
             np.arange(n) if edges is None else None for edges, n in zip(cuts, n_codes, strict=True)
         ]
-        coder = Coder(self._schema, tuple(cuts), tuple(groups), tuple(n_codes))
-        counts, exact_rows = self._source.counts(coder)
+        binner = Binner(self._schema, tuple(cuts), tuple(groups), tuple(n_codes))
+        counts, exact_rows = self._source.counts(binner)
         if exact_rows != self.exact_rows:
             raise SourceError(RECORDS_CHANGED)
         return counts
 
 
 @dataclass(frozen=True)
-class TallyQuestion(Question["TallyAnswer"]):
+class ValueCountsQuery(Query["ValueCountsPartial"]):
     """How often each value of some numeric features occurs among the labelled records.
 
     Parameters
@@ -68,24 +68,24 @@ class TallyQuestion(Question["TallyAnswer"]):
     schema: Schema
     features: tuple[int, ...]
 
-    def start(self) -> TallyAnswer:
+    def start(self) -> ValueCountsPartial:
         """An answer before any row."""
-        return TallyAnswer(self)
+        return ValueCountsPartial(self)
 
 
-class TallyAnswer(SentAnswer):
+class ValueCountsPartial(SerializablePartial):
     """Distinct values with their counts. It needs as much memory as there are distinct values."""
 
-    def __init__(self, question: TallyQuestion) -> None:
-        self._question = question
-        self.tallies = [ValueCounts(np.empty(0), np.empty(0, np.int64)) for _ in question.features]
+    def __init__(self, query: ValueCountsQuery) -> None:
+        self._query = query
+        self.tallies = [ValueCounts(np.empty(0), np.empty(0, np.int64)) for _ in query.features]
         self.exact_rows = 0
 
     def add(self, batch: Batch) -> None:
         """Count some more rows."""
-        kinds = list(self._question.schema.features.values())
-        labels = to_codes(batch.labels.read(), self._question.schema.classes, -1, np.int32)
-        for turn, feature in enumerate(self._question.features):
+        kinds = list(self._query.schema.features.values())
+        labels = to_codes(batch.labels.read(), self._query.schema.classes, -1, np.int32)
+        for turn, feature in enumerate(self._query.features):
             kind = kinds[feature]
             if not isinstance(kind, Numeric):
                 raise TypeError("only numbers have quantiles.")
@@ -94,7 +94,7 @@ class TallyAnswer(SentAnswer):
             self.tallies[turn] = _merged(self.tallies[turn], found)
         self.exact_rows += batch.n_rows
 
-    def merge(self, other: TallyAnswer) -> None:
+    def merge(self, other: ValueCountsPartial) -> None:
         """Add what another answer counted."""
         pairs = zip(self.tallies, other.tallies, strict=True)
         self.tallies = [_merged(one, two) for one, two in pairs]
@@ -115,7 +115,7 @@ class TallyAnswer(SentAnswer):
             self.tallies[part - 1] = _merged(self.tallies[part - 1], tally)
 
     @staticmethod
-    def merged_pieces(one: bytes, other: bytes) -> bytes:
+    def merge_serialized(one: bytes, other: bytes) -> bytes:
         """The sum of the same part of two answers."""
         return _sent(_merged(_received(one), _received(other)))
 

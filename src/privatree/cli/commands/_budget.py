@@ -86,14 +86,14 @@ def show(file: File, as_json: AsJson = False) -> None:
     if as_json:
         write_output(None, f"{json.dumps(_summary(account), indent=1)}\n", form="json")
         return
-    from privatree.privacy import in_digits
+    from privatree.privacy import format_epsilon
 
     counted = "1 charge" if len(account.charges) == 1 else f"{len(account.charges)} charges"
     say(
         f"Budget of {account.dataset or file}\n"
-        f"  epsilon     {in_digits(account.epsilon, up=False)}\n"
-        f"  spent       {in_digits(account.spent, up=True)} in {counted}\n"
-        f"  left        {in_digits(account.remaining, up=False)}\n"
+        f"  epsilon     {format_epsilon(account.epsilon, up=False)}\n"
+        f"  spent       {format_epsilon(account.spent, up=True)} in {counted}\n"
+        f"  left        {format_epsilon(account.remaining, up=False)}\n"
         f"  neighbours  {_NEIGHBOURS[account.neighbours]}\n"
         f"  created     {account.created:%Y-%m-%d %H:%M} UTC"
     )
@@ -122,7 +122,7 @@ def _read(file: Path) -> Account:
 
 
 def _summary(account: Account) -> dict[str, Any]:
-    from privatree.privacy import in_digits
+    from privatree.privacy import format_epsilon
 
     return {
         "dataset": account.dataset,
@@ -131,7 +131,7 @@ def _summary(account: Account) -> dict[str, Any]:
         "epsilon": float(account.epsilon),
         "spent": float(account.spent),
         # Rounded down to what a float can say: a charge of this much is covered.
-        "remaining": float(in_digits(account.remaining, up=False, digits=15)),
+        "remaining": float(format_epsilon(account.remaining, up=False, digits=15)),
         "charges": len(account.charges),
     }
 
@@ -155,7 +155,7 @@ def _print_table(account: Account) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from privatree.privacy import in_digits
+    from privatree.privacy import format_epsilon
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for title in ("no.", "time (UTC)", "epsilon", "left", "purpose", "note"):
@@ -167,8 +167,8 @@ def _print_table(account: Account) -> None:
         table.add_row(
             str(charge.number),
             f"{charge.time:%Y-%m-%d %H:%M:%S}",
-            in_digits(charge.epsilon, up=True),
-            in_digits(left, up=False),
+            format_epsilon(charge.epsilon, up=True),
+            format_epsilon(left, up=False),
             Text(charge.purpose),  # not a str: in one, brackets would be taken for style
             Text(charge.note),
         )

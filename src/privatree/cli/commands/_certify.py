@@ -213,11 +213,11 @@ def _check_before_reading(
 ) -> None:
     """Refuse what is wrong whatever the records are."""
     from privatree import PrivaTreeClassifier
-    from privatree.robustness.certificates import check_wishes
+    from privatree.robustness.certificates import validate_request
 
     with named_as_options([*parameters, *_OF_CERTIFICATE]):
         PrivaTreeClassifier(**parameters).check_parameters()  # what fit would refuse first
-        check_wishes(confidence, refits, poisoned)
+        validate_request(confidence, refits, poisoned)
 
 
 def _split(records: Any, test_share: float, split_seed: int) -> tuple[Any, Any, Any, Any]:

@@ -255,13 +255,16 @@ def _refuse_journal(output: Path, budget: Path) -> None:
 
 def _left(store: Any) -> str:
     """What the budget has left; nothing if it cannot be read now, for the model is to be saved."""
-    from privatree.privacy import in_digits
+    from privatree.privacy import format_epsilon
 
     try:
         account = store.read()
     except BudgetStoreError:
         return ""
-    left, whole = in_digits(account.remaining, up=False), in_digits(account.epsilon, up=False)
+    left, whole = (
+        format_epsilon(account.remaining, up=False),
+        format_epsilon(account.epsilon, up=False),
+    )
     return f": {left} of {whole} is left"
 
 

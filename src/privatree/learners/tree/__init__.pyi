@@ -1,12 +1,12 @@
-from privatree.learners.tree._grow import BlockNode as BlockNode
 from privatree.learners.tree._grow import Growth as Growth
 from privatree.learners.tree._grow import Node as Node
 from privatree.learners.tree._grow import OpenNode as OpenNode
 from privatree.learners.tree._grow import SplittingNode as SplittingNode
+from privatree.learners.tree._grow import SubtreeNode as SubtreeNode
 from privatree.learners.tree._grow import grow as grow
 from privatree.learners.tree._plan import FREE_DEPTH as FREE_DEPTH
 from privatree.learners.tree._plan import MAX_COUNT as MAX_COUNT
 from privatree.learners.tree._plan import MAX_TABLE as MAX_TABLE
-from privatree.learners.tree._plan import DrawBlock as DrawBlock
+from privatree.learners.tree._plan import DrawSubtree as DrawSubtree
 from privatree.learners.tree._plan import RecordPlan as RecordPlan
-from privatree.learners.tree._region import Box as Box
+from privatree.learners.tree._region import Region as Region

@@ -1,7 +1,7 @@
 """Our learner: epsilon-DP for whole records (``docs/proofs/record-tree.md``).
 
 Splits near the root are drawn one at a time (:mod:`upper_split`), the last levels of every path
-together with their labels (:mod:`block`). What is done at a node, and with which budget, follows
+together with their labels (:mod:`subtree`). What is done at a node, and with which budget, follows
 from released values (:mod:`record_plan`). The learner sees counts, never records.
 """
 
@@ -15,10 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privatree.counting import Candidates, ClassCounts
-from privatree.learners.tree._plan import CountClasses, DrawBlock, Position, RecordPlan
-from privatree.learners.tree._region import Box, Shape, coarse_grid, fine_grid, narrowed, whole_box
-from privatree.learners.tree._split import Centring, UpperSplit, centring
-from privatree.learners.tree._subtree import Block, block_weights, draw_last_level, first_split
+from privatree.learners.tree._plan import CountClasses, DrawSubtree, Position, RecordPlan
+from privatree.learners.tree._region import (
+    FeatureLayout,
+    Region,
+    coarse_grid,
+    fine_grid,
+    narrowed,
+    whole_region,
+)
+from privatree.learners.tree._split import SplitScore, UpperSplit, split_score
+from privatree.learners.tree._subtree import Subtree, draw_last_level, first_split, subtree_weights
 from privatree.model import Tree, TreeBuilder
 from privatree.privacy import Ledger
 from privatree.privacy.mechanisms import Draw, Geometric, LogWeights, SequentialExponential
@@ -32,7 +39,7 @@ class Node:
 
     number: int
     ledger: Ledger
-    box: Box
+    region: Region
 
 
 @dataclass(frozen=True)
@@ -48,16 +55,16 @@ class SplittingNode(Node):
     """A node about to be split, its classes counted."""
 
     at: Position
-    centre: Centring
+    centre: SplitScore
     mechanism: SequentialExponential
     draw: Draw
 
 
 @dataclass(frozen=True)
-class BlockNode(Node):
-    """A node inside a block, of which some levels are still to be drawn."""
+class SubtreeNode(Node):
+    """A node inside a subtree, of which some levels are still to be drawn."""
 
-    block: Block
+    subtree: Subtree
     draw: Draw
 
 
@@ -75,7 +82,7 @@ def grow(
     records : ClassCounts
         Answers counts.
     candidates : Candidates
-        Public cut points and their masses.
+        Public cut points and their base_measure.
     plan : RecordPlan
         Decides the stages.
     schema : Schema
@@ -104,7 +111,7 @@ class Growth:
     ) -> None:
         self._records, self._candidates, self._plan = records, candidates, plan
         self._builder = builder
-        self._shape = Shape(candidates.offsets, candidates.is_category)
+        self._shape = FeatureLayout(candidates.offsets, candidates.is_category)
         self._fine = fine_grid(candidates)
 
     def run(self, ledger: Ledger) -> Tree:
@@ -118,7 +125,7 @@ class Growth:
         """The root."""
         exact_totals = self._records.class_totals()[0]
         at = self._plan.root(self._size(exact_totals, ledger))
-        return OpenNode(0, ledger, whole_box(self._candidates), at, exact_totals)
+        return OpenNode(0, ledger, whole_region(self._candidates), at, exact_totals)
 
     def _size(self, exact_totals: NDArray[np.int64], ledger: Ledger) -> int:
         """The number of records: noisy, declared, or any number if the schedule does not ask."""
@@ -138,10 +145,10 @@ class Growth:
         """Decide an open node's next stage and pay for it."""
         if not isinstance(node, OpenNode):
             return node
-        if not (node.box.n_inside >= 2).any():
+        if not (node.region.n_inside >= 2).any():
             return self._begin_block(node, self._plan.label(node.at))
         stage = self._plan.stage(node.at)
-        if isinstance(stage, DrawBlock):
+        if isinstance(stage, DrawSubtree):
             return self._begin_block(node, stage)
         noisy_counts: list[int] = []
         if isinstance(stage, CountClasses):
@@ -154,28 +161,30 @@ class Growth:
             )
             node = replace(node, at=self._plan.after_counting(node.at, noisy_counts))
             stage = self._plan.stage(node.at)
-        if isinstance(stage, DrawBlock):
+        if isinstance(stage, DrawSubtree):
             return self._begin_block(node, stage)
-        centre = centring(noisy_counts)
+        centre = split_score(noisy_counts)
         mechanism = SequentialExponential(stage.epsilon, centre.score_range)
         draw = node.ledger.open_draw(mechanism, purpose="split", node=node.number)
-        return SplittingNode(node.number, node.ledger, node.box, node.at, centre, mechanism, draw)
+        return SplittingNode(
+            node.number, node.ledger, node.region, node.at, centre, mechanism, draw
+        )
 
-    def _begin_block(self, node: OpenNode, stage: DrawBlock) -> BlockNode:
+    def _begin_block(self, node: OpenNode, stage: DrawSubtree) -> SubtreeNode:
         mechanism = SequentialExponential(stage.epsilon)
         levels = len(stage.grids) + 1
         what = f"last {levels} levels with their labels" if levels > 1 else "last level with labels"
         draw = node.ledger.open_draw(mechanism, purpose=what, node=node.number)
         grids = [self._fine]
         for n_codes in reversed(stage.grids):
-            grids.insert(0, coarse_grid(grids[0], node.box, self._shape, n_codes))
-        block = Block(
+            grids.insert(0, coarse_grid(grids[0], node.region, self._shape, n_codes))
+        subtree = Subtree(
             mechanism.rate,
             decay_table(mechanism.rate, int(node.exact_totals.sum())),
             tuple(grids),
-            node.box,
-        ).where_it_begins(self._shape)
-        return BlockNode(node.number, node.ledger, node.box, block, draw)
+            node.region,
+        ).without_empty_levels(self._shape)
+        return SubtreeNode(node.number, node.ledger, node.region, subtree, draw)
 
     def _noisy_counts(
         self,
@@ -193,22 +202,22 @@ class Growth:
 
     def next_level(self, level: list[Node]) -> list[Node]:
         """Count, draw what every node begins with, and send the records on."""
-        blocks = {
-            place: node.block for place, node in enumerate(level) if isinstance(node, BlockNode)
+        subtrees = {
+            place: node.subtree for place, node in enumerate(level) if isinstance(node, SubtreeNode)
         }
-        wanted = {place: block.wanted(self._shape) for place, block in blocks.items()}
+        wanted = {place: subtree.wanted(self._shape) for place, subtree in subtrees.items()}
         self._records.prepare({place: asked for place, asked in wanted.items() if asked})
         exact_counts = self._records.class_counts()
-        weights = block_weights(self._records, blocks, exact_counts, self._shape)
+        weights = subtree_weights(self._records, subtrees, exact_counts, self._shape)
         features = np.full(len(level), -1, dtype=np.int32)
         children = np.full((len(level), max(self._records.n_codes)), -1, dtype=np.int32)
         next_level: list[Node] = []
         for place, node in enumerate(level):
             if isinstance(node, SplittingNode):
                 going = self._split(node, exact_counts[place])
-            elif isinstance(node, BlockNode) and node.block.levels > 1:
+            elif isinstance(node, SubtreeNode) and node.subtree.levels > 1:
                 going = self._upper_level(node, weights[place])
-            elif isinstance(node, BlockNode):
+            elif isinstance(node, SubtreeNode):
                 self._last_level(node, weights[place], exact_counts[place])
                 continue
             features[place] = going.feature
@@ -218,59 +227,65 @@ class Growth:
         self._records.descend(features, children)
         return next_level
 
-    def _split(self, node: SplittingNode, exact_counts: NDArray[np.int64]) -> _Going:
+    def _split(self, node: SplittingNode, exact_counts: NDArray[np.int64]) -> _Partition:
         """One split; if it has all codes on one side, the node goes on as it is."""
         upper = UpperSplit(
-            exact_counts, node.centre, node.mechanism, self._shape, self._fine, node.box
+            exact_counts, node.centre, node.mechanism, self._shape, self._fine, node.region
         )
         feature, *sides = upper.draw(node.draw)
         at = self._plan.child(node.at)
         start = self._shape.offsets[feature]
-        numbers, ledgers, boxes = self._children(node, feature, *sides)
-        return _Going(
+        numbers, ledgers, regions = self._children(node, feature, *sides)
+        return _Partition(
             feature,
             [
                 (
-                    OpenNode(number, ledger, box, at, exact_counts[:, start + codes].sum(axis=1)),
+                    OpenNode(
+                        number, ledger, region, at, exact_counts[:, start + codes].sum(axis=1)
+                    ),
                     codes,
                 )
-                for number, ledger, box, codes in zip(numbers, ledgers, boxes, sides, strict=True)
+                for number, ledger, region, codes in zip(
+                    numbers, ledgers, regions, sides, strict=True
+                )
                 if len(codes)
             ],
         )
 
-    def _upper_level(self, node: BlockNode, weights: LogWeights) -> _Going:
-        """The highest level of a block: a split, or none; every node below has its own choice."""
+    def _upper_level(self, node: SubtreeNode, weights: LogWeights) -> _Partition:
+        """The highest level of a subtree: a split, or none; every node below has its own choice."""
         part = node.draw.draw(weights)
-        if part == len(node.box.inside):
+        if part == len(node.region.inside):
             node.draw.expect(1)
-            block = node.block.below_top(node.box).where_it_begins(self._shape)
-            return _Going(0, [(replace(node, block=block), np.arange(self._records.n_codes[0]))])
+            subtree = node.subtree.below_top(node.region).without_empty_levels(self._shape)
+            return _Partition(
+                0, [(replace(node, subtree=subtree), np.arange(self._records.n_codes[0]))]
+            )
         node.draw.expect(2)
-        feature, *sides = first_split(part, node.box, self._shape)
+        feature, *sides = first_split(part, node.region, self._shape)
         children = zip(*self._children(node, feature, *sides), sides, strict=True)
-        return _Going(
+        return _Partition(
             feature,
             [
                 (
-                    BlockNode(
+                    SubtreeNode(
                         number,
                         ledger,
-                        box,
-                        node.block.below_top(box).where_it_begins(self._shape),
+                        region,
+                        node.subtree.below_top(region).without_empty_levels(self._shape),
                         node.draw,
                     ),
                     codes,
                 )
-                for number, ledger, box, codes in children
+                for number, ledger, region, codes in children
             ],
         )
 
     def _last_level(
-        self, node: BlockNode, weights: LogWeights, exact_counts: NDArray[np.int64]
+        self, node: SubtreeNode, weights: LogWeights, exact_counts: NDArray[np.int64]
     ) -> None:
-        """The lowest level of a block: a label, or a split and two labels."""
-        outcome = draw_last_level(node.draw, weights, exact_counts, node.block, self._shape)
+        """The lowest level of a subtree: a label, or a split and two labels."""
+        outcome = draw_last_level(node.draw, weights, exact_counts, node.subtree, self._shape)
         if outcome.feature is None or not (len(outcome.left) and len(outcome.right)):
             label = outcome.labels[0] if len(outcome.left) else outcome.labels[1]
             exact_totals = exact_counts[:, : self._shape.offsets[1]].sum(axis=1)
@@ -288,18 +303,22 @@ class Growth:
 
     def _children(
         self, node: Node, feature: int, left: NDArray[np.int64], right: NDArray[np.int64]
-    ) -> tuple[tuple[int, int], tuple[Ledger, ...], list[Box]]:
-        """Numbers, ledgers and boxes of the children; the node's own if one side has no codes."""
+    ) -> tuple[tuple[int, int], tuple[Ledger, ...], list[Region]]:
+        """Numbers, ledgers and regions of the children; the node's own if one side has no codes."""
         if not (len(left) and len(right)):
-            return (node.number, node.number), (node.ledger, node.ledger), [node.box, node.box]
+            return (
+                (node.number, node.number),
+                (node.ledger, node.ledger),
+                [node.region, node.region],
+            )
         cuts = self._candidates.cuts[feature]
         if cuts is None:
             categories = self._candidates.categories(feature, left)
             numbers = self._builder.split_categories(node.number, feature, categories.tolist())
         else:
             numbers = self._builder.split_numeric(node.number, feature, float(cuts[left[-1]]))
-        boxes = [narrowed(node.box, self._shape, feature, codes) for codes in (left, right)]
-        return numbers, node.ledger.parallel(2), boxes
+        regions = [narrowed(node.region, self._shape, feature, codes) for codes in (left, right)]
+        return numbers, node.ledger.parallel(2), regions
 
     def _leaf(
         self, number: int, ledger: Ledger, label: int, exact_totals: NDArray[np.int64]
@@ -314,7 +333,7 @@ class Growth:
         self._builder.leaf(number, label, (shares / shares.sum()).tolist())
 
 
-class _Going(NamedTuple):
+class _Partition(NamedTuple):
     """Where the records of a node go on: by the codes of a feature."""
 
     feature: int

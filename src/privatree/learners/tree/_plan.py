@@ -1,11 +1,10 @@
 """What the record-level learner does next at a node, decided from public values alone.
 
 Along a path from the root the learner goes through *stages*: noisy counts, and choices by an
-exponential mechanism (one split, or a whole block). Which stage comes next, and its budget, follow
-from the schema, the parameters and the noisy counts released so far, never from a record. So every
-sequence of stages that could ever happen can be listed without data (:meth:`RecordPlan.sequences`):
-certificates against poisoning are about all of them.
-"""
+exponential mechanism (one split, or a whole subtree). Which stage comes next, and its budget,
+follow from the schema, the parameters and the noisy counts released so far, never from a record. So
+every sequence of stages that could ever happen can be listed without data
+(:meth:`RecordPlan.sequences`): certificates against poisoning are about all of them."""
 
 from __future__ import annotations
 
@@ -37,14 +36,14 @@ MAX_TABLE = 2**29
 """Largest number of counts of higher order that a learner may have to hold at once."""
 
 _CELLS = 64_000_000
-"""Largest number of cells of the table of counts behind a block, summed over a level."""
+"""Largest number of cells of the table of counts behind a subtree, summed over a level."""
 _STEPS = 300_000_000
-"""Largest number of steps that counting takes for the blocks of a level."""
+"""Largest number of steps that counting takes for the subtrees of a level."""
 _GRIDS = {
     3: ((16, 16), (8, 16), (6, 12), (4, 8)),
     2: ((64,), (32,), (16,), (8,), (4,)),
 }
-"""Codes of a numeric feature on the upper levels of a block, the finest first."""
+"""Codes of a numeric feature on the upper levels of a subtree, the finest first."""
 _MAX_CATEGORIES = {3: 128, 2: 256}
 """Of one feature: weights of subsets must stay far from the smallest numbers (``_decay.py``)."""
 
@@ -61,12 +60,12 @@ class SplitOnce(NamedTuple):
     epsilon: Fraction
 
 
-class DrawBlock(NamedTuple):
+class DrawSubtree(NamedTuple):
     """Next, and last: all remaining levels and their labels."""
 
     epsilon: Fraction
     grids: tuple[int, ...]
-    """Codes of a numeric feature on each upper level of the block; one level more is there."""
+    """Codes of a numeric feature on each upper level of the subtree; one level more is there."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +96,7 @@ class RecordPlan:
     max_depth : int
         Largest depth of the tree.
     lookahead : int or None
-        Levels drawn together in a block, 1 to 3; None: as many as the cost allows.
+        Levels drawn together in a subtree, 1 to 3; None: as many as the cost allows.
     robust_levels : int or None
         None: the adaptive schedule, for accuracy. Else a fixed number of levels with equal spends.
     dataset_size : int or None
@@ -143,22 +142,22 @@ class RecordPlan:
 
     # --- at a node ------------------------------------------------------------------------------
 
-    def stage(self, at: Position) -> CountClasses | SplitOnce | DrawBlock:
+    def stage(self, at: Position) -> CountClasses | SplitOnce | DrawSubtree:
         """What comes next."""
         if self.robust_levels is not None:
             return self._robust_stage(at)
         n_levels = self._levels(at)
         grids = self._grids(at, n_levels)
         if len(grids) + 1 == n_levels or (not grids and self._one_level_is_better(at)):
-            return DrawBlock(at.left, grids)
+            return DrawSubtree(at.left, grids)
         share = _level_share(n_levels)
         if at.before_counting is None:
             return CountClasses(at.left * share * COUNT_SHARE["accuracy"])
         return SplitOnce(at.before_counting * share * (1 - COUNT_SHARE["accuracy"]))
 
-    def label(self, at: Position) -> DrawBlock:
+    def label(self, at: Position) -> DrawSubtree:
         """What comes next at a node that no feature can split: its label, with all that is left."""
-        return DrawBlock(at.left, ())
+        return DrawSubtree(at.left, ())
 
     def after_counting(self, at: Position, noisy_counts: list[int]) -> Position:
         """The same node once its classes have been counted."""
@@ -170,10 +169,10 @@ class RecordPlan:
         spent = self.stage(at).epsilon
         return Position(at.left - spent, max(1, at.noisy_size // 2), at.depth + 1)
 
-    def _robust_stage(self, at: Position) -> CountClasses | SplitOnce | DrawBlock:
+    def _robust_stage(self, at: Position) -> CountClasses | SplitOnce | DrawSubtree:
         n_levels = min(self.robust_levels or 1, self.max_depth)
         if at.depth == n_levels - 1:
-            return DrawBlock(at.left, ())
+            return DrawSubtree(at.left, ())
         level = self.tree_epsilon / n_levels
         if at.before_counting is None:
             return CountClasses(level * COUNT_SHARE["robust"])
@@ -197,7 +196,7 @@ class RecordPlan:
         return self.lookahead is None and enough and _signal(at) < ONE_BY_ONE_SIGNAL
 
     def _grids(self, at: Position, n_levels: int) -> tuple[int, ...]:
-        """Grids of the upper levels of the largest block that is not too dear."""
+        """Grids of the upper levels of the largest subtree that is not too dear."""
         most = min(n_levels, 3 if self.lookahead is None else self.lookahead)
         for n_together in range(most, 1, -1):
             if max(self.categorical_codes, default=0) > _MAX_CATEGORIES[n_together]:
@@ -229,11 +228,11 @@ class RecordPlan:
         return most
 
     def _cells(self, grids: tuple[int, ...]) -> int:
-        """Of the table of counts behind one block."""
+        """Of the table of counts behind one subtree."""
         return self._codes() * self.n_classes * math.prod(map(self._codes, grids))
 
     def _most_records(self, n_together: int, depth: int) -> int:
-        """How many records a block may have to count."""
+        """How many records a subtree may have to count."""
         n_features = len(self.numeric_codes) + len(self.categorical_codes)
         return int(_STEPS // (n_features**n_together * 2**depth))
 
@@ -275,7 +274,7 @@ class RecordPlan:
             here = replace(at, noisy_size=part[0])
             stage = self.stage(here)
             match stage:
-                case DrawBlock():
+                case DrawSubtree():
                     yield (Stage("choice", stage.epsilon),)
                 case CountClasses():
                     onward = self.after_counting(here, [1])

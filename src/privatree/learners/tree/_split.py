@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privatree._support.kernels.compiling import compiled
-from privatree.learners.tree._region import Box, Grid, Shape, codes_inside, feature_of
+from privatree.learners.tree._region import CutGrid, FeatureLayout, Region, bins_inside, feature_of
 from privatree.privacy.mechanisms import Draw, LogWeights, SequentialExponential
 from privatree.privacy.samplers import DECAY_ERROR, UNIT_ROUNDOFF, decay, decay_table, precision
 
@@ -29,7 +29,7 @@ _LOWEST_SHARE, _HIGHEST_SHARE = 13, 115  # about .1 and .9 in those units
 
 
 @dataclass(frozen=True)
-class Centring:
+class SplitScore:
     """The group A, and q in units: what one record adds to the score of the sets it is in.
 
     Parameters
@@ -46,17 +46,17 @@ class Centring:
         return max(map(abs, self.steps))
 
 
-def centring(noisy_counts: Sequence[int]) -> Centring:
+def split_score(noisy_counts: Sequence[int]) -> SplitScore:
     """The group of classes nearest to half of all records, and its share, by noisy counts."""
-    group = _middle_group(noisy_counts)
+    group = _balanced_class_group(noisy_counts)
     inside = sum(noisy_counts[label] for label in group)
     share = (2 * UNITS * (inside + 1) + sum(noisy_counts) + 2) // (2 * (sum(noisy_counts) + 2))
     share = min(max(share, _LOWEST_SHARE), _HIGHEST_SHARE)
     steps = [UNITS - share if label in group else -share for label in range(len(noisy_counts))]
-    return Centring(tuple(steps))
+    return SplitScore(tuple(steps))
 
 
-def _middle_group(noisy_counts: Sequence[int]) -> set[int]:
+def _balanced_class_group(noisy_counts: Sequence[int]) -> set[int]:
     """One of two groups of classes of about the same size: the largest first, to the smaller.
 
     The two largest classes are always apart. Of two classes, the second is the group.
@@ -77,25 +77,25 @@ class UpperSplit:
     ----------
     exact_counts : array (class, code)
         Counts of the node.
-    centre : Centring
+    centre : SplitScore
         The score.
     mechanism : SequentialExponential
         The mechanism that will draw, with the score's range.
-    shape, fine, box : Shape, Grid, Box
+    shape, fine, region : FeatureLayout, CutGrid, Region
         The candidates.
     """
 
     def __init__(
         self,
         exact_counts: NDArray[np.int64],
-        centre: Centring,
+        centre: SplitScore,
         mechanism: SequentialExponential,
-        shape: Shape,
-        fine: Grid,
-        box: Box,
+        shape: FeatureLayout,
+        fine: CutGrid,
+        region: Region,
     ) -> None:
         self._exact_scores = np.array(centre.steps, dtype=np.int64) @ exact_counts
-        self._rate, self._shape, self._fine, self._box = mechanism.rate, shape, fine, box
+        self._rate, self._shape, self._fine, self._box = mechanism.rate, shape, fine, region
 
     def weights(self) -> LogWeights:
         """Of every cut, and of all subsets of each category feature together."""
@@ -108,11 +108,11 @@ class UpperSplit:
         return LogWeights(scores, factors, error, self._precise)
 
     def draw(self, draw: Draw) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
-        """The feature and the codes, of those in the box, on its two sides."""
+        """The feature and the codes, of those in the region, on its two sides."""
         part = draw.draw(self.weights())
         feature = feature_of(part, self._shape)
         start = self._shape.offsets[feature]
-        codes = codes_inside(self._box, self._shape, feature)
+        codes = bins_inside(self._box, self._shape, feature)
         if not self._shape.is_category[feature]:
             is_left = codes <= part - start
         else:
@@ -136,30 +136,30 @@ class UpperSplit:
             found = [Decimal(0)] * len(self._exact_scores)
             for feature in np.flatnonzero(self._box.n_inside >= 2).tolist():
                 start = int(self._shape.offsets[feature])
-                codes = start + codes_inside(self._box, self._shape, feature)
+                codes = start + bins_inside(self._box, self._shape, feature)
                 scores = self._exact_scores[codes].tolist()
                 if self._shape.is_category[feature]:
                     found[start] = Decimal(1)
                     for score in scores:
                         found[start] *= (1 + power(score)) / 2
                     continue
-                masses = [Decimal(mass) for mass in self._fine.mass[codes[:-1]].tolist()]
+                base_measure = [Decimal(mass) for mass in self._fine.mass[codes[:-1]].tolist()]
                 left = 0
-                for code, score, mass in zip(codes.tolist(), scores, masses, strict=False):
+                for code, score, mass in zip(codes.tolist(), scores, base_measure, strict=False):
                     left += score
                     both = power(left) + power(sum(scores) - left)
-                    found[code] = mass / sum(masses) * both / 2
+                    found[code] = mass / sum(base_measure) * both / 2
             error = (8 * int(largest + 1) + Decimal(10) ** 12) * Decimal(10) ** (1 - digits)
             return found, error
 
 
 @compiled
 def _fill(
-    exact_scores: Any, shape: Any, fine: Any, box: Any, decays: Any, scores: Any, factors: Any
+    exact_scores: Any, shape: Any, fine: Any, region: Any, decays: Any, scores: Any, factors: Any
 ) -> None:
     coarse_decay, fine_decay = decays
-    for feature in range(box.low.size):
-        if box.n_inside[feature] < 2:
+    for feature in range(region.low.size):
+        if region.n_inside[feature] < 2:
             continue
         start, stop = shape.offsets[feature], shape.offsets[feature + 1]
         if shape.is_category[feature]:
@@ -172,7 +172,7 @@ def _fill(
         whole = np.int64(0)
         for part in range(start, stop):
             whole += exact_scores[part]
-        first, last = start + box.low[feature], start + box.high[feature] - 1
+        first, last = start + region.low[feature], start + region.high[feature] - 1
         share = 0.5 / np.float64(fine.below[last] - fine.below[first])
         left = np.int64(0)
         for part in range(first, last):

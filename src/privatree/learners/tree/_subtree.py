@@ -1,8 +1,8 @@
-"""A block: the last levels of a subtree, labels included, drawn together by one mechanism.
+"""A subtree: the last levels of a subtree, labels included, drawn together by one mechanism.
 
 Its score is the number of records it classifies correctly. The draw goes from the top down: what
-the block begins with, then what each child begins with given that, each by the weight of all
-subtrees that begin so. Weights come from counts alone (:mod:`block_weights`).
+the subtree begins with, then what each child begins with given that, each by the weight of all
+subtrees that begin so. Weights come from counts alone (:mod:`subtree_weights`).
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 
 from privatree.counting import ClassCounts, Groups, Rows, Wanted
 from privatree.learners.tree._region import (
-    Box,
-    Grid,
-    Shape,
+    CutGrid,
+    FeatureLayout,
+    Region,
+    bins_inside,
     both_sides,
-    codes_inside,
     feature_of,
     groups,
     splits_on,
@@ -47,8 +47,8 @@ from privatree.privacy.samplers import Decay, precision
 
 
 @dataclass(frozen=True)
-class Block:
-    """What remains to be drawn of a block at a node.
+class Subtree:
+    """What remains to be drawn of a subtree at a node.
 
     Parameters
     ----------
@@ -56,43 +56,45 @@ class Block:
         Logarithm of the weight of one correctly classified record.
     decays : Decay
         Its powers, for compiled code.
-    grids : tuple of Grid
+    grids : tuple of CutGrid
         One for each level, the highest first, each nested in the next.
-    box : Box
+    region : Region
         The codes that records of the node can have.
     """
 
     rate: Fraction
     decays: Decay
-    grids: tuple[Grid, ...]
-    box: Box
+    grids: tuple[CutGrid, ...]
+    region: Region
 
     @property
     def levels(self) -> int:
         """How many levels are left."""
         return len(self.grids)
 
-    def below_top(self, box: Box) -> Block:
-        """What remains once the highest level is drawn, in a child's box."""
-        return replace(self, grids=self.grids[1:], box=box)
+    def below_top(self, region: Region) -> Subtree:
+        """What remains once the highest level is drawn, in a child's region."""
+        return replace(self, grids=self.grids[1:], region=region)
 
-    def where_it_begins(self, shape: Shape) -> Block:
-        """The same without upper levels on whose grid the box has no candidate."""
-        block = self
-        while block.levels > 1 and not count_active(shape, block.grids[0], *_sides(block.box)):
-            block = block.below_top(block.box)
-        return block
+    def without_empty_levels(self, shape: FeatureLayout) -> Subtree:
+        """The same without upper levels on whose grid the region has no candidate."""
+        subtree = self
+        while subtree.levels > 1 and not count_active(
+            shape, subtree.grids[0], *_sides(subtree.region)
+        ):
+            subtree = subtree.below_top(subtree.region)
+        return subtree
 
-    def wanted(self, shape: Shape) -> Wanted | None:
+    def wanted(self, shape: FeatureLayout) -> Wanted | None:
         """The counts that its weights need besides those of single codes."""
         if self.levels == 1:
             return None
-        rows, *upper = (groups(grid, self.box, shape) for grid in self.grids[-2::-1])
+        rows, *upper = (groups(grid, self.region, shape) for grid in self.grids[-2::-1])
         return Wanted(rows, *upper)
 
 
-def _sides(box: Box) -> tuple[Any, ...]:
-    return box.low, box.high, box.n_inside
+def _sides(region: Region) -> tuple[Any, ...]:
+    return region.low, region.high, region.n_inside
 
 
 def differences(exact_counts: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -100,28 +102,28 @@ def differences(exact_counts: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.ascontiguousarray(exact_counts[1:] - exact_counts[:1])
 
 
-def block_weights(
+def subtree_weights(
     records: ClassCounts,
-    blocks: dict[int, Block],
+    subtrees: dict[int, Subtree],
     exact_counts: NDArray[np.int64],
-    shape: Shape,
+    shape: FeatureLayout,
 ) -> dict[int, LogWeights]:
-    """What each of several blocks could begin with, by its weight.
+    """What each of several subtrees could begin with, by its weight.
 
     Parameters
     ----------
     records : ClassCounts
         Where the counts of higher order come from.
-    blocks : dict of int to Block
-        The node, in the current level, of each block.
+    subtrees : dict of int to Subtree
+        The node, in the current level, of each subtree.
     exact_counts : array (node, class, code)
         The counts of the level.
-    shape : Shape
+    shape : FeatureLayout
         Where the codes of each feature lie.
     """
     parts = {
-        node: _Parts(records, node, block, exact_counts[node], shape)
-        for node, block in blocks.items()
+        node: _Parts(records, node, subtree, exact_counts[node], shape)
+        for node, subtree in subtrees.items()
     }
     tasks = [task for found in parts.values() for task in found.tasks()]
     records.in_threads(lambda task: task(), tasks)
@@ -129,23 +131,23 @@ def block_weights(
 
 
 class _Parts:
-    """The parts of one block, computed a feature at a time."""
+    """The parts of one subtree, computed a feature at a time."""
 
     def __init__(
         self,
         records: ClassCounts,
         node: int,
-        block: Block,
+        subtree: Subtree,
         exact_counts: NDArray[np.int64],
-        shape: Shape,
+        shape: FeatureLayout,
     ) -> None:
-        self._records, self._node, self._block, self._shape = records, node, block, shape
-        self._fine = block.grids[-1]
+        self._records, self._node, self._block, self._shape = records, node, subtree, shape
+        self._fine = subtree.grids[-1]
         self._totals = exact_counts[:, : shape.offsets[1]].sum(axis=1)
         self._differences = differences(exact_counts)
         self._scores = np.zeros(exact_counts.shape[1] + 1, dtype=np.int64)
         self._factors = np.zeros(exact_counts.shape[1] + 1)
-        if (wanted := block.wanted(shape)) is not None:
+        if (wanted := subtree.wanted(shape)) is not None:
             self._rows = wanted.rows
         if wanted is not None and wanted.upper is not None:
             self._upper_rows = wanted.upper
@@ -188,7 +190,7 @@ class _Parts:
             self._totals,
             self._shape,
             self._fine,
-            self._block.box,
+            self._block.region,
             self._block.decays,
             self._scores,
             self._factors,
@@ -200,7 +202,7 @@ class _Parts:
             self._totals,
             self._shape,
             self._fine,
-            self._block.box,
+            self._block.region,
             self._block.decays,
             self._room(),
         )
@@ -220,7 +222,7 @@ class _Parts:
             self._block.grids[0],
             self._fine,
             self._rows,
-            self._block.box.copy(),
+            self._block.region.copy(),
             self._block.decays,
             self._room(),
             self._scores,
@@ -236,7 +238,7 @@ class _Parts:
             self._block.grids[1],
             self._fine,
             self._rows,
-            self._block.box.copy(),
+            self._block.region.copy(),
             self._block.decays,
             self._room(),
             self._scores.copy(),
@@ -245,8 +247,8 @@ class _Parts:
         self._factors[-1] = STOP[3] * weight
 
     def _feature_of_three(self, feature: int) -> None:
-        box, shape, block = self._block.box, self._shape, self._block
-        splits = [s for s in splits_on(block.grids[0], box, shape) if s.feature == feature]
+        region, shape, subtree = self._block.region, self._shape, self._block
+        splits = [s for s in splits_on(subtree.grids[0], region, shape) if s.feature == feature]
         all_tables, all_totals = self._all_tables
         left = np.zeros_like(all_tables)
         left_totals = np.zeros_like(all_totals)
@@ -257,19 +259,19 @@ class _Parts:
             else:
                 left += table
                 left_totals += totals
-            left_box, right_box = both_sides(box, shape, split)
+            left_box, right_box = both_sides(region, shape, split)
             self._scores[split.part], weight = part_of_three_levels(
                 left,
                 left_totals,
                 all_tables,
                 all_totals,
                 shape,
-                block.grids[1],
+                subtree.grids[1],
                 self._fine,
                 self._rows,
                 left_box,
                 right_box,
-                block.decays,
+                subtree.decays,
             )
             self._factors[split.part] = (1.0 - STOP[3]) * float(split.share) * weight
 
@@ -285,12 +287,14 @@ class _Parts:
         return LogWeights(self._scores, self._factors, error, self._precise)
 
     def _precise(self, digits: int) -> tuple[Sequence[Decimal], Decimal]:
-        block = self._block
+        subtree = self._block
         with localcontext(precision(digits)):
-            precise = PreciseWeights(block.rate, self._shape, digits)
-            if block.levels == 1:
-                parts = precise.one_level(self._differences, self._totals, self._fine, block.box)
-            elif block.levels == 2:
+            precise = PreciseWeights(subtree.rate, self._shape, digits)
+            if subtree.levels == 1:
+                parts = precise.one_level(
+                    self._differences, self._totals, self._fine, subtree.region
+                )
+            elif subtree.levels == 2:
                 tables, totals = (
                     np.concatenate(part)
                     for part in zip(
@@ -299,12 +303,12 @@ class _Parts:
                     )
                 )
                 parts = precise.two_levels(
-                    tables, totals, block.grids[0], self._fine, self._rows, block.box
+                    tables, totals, subtree.grids[0], self._fine, self._rows, subtree.region
                 )
             else:
-                grids = block.grids[0], block.grids[1], block.grids[2]
+                grids = subtree.grids[0], subtree.grids[1], subtree.grids[2]
                 parts = precise.three_levels(
-                    self._triples, grids, self._upper_rows, self._rows, block.box
+                    self._triples, grids, self._upper_rows, self._rows, subtree.region
                 )
             return [parts.get(part, Decimal(0)) for part in range(len(self._scores))], precise.error
 
@@ -318,16 +322,16 @@ class LastLevel(NamedTuple):
     feature: int | None
     left: NDArray[np.int64]
     right: NDArray[np.int64]
-    """Codes, of those in the box, on each side; without a split all are on the left."""
+    """Codes, of those in the region, on each side; without a split all are on the left."""
     labels: tuple[int, int]
 
 
 def first_split(
-    part: int, box: Box, shape: Shape
+    part: int, region: Region, shape: FeatureLayout
 ) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
     """The feature of a part of an upper level, and the codes on its two sides."""
     feature = feature_of(part, shape)
-    codes = codes_inside(box, shape, feature)
+    codes = bins_inside(region, shape, feature)
     code = part - shape.offsets[feature]
     is_left = codes == code if shape.is_category[feature] else codes <= code
     return feature, codes[is_left], codes[~is_left]
@@ -337,10 +341,10 @@ def draw_last_level(
     draw: Draw,
     weights: LogWeights,
     exact_counts: NDArray[np.int64],
-    block: Block,
-    shape: Shape,
+    subtree: Subtree,
+    shape: FeatureLayout,
 ) -> LastLevel:
-    """Draw the last level of a block, given everything above it.
+    """Draw the last level of a subtree, given everything above it.
 
     Parameters
     ----------
@@ -350,9 +354,9 @@ def draw_last_level(
         Of what the level could begin with.
     exact_counts : array (class, code)
         Counts of the node.
-    block : Block
+    subtree : Subtree
         With its last level left.
-    shape : Shape
+    shape : FeatureLayout
         Where the codes of each feature lie.
     """
     part = draw.draw(weights)
@@ -362,11 +366,11 @@ def draw_last_level(
         return LastLevel(None, np.arange(shape.offsets[1]), np.arange(0), (label, label))
     feature = feature_of(part, shape)
     start = shape.offsets[feature]
-    codes = codes_inside(block.box, shape, feature)
+    codes = bins_inside(subtree.region, shape, feature)
     exact_here = exact_counts[:, start + codes]
     if shape.is_category[feature]:
         draw.expect(len(codes) + (len(exact_counts) > 2))
-        a, b = _draw_pair(draw, exact_here, block, shape)
+        a, b = _draw_pair(draw, exact_here, subtree, shape)
         is_left = np.array(
             [draw.draw_by_score(exact_here[[a, b], place]) == 0 for place in range(len(codes))]
         )
@@ -382,7 +386,7 @@ def draw_last_level(
 
 
 def _draw_pair(
-    draw: Draw, exact_counts: NDArray[np.int64], block: Block, shape: Shape
+    draw: Draw, exact_counts: NDArray[np.int64], subtree: Subtree, shape: FeatureLayout
 ) -> tuple[int, int]:
     """The labels of a subset of categories and of the others; the other way round is the same.
 
@@ -392,13 +396,13 @@ def _draw_pair(
     if len(pairs) == 1:
         return pairs[0]
     exact_totals, above_first = exact_counts.sum(axis=1), differences(exact_counts)
-    found = [subsets_of_pair(above_first, exact_totals, a, b, block.decays) for a, b in pairs]
+    found = [subsets_of_pair(above_first, exact_totals, a, b, subtree.decays) for a, b in pairs]
     scores, factors = zip(*found, strict=True)
     error = relative_error(1, exact_counts.shape[1], len(exact_totals))
 
     def precise(digits: int) -> tuple[Sequence[Decimal], Decimal]:
         with localcontext(precision(digits)):
-            weights = PreciseWeights(block.rate, shape, digits)
+            weights = PreciseWeights(subtree.rate, shape, digits)
             rows = exact_counts.tolist()
             found = [weights.subsets(rows[a], rows[b], sum(rows[a] + rows[b])) for a, b in pairs]
             return found, weights.error

@@ -1,4 +1,4 @@
-"""The weights of :mod:`block_weights` in arbitrary precision.
+"""The weights of :mod:`subtree_weights` in arbitrary precision.
 
 Needed only when a draw falls inside the error bound of floating point, about once in 10^9 draws:
 written to be read, not to be fast. The numbering of the parts is the same.
@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from privatree.counting import Groups
 from privatree.learners.tree._region import (
-    Box,
-    Grid,
-    Shape,
+    CutGrid,
+    FeatureLayout,
+    Region,
     Split,
+    bins_inside,
     both_sides,
-    codes_inside,
     splits_on,
 )
 from privatree.learners.tree._subtree_kernels import STOP
@@ -32,19 +32,19 @@ Parts = dict[int, Decimal]
 
 
 class PreciseWeights:
-    """Weights of blocks with a given number of digits; to be used in a context of that precision.
+    """Weights of subtrees with a given number of digits; to be used in a context of that precision.
 
     Parameters
     ----------
     rate : Fraction
         Logarithm of the weight of one correctly classified record.
-    shape : Shape
+    shape : FeatureLayout
         Where the codes of each feature lie.
     digits : int
         Digits of every operation.
     """
 
-    def __init__(self, rate: Fraction, shape: Shape, digits: int) -> None:
+    def __init__(self, rate: Fraction, shape: FeatureLayout, digits: int) -> None:
         self._rate, self._shape, self._digits = rate, shape, digits
         self._powers: dict[int, Decimal] = {}
         self._largest = Fraction(0)
@@ -64,19 +64,23 @@ class PreciseWeights:
         return self._powers[score]
 
     def one_level(
-        self, exact_differences: NDArray[Any], exact_totals: NDArray[Any], fine: Grid, box: Box
+        self,
+        exact_differences: NDArray[Any],
+        exact_totals: NDArray[Any],
+        fine: CutGrid,
+        region: Region,
     ) -> Parts:
-        """The parts of a block of one level."""
+        """The parts of a subtree of one level."""
         totals = exact_totals.tolist()
         n_classes = len(totals)
         pairs = list(permutations(range(n_classes), 2))
-        active = np.flatnonzero(box.n_inside >= 2).tolist()
+        active = np.flatnonzero(region.n_inside >= 2).tolist()
         stop = Decimal(STOP[1]) if active else Decimal(1)
-        parts = {box.inside.size: stop * sum(map(self.power, totals)) / n_classes}
+        parts = {region.inside.size: stop * sum(map(self.power, totals)) / n_classes}
         for feature in active:
             share = (1 - stop) / len(active) / len(pairs)
             start = int(self._shape.offsets[feature])
-            codes = start + codes_inside(box, self._shape, feature)
+            codes = start + bins_inside(region, self._shape, feature)
             zeros = np.zeros((1, len(codes)), dtype=np.int64)
             above_first = np.concatenate([zeros, exact_differences[:, codes]]).tolist()
             if self._shape.is_category[feature]:
@@ -86,11 +90,11 @@ class PreciseWeights:
                 )
                 continue
             lefts = np.cumsum(above_first, axis=1).tolist()
-            masses = [Decimal(mass) for mass in fine.mass[codes[:-1]].tolist()]
-            for place, mass in enumerate(masses):
+            base_measure = [Decimal(mass) for mass in fine.mass[codes[:-1]].tolist()]
+            for place, mass in enumerate(base_measure):
                 parts[int(codes[place])] = (
                     share
-                    * (mass / sum(masses))
+                    * (mass / sum(base_measure))
                     * sum(
                         self.power(totals[b] + lefts[a][place] - lefts[b][place]) for a, b in pairs
                     )
@@ -113,28 +117,28 @@ class PreciseWeights:
         self,
         exact_tables: NDArray[Any],
         exact_totals: NDArray[Any],
-        middle: Grid,
-        fine: Grid,
+        middle: CutGrid,
+        fine: CutGrid,
         rows: Groups,
-        box: Box,
+        region: Region,
     ) -> Parts:
-        """The parts of a block of two levels, from the rows of all features."""
-        splits = splits_on(middle, box, self._shape)
+        """The parts of a subtree of two levels, from the rows of all features."""
+        splits = splits_on(middle, region, self._shape)
         used = int(np.flatnonzero(np.diff(rows.firsts))[0])
         of_used = slice(rows.firsts[used], rows.firsts[used + 1])
         all_differences = exact_tables[of_used].sum(axis=0, dtype=np.int64)
         all_totals = exact_totals[of_used].sum(axis=0, dtype=np.int64)
-        one = self.one_level(all_differences, all_totals, fine, box)
+        one = self.one_level(all_differences, all_totals, fine, region)
         if not splits:
             return one
-        parts = {box.inside.size: Decimal(STOP[2]) * sum(one.values())}
+        parts = {region.inside.size: Decimal(STOP[2]) * sum(one.values())}
         for split in splits:
             first = rows.firsts[split.feature]
             start = self._shape.offsets[split.feature]
             chosen = first + np.unique(rows.row_of_code[start + split.left])
             left = exact_tables[chosen].sum(axis=0, dtype=np.int64)
             left_totals = exact_totals[chosen].sum(axis=0, dtype=np.int64)
-            left_box, right_box = both_sides(box, self._shape, split)
+            left_box, right_box = both_sides(region, self._shape, split)
             on_left = self.one_level(left, left_totals, fine, left_box)
             on_right = self.one_level(
                 all_differences - left, all_totals - left_totals, fine, right_box
@@ -145,26 +149,26 @@ class PreciseWeights:
     def three_levels(
         self,
         triples: Callable[[int], Iterable[tuple[NDArray[Any], NDArray[Any]]]],
-        grids: tuple[Grid, Grid, Grid],
+        grids: tuple[CutGrid, CutGrid, CutGrid],
         upper_rows: Groups,
         rows: Groups,
-        box: Box,
+        region: Region,
     ) -> Parts:
-        """The parts of a block of three levels; `triples` counts by the rows of a feature."""
+        """The parts of a subtree of three levels; `triples` counts by the rows of a feature."""
         upper, middle, fine = grids
-        splits = splits_on(upper, box, self._shape)
+        splits = splits_on(upper, region, self._shape)
         parts: Parts = {}
         for feature in sorted({split.feature for split in splits}):
             tables = [(t.astype(np.int64), totals) for t, totals in triples(feature)]
             all_tables, all_totals = _sums(tables)
             if not parts:
-                two = self.two_levels(all_tables, all_totals, middle, fine, rows, box)
-                parts[box.inside.size] = Decimal(STOP[3]) * sum(two.values())
+                two = self.two_levels(all_tables, all_totals, middle, fine, rows, region)
+                parts[region.inside.size] = Decimal(STOP[3]) * sum(two.values())
             start = self._shape.offsets[feature]
             for split in (split for split in splits if split.feature == feature):
                 chosen = np.unique(upper_rows.row_of_code[start + split.left]).tolist()
                 left, left_totals = _sums([tables[row] for row in chosen])
-                left_box, right_box = both_sides(box, self._shape, split)
+                left_box, right_box = both_sides(region, self._shape, split)
                 on_left = self.two_levels(left, left_totals, middle, fine, rows, left_box)
                 on_right = self.two_levels(
                     all_tables - left, all_totals - left_totals, middle, fine, rows, right_box

@@ -1,6 +1,6 @@
-"""Weights of everything a block could begin with, in compiled floating point.
+"""Weights of everything a subtree could begin with, in compiled floating point.
 
-A *block* is a subtree of d levels, labels included, drawn as one by its number of correctly
+A *subtree* is a subtree of d levels, labels included, drawn as one by its number of correctly
 classified records. Its total weight Z_d is a sum of products over the children's Z_(d-1)
 (``docs/proofs/record-tree.md``), and what it begins with has the weight of its part of the sum. The
 same function computes the parts and, adding them up, Z: marginals and conditionals cannot differ.
@@ -9,7 +9,7 @@ A weight is a *score* and a *factor*: ``factor * exp(rate * score)``. Scores are
 nothing is lost however large they are (:mod:`privatree.privacy.samplers._decay`). All terms are
 positive: errors only add up, as :func:`relative_error` does.
 
-The *parts* of a block are numbered like the codes of all features side by side: a numeric
+The *parts* of a subtree are numbered like the codes of all features side by side: a numeric
 feature's part c is the cut after its code c, a category feature's part g is the category g against
 the rest; at the lowest level all subsets of the categories together are the part of the first
 code. The last number stands for "no split on this level".
@@ -34,7 +34,7 @@ STOP = (1.0, 0.05, 0.6, 0.1)
 
 
 def relative_error(levels: int, n_parts: int, n_classes: int) -> float:
-    """Bound on the relative error of every weight of a block (``docs/proofs/record-tree.md``)."""
+    """Bound on the relative error of every weight of a subtree (``docs/proofs/record-tree.md``)."""
     one_sum = DECAY_ERROR + (n_parts + 50) * UNIT_ROUNDOFF
     pairs = (2 * n_classes + 2) * DECAY_ERROR + 4 * (n_parts + n_classes) * UNIT_ROUNDOFF
     subsets = _OF_A_CATEGORY * MAX_GROUPS * UNIT_ROUNDOFF
@@ -53,13 +53,13 @@ def one_level(
     exact_totals: Any,
     shape: Any,
     fine: Any,
-    box: Any,
+    region: Any,
     decays: Any,
     scores: Any,
     factors: Any,
 ) -> None:
-    """Fill in the parts of a block of one level."""
-    low, high, n_inside = box.low, box.high, box.n_inside
+    """Fill in the parts of a subtree of one level."""
+    low, high, n_inside = region.low, region.high, region.n_inside
     coarse_decay, fine_decay = decays
     n_classes = exact_totals.size
     n_parts = factors.size - 1
@@ -264,7 +264,7 @@ def _subtract(table: Any, part: Any, rest: Any) -> None:
 
 @compiled
 def count_active(shape: Any, grid: Any, low: Any, high: Any, n_inside: Any) -> Any:
-    """How many features have a candidate on this grid inside the box."""
+    """How many features have a candidate on this grid inside the region."""
     active = 0
     for feature in range(low.size):
         if n_inside[feature] >= 2:
@@ -280,12 +280,14 @@ def one_level_total(
     exact_totals: Any,
     shape: Any,
     fine: Any,
-    box: Any,
+    region: Any,
     decays: Any,
     room: Any,
 ) -> Any:
-    """Total weight of a block of one level."""
-    one_level(exact_differences, exact_totals, shape, fine, box, decays, room.scores, room.factors)
+    """Total weight of a subtree of one level."""
+    one_level(
+        exact_differences, exact_totals, shape, fine, region, decays, room.scores, room.factors
+    )
     return total(room.scores, room.factors, decays)
 
 
@@ -300,13 +302,13 @@ def feature_of_two_levels(
     grid: Any,
     fine: Any,
     groups: Any,
-    box: Any,
+    region: Any,
     decays: Any,
     room: Any,
     scores: Any,
     factors: Any,
 ) -> None:
-    """Fill in one feature's parts of a block of two levels.
+    """Fill in one feature's parts of a subtree of two levels.
 
     Parameters
     ----------
@@ -315,10 +317,14 @@ def feature_of_two_levels(
     all_differences, all_totals : arrays (class but the first, code) and (class,)
         Their sums: the counts of the node.
     """
-    active = count_active(shape, grid, box.low, box.high, box.n_inside)
+    active = count_active(shape, grid, region.low, region.high, region.n_inside)
     start = shape.offsets[feature]
     is_category = shape.is_category[feature]
-    was_low, was_high, were_inside = box.low[feature], box.high[feature], box.n_inside[feature]
+    was_low, was_high, were_inside = (
+        region.low[feature],
+        region.high[feature],
+        region.n_inside[feature],
+    )
     if were_inside < 2 or exact_tables.shape[0] == 0:
         return
     whole = were_inside if were_inside > 2 else 1
@@ -332,35 +338,35 @@ def feature_of_two_levels(
         code = part - start
         row = groups.row_of_code[part]
         if is_category:
-            if not box.inside[part]:
+            if not region.inside[part]:
                 continue
             _fill_with_zeros(room.left, room.left_totals)
             _add(exact_tables[row], exact_totals[row], room.left, room.left_totals)
             mass = 1.0
-            box.n_inside[feature] = 1
+            region.n_inside[feature] = 1
         else:
             mass = grid.mass[part]
             if part == start + was_high - 1 or mass == 0.0:
                 continue
             _add(exact_tables[row], exact_totals[row], room.left, room.left_totals)
-            box.high[feature] = code + 1
-            box.n_inside[feature] = code + 1 - was_low
+            region.high[feature] = code + 1
+            region.n_inside[feature] = code + 1 - was_low
         left_score, left_weight = one_level_total(
-            room.left, room.left_totals, shape, fine, box, decays, room
+            room.left, room.left_totals, shape, fine, region, decays, room
         )
         if is_category:
-            box.n_inside[feature] = were_inside - 1
+            region.n_inside[feature] = were_inside - 1
         else:
-            box.low[feature], box.high[feature] = code + 1, was_high
-            box.n_inside[feature] = was_high - code - 1
+            region.low[feature], region.high[feature] = code + 1, was_high
+            region.n_inside[feature] = was_high - code - 1
         _subtract(all_differences, room.left, room.right)
         for label in range(all_totals.size):
             room.right_totals[label] = all_totals[label] - room.left_totals[label]
         score, weight = one_level_total(
-            room.right, room.right_totals, shape, fine, box, decays, room
+            room.right, room.right_totals, shape, fine, region, decays, room
         )
-        box.low[feature], box.high[feature] = was_low, was_high
-        box.n_inside[feature] = were_inside
+        region.low[feature], region.high[feature] = was_low, was_high
+        region.n_inside[feature] = were_inside
         scores[part] = left_score + score
         factors[part] = share * mass * left_weight * weight
         if is_category and were_inside == 2:
@@ -375,13 +381,13 @@ def two_levels_total(
     grid: Any,
     fine: Any,
     groups: Any,
-    box: Any,
+    region: Any,
     decays: Any,
     room: Any,
     scores: Any,
     factors: Any,
 ) -> Any:
-    """Total weight of a block of two levels, from the rows of all features."""
+    """Total weight of a subtree of two levels, from the rows of all features."""
     all_differences = np.zeros((exact_tables.shape[1], exact_tables.shape[2]), dtype=np.int64)
     all_totals = np.zeros(exact_totals.shape[1], dtype=np.int64)
     used = 0
@@ -392,12 +398,12 @@ def two_levels_total(
         _add(exact_tables[row], exact_totals[row], all_differences, all_totals)
     for part in range(factors.size):
         factors[part] = 0.0
-    active = count_active(shape, grid, box.low, box.high, box.n_inside)
-    score, weight = one_level_total(all_differences, all_totals, shape, fine, box, decays, room)
+    active = count_active(shape, grid, region.low, region.high, region.n_inside)
+    score, weight = one_level_total(all_differences, all_totals, shape, fine, region, decays, room)
     if active == 0:
         return score, weight
     scores[-1], factors[-1] = score, STOP[2] * weight
-    for feature in range(box.low.size):
+    for feature in range(region.low.size):
         first, last = groups.firsts[feature], groups.firsts[feature + 1]
         feature_of_two_levels(
             feature,
@@ -409,7 +415,7 @@ def two_levels_total(
             grid,
             fine,
             groups,
-            box,
+            region,
             decays,
             room,
             scores,
@@ -432,7 +438,7 @@ def part_of_three_levels(
     right_box: Any,
     decays: Any,
 ) -> Any:
-    """Product of the two children's totals, each a block of two levels."""
+    """Product of the two children's totals, each a subtree of two levels."""
     right = np.empty_like(all_tables)
     for row in range(right.shape[0]):
         _subtract(all_tables[row], left[row], right[row])

@@ -138,12 +138,13 @@ def _precise_weights(
 ) -> tuple[list[Decimal], Decimal]:
     """The weights with ``digits`` digits, and a bound on their relative error."""
     scores = [Fraction(score) for score in exact_scores.tolist()]
-    masses = [1.0] * len(scores) if measure is None else measure.tolist()
+    base_measure = [1.0] * len(scores) if measure is None else measure.tolist()
     best = max(scores)
     with localcontext(precision(digits)):
         exponents = [_decimal(rate * (score - best)) for score in scores]
         weights = [
-            Decimal(mass) * exponent.exp() for mass, exponent in zip(masses, exponents, strict=True)
+            Decimal(mass) * exponent.exp()
+            for mass, exponent in zip(base_measure, exponents, strict=True)
         ]
         return weights, (10 - 2 * min(exponents)) * Decimal(10) ** (1 - digits)
 

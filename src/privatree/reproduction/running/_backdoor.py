@@ -16,7 +16,7 @@ from privatree.baselines.methods import Training
 from privatree.errors import ParameterError
 from privatree.reproduction.datasets._dataset import Records
 from privatree.reproduction.running._task import Score
-from privatree.reproduction.running._tasks import experimenting, shown_epsilon
+from privatree.reproduction.running._tasks import shown_epsilon, suppress_expected_warnings
 
 if TYPE_CHECKING:
     from privatree.robustness import BackdoorAttack
@@ -88,7 +88,7 @@ class Backdoor:
         epsilon = float("inf") if self.epsilon is None else self.epsilon
         training = Training(records.schema, epsilon, self.depth, self.repeat)
         classifier = methods.get(self.method).classifier(training)
-        with experimenting():
+        with suppress_expected_warnings():
             start = time.perf_counter()
             classifier.fit(poisoned.X, poisoned.y)
             seconds = time.perf_counter() - start

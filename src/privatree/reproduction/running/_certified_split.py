@@ -12,7 +12,12 @@ import numpy as np
 from privatree.baselines import methods
 from privatree.baselines.methods import Training
 from privatree.reproduction.running._task import Score
-from privatree.reproduction.running._tasks import RandomSplit, experimenting, load_once, n_edits
+from privatree.reproduction.running._tasks import (
+    RandomSplit,
+    load_once,
+    n_edits,
+    suppress_expected_warnings,
+)
 
 CERTIFIED_SHARES = tuple(Fraction(k, 2000) for k in range(21))
 """Shares of the training records: 0 to 1%."""
@@ -42,7 +47,7 @@ class CertifiedSplit(RandomSplit):
         labels = records.labels.to_numpy()
         unbounded = Training(records.schema, float("inf"), self.depth, self.repeat)
         classifier = method.classifier(unbounded)
-        with experimenting():
+        with suppress_expected_warnings():
             start = time.perf_counter()
             classifier.fit(features[train], labels[train])
             seconds = time.perf_counter() - start

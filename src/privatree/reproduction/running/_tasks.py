@@ -149,7 +149,7 @@ def weight_of(dataset: str) -> float:
 
 
 @contextmanager
-def experimenting() -> Iterator[None]:
+def suppress_expected_warnings() -> Iterator[None]:
     """Without warnings of what is as the paper has it.
 
     That its claim is not a guarantee: the tables say it once. That DPA has few records in each of
@@ -219,7 +219,7 @@ A fit on a few records would not do in its place: which code runs depends on siz
 
 def _timed_fit(method: Method, training: Training, rows: Any, answers: Any) -> tuple[Any, float]:
     classifier = method.classifier(training)
-    with experimenting():
+    with suppress_expected_warnings():
         start = time.perf_counter()
         classifier.fit(rows, answers)
         return classifier, time.perf_counter() - start

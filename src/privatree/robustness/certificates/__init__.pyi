@@ -5,7 +5,7 @@ from privatree.robustness.certificates._certificate_text import (
 )
 from privatree.robustness.certificates._certificate_text import shown_confidence as shown_confidence
 from privatree.robustness.certificates._certificate_text import shown_score as shown_score
-from privatree.robustness.certificates._certification import check_wishes as check_wishes
+from privatree.robustness.certificates._certification import validate_request as validate_request
 from privatree.robustness.certificates._preconditions import (
     guaranteed_spending as guaranteed_spending,
 )

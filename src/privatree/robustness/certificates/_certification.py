@@ -25,7 +25,7 @@ MAX_REFITS = 10**6
 Result = TypeVar("Result")
 
 
-def check_wishes(confidence: Any, refits: Any, poisoned: Sequence[int | str] = (0,)) -> None:
+def validate_request(confidence: Any, refits: Any, poisoned: Sequence[int | str] = (0,)) -> None:
     """Refuse what is wrong whatever the records are.
 
     Parameters
@@ -66,7 +66,7 @@ class Certification:
     @classmethod
     def of(cls, estimator: Any, X: Any, y: Any, confidence: Any, refits: Any) -> Certification:
         """Check what the caller asked for."""
-        check_wishes(confidence, refits)
+        validate_request(confidence, refits)
         if len(y) == 0:
             raise ParameterError("X and y must have at least one record.")
         copy, notes = without_budget(estimator)

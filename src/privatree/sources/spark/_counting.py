@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from privatree import __version__
-from privatree.counting import Question, SentAnswer
+from privatree.counting import Query, SerializablePartial
 from privatree.errors import PrivatreeError, SourceError
 from privatree.tables import Batch, LazyColumn, arrow_column, arrow_type
 
@@ -33,7 +33,7 @@ _ROWS = 2**16  # that are coded together; Spark sends fewer at once
 
 
 def this_version() -> tuple[str, str]:
-    """Of privatree, and of Python: what must be the same wherever parts of a question run."""
+    """Of privatree, and of Python: what must be the same wherever parts of a query run."""
     return __version__, ".".join(platform.python_version_tuple()[:2])
 
 
@@ -43,11 +43,11 @@ class Shipment:
 
     Parameters
     ----------
-    question : Question
+    query : Query
         What to count: the schema and the tree so far are in it.
     """
 
-    question: Question[Any]
+    query: Query[Any]
 
     def batches(self, table: Any) -> Iterator[Batch]:
         """The columns of an Arrow table, not yet read; the last one is the target."""
@@ -78,7 +78,7 @@ class Counting:
             raise SourceError(OTHER_VERSION)
         content = self.shipment if isinstance(self.shipment, bytes) else self.shipment.value
         shipment = pickle.loads(content)
-        answer: SentAnswer = shipment.question.start()
+        answer: SerializablePartial = shipment.query.start()
         task = TaskContext.get()
         sender = 0 if task is None else task.partitionId()
         n_rows = 0
@@ -104,13 +104,13 @@ class Merging:
 
     Parameters
     ----------
-    answer : type of SentAnswer
+    answer : type of SerializablePartial
         How parts are merged.
     n_groups : int
         Pieces of the same part are merged if their senders are in the same of so many groups.
     """
 
-    answer: type[SentAnswer]
+    answer: type[SerializablePartial]
     n_groups: int
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
@@ -124,7 +124,7 @@ class Merging:
                 key = part, sender % self.n_groups
                 sent = content.as_py()
                 if key in merged and part != ERROR:  # of several errors one is enough
-                    sent = self.answer.merged_pieces(merged[key], sent)
+                    sent = self.answer.merge_serialized(merged[key], sent)
                 merged[key] = sent
                 n_rows[key] = n_rows.get(key, 0) + rows
         for key in list(merged):

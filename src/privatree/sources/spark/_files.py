@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from privatree.counting import Question
+from privatree.counting import Query
 from privatree.schema import Schema
 from privatree.sources._file_source import FileSource
 from privatree.sources.spark._source import SparkSource
@@ -41,15 +41,15 @@ class SparkFileSource(SparkSource):
         self._selected, self.ignored = self._dataframe, self._files.ignored
         self.assumptions = self._files.assumptions
 
-    def _shipment(self, question: Question[Any]) -> FileShipment:
-        return FileShipment(question, self._files)
+    def _shipment(self, query: Query[Any]) -> FileShipment:
+        return FileShipment(query, self._files)
 
 
 @dataclass(frozen=True)
 class FileShipment:
     """What executors need to know to count the rows of files."""
 
-    question: Question[Any]
+    query: Query[Any]
     files: FileSource
 
     def batches(self, table: Any) -> Iterator[Batch]:

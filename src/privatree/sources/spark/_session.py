@@ -22,7 +22,7 @@ _SETTINGS = {
     "spark.log.level": "FATAL",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
     "spark.eventLog.enabled": "false",  # it has numbers of rows, and values if a job fails
-    "spark.driver.maxResultSize": "0",  # counts, as large as the question makes them
+    "spark.driver.maxResultSize": "0",  # counts, as large as the query makes them
 }
 
 

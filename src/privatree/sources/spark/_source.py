@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from privatree.counting import Answered, Question, SentAnswer
+from privatree.counting import AnyPartial, Query, SerializablePartial
 from privatree.errors import ParameterError, SourceError
 from privatree.schema import Categorical, Schema
 from privatree.sources._files import check_column_type, matched_columns
@@ -79,20 +79,20 @@ class SparkSource(Source):
         )
         self.ignored = tuple(unused)
 
-    def _shipment(self, question: Question[Any]) -> Any:
+    def _shipment(self, query: Query[Any]) -> Any:
         """What executors need to know."""
-        return Shipment(question)
+        return Shipment(query)
 
-    def _answer(self, question: Question[Answered], advance: Callable[[int], None]) -> Answered:
-        answer = question.start()
-        if not isinstance(answer, SentAnswer):
+    def _answer(self, query: Query[AnyPartial], advance: Callable[[int], None]) -> AnyPartial:
+        answer = query.start()
+        if not isinstance(answer, SerializablePartial):
             raise TypeError(f"a {type(answer).__name__} cannot be sent to this process.")
         spark = self._selected.sparkSession
         context = context_of(spark)
         shown = _TasksDone(context, self._exact_rows or 0, advance)
 
         def job() -> Any:
-            with _shipped(context, pickle.dumps(self._shipment(question))) as shipped:
+            with _shipped(context, pickle.dumps(self._shipment(query))) as shipped:
                 return self._pieces(Counting(this_version(), shipped), type(answer)).toArrow()
 
         exact_rows = 0
@@ -110,7 +110,7 @@ class SparkSource(Source):
         advance(exact_rows - shown.n_rows)
         return answer
 
-    def _pieces(self, counting: Counting, answer: type[SentAnswer]) -> Any:
+    def _pieces(self, counting: Counting, answer: type[SerializablePartial]) -> Any:
         """A data frame of the pieces of the answer, each part once."""
         from pyspark.sql.functions import col
 
