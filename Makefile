@@ -1,7 +1,7 @@
 # Two commands do everything on a fresh machine that has Python >= 3.11 and make:
 #   make demo   set up, then train and show a tree on the bundled Adult data
 #   make test   set up, then lint, type-check and run the whole test suite
-#   make quick  the fast part of the tests, in less than a minute
+#   make quick  lint, types and the fast part of the tests, in less than a minute
 # Also: make check (make lint, types, layers and spelling), make coverage, make stress (all tests
 # twice, in random order on a busy machine), make compat (what touches pandas, with pandas 2.2),
 # make oldest (the fast tests with the oldest dependencies), make docs (the site, in build/site),
@@ -24,7 +24,7 @@ INSTALL := -m pip install --quiet $(addprefix --constraint ,$(CONSTRAINTS))
 COMPILE := -m uv pip compile pyproject.toml --extra dev --python-version 3.11 --no-annotate --quiet \
 	--custom-compile-command "make lock" --upgrade
 
-.PHONY: demo test quick coverage stress check lint types layers spelling compat oldest docs tables \
+.PHONY: demo test quick fast coverage stress check lint types layers spelling compat oldest docs tables \
 	wheel lock reproduce bench clean
 
 demo: .venv/.installed
@@ -33,7 +33,10 @@ demo: .venv/.installed
 test: check
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-quick: .venv/.installed-dev
+quick: lint
+	@$(MAKE) --no-print-directory -j 2 types fast
+
+fast: .venv/.installed-dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" --durations=3
 
 # Six busy loops compete with the tests; they end with the target, and by themselves after two hours.

@@ -74,9 +74,10 @@ def pytest_collection_finish() -> None:
 
 # What is there trains or draws many times over, or starts whole programs.
 _SLOW_FOLDERS = (
-    "audit", "baselines", "mutants", "repetition", "reproduction", "robustness", "statistical",
-)  # fmt: skip
-_SLOW_FIXTURES = {"browser", "spark"}
+    *("audit", "baselines", "golden", "mutants"),
+    *("repetition", "reproduction", "robustness", "statistical"),
+)
+_SLOW_FIXTURES = {"browser", "databases", "spark"}
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

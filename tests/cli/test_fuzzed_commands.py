@@ -129,6 +129,7 @@ def test_bad_data(run, data):
     assert run("schema", "check", "schema.toml", data, "--target", "outcome")[0] == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", BAD_MODELS, ids=lambda path: ascii(path)[:20])
 def test_bad_models(run, model):
     for command in (

@@ -5,6 +5,7 @@ That a stage imports only stages before it is checked by import-linter, with the
 """
 
 import ast
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -19,8 +20,13 @@ STUBS = sorted(ROOT.rglob("__init__.pyi"))
 MAX_FILES = 14
 
 
+@cache
 def imports(path):
     """The modules that a file imports from, each with a name that it takes from there."""
+    return list(_imports(path))
+
+
+def _imports(path):
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"

@@ -85,6 +85,7 @@ def test_nothing_of_the_records_is_in_onnx(model: Any, secret: Any) -> None:
     assert secret.in_bytes(export_onnx(model)) == set()
 
 
+@pytest.mark.slow
 def test_nothing_of_the_records_is_in_a_view(model: Any, secret: Any, private_records: Any) -> None:
     view = as_sklearn(model)
     view.predict(view.transform(private_records.frame))

@@ -332,6 +332,7 @@ def test_a_coder_can_be_pickled_and_leaves_its_tables_behind():
 # --- tiles, threads and memory ------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("rows", [1, 7, 100, 2**20])
 def test_tiles_and_threads_do_not_matter(monkeypatch, rows, threads):

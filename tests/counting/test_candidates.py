@@ -28,6 +28,7 @@ def numeric(draw):
     return Numeric(low, high, integer=integer)
 
 
+@pytest.mark.slow
 @given(numeric(), st.integers(2, 300))
 def test_cuts_increase_inside_the_range_and_masses_are_positive(feature, n_codes):
     cuts, base_measure = cut_points(feature, n_codes)
@@ -175,6 +176,7 @@ def test_too_few_codes_are_refused():
         cut_points(Numeric(0, 1), 1)
 
 
+@pytest.mark.slow
 @given(numeric(), st.integers(2, 300))
 def test_every_code_has_values_and_a_cut_belongs_to_its_left(feature, n_codes):
     cuts, _ = cut_points(feature, n_codes)

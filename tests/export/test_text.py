@@ -160,6 +160,7 @@ def test_categories(categories: list[Any], left: list[int], shown: str) -> None:
     assert question(Categorical(categories), left) == f"x {shown}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "shown"),
     [

@@ -91,6 +91,7 @@ def test_one_class_or_very_many_tell_nothing():
         assert not LabelRules(labels).is_told_by(numbers(labels))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", datasets.names())
 def test_of_public_datasets_only_what_is_the_answer_is_told(name):
     """In nursery, an application is rejected if and only if its health says so."""

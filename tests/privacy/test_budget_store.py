@@ -325,6 +325,7 @@ def spent_by_two_at_once(
             return sorted(pool.map(charge, [store, BudgetStore(store.path)]))
 
 
+@pytest.mark.slow
 def test_two_at_once_cannot_overspend(store: BudgetStore, monkeypatch: pytest.MonkeyPatch) -> None:
     outcomes = spent_by_two_at_once(store, monkeypatch, patience=0.3)
     assert outcomes == ["BudgetExceededError", "charged"]

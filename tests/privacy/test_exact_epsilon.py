@@ -112,6 +112,7 @@ def test_decimals_are_refused_like_other_numbers(value: Any) -> None:
             read("epsilon", value)
 
 
+@pytest.mark.slow
 @given(st.floats(min_value=0, exclude_min=True, allow_infinity=False))
 def test_what_may_be_spent_is_within_both_readings(value: float) -> None:
     """So neither the statement, in floats, nor the account, in decimals, says too little."""

@@ -98,6 +98,7 @@ def test_round_trip(statement: PrivacyStatement) -> None:
     assert PrivacyStatement.from_dict(through_json(statement)) == statement
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(statements)
 def test_any_statement_makes_the_round_trip(statement: PrivacyStatement) -> None:
@@ -314,6 +315,7 @@ def allowed(place: tuple[Any, ...], value: Any) -> bool:
     return (whole or isinstance(value, float)) and math.isfinite(value) and value >= 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ALL_PLACES, ids=str)
 def test_a_wrong_value_is_refused_and_a_right_one_is_not(place: tuple[Any, ...]) -> None:
     n_refused = 0
@@ -407,6 +409,7 @@ def test_the_seed_is_noted_only_if_there_is_one() -> None:
     assert "random_state" not in str(PrivacyStatement("x", 1.0, seeded=False))
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(statements)
 def test_any_statement_can_be_printed(statement: PrivacyStatement) -> None:

@@ -126,6 +126,7 @@ def test_a_fitted_classifier_will_do(hand_made):
         html_report("model.json")
 
 
+@pytest.mark.slow
 def test_the_same_model_has_the_same_fingerprint(adult_model, hand_made, tmp_path):
     adult_model.save(tmp_path / "model.json")
     assert fingerprint(load(tmp_path / "model.json")) == fingerprint(adult_model)

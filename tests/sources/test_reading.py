@@ -182,6 +182,7 @@ def test_numbers_round_trip(path, numbers):
 # --- categories ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(
     rows=st.lists(st.tuples(st.text(max_size=5), st.sampled_from("ab")), min_size=1),
     terminator=st.sampled_from(["\n", "\r\n", "\r"]),
@@ -204,6 +205,7 @@ def test_whole_number_categories_round_trip_exactly(path, categories):
     assert read(path, text, schema, "y").features.column("a").to_pylist() == categories
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, unique=True))
 def test_float_categories_round_trip(path, categories):
     schema = Schema({"a": Categorical(categories)}, [0, 1])

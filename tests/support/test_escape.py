@@ -38,6 +38,7 @@ TEXTS = st.text(
 )
 
 
+@pytest.mark.slow
 @given(st.dictionaries(TEXTS, TEXTS | st.lists(TEXTS)))
 def test_json_and_toml_mean_the_same(value):
     written = json.dumps(value, indent=1, ensure_ascii=False)

@@ -97,6 +97,7 @@ def test_json_is_all_that_is_printed_and_a_seed_repeats_it(folder, monkeypatch, 
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_pairs_that_a_method_cannot_take_are_left_out_and_named(monkeypatch, capsys):
     options = ("--pairs", "outlier,three-records")
     assert audit(monkeypatch, *options, "--json", method="dpgdf") == 0

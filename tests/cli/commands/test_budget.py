@@ -69,6 +69,7 @@ def test_create(tmp_path, monkeypatch, capsys):
 # --- fit ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_fit_charges_the_budget_and_says_what_is_left(folder, monkeypatch, capsys):
     assert fit(monkeypatch) == 0
     printed = capsys.readouterr()

@@ -74,6 +74,7 @@ def test_it_is_what_the_function_says(folder, monkeypatch, capsys):
     assert printed.err == ""
 
 
+@pytest.mark.slow
 def test_the_split_is_the_same_until_another_is_asked_for(folder, monkeypatch, capsys):
     found = []
     for arguments in ((), (), ("--split-seed", "1")):

@@ -83,6 +83,7 @@ def test_quiet(folder, monkeypatch, capsys):
     assert privatree.load("model.json").schema_ == SCHEMA
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "data",
     [
@@ -159,6 +160,7 @@ def test_the_options_work_with_the_learner(folder, monkeypatch):
 # --- what records hold is no error --------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "rows",
     [

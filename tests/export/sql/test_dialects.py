@@ -76,6 +76,7 @@ def expected(texts: list[str], values: list[Any]) -> list[str]:
 # --- text is compared as it is ------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "column",
     [
@@ -138,6 +139,7 @@ def test_an_enumeration_and_filled_up_text_of_mariadb(databases) -> None:
         assert places(databases, "mariadb", column, ["a", "b", "c", None], tree) == [*"0122"]
 
 
+@pytest.mark.slow
 def test_collations_of_postgresql(databases) -> None:
     execute(databases, "postgresql", "CREATE COLLATION IF NOT EXISTS loose (provider = icu, "
             "locale = 'und-u-ks-level1', deterministic = false)")  # fmt: skip

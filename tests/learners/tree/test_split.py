@@ -200,6 +200,7 @@ def by_the_book(exact_counts, steps, rate, shape, base_measure, region):
     return law
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(seed=seeds, n_classes=st.integers(2, 5))
 def test_weights_and_draws_are_those_of_all_subsets_and_cuts(
@@ -253,6 +254,7 @@ def test_512_pure_categories_are_not_lost_below_the_smallest_numbers(make_candid
     assert weights.relative_error < 1e-9
 
 
+@pytest.mark.slow
 def test_decided_in_decimals_every_draw_is_the_same(random_box, layered):
     class Hidden(UpperSplit):
         def weights(self):

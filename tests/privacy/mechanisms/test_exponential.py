@@ -36,6 +36,7 @@ def largest_loss(
     return loss
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("measure", MEASURES)
 def test_the_loss_is_at_most_epsilon(

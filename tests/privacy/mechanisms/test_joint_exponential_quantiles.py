@@ -95,6 +95,7 @@ def law_is_right(mechanism: JointExponentialQuantiles, data) -> bool:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [Fraction(1, 2), 8])
 @pytest.mark.parametrize("quantiles", QUANTILES)
 @pytest.mark.parametrize(
@@ -270,6 +271,7 @@ def test_what_is_negligible_is_not_computed() -> None:
     assert (tables._lasts - tables._firsts).max() < 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10**400), Fraction(1), Fraction(10**9)])
 @pytest.mark.parametrize(
     "column",

@@ -190,6 +190,7 @@ def test_the_grid_is_a_power_of_two_of_the_right_size(sensitivity: Fraction) -> 
     assert 4096 <= sensitivity / step <= 4 * 4096
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(
     st.lists(

@@ -38,6 +38,7 @@ def test_a_wrong_variance_would_be_caught(integer_law: Callable[..., float]) -> 
     assert integer_law(draws, law(Fraction(20)), -LARGEST) > 1
 
 
+@pytest.mark.slow
 def test_successive_draws_are_independent(chi_square: Callable[..., float]) -> None:
     draws = np.clip(discrete_gaussian(Fraction(1), DRAWS, Randomness(22)), -2, 2) + 2
     single = law(Fraction(1))
