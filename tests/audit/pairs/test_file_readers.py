@@ -33,7 +33,7 @@ def test_a_source_is_left_to_the_learner(tmp_path, name):
 
 def test_an_unknown_reader():
     with pytest.raises(ParameterError, match=r"got 'tabel'\. Did you mean 'table'\?"):
-        chosen_reader("tabel")
+        chosen_reader("tabel")  # codespell:ignore tabel
 
 
 def test_rows_are_encoded_for_learners_that_take_no_frames(tmp_path):
