@@ -10,9 +10,7 @@ import numpy as np
 import pytest
 
 from privatree.estimators import PrivaTreeClassifier
-from privatree.learners.tree import Growth, OpenNode, RecordPlan
-from privatree.learners.tree import _grow as record_tree
-from privatree.learners.tree import _subtree_decimal as block_precisely
+from privatree.learners.tree import Growth, OpenNode, RecordPlan, _grow, _subtree_decimal
 from privatree.learners.tree._plan import Position
 from privatree.learners.tree._region import bins_inside, feature_of
 from privatree.learners.tree._split import UpperSplit
@@ -95,7 +93,7 @@ def _score(split: Any, feature: int, *sides: Any) -> int:
 
 def stop_prior_mismatched(patch: Patch) -> None:
     """Of a last level below others, as if it were 1/(features + 1); not so in their weights."""
-    real = record_tree.subtree_weights
+    real = _grow.subtree_weights
 
     def mutant(records: Any, subtrees: Any, exact_counts: Any, shape: Any) -> Any:
         found = real(records, subtrees, exact_counts, shape)
@@ -107,12 +105,12 @@ def stop_prior_mismatched(patch: Patch) -> None:
                 found[node] = weights._replace(exact_factors=factors)
         return found
 
-    patch.setattr(record_tree, "subtree_weights", mutant)
+    patch.setattr(_grow, "subtree_weights", mutant)
 
 
 def candidates_restricted_in_the_draw_only(patch: Patch) -> None:
     """The weights of two levels count on the whole region of the parent in each of the children."""
-    real = record_tree.subtree_weights
+    real = _grow.subtree_weights
 
     def mutant(records: Any, subtrees: Any, exact_counts: Any, shape: Any) -> Any:
         found = real(records, subtrees, exact_counts, shape)
@@ -120,7 +118,7 @@ def candidates_restricted_in_the_draw_only(patch: Patch) -> None:
             if subtrees[node].levels == 2:
                 with patch.context() as inner:
                     inner.setattr(
-                        block_precisely, "both_sides", lambda region, *_: (region, region)
+                        _subtree_decimal, "both_sides", lambda region, *_: (region, region)
                     )
                     precise, _ = weights.precise(40)
                 factors = np.array([float(part / max(precise)) for part in precise])
@@ -128,7 +126,7 @@ def candidates_restricted_in_the_draw_only(patch: Patch) -> None:
                 found[node] = weights._replace(exact_scores=scores, exact_factors=factors)
         return found
 
-    patch.setattr(record_tree, "subtree_weights", mutant)
+    patch.setattr(_grow, "subtree_weights", mutant)
 
 
 # --- what records decide --------------------------------------------------------------------------
@@ -139,7 +137,7 @@ def purity_stop(patch: Patch) -> None:
 
     def mutant(growth: Any, node: Any) -> Any:
         if isinstance(node, OpenNode) and np.count_nonzero(node.exact_totals) < 2:
-            return growth._begin_block(
+            return growth._begin_subtree(
                 replace(node, region=_single(node.region)), _label(growth, node)
             )
         return real(growth, node)
@@ -157,7 +155,7 @@ def _single(region: Any) -> Any:
 
 
 def argmax_leaf_labels(patch: Patch) -> None:
-    real = record_tree.draw_last_level
+    real = _grow.draw_last_level
 
     class Surely:
         def __init__(self, draw: Any) -> None:
@@ -166,7 +164,7 @@ def argmax_leaf_labels(patch: Patch) -> None:
         def draw_by_score(self, exact_scores: Any) -> int:
             return int(np.argmax(exact_scores))
 
-    patch.setattr(record_tree, "draw_last_level", lambda draw, *rest: real(Surely(draw), *rest))
+    patch.setattr(_grow, "draw_last_level", lambda draw, *rest: real(Surely(draw), *rest))
 
 
 def categories_ordered_by_exact_counts(patch: Patch) -> None:
@@ -205,7 +203,7 @@ def depth_from_exact_n(patch: Patch) -> None:
 
 def _centred_on(patch: Patch, counts: Callable[[Any, Any], Any]) -> None:
     """Centre the score on counts made from the exact and the noisy ones."""
-    real, ready = record_tree.split_score, Growth.ready
+    real, ready = _grow.split_score, Growth.ready
     exact: list[int] = []
 
     def mutant(growth: Any, node: Any) -> Any:
@@ -214,7 +212,7 @@ def _centred_on(patch: Patch, counts: Callable[[Any, Any], Any]) -> None:
         return ready(growth, node)
 
     patch.setattr(Growth, "ready", mutant)
-    patch.setattr(record_tree, "split_score", lambda noisy: real(counts(exact, noisy)))
+    patch.setattr(_grow, "split_score", lambda noisy: real(counts(exact, noisy)))
 
 
 def prior_q_from_exact_counts(patch: Patch) -> None:

@@ -91,7 +91,7 @@ class Groups(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """What a node will be asked for besides its class counts."""
+    """Counts that a node will need besides its class counts."""
 
     rows: Groups
     """Counts by these rows and the codes of all features."""

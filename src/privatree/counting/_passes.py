@@ -2,8 +2,8 @@
 
 A pass sends every row from the root along the tree so far to the node it reaches, and counts it
 there, for all nodes of the level at once. Where a node was asked for counts of higher order, the
-counts of everything below it that a block draws follow from them, without another pass. Counts of
-higher order that do not fit in memory at once are found in parts (:mod:`table_parts`).
+counts of everything below it that is drawn jointly follow from them, without another pass.
+Counts of higher order that do not fit in memory at once are found in parts (``_table_parts.py``).
 """
 
 from __future__ import annotations
@@ -260,7 +260,7 @@ class PassCounts:
             return child
         wanted = _known(node.wanted)
         child.wanted = Wanted(wanted.rows)
-        if is_here.all():  # the node itself, one level of its block further
+        if is_here.all():  # the node itself, one level further in its subtree
             child.exact_counts, child.exact_table = exact_counts, node.exact_pairs()
             return child
         above = wanted.rows if wanted.upper is None else wanted.upper

@@ -164,7 +164,7 @@ def _machine_readable(privacy: PrivacyStatement) -> str:
 
 
 def _escaped(text: str) -> str:
-    """A text on one line that Markdown, with or without HTML in it, shows as it is."""
+    """Escape a text, so that Markdown shows it unchanged and on one line."""
     line = " ".join(text.split())
     line = re.sub(r"[&<>|`]", lambda found: _ENTITIES[found.group()], line)
     return (

@@ -377,7 +377,7 @@ def test_trees_spends_and_stages_depend_on_released_values_only(n_classes, setti
 def leaf_where_empty(real):
     def mutant(growth, node):
         if not isinstance(node, SubtreeNode) and node.exact_totals.sum() == 0:
-            return growth._begin_block(node, growth._plan.label(node.at))
+            return growth._begin_subtree(node, growth._plan.label(node.at))
         return real(growth, node)
 
     return mutant

@@ -180,7 +180,7 @@ def test_a_model_that_cannot_be_saved_after_all_is_printed_and_stays_charged(
     assert printed.err == (
         "Charged epsilon 0.1 to patients.db: 0.9 of 1 is left.\n"
         "privatree: model.json: No space left on device. The model cost epsilon, so it was printed "
-        "instead: save what stands on the standard output.\n"
+        "instead: save the standard output.\n"
     )
     assert json.loads(printed.out)["format"] == "privatree-model"
     assert BudgetStore("patients.db").remaining == Fraction(9, 10)

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from privatree.counting import BinnedRecords, Candidates
 from privatree.counting import _counts as counts
 from privatree.errors import BudgetExceededError
-from privatree.learners.tree import RecordPlan, grow
-from privatree.learners.tree import _grow as record_tree
+from privatree.learners.tree import RecordPlan, _grow, grow
 from privatree.learners.tree._region import FeatureLayout, fine_grid, narrowed, whole_region
 from privatree.model import TreeBuilder
 from privatree.privacy import Ledger, Randomness, Stage
@@ -330,8 +329,8 @@ def test_the_tree_and_its_spends_depend_on_released_values_only():
 
 def label_where_empty(real):
     def mutant(self, node):
-        if isinstance(node, record_tree.OpenNode) and not node.exact_totals.sum():
-            return self._begin_block(node, self._plan.label(node.at))
+        if isinstance(node, _grow.OpenNode) and not node.exact_totals.sum():
+            return self._begin_subtree(node, self._plan.label(node.at))
         return real(self, node)
 
     return mutant
@@ -339,7 +338,7 @@ def label_where_empty(real):
 
 def planned_by_exact_totals(real):
     def mutant(self, node):
-        if isinstance(node, record_tree.OpenNode):
+        if isinstance(node, _grow.OpenNode):
             node = replace(node, at=replace(node.at, noisy_size=1 + int(node.exact_totals.sum())))
         return real(self, node)
 
@@ -350,8 +349,8 @@ def planned_by_exact_totals(real):
     ("method", "mutant"), [("ready", label_where_empty), ("ready", planned_by_exact_totals)]
 )
 def test_mutants_that_look_are_caught(monkeypatch, method, mutant):
-    real = getattr(record_tree.Growth, method)
-    monkeypatch.setattr(record_tree.Growth, method, mutant(real))
+    real = getattr(_grow.Growth, method)
+    monkeypatch.setattr(_grow.Growth, method, mutant(real))
     assert looks_at_exact_values()
 
 
@@ -425,7 +424,7 @@ def test_the_grids_of_a_block_are_nested(n_bins, n_classes):
         dataset_size=10**5,
         lookahead=3,
     )
-    growth = record_tree.Growth(records, candidates, plan, TreeBuilder(schema))
+    growth = _grow.Growth(records, candidates, plan, TreeBuilder(schema))
     node = growth.begin(Ledger(plan.epsilon, Randomness(0)))
     stage = plan.stage(node.at)
     assert len(stage.grids) == 2

@@ -61,7 +61,7 @@ def _numba_keeps_in(folder: Path) -> Iterator[None]:
 
 
 def _is_kept_in(folder: Path, function: Any) -> bool:
-    """False if numba took a place of its own, such as one of NUMBA_CACHE_LOCATOR_CLASSES."""
+    """Whether numba uses the folder, and not one that NUMBA_CACHE_LOCATOR_CLASSES names."""
     if numba_settings.DISABLE_JIT:  # then it is a plain function
         return True
     return folder in Path(function.stats.cache_path).parents

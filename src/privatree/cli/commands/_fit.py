@@ -197,7 +197,7 @@ def _save(model: Any, output: Path) -> None:
         write_output(None, export_json(model), form="json")
         raise ParameterError(
             f"{output}: {error.strerror}. The model cost epsilon, so it was printed instead: save "
-            "what stands on the standard output."
+            "the standard output."
         ) from None
 
 

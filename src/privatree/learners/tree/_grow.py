@@ -1,8 +1,8 @@
 """Our learner: epsilon-DP for whole records (``docs/proofs/record-tree.md``).
 
-Splits near the root are drawn one at a time (:mod:`upper_split`), the last levels of every path
-together with their labels (:mod:`subtree`). What is done at a node, and with which budget, follows
-from released values (:mod:`record_plan`). The learner sees counts, never records.
+Splits near the root are drawn one at a time (``_split.py``), the last levels of every path
+together with their labels (``_subtree.py``). What is done at a node, and with which budget, follows
+from released values (``_plan.py``). The learner sees counts, never records.
 """
 
 from __future__ import annotations
@@ -146,10 +146,10 @@ class Growth:
         if not isinstance(node, OpenNode):
             return node
         if not (node.region.n_inside >= 2).any():
-            return self._begin_block(node, self._plan.label(node.at))
+            return self._begin_subtree(node, self._plan.label(node.at))
         stage = self._plan.stage(node.at)
         if isinstance(stage, DrawSubtree):
-            return self._begin_block(node, stage)
+            return self._begin_subtree(node, stage)
         noisy_counts: list[int] = []
         if isinstance(stage, CountClasses):
             noisy_counts = self._noisy_counts(
@@ -162,7 +162,7 @@ class Growth:
             node = replace(node, at=self._plan.after_counting(node.at, noisy_counts))
             stage = self._plan.stage(node.at)
         if isinstance(stage, DrawSubtree):
-            return self._begin_block(node, stage)
+            return self._begin_subtree(node, stage)
         centre = split_score(noisy_counts)
         mechanism = SequentialExponential(stage.epsilon, centre.score_range)
         draw = node.ledger.open_draw(mechanism, purpose="split", node=node.number)
@@ -170,7 +170,7 @@ class Growth:
             node.number, node.ledger, node.region, node.at, centre, mechanism, draw
         )
 
-    def _begin_block(self, node: OpenNode, stage: DrawSubtree) -> SubtreeNode:
+    def _begin_subtree(self, node: OpenNode, stage: DrawSubtree) -> SubtreeNode:
         mechanism = SequentialExponential(stage.epsilon)
         levels = len(stage.grids) + 1
         what = f"last {levels} levels with their labels" if levels > 1 else "last level with labels"

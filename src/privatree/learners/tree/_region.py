@@ -1,4 +1,4 @@
-"""Boxes: the codes that records of a node can have, and how splits narrow them.
+"""Regions: the bins and categories that records of a node can have, and how splits narrow them.
 
 A region follows from the splits above, which are released: it is public.
 """
@@ -86,7 +86,7 @@ def bins_inside(region: Region, shape: FeatureLayout, feature: int) -> NDArray[n
 
 
 def feature_of(part: int, shape: FeatureLayout) -> int:
-    """The feature that a part, numbered like the codes side by side, belongs to."""
+    """Return the feature of a part. Parts are numbered feature after feature, as codes are."""
     return int(np.searchsorted(shape.offsets, part, side="right")) - 1
 
 

@@ -57,7 +57,7 @@ class BudgetShare:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """All but where the data came from."""
+        """Identify the task: by every field but the folder of the data."""
         shares = (str(self.quantiles), str(self.nodes), str(self.leaves))
         epsilon, depth = shown_epsilon(self.epsilon), str(self.depth)
         return (self.dataset, epsilon, depth, *shares, str(self.repeat))

@@ -183,7 +183,7 @@ class PredictionCertificates:
 
     @property
     def fewest_refits(self) -> int:
-        """With fewer, nothing could be certain of these records, even if all refits agreed."""
+        """The fewest refits that can certify a record, if all of them agree."""
         return math.floor(-math.log2(self._failure_of_each)) + 1
 
     def __str__(self) -> str:
