@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from rows_of_sources import coded_frame, coded_rows, coder_of
 
 from privatree import Categorical, CsvDialect, Numeric, Schema
-from privatree.inspection import find_misfits
+from privatree.inspection import check_files_against_schema
 from privatree.sources import CsvSource, read_files
 from privatree.sources.csv import StandardInput
 from privatree.sources.csv import _rows as csv_rows
@@ -180,7 +180,7 @@ def test_with_multiline_one_line_can_take_all(path):
 def test_the_owner_is_told_of_lines_that_are_left_out(path):
     lines = [*written([HEADER, *random_rows(1, 5)], CsvDialect()), b'1,"5\'11\\"",?,3,true,yes']
     path.write_bytes(b"\n".join(lines))
-    found = find_misfits([path], Schema(FEATURES, ["yes", "no"]), "answer")
+    found = check_files_against_schema([path], Schema(FEATURES, ["yes", "no"]), "answer")
     assert (found.n_records, found.n_ragged) == (6, 1)
 
 

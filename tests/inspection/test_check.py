@@ -11,7 +11,7 @@ import pytest
 import privatree
 from privatree import Categorical, Numeric, PrivaTreeClassifier, Schema
 from privatree.errors import SchemaError
-from privatree.inspection import find_misfits
+from privatree.inspection import check_files_against_schema
 from privatree.inspection._check_result import Misfit
 from privatree.sources import ArrowSource, read_files
 
@@ -40,7 +40,7 @@ n/a,east,1,no,7
 
 
 def found(file, schema=SCHEMA, target="ill"):
-    return find_misfits([file], schema, target)
+    return check_files_against_schema([file], schema, target)
 
 
 def test_what_does_not_fit_in_a_csv_file(tmp_path):
@@ -83,16 +83,18 @@ def test_values_that_fit_without_blanks_only_are_counted(tmp_path):
     for file in files:
         file.write_text("age,ward,grade,ill\n 1 , east, 1 ,no \n2,west ,2,\tno\n3, south ,2,no\n")
     spaced = Schema({**SCHEMA.features, "ward": Categorical([" east", "west"])}, SCHEMA.classes)
-    assert find_misfits(files, SCHEMA, "ill").trimmed == {"ward": 4, "ill": 4}
-    assert find_misfits(files, spaced, "ill").trimmed == {"ward": 2, "ill": 4}
+    assert check_files_against_schema(files, SCHEMA, "ill").trimmed == {"ward": 4, "ill": 4}
+    assert check_files_against_schema(files, spaced, "ill").trimmed == {"ward": 2, "ill": 4}
 
 
 def test_a_file_that_is_not_utf_8_is_named(tmp_path):
     files = [tmp_path / "a.csv", tmp_path / "b.csv"]
     for file, encoding in zip(files, ["cp1252", "utf-8"], strict=True):
         file.write_bytes("\xc4ge,age,ward,grade,ill\n1,1,east,1,no\n".encode(encoding))
-    assert find_misfits(files, SCHEMA, "ill").not_utf8 == [str(files[0])]
-    misspelt = find_misfits(files[:1], Schema({"\xc4ge": Numeric(0, 1)}, SCHEMA.classes), "ill")
+    assert check_files_against_schema(files, SCHEMA, "ill").not_utf8 == [str(files[0])]
+    misspelt = check_files_against_schema(
+        files[:1], Schema({"\xc4ge": Numeric(0, 1)}, SCHEMA.classes), "ill"
+    )
     assert misspelt.misfits == [Misfit("\xc4ge", f"not in {files[0]}: fit will refuse.")]
 
 
@@ -125,7 +127,7 @@ def test_files_are_counted_together(tmp_path):
     files = [tmp_path / "a.csv", tmp_path / "b.csv"]
     for file in files:
         file.write_text("age,ward,grade,ill\n-1,east,1,no\n")
-    assert find_misfits(files, SCHEMA, "ill").misfits == [
+    assert check_files_against_schema(files, SCHEMA, "ill").misfits == [
         Misfit("age", "below the range", 2, ("-1",))
     ]
 
@@ -243,7 +245,7 @@ def test_what_does_not_fit_in_a_frame_of_every_kind(container):
 def test_a_frame_is_checked_as_its_file(tmp_path):
     file = tmp_path / "data.parquet"
     FRAME.to_parquet(file)
-    of_file = find_misfits([file], SCHEMA, "ill")
+    of_file = check_files_against_schema([file], SCHEMA, "ill")
     of_frame = SCHEMA.check(FRAME.drop(columns="ill"), FRAME["ill"])
     of_frame.misfits = [replace(m, column="ill") if m.column == "y" else m
                         for m in of_frame.misfits]  # fmt: skip
@@ -318,7 +320,7 @@ def test_what_is_no_frame_of_the_schema_is_refused(X, y, message):
 def test_training_never_checks(monkeypatch):
     """What looks at values to tell of them is imported by those alone who were asked to."""
     root = Path(privatree.__file__).parent
-    leaking = {"SchemaCheck", "find_frame_misfits", "find_misfits"}
+    leaking = {"SchemaCheck", "check_frame_against_schema", "check_files_against_schema"}
     importing = {
         path.relative_to(root).as_posix()
         for path in root.rglob("*.py")

@@ -4,7 +4,7 @@ import io
 import pytest
 
 from privatree import CsvDialect
-from privatree.inspection import detect_dialect
+from privatree.inspection import detect_csv_dialect
 from privatree.sources import find_files, read_files_without_schema
 
 ROWS = [[n, f"{n / 8:.2f}", f"grün {n}", "ja, nein; oder\t|", "x"] for n in range(40)]
@@ -21,7 +21,7 @@ def content(rows=ROWS, decimal=".", encoding="utf-8", **how):
 
 def detected(path, content, **given):
     path.write_bytes(content)
-    return detect_dialect(find_files([path]), given)
+    return detect_csv_dialect(find_files([path]), given)
 
 
 def as_found(**options):
@@ -83,7 +83,7 @@ def test_what_is_given_is_not_guessed(tmp_path):
 
 
 def test_files_that_are_not_csv_have_no_dialect(tmp_path):
-    assert detect_dialect([tmp_path / "a.parquet"], {}) is None
+    assert detect_csv_dialect([tmp_path / "a.parquet"], {}) is None
     tabs = tmp_path / "a.tsv"
     assert detected(tabs, content(delimiter="\t")) is None  # as its name says
     assert detected(tabs, b"") is None

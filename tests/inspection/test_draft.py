@@ -11,19 +11,24 @@ from hypothesis import strategies as st
 
 from privatree import Categorical, Numeric, Schema
 from privatree.errors import ParameterError
-from privatree.inspection import Command, draft_schema, find_misfits, table_facts
+from privatree.inspection import (
+    NextCommands,
+    check_files_against_schema,
+    draft_schema,
+    profile_table,
+)
 from privatree.schema import CsvDialect
 from privatree.sources import read_files_without_schema
 from privatree.tables import read_features
 
-COMMAND = Command(["data.csv"], "ill", "schema.toml")
+COMMAND = NextCommands(["data.csv"], "ill", "schema.toml")
 N = 40
 
 
 def draft_of(is_csv=True, **columns):
     """The draft of some columns, each of N values."""
     labels = ["no", "yes"] * (N // 2)
-    facts = table_facts(pa.table(columns), labels, trim=is_csv)
+    facts = profile_table(pa.table(columns), labels, trim=is_csv)
     return draft_schema(facts, COMMAND, is_csv=is_csv)
 
 
@@ -66,8 +71,8 @@ def test_without_the_marked_lines_it_is_confirmed():
 
 
 def test_the_header_teaches_and_names_the_next_commands():
-    facts = table_facts(pa.table({"a": [1, 2]}), [0, 1], trim=True)
-    text = draft_schema(facts, Command(["my data.csv"], "ill", "s.toml"), is_csv=True).text
+    facts = profile_table(pa.table({"a": [1, 2]}), [0, 1], trim=True)
+    text = draft_schema(facts, NextCommands(["my data.csv"], "ill", "s.toml"), is_csv=True).text
     comments = [line for line in text.splitlines() if line.startswith("#")]
     assert all(len(line) <= 100 for line in comments)
     for words in (
@@ -191,7 +196,7 @@ def test_categories_and_labels_that_differ_as_typing_mistakes_do(values):
     first, second = sorted(values)
     words = f'differ in case or blanks only, as "{first}" and "{second}": if they mean the same'
     assert f"Some categories {words}" in remark(draft_of(x=values * 20), "x")
-    labels = table_facts(pa.table({"x": range(40)}), values * 20, trim=True)
+    labels = profile_table(pa.table({"x": range(40)}), values * 20, trim=True)
     text = draft_schema(labels, COMMAND, is_csv=True).text.replace("\n# ", " ")
     assert f"Some labels {words}" in text
 
@@ -205,7 +210,7 @@ def test_a_long_list_of_categories_is_wrapped():
 def test_very_many_categories_are_an_identifier_however_often_each_occurs():
     values = [f"c{n % 1001}" for n in range(4004)]
     table = pa.table({"a": values, "b": [1] * 4004})
-    draft = draft_schema(table_facts(table, [0, 1] * 2002, trim=True), COMMAND, is_csv=True)
+    draft = draft_schema(profile_table(table, [0, 1] * 2002, trim=True), COMMAND, is_csv=True)
     assert draft.left_out == ("a",)
 
 
@@ -228,7 +233,7 @@ def test_blanks_around_text_do_not_count_in_a_csv_file():
 
 def test_labels_are_talked_about():
     table = pa.table({"x": range(40)})
-    many = table_facts(table, pa.array([*map(str, range(39)), None]), trim=True)
+    many = profile_table(table, pa.array([*map(str, range(39)), None]), trim=True)
     text = draft_schema(many, COMMAND, is_csv=True).text.replace("\n# ", " ")
     assert "39 different labels: is this the column to predict? 1 record without a label." in text
 
@@ -247,7 +252,7 @@ def draft_of_many(**columns):
     """The draft of some columns, each of MANY values."""
     labels = ["no", "yes", "no"] * (MANY // 3)
     frame = pd.DataFrame({**columns, "fine": [1, 2] * (MANY // 2)})
-    return draft_schema(table_facts(frame, labels, trim=True), COMMAND, is_csv=True)
+    return draft_schema(profile_table(frame, labels, trim=True), COMMAND, is_csv=True)
 
 
 IDENTIFIERS = {
@@ -370,8 +375,8 @@ def test_no_name_or_value_breaks_out_and_the_records_fit_their_draft(
     target = names[0].strip()
     dialect = CsvDialect(multiline=True, unconfirmed=["multiline"])
     records = read_files_without_schema([file], target, dialect)
-    command = Command(["nasty\n.csv"], target, 'sche"ma\n.toml')
-    facts = table_facts(records.features, records.labels, trim=True)
+    command = NextCommands(["nasty\n.csv"], target, 'sche"ma\n.toml')
+    facts = profile_table(records.features, records.labels, trim=True)
     try:
         draft = draft_schema(facts, command, is_csv=True, csv=dialect)
     except ParameterError:  # dates only, or nothing
@@ -382,7 +387,9 @@ def test_no_name_or_value_breaks_out_and_the_records_fit_their_draft(
         4 if isinstance(f, Numeric) else 2 + (f.missing is not None)
         for f in draft.schema.features.values()
     )
-    whats = {misfit.what for misfit in find_misfits([file], draft.schema, target).misfits}
+    whats = {
+        misfit.what for misfit in check_files_against_schema([file], draft.schema, target).misfits
+    }
     assert whats <= {"missing", "not a number: counts as missing", "below the range",
                      "above the range"}  # fmt: skip
     if not _has_infinities(file):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from privatree.errors import PrivacyLeakWarning
-from privatree.inspection import check_without_schema, infer_schema
+from privatree.inspection import check_data_to_infer_from, infer_schema
 from privatree.schema import Categorical, Numeric, Schema
 from privatree.tables import read_features, read_labels
 
@@ -251,14 +251,14 @@ X, Y = np.ones((3, 2)), np.array([0, 1, 1])
 )
 def test_usual_errors(X, y, message):
     with pytest.raises(ValueError, match=message):
-        check_without_schema(X, y)
+        check_data_to_infer_from(X, y)
 
 
 @pytest.mark.parametrize("y", [Y, Y.tolist(), ["a", "b", "b"], pd.Series(["a", "b", "b"]), Y > 0])
 def test_missing_and_infinite_numbers_in_x_are_fine(y):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        check_without_schema(np.array([[NAN, INF], [1, 2], [-INF, NAN]]), y)
+        check_data_to_infer_from(np.array([[NAN, INF], [1, 2], [-INF, NAN]]), y)
 
 
 def test_complex_data_cannot_be_described():

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from privatree import datasets
-from privatree.inspection import table_facts
+from privatree.inspection import profile_table
 from privatree.inspection._label_rules import LabelRules
 from privatree.tables import CodedColumn, NumberColumn, ValueColumn
 
@@ -96,6 +96,6 @@ def test_one_class_or_very_many_tell_nothing():
 def test_of_public_datasets_only_what_is_the_answer_is_told(name):
     """In nursery, an application is rejected if and only if its health says so."""
     frame, labels, _ = datasets.load(name)
-    facts = table_facts(frame, labels, trim=False)
+    facts = profile_table(frame, labels, trim=False)
     telling = [column.name for column in facts.columns if column.tells_label]
     assert telling == (["health"] if name == "nursery" else [])

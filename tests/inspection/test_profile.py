@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from privatree import Numeric
-from privatree.inspection import table_facts
+from privatree.inspection import profile_table
 from privatree.sources import read_files_without_schema
 
 RNG = np.random.default_rng(0)
@@ -13,7 +13,7 @@ N = 200
 
 def facts_of(values, *, trim=False):
     labels = np.arange(len(values)) % 2
-    (column,) = table_facts(pd.DataFrame({"x": values}), labels, trim=trim).columns
+    (column,) = profile_table(pd.DataFrame({"x": values}), labels, trim=trim).columns
     return column
 
 
@@ -45,7 +45,7 @@ def test_whole_numbers_written_with_decimals_in_files(tmp_path):
     (tmp_path / "words.csv").write_text("age,size,y\n65.0,1.5,a\n?,2,b\n18.0,3,a\n70.0,4,b\n")
     for name in ("data.csv", "data.parquet", "words.csv"):
         read = read_files_without_schema([tmp_path / name], "y")
-        age, size = table_facts(read.features, read.labels, trim=name.endswith("csv")).columns
+        age, size = profile_table(read.features, read.labels, trim=name.endswith("csv")).columns
         assert (age.numbers or age.feature) == Numeric(18, 70, integer=True), name
         assert size.feature == Numeric(1.5, 4), name
 

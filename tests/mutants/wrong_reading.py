@@ -80,7 +80,7 @@ def a_folders_name_is_taken_for_text(patch: Patch) -> None:
 
 def _numbers_are(patch: Patch, change: Any) -> None:
     """Change the numbers of a column all together."""
-    real = files.text_column
+    real = files.parse_text_column
 
     def mutant(text: Any, feature: Feature, decimal: str = ".") -> Any:
         column = real(text, feature, decimal)
@@ -88,7 +88,7 @@ def _numbers_are(patch: Patch, change: Any) -> None:
             return NumberColumn(change(np.asarray(column.values)))
         return column
 
-    patch.setattr(files, "text_column", mutant)
+    patch.setattr(files, "parse_text_column", mutant)
 
 
 def one_text_makes_a_column_of_text(patch: Patch) -> None:
@@ -108,7 +108,7 @@ def range_from_the_file(patch: Patch) -> None:
 
 def categories_from_the_file(patch: Patch) -> None:
     """Those that occur, in order, stand for those of the schema."""
-    real = csv_text.text_labels
+    real = csv_text.parse_text_labels
 
     def mutant(text: Any, labels: Any, decimal: str = ".") -> Any:
         column = real(text, labels, decimal)
@@ -118,4 +118,4 @@ def categories_from_the_file(patch: Patch) -> None:
         known = dict(zip(order, labels, strict=False))
         return CodedColumn(column.codes, [known.get(value) for value in column.values])
 
-    patch.setattr(csv_text, "text_labels", mutant)
+    patch.setattr(csv_text, "parse_text_labels", mutant)

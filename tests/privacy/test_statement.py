@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privatree._support.escape import visible_line
+from privatree._support.escape import escape_to_one_line
 from privatree.errors import ModelFormatError
 from privatree.privacy import Leak, PrivacyStatement, Schedule, Spend, Stage, shown_amount
 from privatree.privacy._statement import MAX_TEXT_LENGTH
@@ -420,7 +420,7 @@ def test_any_statement_can_be_printed(statement: PrivacyStatement) -> None:
     said = [statement.learner, *statement.public, *statement.notes]
     said += [part for leak in statement.leaks for part in (leak.name, leak.explanation)]
     said += [part for spend in statement.spends for part in (spend.purpose, spend.mechanism)]
-    assert all(without_spaces(visible_line(part)) in text for part in said)
+    assert all(without_spaces(escape_to_one_line(part)) in text for part in said)
     assert str(statement).replace("\n", "").isprintable()
 
 

@@ -17,7 +17,7 @@ from numpy.testing import assert_array_equal
 
 from privatree import PrivaTreeClassifier
 from privatree.schema import Categorical, Numeric, Schema
-from privatree.tables import arrow_column, prediction_matrix, read_features, read_labels
+from privatree.tables import prediction_matrix, read_arrow_column, read_features, read_labels
 
 SCHEMA = Schema(
     {
@@ -423,5 +423,5 @@ def test_a_list_without_rows_fits_every_schema(data):
 def test_a_decimal_is_the_number_that_its_digits_say(kind):
     """Arrow's own conversion multiplies by 0.01, which makes 0.35 a little more than 0.35."""
     texts = [f"{sign}{cents / 100:.2f}" for cents in range(0, 20_000, 7) for sign in ("", "-")]
-    content = arrow_column(pa.array([Decimal(text) for text in texts], kind))
+    content = read_arrow_column(pa.array([Decimal(text) for text in texts], kind))
     assert content.values.tolist() == [float(text) for text in texts]

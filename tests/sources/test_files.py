@@ -9,7 +9,7 @@ from privatree.errors import SchemaError
 from privatree.schema import Categorical, Numeric
 from privatree.sources import open_file
 from privatree.sources._files import FileRows, find_columns, matched_columns
-from privatree.tables import to_codes, to_numbers
+from privatree.tables import column_to_codes, column_to_numbers
 
 WANTED = {"size": Numeric(0, 9), "year": Categorical(["2023", "2024"]), "y": Categorical(["a"])}
 
@@ -30,9 +30,9 @@ def test_columns_are_found_and_read(file):
     assert (found.positions, found.kept, found.ignored) == ([1, 3, 0], [2, 3], ["id"])
     (rows,) = found.rows(allow_ragged=False)
     size, year, labels = (column.read() for column in found.columns(rows))
-    assert to_numbers(size).tolist() == [1, 2]
-    assert to_codes(year, ["2023", "2024"], -1, np.int8).tolist() == [1, 1]
-    assert to_codes(labels, ["a"], -1, np.int8).tolist() == [0, -1]
+    assert column_to_numbers(size).tolist() == [1, 2]
+    assert column_to_codes(year, ["2023", "2024"], -1, np.int8).tolist() == [1, 1]
+    assert column_to_codes(labels, ["a"], -1, np.int8).tolist() == [0, -1]
     kept = found.kept_columns(rows)
     assert [column.to_pylist() for column in kept] == [["p", "q"], ["2024", "2024"]]
     assert {column.type for column in kept} == {pa.string()}
@@ -43,7 +43,7 @@ def test_parts_have_the_same_rows_as_the_file(file):
     for apart in (False, True):
         rows = [rows for part in found.parts(apart=apart) for rows in part()]
         assert sum(part.n_rows for part in rows) == 2
-        assert to_numbers(found.columns(rows[0])[0].read()).tolist() == [1, 2]
+        assert column_to_numbers(found.columns(rows[0])[0].read()).tolist() == [1, 2]
 
 
 def test_a_column_to_keep_must_be_there_once(file):

@@ -13,7 +13,7 @@ from rows_of_sources import coded_frame, coded_rows
 
 from privatree import PrivaTreeClassifier
 from privatree.errors import ParameterError, SchemaError
-from privatree.inspection import find_misfits
+from privatree.inspection import check_files_against_schema
 from privatree.inspection._check_result import Misfit
 from privatree.schema import Categorical, Numeric, Schema
 from privatree.sources import (
@@ -120,7 +120,7 @@ def test_a_value_that_is_not_utf_8_is_missing(tmp_path, value, kind):
     assert expected[1] == 4
     model = PrivaTreeClassifier(1.0, schema=schema, random_state=0).fit(kind(tmp_path, "answer"))
     model.save(tmp_path / "model.json")
-    misfits = find_misfits(files, schema, "answer").misfits
+    misfits = check_files_against_schema(files, schema, "answer").misfits
     assert misfits == [Misfit("year", "missing", 2)]
 
 
@@ -174,7 +174,7 @@ def test_without_a_schema_they_are_text_too(table):
 
 def test_what_does_not_fit_in_them_is_found(table):
     schema = Schema({"size": Numeric(0, 9), "year": Categorical(["2024"])}, ["yes", "no"])
-    misfits = find_misfits(find_files([table]), schema, "answer")
+    misfits = check_files_against_schema(find_files([table]), schema, "answer")
     assert misfits.misfits == [
         Misfit("year", "not a category", 2, ("'2023'",)),
         Misfit("year", "missing", 2),

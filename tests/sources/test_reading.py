@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from privatree.errors import ParameterError, SchemaError
 from privatree.schema import Categorical, CsvDialect, Numeric, Schema
 from privatree.sources import find_files, open_files, read_files, read_files_without_schema
-from privatree.tables import read_features, read_labels, text_numbers
-from privatree.tables._text import text_labels
+from privatree.tables import parse_text_numbers, read_features, read_labels
+from privatree.tables._text import parse_text_labels
 
 SCHEMA = Schema(
     {
@@ -133,7 +133,7 @@ def test_a_long_value_and_a_quote_never_closed(path):
 
 
 def numbers_of(*texts):
-    return text_numbers(pa.chunked_array([list(texts)], pa.string())).values
+    return parse_text_numbers(pa.chunked_array([list(texts)], pa.string())).values
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_number_categories_beyond_64_bits_are_refused_by_the_schema_alone(path, 
 
 def test_labels_need_strings():
     with pytest.raises(TypeError, match="must be strings, got int64"):
-        text_labels(pa.chunked_array([[1]]), ["a"])
+        parse_text_labels(pa.chunked_array([[1]]), ["a"])
 
 
 def test_it_reads_as_the_frame_it_was_written_from(path):

@@ -35,14 +35,14 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
 
 def test_pieces_are_one_file_or_none(tmp_path):
     path = tmp_path / "table.csv"
-    with atomic_files.replaced_file(path, private=True) as file:
+    with atomic_files.replace_file_in_pieces(path, private=True) as file:
         file.write(b"a\n")
         assert not path.exists()
         file.write(b"b\n")
     assert path.read_bytes() == b"a\nb\n"
 
     def write_and_fail():
-        with atomic_files.replaced_file(path) as file:
+        with atomic_files.replace_file_in_pieces(path) as file:
             file.write(b"c\n")
             raise RuntimeError
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privatree._support.escape import visible, visible_json, visible_line, visible_toml
+from privatree._support.escape import escape_json, escape_text, escape_to_one_line, escape_toml
 
 
 @pytest.mark.parametrize(
@@ -21,16 +21,16 @@ from privatree._support.escape import visible, visible_json, visible_line, visib
     ],
 )
 def test_what_nobody_sees_is_written_out(text, shown):
-    assert visible(text) == shown
-    assert visible(text).isprintable()
+    assert escape_text(text) == shown
+    assert escape_text(text).isprintable()
 
 
 def test_some_can_be_kept():
-    assert visible("a\nb\x07", keep="\n") == "a\nb\\x07"
+    assert escape_text("a\nb\x07", keep="\n") == "a\nb\\x07"
 
 
 def test_a_line_is_one():
-    assert visible_line(" a\n\tb  c\x1b") == r"a b c\x1b"
+    assert escape_to_one_line(" a\n\tb  c\x1b") == r"a b c\x1b"
 
 
 TEXTS = st.text(
@@ -42,12 +42,12 @@ TEXTS = st.text(
 @given(st.dictionaries(TEXTS, TEXTS | st.lists(TEXTS)))
 def test_json_and_toml_mean_the_same(value):
     written = json.dumps(value, indent=1, ensure_ascii=False)
-    shown = visible_json(written)
+    shown = escape_json(written)
     assert shown.replace("\n", "").isprintable()
     assert json.loads(shown) == value
     # A text of JSON is one of TOML, but for DEL, and for what is beyond 16 bits if escaped.
     lines = [f"{json.dumps(k, ensure_ascii=False)} = {json.dumps(v, ensure_ascii=False)}"
              for k, v in value.items()]  # fmt: skip
-    toml = visible_toml("\n".join(lines))
+    toml = escape_toml("\n".join(lines))
     assert toml.replace("\n", "").isprintable()
     assert tomllib.loads(toml) == value

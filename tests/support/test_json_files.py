@@ -13,9 +13,9 @@ from privatree._support.json_files import (
     MAX_BYTES,
     MAX_NAMES,
     MAX_VALUES,
-    check_size,
-    one_line,
+    check_json_size,
     read_json,
+    shorten_message,
 )
 from privatree.errors import ModelFormatError
 
@@ -70,7 +70,7 @@ def test_what_is_not_understood_is_refused_in_one_line(tmp_path: Path) -> None:
         read_json(tmp_path / "x", "a thing", refuse)
     assert str(caught.value).startswith(f"{tmp_path / 'x'}: it is xxx")
     assert len(str(caught.value)) <= len(str(tmp_path / "x")) + 302
-    assert one_line(" a \n b\t") == "a b"
+    assert shorten_message(" a \n b\t") == "a b"
 
 
 def test_what_recurses_too_deeply_when_understood_is_refused(tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ NODE = b'{"feature": "f", "threshold": 0.5, "left": 1, "right": 2},\n'
 def test_a_file_may_be_as_large_as_a_full_tree() -> None:
     """131,071 nodes and 65,536 spends of usual names."""
     spend = b'{"mechanism": "m", "epsilon": 1.0, "delta": 0.0, "times": 1, "purpose": "p"},\n'
-    check_size(NODE * 131_071 + spend * 65_536, "a thing")
+    check_json_size(NODE * 131_071 + spend * 65_536, "a thing")
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_a_file_may_be_as_large_as_a_full_tree() -> None:
 )
 def test_a_file_that_asks_for_much_memory_is_refused(contents: bytes, message: str) -> None:
     with pytest.raises(ModelFormatError, match=f"a thing must (be|have) {message}"):
-        check_size(contents, "a thing")
+        check_json_size(contents, "a thing")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a device of POSIX")

@@ -15,7 +15,7 @@ from privatree._support.validation import (
     check_same_length,
     is_integer,
     is_number,
-    listed,
+    list_some_names,
 )
 from privatree.errors import ParameterError
 
@@ -89,6 +89,6 @@ def test_an_error_keeps_its_parameter_from_one_process_to_another() -> None:
 
 
 def test_of_many_names_the_first_are_listed() -> None:
-    assert listed(["a", "b"]) == "'a', 'b'"
-    assert listed([1, True, "c"], 2, "more columns") == "1, True and 1 more columns"
-    assert listed([]) == ""
+    assert list_some_names(["a", "b"]) == "'a', 'b'"
+    assert list_some_names([1, True, "c"], 2, "more columns") == "1, True and 1 more columns"
+    assert list_some_names([]) == ""

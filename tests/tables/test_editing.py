@@ -12,7 +12,7 @@ from privatree.errors import ParameterError
 from privatree.tables import (
     append_rows,
     column_position,
-    label_objects,
+    labels_as_objects,
     set_column,
     set_labels,
     take_rows,
@@ -216,4 +216,4 @@ def test_missing_labels_are_none():
         pl.Series([1, None, None]),
         pd.Series([1, None, None], dtype="category"),
     ):
-        assert label_objects(labels) == [1, None, None]
+        assert labels_as_objects(labels) == [1, None, None]

@@ -41,13 +41,15 @@ def replace_file(
         If it cannot be written, with the name of the file; what was there before still is.
     """
     encoded = content.encode() if isinstance(content, str) else content
-    with replaced_file(path, private=private) as file:
+    with replace_file_in_pieces(path, private=private) as file:
         file.write(encoded)
     return Path(path)
 
 
 @contextmanager
-def replaced_file(path: str | os.PathLike[str], *, private: bool = False) -> Iterator[BinaryIO]:
+def replace_file_in_pieces(
+    path: str | os.PathLike[str], *, private: bool = False
+) -> Iterator[BinaryIO]:
     """The same for content that comes in pieces: the file is moved once all of it was written.
 
     An OSError while it is written is taken for one about the file.

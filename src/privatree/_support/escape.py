@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 
-def visible(text: str, keep: str = "") -> str:
+def escape_text(text: str, keep: str = "") -> str:
     """Write out control and direction characters and other signs that nobody sees.
 
     Parameters
@@ -20,12 +20,12 @@ def visible(text: str, keep: str = "") -> str:
     return "".join(c if c.isprintable() or c in keep else ascii(c)[1:-1] for c in text)
 
 
-def visible_line(text: str) -> str:
+def escape_to_one_line(text: str) -> str:
     """The same on one line: runs of blanks and line breaks become one blank."""
-    return visible(" ".join(text.split()))
+    return escape_text(" ".join(text.split()))
 
 
-def visible_json(text: str) -> str:
+def escape_json(text: str) -> str:
     """JSON that means the same, with what nobody sees written as JSON writes it.
 
     Parameters
@@ -36,7 +36,7 @@ def visible_json(text: str) -> str:
     return _escaped(text, _units)
 
 
-def visible_toml(text: str) -> str:
+def escape_toml(text: str) -> str:
     """The same for TOML, whose escapes are of whole characters."""
     return _escaped(text, _character)
 

@@ -59,10 +59,10 @@ def read_json(
         message = f"{what} must be JSON that is not nested so deeply."
     except ModelFormatError as error:
         message = str(error)
-    raise ModelFormatError(f"{path}: {one_line(message)}")
+    raise ModelFormatError(f"{path}: {shorten_message(message)}")
 
 
-def check_size(encoded: bytes, what: str) -> None:
+def check_json_size(encoded: bytes, what: str) -> None:
     """Refuse a file that would take much more memory than any that is written here.
 
     Parameters
@@ -86,7 +86,7 @@ def check_size(encoded: bytes, what: str) -> None:
         raise ModelFormatError(f"{what} must have at most {MAX_NAMES} names.")
 
 
-def one_line(message: str) -> str:
+def shorten_message(message: str) -> str:
     """A message without line breaks, cut where it is too long to read."""
     line = " ".join(message.split())
     return line if len(line) <= _MAX_MESSAGE else f"{line[: _MAX_MESSAGE - 1]}…"
@@ -121,7 +121,7 @@ def _parsed(path: str | os.PathLike[str], what: str) -> Any:
 def _text(path: str | os.PathLike[str], what: str) -> str:
     with open(path, "rb") as file:
         encoded = file.read(MAX_BYTES + 1)
-    check_size(encoded, what)
+    check_json_size(encoded, what)
     try:
         return encoded.decode("utf-8-sig")  # some editors begin a file with that mark
     except UnicodeDecodeError:

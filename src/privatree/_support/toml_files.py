@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from privatree._support.atomic_files import replace_file
-from privatree._support.escape import visible
-from privatree._support.json_files import one_line
+from privatree._support.escape import escape_text
+from privatree._support.json_files import shorten_message
 from privatree.errors import SchemaError
 
 Loaded = TypeVar("Loaded")
@@ -63,7 +63,7 @@ def read_toml(path: str | os.PathLike[str], understand: Callable[[Any], Loaded])
         message = "not a TOML file of a schema: it must not be nested so deeply."
     except SchemaError as error:
         message = str(error)
-    raise SchemaError(f"{path}: {one_line(message)}")
+    raise SchemaError(f"{path}: {shorten_message(message)}")
 
 
 def write_toml(path: str | os.PathLike[str], table: dict[str, Any]) -> None:
@@ -180,7 +180,7 @@ def _long_list(key: str, values: list[Any]) -> Iterator[str]:
 
 def _comment(line: str) -> str:
     """One line, whatever is in it: what would end it, or is not allowed, is written as escapes."""
-    return f"# {visible(line)}".rstrip()
+    return f"# {escape_text(line)}".rstrip()
 
 
 def _key(key: str) -> str:

@@ -74,7 +74,7 @@ def check_same_length(n_rows: int, n_labels: int) -> None:
         raise ParameterError("X and y must have the same number of rows.", "y")
 
 
-def listed(names: Sequence[Any], at_most: int = 10, more: str = "more") -> str:
+def list_some_names(names: Sequence[Any], at_most: int = 10, more: str = "more") -> str:
     """Names for a message: the first few, and how many there are besides.
 
     Parameters

@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-from privatree._support.escape import visible_line
+from privatree._support.escape import escape_to_one_line
 from privatree._support.suggestions import did_you_mean
 
 _MUST = {
@@ -28,12 +28,12 @@ def one_line(error: Exception) -> str:
     if isinstance(error, typer.TyperException):
         context = getattr(error, "ctx", None)
         command = "privatree" if context is None else context.command_path
-        message = visible_line(_usage(error))
+        message = escape_to_one_line(_usage(error))
         return f"{message}{'' if message.endswith(('.', '?')) else '.'} See {command} --help."
     if isinstance(error, OSError) and error.strerror:
         named = f"{error.filename}: " if error.filename else ""
-        return visible_line(f"{named}{error.strerror}.")
-    return visible_line(str(error))
+        return escape_to_one_line(f"{named}{error.strerror}.")
+    return escape_to_one_line(str(error))
 
 
 def _usage(error: typer.TyperException) -> str:

@@ -11,8 +11,8 @@ from typing import BinaryIO, Literal
 
 import typer
 
-from privatree._support.atomic_files import replace_file, replaced_file
-from privatree._support.escape import visible, visible_json, visible_toml
+from privatree._support.atomic_files import replace_file, replace_file_in_pieces
+from privatree._support.escape import escape_json, escape_text, escape_toml
 from privatree.errors import ParameterError
 
 MAX_HELD_BYTES = 2**26
@@ -129,7 +129,7 @@ def output_file(output: Path | None) -> Iterator[BinaryIO]:
     from tempfile import SpooledTemporaryFile
 
     if output is not None:
-        with replaced_file(output, private=True) as file:
+        with replace_file_in_pieces(output, private=True) as file:
             yield file
         return
     with SpooledTemporaryFile(MAX_HELD_BYTES) as held:
@@ -147,7 +147,7 @@ def say(text: str) -> None:
 
 
 def _visible_lines(text: str) -> str:
-    return visible(text, keep="\n")
+    return escape_text(text, keep="\n")
 
 
-_SHOWN = {"text": _visible_lines, "json": visible_json, "toml": visible_toml}
+_SHOWN = {"text": _visible_lines, "json": escape_json, "toml": escape_toml}

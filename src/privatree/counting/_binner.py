@@ -22,9 +22,9 @@ from privatree.tables import (
     Column,
     NumberColumn,
     ValueColumn,
-    code_dtype,
-    to_codes,
-    to_numbers,
+    category_code_dtype,
+    column_to_codes,
+    column_to_numbers,
 )
 
 _TILE_CELLS = 2**17  # numbers that are coded together,
@@ -82,7 +82,7 @@ class Binner:
         dtype = np.min_scalar_type(max(self.n_codes) - 1)
         codes = np.empty((batch.n_rows, len(self.n_codes)), dtype)
         signed = np.min_scalar_type(-len(self.schema.classes))  # -1 is no class
-        labels = to_codes(batch.labels.read(), self.schema.classes, -1, signed)
+        labels = column_to_codes(batch.labels.read(), self.schema.classes, -1, signed)
         read_numbers, row_codes = self._number_reader(batch), self._category_readers(batch)
         places, search = self._numeric, self._search
         size = min(max(_TILE_CELLS // max(1, len(places)), _MIN_ROWS), _MAX_ROWS)
@@ -155,7 +155,7 @@ class Binner:
             groups = self.groups[place]
             if isinstance(feature, Categorical) and groups is not None:
                 column = batch.features[place].read()
-                dtype = code_dtype(feature)
+                dtype = category_code_dtype(feature)
                 readers[place] = _row_codes(
                     column, feature.categories, feature.missing_place, dtype
                 )
@@ -165,7 +165,7 @@ class Binner:
 
 
 def _numbers(column: Column) -> NumberColumn:
-    return column if isinstance(column, NumberColumn) else NumberColumn(to_numbers(column))
+    return column if isinstance(column, NumberColumn) else NumberColumn(column_to_numbers(column))
 
 
 def _row_codes(column: Column, labels: Sequence[Label], place: int, dtype: DTypeLike) -> _RowCodes:
@@ -175,13 +175,13 @@ def _row_codes(column: Column, labels: Sequence[Label], place: int, dtype: DType
 
         def of_numbers(rows: slice) -> NDArray[Any]:
             part = NumberColumn(values[rows], None if missing is None else missing[rows])
-            return to_codes(part, labels, place, dtype)
+            return column_to_codes(part, labels, place, dtype)
 
         return of_numbers
     if isinstance(column, ValueColumn):
-        return to_codes(column, labels, place, dtype).__getitem__
+        return column_to_codes(column, labels, place, dtype).__getitem__
     positions = column.codes
-    found = to_codes(ValueColumn(column.values), labels, place, dtype)
+    found = column_to_codes(ValueColumn(column.values), labels, place, dtype)
     table = np.append(found, np.array([place], dtype=dtype))  # last, where -1 finds it: missing
     return lambda rows: np.take(table, positions[rows])
 

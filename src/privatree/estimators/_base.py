@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from privatree._support.validation import check_same_length
 from privatree.errors import ParameterError, PrivacyLeakWarning
-from privatree.inspection import check_without_schema, infer_schema
+from privatree.inspection import check_data_to_infer_from, infer_schema
 from privatree.model import Model, mimebundle, refuse_importances, tags_of_trees
 from privatree.privacy import SCHEMA_LEAK, Leak, positive_fraction
 from privatree.schema import Schema
@@ -26,7 +26,7 @@ from privatree.sources import FrameRecords, Records, Source
 from privatree.tables import (
     Table,
     are_class_codes,
-    collected,
+    collect_lazy_frame,
     open_frame,
     open_labels,
     read_features,
@@ -98,12 +98,12 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ParameterError(
                 f"X must be records in memory for {type(self).__name__}, got a source."
             )
-        X = collected(X)
+        X = collect_lazy_frame(X)
         table = open_frame(X)
         check_columns(self, X, table, self.schema, reset=True)
         target = open_labels(y)
         if self.schema is None:
-            check_without_schema(table, target)
+            check_data_to_infer_from(table, target)
             return table, target, infer_schema(table, target, stacklevel=stacklevel)
         self._warn_if_unconfirmed(self.schema, stacklevel)
         return table, target, _of_coded_labels(self.schema, target)
@@ -127,7 +127,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _seen(self, X: Any) -> tuple[Table, Any]:
         """X, opened and checked, and the names of the training columns for an X that has none."""
         check_is_fitted(self, "model_")
-        X = collected(X)
+        X = collect_lazy_frame(X)
         table = open_frame(X)
         check_columns(self, X, table, self.schema, reset=False)
         return table, getattr(self, "feature_names_in_", None)

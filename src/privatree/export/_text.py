@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privatree._support.escape import visible
+from privatree._support.escape import escape_text
 from privatree.model import Tree, released_tree
 from privatree.schema import Categorical, Feature, Label
 
@@ -98,7 +98,7 @@ def name_text(label: Label) -> str:
     if text.isprintable() and not _UNSAFE.search(text):
         return text
     quoted = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{visible(quoted)}"'
+    return f'"{escape_text(quoted)}"'
 
 
 def _membership(feature: Categorical, is_left: NDArray[np.bool_]) -> str:

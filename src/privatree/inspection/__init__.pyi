@@ -1,9 +1,9 @@
-from privatree.inspection._check import find_frame_misfits as find_frame_misfits
-from privatree.inspection._check import find_misfits as find_misfits
+from privatree.inspection._check import check_files_against_schema as check_files_against_schema
+from privatree.inspection._check import check_frame_against_schema as check_frame_against_schema
 from privatree.inspection._check_result import SchemaCheck as SchemaCheck
-from privatree.inspection._csv_detection import detect_dialect as detect_dialect
-from privatree.inspection._draft import Command as Command
+from privatree.inspection._csv_detection import detect_csv_dialect as detect_csv_dialect
+from privatree.inspection._draft import NextCommands as NextCommands
 from privatree.inspection._draft import draft_schema as draft_schema
-from privatree.inspection._infer import check_without_schema as check_without_schema
+from privatree.inspection._infer import check_data_to_infer_from as check_data_to_infer_from
 from privatree.inspection._infer import infer_schema as infer_schema
-from privatree.inspection._profile import table_facts as table_facts
+from privatree.inspection._profile import profile_table as profile_table

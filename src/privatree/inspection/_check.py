@@ -30,11 +30,11 @@ from privatree.tables import (
     LazyColumn,
     Table,
     are_class_codes,
-    arrow_type,
+    arrow_column_type,
     check_class_type,
     check_feature_type,
-    count_trimmed,
-    is_from,
+    count_labels_with_blanks,
+    is_instance_by_name,
     open_frame,
     open_labels,
 )
@@ -45,7 +45,7 @@ _CODES = (
 )
 
 
-def find_misfits(files: Sequence[Path], schema: Schema, target: str) -> SchemaCheck:
+def check_files_against_schema(files: Sequence[Path], schema: Schema, target: str) -> SchemaCheck:
     """Look at all records. **This leaks.**
 
     Parameters
@@ -86,7 +86,7 @@ def find_misfits(files: Sequence[Path], schema: Schema, target: str) -> SchemaCh
     return result
 
 
-def find_frame_misfits(X: Any, y: Any, schema: Schema) -> SchemaCheck:
+def check_frame_against_schema(X: Any, y: Any, schema: Schema) -> SchemaCheck:
     """Look at all records of a frame. **This leaks.**
 
     Parameters
@@ -111,7 +111,7 @@ def find_frame_misfits(X: Any, y: Any, schema: Schema) -> SchemaCheck:
     TypeError, ValueError
         If X is not a frame, y not one column, or they have not equally many rows.
     """
-    if is_from("privatree.sources._source", "Source", X):
+    if is_instance_by_name(X, "privatree.sources._source.Source"):
         raise TypeError(
             f"X must be in memory, got a {type(X).__name__}. The command privatree schema check "
             "looks at files of any size."
@@ -158,7 +158,7 @@ def _file_positions(
         if file.is_text(position):
             continue
         try:
-            kind = arrow_type(file.arrow_type(position))
+            kind = arrow_column_type(file.arrow_type(position))
             check_column_type(file.path, name, kind, wanted[name], is_target=name == target)
         except SchemaError as error:
             problems.append(Misfit(name, str(error)))
@@ -182,7 +182,7 @@ def _file_misfits(
         for (name, position), content in zip(positions.items(), rows.whole_columns(), strict=True):
             feature, text = wanted[name], content if file.is_text(position) else None
             if text is not None and isinstance(feature, Categorical):
-                n_trimmed = count_trimmed(text, feature.categories)
+                n_trimmed = count_labels_with_blanks(text, feature.categories)
                 result.trimmed[name] = result.trimmed.get(name, 0) + n_trimmed
             read = ReadColumn(file.column(position, content, feature).read(), text)
             for what, examples in column_misfits(read, feature, is_target=name == target):

@@ -15,10 +15,10 @@ from privatree.tables import (
     CodedColumn,
     Column,
     NumberColumn,
-    is_missing,
-    plain_values,
-    to_codes,
-    to_numbers,
+    column_to_codes,
+    column_to_numbers,
+    is_missing_value,
+    plain_python_values,
 )
 
 MAX_EXAMPLES = 3
@@ -44,7 +44,7 @@ def column_misfits(
     if isinstance(feature, Numeric):
         yield from _of_numbers(read, feature)
         return
-    codes = to_codes(read.content, feature.categories, -1, np.int64)
+    codes = column_to_codes(read.content, feature.categories, -1, np.int64)
     missing, unknown = _unplaced(read, codes < 0)
     if missing:
         yield "missing: left out" if is_target else "missing", missing
@@ -53,7 +53,7 @@ def column_misfits(
 
 
 def _of_numbers(read: ReadColumn, feature: Numeric) -> Iterable[tuple[str, Mapping[str, int]]]:
-    numbers = to_numbers(read.content)
+    numbers = column_to_numbers(read.content)
     missing, words = _unplaced(read, np.isnan(numbers))
     below, above = numbers < float(feature.low), numbers > float(feature.high)
     if missing:
@@ -91,15 +91,15 @@ def _counted(numbers: Any) -> dict[str, int]:
 def _unknown_values(content: Column, unplaced: Any) -> Counter[str]:
     """The values of a typed column that do not fit."""
     if isinstance(content, NumberColumn):
-        numbers = to_numbers(content)
+        numbers = column_to_numbers(content)
         return Counter(_counted(numbers[unplaced & ~np.isnan(numbers)]))
     if isinstance(content, CodedColumn):
         codes = content.codes[unplaced & (np.asarray(content.codes) >= 0)].tolist()
         values = [content.values[code] for code in codes]
     else:
         values = [content.values[row] for row in np.flatnonzero(unplaced).tolist()]
-    present = [value for value in values if not is_missing(value)]
-    return Counter(map(_shown, present, plain_values(present)))
+    present = [value for value in values if not is_missing_value(value)]
+    return Counter(map(_shown, present, plain_python_values(present)))
 
 
 def _shown(value: Any, plain: Any) -> str:

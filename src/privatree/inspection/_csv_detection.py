@@ -26,7 +26,7 @@ _NOT_CP1252 = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
 _COMMA_NUMBER, _POINT_NUMBER = (re.compile(rf"[+-]?[0-9]*{mark}[0-9]+") for mark in (",", r"\."))
 
 
-def detect_dialect(files: Sequence[Path], given: Mapping[str, Any]) -> CsvDialect | None:
+def detect_csv_dialect(files: Sequence[Path], given: Mapping[str, Any]) -> CsvDialect | None:
     """Find out how files are written, from all that is in them. **This leaks.**
 
     Parameters

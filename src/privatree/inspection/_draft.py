@@ -64,7 +64,7 @@ checked and every comment is deleted."""
 
 
 @dataclass(frozen=True)
-class Command:
+class NextCommands:
     """What to type next, for the comments of a draft.
 
     Parameters
@@ -115,7 +115,7 @@ class Draft:
 
 
 def draft_schema(
-    facts: TableFacts, next_commands: Command, *, is_csv: bool, csv: CsvDialect | None = None
+    facts: TableFacts, next_commands: NextCommands, *, is_csv: bool, csv: CsvDialect | None = None
 ) -> Draft:
     """Write down what the records show.
 
@@ -174,7 +174,7 @@ def draft_schema(
 # --- words --------------------------------------------------------------------------------------
 
 
-def _header(commands: Command) -> list[str]:
+def _header(commands: NextCommands) -> list[str]:
     lines = _paragraphs(_HEADER)
     lines += ["", "Which records do not fit (for your eyes only):", f"  {commands.check()}"]
     lines += ["Train:", f"  {commands.fit()}", ""]

@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite
 
-from privatree._support.validation import listed
+from privatree._support.validation import list_some_names
 from privatree.errors import PrivacyLeakWarning
 from privatree.schema import Categorical, Feature, Label, Numeric, Schema
 from privatree.tables import (
@@ -25,11 +25,11 @@ from privatree.tables import (
     ColumnType,
     LazyColumn,
     NumberColumn,
-    is_missing,
+    column_to_numbers,
+    is_missing_value,
     open_frame,
     open_labels,
-    plain_values,
-    to_numbers,
+    plain_python_values,
 )
 
 _NOTHING = Numeric(0, 0)  # a feature that cannot be split
@@ -88,7 +88,7 @@ def infer_schema(
     return schema
 
 
-def check_without_schema(X: Any, y: Any) -> None:
+def check_data_to_infer_from(X: Any, y: Any) -> None:
     """Raise the errors that scikit-learn's estimators raise about malformed data.
 
     NaN and infinities in X are allowed: they have a fixed place.
@@ -151,7 +151,7 @@ def _number_feature(content: NumberColumn, found: ColumnType) -> Feature:
     if found.is_integer and content.values.dtype.kind in "iu":
         present = content.values if content.missing is None else content.values[~content.missing]
     else:
-        present = to_numbers(content)
+        present = column_to_numbers(content)
         present = present[np.isfinite(present)]
     return _range([present.min().item(), present.max().item()] if present.size else [],
                   found.is_integer)  # fmt: skip
@@ -172,8 +172,8 @@ def _categories(values: Sequence[Any]) -> Feature:
 
 def _one_kind(values: Sequence[Any]) -> list[Any]:
     """The distinct text, booleans or numbers among the values, in order; missing ones left out."""
-    present = [value for value in values if not is_missing(value)]
-    plain = list(dict.fromkeys(_python(value) for value in plain_values(present)))
+    present = [value for value in values if not is_missing_value(value)]
+    plain = list(dict.fromkeys(_python(value) for value in plain_python_values(present)))
     if any(value is None for value in plain):
         _refuse_kind("another object")
     texts = sum(isinstance(value, str) for value in plain)
@@ -233,7 +233,7 @@ def _refuse_missing_labels(content: Column) -> None:
         has_missing = bool((content.codes < 0).any())
     else:
         has_missing = False
-    if has_missing or any(is_missing(value) for value in _occurring(content)):
+    if has_missing or any(is_missing_value(value) for value in _occurring(content)):
         raise ValueError("Input y contains NaN. Leave out the records without a label.")
 
 
@@ -252,8 +252,12 @@ def _refuse_complex(where: str, found: ColumnType) -> None:
 def _message(schema: Schema) -> str:
     numeric = [name for name, f in schema.features.items() if isinstance(f, Numeric)]
     categorical = [name for name in schema.names if name not in numeric]
-    read = [f"the ranges of {listed(numeric, 5, 'more columns')}"] if numeric else []
-    read += [f"the categories of {listed(categorical, 5, 'more columns')}"] if categorical else []
+    read = [f"the ranges of {list_some_names(numeric, 5, 'more columns')}"] if numeric else []
+    read += (
+        [f"the categories of {list_some_names(categorical, 5, 'more columns')}"]
+        if categorical
+        else []
+    )
     return (
         f"No schema was given, so {', '.join(read)} and the class labels were read from the "
         "records. They are outside the privacy guarantee: no finite epsilon holds. Write a Schema "

@@ -13,7 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privatree.tables import CodedColumn, Column, NumberColumn, is_missing, plain_values, to_numbers
+from privatree.tables import (
+    CodedColumn,
+    Column,
+    NumberColumn,
+    column_to_numbers,
+    is_missing_value,
+    plain_python_values,
+)
 
 _MIN_ACCURACY = 0.985
 """Of a rule that tells the label. Honest columns of public datasets reach 0.98: a bad smell does
@@ -122,13 +129,13 @@ class LabelRules:
 def _values_at(column: Column, rows: NDArray[Any]) -> NDArray[Any]:
     """Numbers as they are, NaN where one is missing; else a number for each value, -1 for none."""
     if isinstance(column, NumberColumn):
-        return np.take(to_numbers(column), rows)
+        return np.take(column_to_numbers(column), rows)
     if isinstance(column, CodedColumn):
         return np.take(np.append(_numbered(column.values), -1), np.take(column.codes, rows))
     return _numbered([column.values[row] for row in rows.tolist()])
 
 
 def _numbered(values: Sequence[Any]) -> NDArray[np.int64]:
-    plain = [None if is_missing(value) else value for value in plain_values(values)]
+    plain = [None if is_missing_value(value) else value for value in plain_python_values(values)]
     number_of = {value: number for number, value in enumerate(dict.fromkeys(plain))} | {None: -1}
     return np.array([number_of[value] for value in plain], dtype=np.int64)

@@ -23,13 +23,13 @@ from privatree.tables import (
     ColumnType,
     LazyColumn,
     NumberColumn,
-    is_missing,
+    column_to_codes,
+    column_to_numbers,
+    is_missing_value,
     open_frame,
     open_labels,
-    plain_numbers,
-    text_numbers,
-    to_codes,
-    to_numbers,
+    parse_text_numbers,
+    python_values_to_numbers,
 )
 
 _FEW = 12
@@ -125,7 +125,7 @@ class TableFacts:
     n_unlabelled: int
 
 
-def table_facts(X: Any, y: Any, *, trim: bool, decimal: str = ".") -> TableFacts:
+def profile_table(X: Any, y: Any, *, trim: bool, decimal: str = ".") -> TableFacts:
     """Look at all records. **This leaks.**
 
     Parameters
@@ -157,7 +157,7 @@ def table_facts(X: Any, y: Any, *, trim: bool, decimal: str = ".") -> TableFacts
     names = table.names or [f"x{place}" for place in range(len(table.columns))]
     columns = [_trimmed(column) for column in table.columns] if trim else table.columns
     content = labels.read()
-    rules = LabelRules(to_codes(content, classes, -1, np.int64))
+    rules = LabelRules(column_to_codes(content, classes, -1, np.int64))
     return TableFacts(
         tuple(
             _facts(name, column, rules, decimal)
@@ -196,7 +196,7 @@ def _facts(name: str, column: LazyColumn, rules: LabelRules, decimal: str) -> Co
     if any(isinstance(value, str) for value in values):
         spelled = _spelled(counts, decimal)
         is_numbered = spelled.is_numbered
-    elif isinstance(feature, Numeric) and _are_whole(numbers := plain_numbers(values)):
+    elif isinstance(feature, Numeric) and _are_whole(numbers := python_values_to_numbers(values)):
         feature = _whole(feature)
         few = tuple(sorted(map(int, values))) if len(values) <= _FEW else ()
         is_numbered = _are_numbered(numbers)
@@ -250,7 +250,7 @@ def _are_numbered(numbers: NDArray[np.float64]) -> bool:
 def _counts(content: Column) -> tuple[dict[Any, int], int]:
     """How often each value occurs, and how many records have none."""
     if isinstance(content, NumberColumn):
-        numbers = to_numbers(content)
+        numbers = column_to_numbers(content)
         n_missing, present = int(np.isnan(numbers).sum()), np.isfinite(numbers)
         if content.values.dtype.kind in "iu":  # as they are: long ones can be equal as floats
             numbers = content.values
@@ -265,7 +265,7 @@ def _counts(content: Column) -> tuple[dict[Any, int], int]:
         pairs, n_missing = [(value, 1) for value in content.values], 0
     counted: dict[Any, int] = {}
     for value, times in pairs:
-        if is_missing(value):
+        if is_missing_value(value):
             n_missing += times
         elif times:
             counted[value] = counted.get(value, 0) + times
@@ -288,7 +288,7 @@ def _spelled(counts: dict[Any, int], decimal: str) -> _Spelled:
 
     text = pa.chunked_array([pa.array(list(counts), pa.string())])
     times = np.array(list(counts.values()))
-    numbers = to_numbers(text_numbers(text, decimal))
+    numbers = column_to_numbers(parse_text_numbers(text, decimal))
     is_number = np.isfinite(numbers)
     n_amounts, n_dates = (
         int(times[pc.match_substring_regex(text, pattern).to_numpy() & ~is_number].sum())

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privatree._support.atomic_files import replace_file
-from privatree._support.escape import visible_line
-from privatree._support.json_files import check_size, read_json
+from privatree._support.escape import escape_to_one_line
+from privatree._support.json_files import check_json_size, read_json
 from privatree.errors import ModelFormatError, ParameterError, SchemaError
 from privatree.model._tree import Tree
 from privatree.model._tree_json import tree_from_dict, tree_to_dict
@@ -78,7 +78,7 @@ class Release:
 
     def __repr__(self) -> str:
         """What it is, on one line."""
-        learner = visible_line(self.privacy_.learner)
+        learner = escape_to_one_line(self.privacy_.learner)
         learner = learner if len(learner) <= _MAX_LEARNER else f"{learner[: _MAX_LEARNER - 1]}…"
         return (
             f"<{type(self).__name__}: a tree by {learner}, "
@@ -216,7 +216,7 @@ class Release:
         text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
         # A surrogate without its pair has no UTF-8; its backslash form is its JSON escape.
         encoded = f"{text}\n".encode("utf-8", errors="backslashreplace")
-        check_size(encoded, MODEL_FILE)
+        check_json_size(encoded, MODEL_FILE)
         return encoded.decode("utf-8")
 
     def save(self, path: str | os.PathLike[str]) -> None:

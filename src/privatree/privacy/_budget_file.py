@@ -25,7 +25,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 
-from privatree._support.escape import visible
+from privatree._support.escape import escape_text
 from privatree.errors import BudgetStoreError
 from privatree.privacy._budget import Charge
 
@@ -343,7 +343,7 @@ def _read_amount(written: object) -> Fraction:
 
 def one_line(text: object) -> str:
     """What can be kept and shown anywhere: printable, and not too long."""
-    shown = visible(str(text))
+    shown = escape_text(str(text))
     return shown if len(shown) <= _MAX_TEXT_LENGTH else f"{shown[: _MAX_TEXT_LENGTH - 3]}..."
 
 

@@ -12,7 +12,7 @@ from itertools import groupby
 from textwrap import TextWrapper
 from typing import Any
 
-from privatree._support.escape import visible_line
+from privatree._support.escape import escape_to_one_line
 from privatree.errors import ModelFormatError, ParameterError
 from privatree.privacy._exact_epsilon import rounded_up
 from privatree.privacy._ledger import Spend
@@ -80,7 +80,7 @@ class PrivacyStatement:
 
     def __str__(self) -> str:
         """The statement in plain words."""
-        lines = [f"Privacy statement of {visible_line(self.learner)}"]
+        lines = [f"Privacy statement of {escape_to_one_line(self.learner)}"]
         lines.append(f"  epsilon for a whole record  {shown_amount(self.epsilon)}")
         if self.claimed_epsilon is not None:
             lines.append(f"  epsilon the paper claims    {self.claimed_epsilon:g}")
@@ -161,7 +161,7 @@ def _block(title: str, entries: Sequence[str]) -> list[str]:
     bullet = TextWrapper(
         96, initial_indent="    - ", subsequent_indent="      ", break_on_hyphens=False
     )
-    wrapped = [bullet.fill(visible_line(entry)) for entry in entries]
+    wrapped = [bullet.fill(escape_to_one_line(entry)) for entry in entries]
     return [f"  {title}:", *wrapped]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from privatree._support import escape as visible_text
+from privatree._support import escape
 from privatree.model import Tree
 from privatree.schema import Categorical, Feature, Label, Schema
 
@@ -15,7 +15,7 @@ LONGEST = 100
 
 def visible(text: str) -> str:
     """A text that hides nothing; its lines stay lines."""
-    return visible_text.visible(text, keep="\n")
+    return escape.escape_text(text, keep="\n")
 
 
 def with_short_names(tree: Tree) -> Tree:

@@ -3,7 +3,7 @@
 ::
 
     _schema.py        Numeric, Categorical, Schema; its TOML file
-    _values.py        which values a schema may hold
+    _value_checks.py  which values a schema may hold
     _csv_dialect.py   how CSV files are written
 """
 

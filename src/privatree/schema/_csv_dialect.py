@@ -17,7 +17,7 @@ from typing import Any
 
 from privatree._support.suggestions import did_you_mean
 from privatree.errors import SchemaError
-from privatree.schema._values import marks_of, shown
+from privatree.schema._value_checks import marks_of, shown
 
 __all__ = ["CsvDialect"]
 

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from privatree._support.toml_files import read_toml, write_toml
 from privatree.errors import SchemaError
 from privatree.schema._csv_dialect import CsvDialect
-from privatree.schema._values import (
+from privatree.schema._value_checks import (
     Label,
     finite_number,
     is_whole,
@@ -405,9 +405,9 @@ class Schema:
           'y'    1  not a class: left out, such as 'Yes'
         Everything else fits.
         """
-        from privatree.inspection import find_frame_misfits
+        from privatree.inspection import check_frame_against_schema
 
-        return find_frame_misfits(X, y, self)
+        return check_frame_against_schema(X, y, self)
 
 
 # --- written form --------------------------------------------------------------------------------

@@ -10,7 +10,14 @@ from privatree.errors import ParameterError, SchemaError
 from privatree.schema import Categorical, Feature, Schema
 from privatree.sources._files import check_column_type, matched_columns
 from privatree.sources._source import BatchSource
-from privatree.tables import Batch, TableStream, called, is_from, open_frame, table_stream
+from privatree.tables import (
+    Batch,
+    TableStream,
+    call_with_redacted_errors,
+    is_instance_by_name,
+    open_frame,
+    open_table_stream,
+)
 
 _DATA = Path("data")  # what messages call it
 
@@ -57,27 +64,27 @@ class ArrowSource(BatchSource):
         self, data: Any, target: str, *, progress: bool | None = None, in_memory: bool = False
     ) -> None:
         super().__init__(target, progress, in_memory)
-        if is_from("pyspark.sql", "DataFrame", data):
+        if is_instance_by_name(data, "pyspark.sql.DataFrame"):
             raise ParameterError(
                 "data must not be a data frame of Spark, which would all come to this machine. "
                 "SparkSource counts it where it is."
             )
         is_function = callable(data) and not hasattr(type(data), "__arrow_c_stream__")
         self._function: Callable[[], Any] | None = data if is_function else None
-        self._stream = None if is_function else table_stream(data)
+        self._stream = None if is_function else open_table_stream(data)
         self._wanted: dict[str, Feature] = {}
 
     def _open(self, schema: Schema) -> None:
         self._wanted = {**schema.features, self.target: Categorical(schema.classes)}
         if self._function is not None:
-            self._stream = table_stream(called(self._function))
+            self._stream = open_table_stream(call_with_redacted_errors(self._function))
         if self._stream is not None:
             self._matched(self._stream)
 
     def _parts(self) -> Iterator[tuple[dict[str, str], Any]]:
         stream = self._stream
         if self._function is not None:
-            stream = stream or table_stream(called(self._function))
+            stream = stream or open_table_stream(call_with_redacted_errors(self._function))
             self._stream = None  # the next pass needs another one
         if stream is not None:
             names = self._matched(stream)

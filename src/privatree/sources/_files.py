@@ -20,18 +20,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privatree._support.suggestions import did_you_mean
-from privatree._support.validation import listed
+from privatree._support.validation import list_some_names
 from privatree.errors import SchemaError
 from privatree.schema import Categorical, Feature
 from privatree.tables import (
     ColumnType,
     LazyColumn,
-    arrow_column,
-    arrow_type,
+    arrow_column_type,
     check_class_type,
     check_feature_type,
-    repeated_text,
-    text_column,
+    parse_text_column,
+    read_arrow_column,
+    repeat_text_in_column,
 )
 
 _TEXT = ColumnType("string", "text")
@@ -181,12 +181,14 @@ class DataFile(ABC):
     def column(self, position: int, content: Any, feature: Feature) -> LazyColumn:
         """A column of some rows, as what a feature declares."""
         if self.is_text(position):
-            return LazyColumn(_TEXT, partial(text_column, content, feature, self.decimal))
-        return LazyColumn(arrow_type(content.type), partial(arrow_column, content))
+            return LazyColumn(_TEXT, partial(parse_text_column, content, feature, self.decimal))
+        return LazyColumn(arrow_column_type(content.type), partial(read_arrow_column, content))
 
     def folder_text(self, position: int, n_rows: int) -> Any:
         """A column that a folder gives."""
-        return repeated_text(list(self.folders.values())[position - len(self.own_names)], n_rows)
+        return repeat_text_in_column(
+            list(self.folders.values())[position - len(self.own_names)], n_rows
+        )
 
 
 # --- columns of a schema ------------------------------------------------------------------------
@@ -277,7 +279,7 @@ def find_columns(
     )
     for name, position in positions.items():
         if not file.is_text(position):
-            kind = arrow_type(file.arrow_type(position))
+            kind = arrow_column_type(file.arrow_type(position))
             check_column_type(file.path, name, kind, wanted[name], name == target)
     return FoundColumns(file, wanted, list(positions.values()), list(kept.values()), ignored)
 
@@ -315,10 +317,13 @@ def matched_columns(
         hint = mistake or did_you_mean(absent[0], others or called)
         if not hint and len(absent) == len(wanted):
             hint = if_none
-        raise SchemaError(f"{file}: must have every column needed, lacks {listed(absent)}.{hint}")
+        raise SchemaError(
+            f"{file}: must have every column needed, lacks {list_some_names(absent)}.{hint}"
+        )
     if twice := [name for name in wanted if called.count(name) > 1]:
         raise SchemaError(
-            f"{file}: columns must be distinct, got {listed(twice)} twice. Rename or delete one."
+            f"{file}: columns must be distinct, got {list_some_names(twice)} twice. Rename or "
+            "delete one."
         )
     # Of a name no more than its first line: a stray quote in the first row can hide records in it.
     unused = [" ".join(name.splitlines()[:1]) for name in called if name not in wanted]

@@ -16,7 +16,7 @@ from privatree._support.redact_errors import redact_errors
 from privatree.errors import ParameterError, SourceError
 from privatree.sources._files import DataFile, FileRows, Part
 from privatree.sources._paths import partition_values
-from privatree.tables import arrow_type
+from privatree.tables import arrow_column_type
 
 _BATCH_CELLS, _MAX_ROWS, _MIN_ROWS = 2**22, 2**17, 2**10
 _PART_ROWS = 2**18
@@ -100,7 +100,7 @@ class ParquetFile(DataFile):
 
     def _is_plain(self, position: int) -> bool:
         """Whether a column is text, and not yet positions in a list."""
-        kind = arrow_type(self.arrow_schema.types[position])
+        kind = arrow_column_type(self.arrow_schema.types[position])
         return kind.kind == "string" and not kind.is_category
 
     def _file_rows(self, rows: Any, positions: Sequence[int]) -> FileRows:

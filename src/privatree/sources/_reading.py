@@ -16,7 +16,13 @@ from privatree.sources._files import DataFile, FoundColumns, find_columns, match
 from privatree.sources._parquet_file import open_parquet
 from privatree.sources._paths import is_csv
 from privatree.sources.csv._files import CsvFile, open_csv
-from privatree.tables import CodedColumn, Column, guessed_column, to_codes, to_numbers
+from privatree.tables import (
+    CodedColumn,
+    Column,
+    column_to_codes,
+    column_to_numbers,
+    guess_text_column_type,
+)
 
 _NO_VALUES = CodedColumn(np.zeros(0, np.int8), ())
 
@@ -225,8 +231,8 @@ def typed_array(column: Column, feature: Feature) -> Any:
     import pyarrow as pa
 
     if isinstance(feature, Numeric):
-        return pa.array(to_numbers(column))
-    codes = to_codes(column, feature.categories, -1, np.int32)
+        return pa.array(column_to_numbers(column))
+    codes = column_to_codes(column, feature.categories, -1, np.int32)
     return pa.DictionaryArray.from_arrays(
         pa.array(codes, mask=codes < 0), _arrow_labels(feature.categories)
     )
@@ -321,4 +327,4 @@ def _untyped(file: DataFile, positions: Mapping[str, int]) -> Iterator[Any]:
     for place, held in zip(places, chunks, strict=True):
         column = pa.chunked_array(held, file.arrow_type(place))
         is_guessed = file.is_text(place) and place < len(file.own_names)
-        yield guessed_column(column, file.decimal) if is_guessed else column
+        yield guess_text_column_type(column, file.decimal) if is_guessed else column

@@ -7,7 +7,7 @@
     _streams.py         containers that are read some rows at a time
     _columns.py         one column, whatever it came from
     _arrow_columns.py   a column of Arrow
-    _values.py          single Python objects
+    _python_values.py   single Python objects
     _text.py            text to numbers and categories
     _frames.py          a frame by a schema
     _batch.py           some rows of it

@@ -12,7 +12,7 @@ _MAX_DICTIONARY = 2**30
 """Bytes of text of which a dictionary can hold all, whatever it is."""
 
 
-def arrow_type(found: Any) -> ColumnType:
+def arrow_column_type(found: Any) -> ColumnType:
     """Return what an Arrow type declares."""
     import pyarrow as pa
 
@@ -43,8 +43,8 @@ def _type_name(values: Any) -> str:
     return str(values).partition("<")[0]
 
 
-def arrow_column(data: Any) -> Column:
-    """Read an Arrow array or chunked array of a type that :func:`arrow_type` can read."""
+def read_arrow_column(data: Any) -> Column:
+    """Read an Arrow array or chunked array of a type that :func:`arrow_column_type` can read."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -16,7 +16,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from privatree.errors import SchemaError
 from privatree.schema import Categorical, Feature, Label, Numeric
-from privatree.tables._values import plain_numbers, plain_values
+from privatree.tables._python_values import plain_python_values, python_values_to_numbers
 
 _FEW_LABELS = 4
 
@@ -171,15 +171,15 @@ def _check_holds(where: str, what: str, found: ColumnType, labels: Sequence[Labe
 # --- content to numbers and codes ---------------------------------------------------------------
 
 
-def to_numbers(column: Column) -> NDArray[np.float64]:
+def column_to_numbers(column: Column) -> NDArray[np.float64]:
     """Read a column as numbers; missing ones and what is not a number are NaN.
 
     The result can share memory with the caller's data: do not write into it.
     """
     if isinstance(column, ValueColumn):
-        return plain_numbers(column.values)
+        return python_values_to_numbers(column.values)
     if isinstance(column, CodedColumn):
-        return np.take(np.append(plain_numbers(column.values), np.nan), column.codes)
+        return np.take(np.append(python_values_to_numbers(column.values), np.nan), column.codes)
     with np.errstate(all="ignore"):  # wider floats can overflow to infinity, as they should
         numbers = column.values.astype(np.float64, copy=False)
     if column.missing is None:
@@ -187,9 +187,9 @@ def to_numbers(column: Column) -> NDArray[np.float64]:
     return np.where(column.missing, np.nan, numbers)
 
 
-def to_placed_numbers(column: Column, feature: Numeric) -> NDArray[np.float64]:
+def column_to_clipped_numbers(column: Column, feature: Numeric) -> NDArray[np.float64]:
     """Read a column as numbers inside the range of its feature, missing ones at their place."""
-    numbers = to_numbers(column)
+    numbers = column_to_numbers(column)
     is_shared = isinstance(column, NumberColumn) and not column.is_fresh
     target = None if is_shared or not numbers.flags.c_contiguous else numbers
     with np.errstate(all="ignore"):
@@ -198,7 +198,9 @@ def to_placed_numbers(column: Column, feature: Numeric) -> NDArray[np.float64]:
     return placed
 
 
-def to_codes(column: Column, labels: Sequence[Label], place: int, dtype: DTypeLike) -> NDArray[Any]:
+def column_to_codes(
+    column: Column, labels: Sequence[Label], place: int, dtype: DTypeLike
+) -> NDArray[Any]:
     """Read a column as positions in a list of labels; unknown and missing values get `place`."""
     if isinstance(column, NumberColumn):
         codes = _codes_of_numbers(column.values, labels, place, dtype)
@@ -206,14 +208,14 @@ def to_codes(column: Column, labels: Sequence[Label], place: int, dtype: DTypeLi
             codes[column.missing] = place
         return codes
     code_of = {label: code for code, label in enumerate(labels)}
-    plain = plain_values(column.values)
+    plain = plain_python_values(column.values)
     found = np.array([code_of.get(value, place) for value in plain], dtype=dtype)
     if isinstance(column, ValueColumn):
         return found
     return np.take(np.append(found, np.array([place], dtype=dtype)), column.codes)
 
 
-def code_dtype(feature: Categorical) -> np.dtype[Any]:
+def category_code_dtype(feature: Categorical) -> np.dtype[Any]:
     """Return the smallest unsigned type that holds every code of a feature."""
     return np.min_scalar_type(len(feature.categories) - 1)
 

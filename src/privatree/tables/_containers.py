@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privatree.tables._arrow_columns import arrow_column, arrow_type
+from privatree.tables._arrow_columns import arrow_column_type, read_arrow_column
 from privatree.tables._columns import (
     CodedColumn,
     Column,
@@ -50,10 +50,11 @@ class Table:
     has_shape: bool = True
 
 
-def is_from(module: str, class_name: str, value: Any) -> bool:
-    """Tell whether a value is an instance of a class of a module, without importing it."""
-    found = getattr(sys.modules.get(module), class_name, None)
-    return found is not None and isinstance(value, found)
+def is_instance_by_name(value: Any, *names: str) -> bool:
+    """Tell whether a value is an instance of a class such as "pandas.Series", without an import."""
+    parts = (name.rpartition(".") for name in names)
+    found = (getattr(sys.modules.get(module), name, None) for module, _, name in parts)
+    return any(kind is not None and isinstance(value, kind) for kind in found)
 
 
 # --- numpy and lists ----------------------------------------------------------------------------
@@ -158,7 +159,7 @@ def pandas_type(dtype: Any) -> ColumnType:
     if isinstance(dtype, pd.StringDtype):
         return ColumnType("string", "str")
     if isinstance(dtype, pd.ArrowDtype):
-        return arrow_type(dtype.pyarrow_dtype)
+        return arrow_column_type(dtype.pyarrow_dtype)
     if isinstance(dtype, pd.SparseDtype):
         return numpy_type(dtype.subtype)
     if pd.api.types.is_bool_dtype(dtype):
@@ -179,7 +180,7 @@ def pandas_column(series: Any) -> Column:
         return numpy_column(series.to_numpy())
     if getattr(dtype, "storage", "pyarrow") == "python":
         return ValueColumn(series.to_numpy(dtype=object).tolist())
-    return arrow_column(series.array.__arrow_array__())
+    return read_arrow_column(series.array.__arrow_array__())
 
 
 def _pandas_column_at(frame: Any, i: int) -> Column:
@@ -217,13 +218,13 @@ def polars_column(series: Any) -> LazyColumn:
         return object_column(series.to_list)
     if name in ("Int128", "UInt128"):  # beyond Arrow
         wide = ColumnType("number", name, is_integer=True)
-        return LazyColumn(wide, lambda: arrow_column(series.cast(pl.Float64).to_arrow()))
+        return LazyColumn(wide, lambda: read_arrow_column(series.cast(pl.Float64).to_arrow()))
     try:
-        found = arrow_type(series.clear().to_arrow().type)
+        found = arrow_column_type(series.clear().to_arrow().type)
     except Exception:  # a nested type beyond Arrow
         found = ColumnType("other", name)
     column_type = ColumnType(found.kind, name, found.is_integer, found.is_category)
-    return LazyColumn(column_type, lambda: arrow_column(series.to_arrow()))
+    return LazyColumn(column_type, lambda: read_arrow_column(series.to_arrow()))
 
 
 def arrow_table(data: Any) -> Table:
@@ -232,7 +233,7 @@ def arrow_table(data: Any) -> Table:
 
     table = data if isinstance(data, pa.Table) else _stream_table(data)
     columns = [
-        LazyColumn(arrow_type(column.type), partial(arrow_column, column))
+        LazyColumn(arrow_column_type(column.type), partial(read_arrow_column, column))
         for column in table.columns
     ]
     return Table(n_rows=table.num_rows, columns=columns, names=list(table.column_names))

@@ -16,16 +16,16 @@ from numpy.typing import NDArray
 
 from privatree._support.validation import check_same_length, is_integer
 from privatree.errors import ParameterError
-from privatree.tables._containers import is_from
+from privatree.tables._containers import is_instance_by_name
 
 Rows = NDArray[np.intp]
 
 
-def check_table(X: Any, y: Any) -> None:
+def check_editable_table(X: Any, y: Any) -> None:
     """Refuse containers that cannot be edited, or whose lengths differ."""
-    check_records(X)
+    check_editable_records(X)
     is_plain = isinstance(y, list) or (isinstance(y, np.ndarray) and y.ndim == 1)
-    if not (is_plain or is_from("pandas", "Series", y) or is_from("polars", "Series", y)):
+    if not (is_plain or is_instance_by_name(y, "pandas.Series", "polars.Series")):
         raise TypeError(
             "y must be a 1-D numpy array, a list or a pandas or polars Series, "
             f"got {_kind(y)}. Convert it to one of these."
@@ -33,19 +33,19 @@ def check_table(X: Any, y: Any) -> None:
     check_same_length(len(X), len(y))
 
 
-def check_records(X: Any) -> None:
+def check_editable_records(X: Any) -> None:
     """Refuse records that are neither a 2-D array nor a frame."""
     is_array = isinstance(X, np.ndarray) and X.ndim == 2
-    if not (is_array or is_from("pandas", "DataFrame", X) or is_from("polars", "DataFrame", X)):
+    if not (is_array or is_instance_by_name(X, "pandas.DataFrame", "polars.DataFrame")):
         raise TypeError(
             f"X must be a 2-D numpy array or a pandas or polars DataFrame, got {_kind(X)}. "
             "Convert it to one of these."
         )
 
 
-def label_objects(y: Any) -> list[Any]:
+def labels_as_objects(y: Any) -> list[Any]:
     """The labels as Python objects; None where one is missing."""
-    if is_from("pandas", "Series", y):
+    if is_instance_by_name(y, "pandas.Series"):
         y = y.to_numpy(dtype=object, na_value=None)  # its own missing values compare with nothing
     objects = y.tolist() if isinstance(y, np.ndarray) else list(y)
     return [None if _is_missing(label) else label for label in objects]
@@ -84,7 +84,7 @@ def take_rows(container: Any, rows: Rows) -> Any:
     """A copy of some rows, in this order."""
     if isinstance(container, list):
         return [container[row] for row in rows.tolist()]
-    if is_from("pandas", "DataFrame", container) or is_from("pandas", "Series", container):
+    if is_instance_by_name(container, "pandas.DataFrame", "pandas.Series"):
         return container.take(rows)
     return container[rows]
 
@@ -97,7 +97,7 @@ def append_rows(container: Any, more: Any) -> Any:
         return np.ma.concatenate([container, more])  # type: ignore[no-untyped-call]
     if isinstance(container, np.ndarray):
         return np.concatenate([container, more])
-    if is_from("polars", "DataFrame", container) or is_from("polars", "Series", container):
+    if is_instance_by_name(container, "polars.DataFrame", "polars.Series"):
         import polars as pl
 
         return pl.concat([container, more])
@@ -117,7 +117,7 @@ def set_column(X: Any, position: int, value: Any) -> Any:
         changed[:, position] = held
         return changed
     everywhere = np.arange(len(X))
-    if is_from("polars", "DataFrame", X):
+    if is_instance_by_name(X, "polars.DataFrame"):
         return X.with_columns(set_labels(X.to_series(position), everywhere, value, name))
     frame = X.copy()
     frame.isetitem(position, set_labels(X.iloc[:, position], everywhere, value, name))
@@ -133,7 +133,7 @@ def set_labels(y: Any, rows: Rows, value: Any, name: str = "y") -> Any:
         changed, held = _array_for(y, value, name)
         changed[rows] = held
         return changed
-    if is_from("polars", "Series", y):
+    if is_instance_by_name(y, "polars.Series"):
         places = np.arange(len(y))
         places[rows] = len(y)  # the row that is appended
         return append_rows(y, _polars_value(y, value, name))[places]

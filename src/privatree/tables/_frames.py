@@ -15,19 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privatree._support.suggestions import did_you_mean
-from privatree._support.validation import check_same_length, listed
+from privatree._support.validation import check_same_length, list_some_names
 from privatree.errors import SchemaError
 from privatree.schema import Categorical, Feature, Schema
 from privatree.tables._batch import Batch
 from privatree.tables._columns import (
     Column,
     NumberColumn,
+    category_code_dtype,
     check_class_type,
     check_feature_type,
-    code_dtype,
-    to_codes,
-    to_numbers,
-    to_placed_numbers,
+    column_to_clipped_numbers,
+    column_to_codes,
+    column_to_numbers,
 )
 from privatree.tables._containers import Table, object_column
 from privatree.tables._opening import open_frame, open_labels
@@ -79,7 +79,7 @@ def read_features(X: Any, schema: Schema, names: Sequence[str] | None = None) ->
     return [
         category_codes(column, feature)
         if isinstance(feature, Categorical)
-        else to_placed_numbers(column, feature)
+        else column_to_clipped_numbers(column, feature)
         for column, feature in zip(contents, schema.features.values(), strict=True)
     ]
 
@@ -111,7 +111,7 @@ def read_labels(y: Any, schema: Schema) -> NDArray[np.int32]:
     table = open_labels(y)
     (column,) = table.columns
     check_class_type("y", column.type, schema.classes)
-    return to_codes(column.read(), schema.classes, -1, np.int32)
+    return column_to_codes(column.read(), schema.classes, -1, np.int32)
 
 
 def frame_batch(X: Any, y: Any, schema: Schema, names: Sequence[str] | None = None) -> Batch:
@@ -178,13 +178,17 @@ def prediction_matrix(
 
 def _values(column: Column, feature: Feature) -> NDArray[Any]:
     return (
-        category_codes(column, feature) if isinstance(feature, Categorical) else to_numbers(column)
+        category_codes(column, feature)
+        if isinstance(feature, Categorical)
+        else column_to_numbers(column)
     )
 
 
 def category_codes(column: Column, feature: Categorical) -> NDArray[Any]:
     """Read a column as positions in the categories of its feature."""
-    return to_codes(column, feature.categories, feature.missing_place, code_dtype(feature))
+    return column_to_codes(
+        column, feature.categories, feature.missing_place, category_code_dtype(feature)
+    )
 
 
 def open_matched(X: Any, schema: Schema, names: Sequence[str] | None) -> tuple[Table, list[int]]:
@@ -214,7 +218,7 @@ def _positions(table: Table, schema: Schema) -> list[int]:
     position_of = {name: position for position, name in enumerate(table.names)}
     if absent := [name for name in schema.names if name not in position_of]:
         raise SchemaError(
-            f"X must have every column of the schema, but lacks {listed(absent)}. "
+            f"X must have every column of the schema, but lacks {list_some_names(absent)}. "
             "Add them or take them out of the schema."
             f"{did_you_mean(absent[0], [n for n in table.names if n not in schema.features])}"
         )

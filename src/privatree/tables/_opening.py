@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privatree.errors import SchemaError
-from privatree.tables._arrow_columns import arrow_column, arrow_type
+from privatree.tables._arrow_columns import arrow_column_type, read_arrow_column
 from privatree.tables._columns import LazyColumn
 from privatree.tables._containers import (
     Table,
     arrow_table,
-    is_from,
+    is_instance_by_name,
     list_table,
     numpy_column,
     numpy_table,
@@ -72,7 +72,7 @@ def open_frame(X: Any, names: Sequence[str] | None = None, *, allow_repeats: boo
     return replace(table, names=own if own is None else [str(name) for name in own])
 
 
-def collected(X: Any) -> Any:
+def collect_lazy_frame(X: Any) -> Any:
     """Run a polars LazyFrame; whatever else X is, return it as it is.
 
     Raises
@@ -80,7 +80,7 @@ def collected(X: Any) -> Any:
     TypeError
         If the LazyFrame cannot be run.
     """
-    if not is_from("polars", "LazyFrame", X):
+    if not is_instance_by_name(X, "polars.LazyFrame"):
         return X
     try:
         return X.collect()
@@ -119,16 +119,16 @@ def open_labels(y: Any) -> Table:
     if y is None:
         raise ValueError("fitting requires y to be passed, but the target y is None.")
     _refuse_sparse("y", y)
-    if is_from("pandas", "Index", y) or is_from("pandas.api.extensions", "ExtensionArray", y):
+    if is_instance_by_name(y, "pandas.Index", "pandas.api.extensions.ExtensionArray"):
         import pandas as pd
 
         y = pd.Series(y)
-    if is_from("pandas", "Series", y):
+    if is_instance_by_name(y, "pandas.Series"):
         return Table(len(y), [LazyColumn(pandas_type(y.dtype), partial(pandas_column, y))])
-    if is_from("polars", "Series", y):
+    if is_instance_by_name(y, "polars.Series"):
         return Table(len(y), [polars_column(y)])
-    if is_from("pyarrow", "Array", y) or is_from("pyarrow", "ChunkedArray", y):
-        return Table(len(y), [LazyColumn(arrow_type(y.type), partial(arrow_column, y))])
+    if is_instance_by_name(y, "pyarrow.Array", "pyarrow.ChunkedArray"):
+        return Table(len(y), [LazyColumn(arrow_column_type(y.type), partial(read_arrow_column, y))])
     if isinstance(y, (list, tuple)):  # item by item: none decides how the others are read
         return Table(len(y), [object_column(partial(_only_items, y))])
     if _is_array(y):
@@ -158,24 +158,23 @@ def _only_column(y: Any) -> Table:
 
 def _table(X: Any) -> Table:
     _refuse_sparse("X", X)
-    if is_from("pyspark.sql", "DataFrame", X):
+    if is_instance_by_name(X, "pyspark.sql.DataFrame"):
         raise TypeError(
             "X must be in memory, got a data frame of Spark. Train on SparkSource(X, target=...), "
             "and predict some rows at a time or with privatree.export.export_sql."
         )
-    if is_from("privatree.sources._source", "Source", X):
+    if is_instance_by_name(X, "privatree.sources._source.Source"):
         raise TypeError(
             f"X must be in memory, got a {type(X).__name__}: a source is for training. Predict "
             "some rows at a time, with privatree predict, or with privatree.export.export_sql."
         )
-    X = collected(X)
-    if is_from("pandas", "DataFrame", X):
+    X = collect_lazy_frame(X)
+    if is_instance_by_name(X, "pandas.DataFrame"):
         return pandas_table(X)
-    if is_from("polars", "DataFrame", X):
+    if is_instance_by_name(X, "polars.DataFrame"):
         return polars_table(X)
-    if is_from("pandas", "Series", X) or is_from("polars", "Series", X) or (
-        is_from("pyarrow", "Array", X) or is_from("pyarrow", "ChunkedArray", X)
-    ):  # fmt: skip
+    columns = ("pandas.Series", "polars.Series", "pyarrow.Array", "pyarrow.ChunkedArray")
+    if is_instance_by_name(X, *columns):
         raise _not_two_dimensional(1)
     if _offers_table(X):
         return arrow_table(X)
@@ -213,7 +212,7 @@ def _not_two_dimensional(found: int) -> ValueError:
 
 
 def _refuse_sparse(name: str, value: Any) -> None:
-    if is_from("scipy.sparse", "sparray", value) or is_from("scipy.sparse", "spmatrix", value):
+    if is_instance_by_name(value, "scipy.sparse.sparray", "scipy.sparse.spmatrix"):
         raise TypeError(
             f"{name} must be dense, got a sparse {type(value).__name__}. "
             f"Pass {name}.toarray() to make it dense."
@@ -256,8 +255,6 @@ def _as_array(name: str, value: Any) -> NDArray[Any]:
 
 
 def _offers_table(value: Any) -> bool:
-    return (
-        is_from("pandas", "DataFrame", value)
-        or is_from("pyarrow", "RecordBatch", value)
-        or hasattr(type(value), "__arrow_c_stream__")
+    return is_instance_by_name(value, "pandas.DataFrame", "pyarrow.RecordBatch") or hasattr(
+        type(value), "__arrow_c_stream__"
     )

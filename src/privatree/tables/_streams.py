@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from privatree._support.redact_errors import redact_errors
 from privatree.errors import ParameterError, SourceError
-from privatree.tables._containers import Table, is_from
+from privatree.tables._containers import Table, is_instance_by_name
 from privatree.tables._opening import open_frame
 
 ROWS = 2**16
@@ -46,7 +46,7 @@ class TableStream:
         return redact_errors(self.read(names), (Exception,), _unreadable)
 
 
-def table_stream(data: Any) -> TableStream:
+def open_table_stream(data: Any) -> TableStream:
     """Find out how to read a table.
 
     Parameters
@@ -61,7 +61,7 @@ def table_stream(data: Any) -> TableStream:
     SourceError
         If its columns cannot be told.
     """
-    kind = next((kind for kind in _KINDS if is_from(kind.module, kind.name, data)), None)
+    kind = next((kind for kind in _KINDS if is_instance_by_name(data, kind.name)), None)
     if kind is None and not hasattr(type(data), "__arrow_c_stream__"):
         raise ParameterError(
             "data must be a pandas or polars frame, a DuckDB relation, a pyarrow table, reader, "
@@ -70,12 +70,12 @@ def table_stream(data: Any) -> TableStream:
             "data",
         )
     if kind is None:
-        return called(partial(_once, data))
-    header = called(partial(kind.header, data))
+        return call_with_redacted_errors(partial(_once, data))
+    header = call_with_redacted_errors(partial(kind.header, data))
     return TableStream(open_frame(header), partial(kind.read, data))
 
 
-def called(function: Callable[[], _Result]) -> _Result:
+def call_with_redacted_errors(function: Callable[[], _Result]) -> _Result:
     """Call a function that may run code of others.
 
     Raises
@@ -95,7 +95,6 @@ def _unreadable() -> SourceError:
 class _Kind:
     """How a class of tables is read: an empty or full frame for the types, frames by columns."""
 
-    module: str
     name: str
     header: Callable[[Any], Any]
     read: Callable[[Any, Sequence[str]], Iterator[Any]]
@@ -185,14 +184,14 @@ def _itself(frame: Any) -> Any:
 
 
 _KINDS = (
-    _Kind("pandas", "DataFrame", _itself, _read_pandas),
-    _Kind("polars", "DataFrame", _itself, _read_polars),
-    _Kind("pyarrow", "Table", _itself, _read_arrow),
-    _Kind("pyarrow", "RecordBatch", _itself, _read_arrow),
-    _Kind("polars", "LazyFrame", _lazy_header, _read_lazy),
-    _Kind("duckdb", "DuckDBPyRelation", _relation_header, _read_relation),
-    _Kind("pyarrow.dataset", "Dataset", _dataset_header, _read_dataset),
-    _Kind("pyarrow.dataset", "Scanner", _scanner_header, _read_scanner),
+    _Kind("pandas.DataFrame", _itself, _read_pandas),
+    _Kind("polars.DataFrame", _itself, _read_polars),
+    _Kind("pyarrow.Table", _itself, _read_arrow),
+    _Kind("pyarrow.RecordBatch", _itself, _read_arrow),
+    _Kind("polars.LazyFrame", _lazy_header, _read_lazy),
+    _Kind("duckdb.DuckDBPyRelation", _relation_header, _read_relation),
+    _Kind("pyarrow.dataset.Dataset", _dataset_header, _read_dataset),
+    _Kind("pyarrow.dataset.Scanner", _scanner_header, _read_scanner),
 )
 
 

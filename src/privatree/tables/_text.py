@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from privatree.schema import Categorical, Feature, Label
-from privatree.tables._arrow_columns import arrow_column
+from privatree.tables._arrow_columns import read_arrow_column
 from privatree.tables._columns import CodedColumn, Column, NumberColumn
 
 BLANKS = " \t\n\r\v\f"
@@ -30,7 +30,7 @@ _FIRST_ROWS = 1000
 _MAX_DIGITS = 100  # more make a float of a whole number
 
 
-def repeated_text(text: str | None, n_rows: int) -> Any:
+def repeat_text_in_column(text: str | None, n_rows: int) -> Any:
     """Make a column of the same text in every row, such as the name of a folder gives.
 
     Returns
@@ -43,7 +43,7 @@ def repeated_text(text: str | None, n_rows: int) -> Any:
     return pa.chunked_array([pa.repeat(pa.scalar(text, pa.string()), n_rows)])
 
 
-def text_column(text: Any, feature: Feature, decimal: str = ".") -> Column:
+def parse_text_column(text: Any, feature: Feature, decimal: str = ".") -> Column:
     """Read a column of text as what a feature declares.
 
     Parameters
@@ -51,13 +51,13 @@ def text_column(text: Any, feature: Feature, decimal: str = ".") -> Column:
     text : pyarrow.ChunkedArray
         Strings.
     feature : Feature
-        Numbers are read by :func:`text_numbers`, categories by :func:`text_labels`.
+        Numbers are read by :func:`parse_text_numbers`, categories by :func:`parse_text_labels`.
     decimal : {".", ","}
         The decimal mark of numbers.
     """
     if isinstance(feature, Categorical):
-        return text_labels(text, feature.categories, decimal)
-    return text_numbers(text, decimal)
+        return parse_text_labels(text, feature.categories, decimal)
+    return parse_text_numbers(text, decimal)
 
 
 def with_points(text: Any, decimal: str) -> Any:
@@ -73,7 +73,7 @@ def with_points(text: Any, decimal: str) -> Any:
     return pc.if_else(has_point, "?", pc.replace_substring(text, decimal, "."))
 
 
-def text_numbers(text: Any, decimal: str = ".") -> NumberColumn:
+def parse_text_numbers(text: Any, decimal: str = ".") -> NumberColumn:
     """Read a column of text as numbers; what is not a number is NaN.
 
     Parameters
@@ -107,7 +107,7 @@ def text_numbers(text: Any, decimal: str = ".") -> NumberColumn:
     return NumberColumn(numbers.to_numpy())
 
 
-def guessed_column(text: Any, decimal: str) -> Any:
+def guess_text_column_type(text: Any, decimal: str) -> Any:
     """Read a column of text as the first type that all its values fit. **This leaks.**
 
     Parameters
@@ -169,7 +169,7 @@ def _spelt_numbers(text: Any) -> Any:
     return pc.if_else(is_number, unsigned, "nan").cast(pa.float64())
 
 
-def text_labels(text: Any, labels: Sequence[Label], decimal: str = ".") -> CodedColumn:
+def parse_text_labels(text: Any, labels: Sequence[Label], decimal: str = ".") -> CodedColumn:
     """Read a column of text as the kind of value that labels are.
 
     Parameters
@@ -188,7 +188,7 @@ def text_labels(text: Any, labels: Sequence[Label], decimal: str = ".") -> Coded
     CodedColumn
         Values that need not be labels.
     """
-    column = arrow_column(text)
+    column = read_arrow_column(text)
     if not isinstance(column, CodedColumn):
         raise TypeError(f"text must be strings, got {text.type}.")
     if isinstance(labels[0], str):
@@ -199,7 +199,7 @@ def text_labels(text: Any, labels: Sequence[Label], decimal: str = ".") -> Coded
     return CodedColumn(column.codes, values)
 
 
-def count_trimmed(text: Any, labels: Sequence[Label]) -> int:
+def count_labels_with_blanks(text: Any, labels: Sequence[Label]) -> int:
     """Count values that are labels only without the blanks around them. **This leaks.**
 
     Parameters

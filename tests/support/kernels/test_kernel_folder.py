@@ -10,7 +10,7 @@ import pytest
 
 import privatree
 from privatree._support.kernels import kernel_folder as code
-from privatree._support.kernels.kernel_folder import code_digest, kernel_folder
+from privatree._support.kernels.kernel_folder import kernel_code_digest, kernel_folder
 
 PACKAGE = Path(privatree.__file__).parent
 COMPILES = code._COMPILES.decode()
@@ -48,29 +48,29 @@ def _found_anew():
 
 @pytest.mark.parametrize("name", ["kernel.py", "near.py", "folder/__init__.py", "folder/far.py"])
 def test_what_may_be_compiled_in_makes_another_digest(package, name):
-    before = code_digest(package)
+    before = kernel_code_digest(package)
     with (package / name).open("a") as file:
         file.write("# changed\n")
-    assert code_digest(package) != before
+    assert kernel_code_digest(package) != before
 
 
 def test_other_files_do_not(package):
-    before = code_digest(package)
+    before = kernel_code_digest(package)
     (package / "other.py").write_text("from privatree.kernel import kernel  # changed\n")
     (package / "new.py").write_text("")
-    assert code_digest(package) == before
+    assert kernel_code_digest(package) == before
 
 
 @pytest.mark.parametrize("library", ["numba", "llvmlite", "np"])
 def test_another_compiler_makes_another_digest(package, library, monkeypatch):
-    before = code_digest(package)
+    before = kernel_code_digest(package)
     monkeypatch.setattr(getattr(code, library), "__version__", "0.0.1")
-    assert code_digest(package) != before
+    assert kernel_code_digest(package) != before
 
 
 def test_the_digest_does_not_depend_on_where_the_package_is(package, tmp_path):
     shutil.copytree(package, tmp_path / "elsewhere" / "privatree")
-    assert code_digest(tmp_path / "elsewhere" / "privatree") == code_digest(package)
+    assert kernel_code_digest(tmp_path / "elsewhere" / "privatree") == kernel_code_digest(package)
 
 
 def test_nothing_is_compiled_but_by_our_decorators():
@@ -89,19 +89,19 @@ def folders_in(parent):
 
 def test_it_is_in_the_package(package):
     folder = kernel_folder()
-    assert folder == package / "__pycache__" / f"privatree-kernels-{code_digest(package)}"
+    assert folder == package / "__pycache__" / f"privatree-kernels-{kernel_code_digest(package)}"
     assert folder.is_dir()
     assert not list(folder.iterdir())
 
 
 def test_else_in_the_cache_of_the_user(package, tmp_path):
     (package / "__pycache__").write_text("no folder can be made here")
-    assert kernel_folder() == tmp_path / "user" / f"privatree-kernels-{code_digest(package)}"
+    assert kernel_folder() == tmp_path / "user" / f"privatree-kernels-{kernel_code_digest(package)}"
 
 
 def test_what_numba_is_told_goes_first(package, tmp_path, monkeypatch):
     monkeypatch.setattr(code.numba_settings, "CACHE_DIR", str(tmp_path / "told"))
-    assert kernel_folder() == tmp_path / "told" / f"privatree-kernels-{code_digest(package)}"
+    assert kernel_folder() == tmp_path / "told" / f"privatree-kernels-{kernel_code_digest(package)}"
     assert not (package / "__pycache__").exists()
 
 

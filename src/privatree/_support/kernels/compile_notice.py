@@ -34,7 +34,7 @@ def compile_notice(shown: bool) -> Iterator[None]:
         _shown = before
 
 
-def listen() -> None:
+def announce_compilation() -> None:
     """Say it once, when the first function of privatree is compiled in this process."""
     from numba.core.event import Listener, register
 

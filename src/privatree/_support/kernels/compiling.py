@@ -10,12 +10,12 @@ from typing import Any, Literal
 
 import numba
 
-from privatree._support.kernels.compile_notice import listen
+from privatree._support.kernels.compile_notice import announce_compilation
 from privatree._support.kernels.kernel_folder import kernel_folder, numba_settings
 
 _one_at_a_time = Lock()
 
-listen()
+announce_compilation()
 
 
 def compiled(function: Any) -> Any:

@@ -50,7 +50,7 @@ def kernel_folder() -> Path | None:
         user's cache folder. None if it cannot be written to, or the code cannot be read.
     """
     try:
-        digest = code_digest(_PACKAGE)
+        digest = kernel_code_digest(_PACKAGE)
     except OSError:
         return None
     if digest is None:
@@ -70,7 +70,7 @@ def kernel_folder() -> Path | None:
     return None
 
 
-def code_digest(package: Path) -> str | None:
+def kernel_code_digest(package: Path) -> str | None:
     """Digest the code that compiled functions are made of.
 
     Parameters

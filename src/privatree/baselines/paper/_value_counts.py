@@ -13,7 +13,7 @@ from privatree.errors import SourceError
 from privatree.privacy.mechanisms import ValueCounts
 from privatree.schema import Numeric, Schema
 from privatree.sources import Source
-from privatree.tables import Batch, to_codes, to_placed_numbers
+from privatree.tables import Batch, column_to_clipped_numbers, column_to_codes
 
 
 class UnbinnedSource:
@@ -84,12 +84,12 @@ class ValueCountsPartial(SerializablePartial):
     def add(self, batch: Batch) -> None:
         """Count some more rows."""
         kinds = list(self._query.schema.features.values())
-        labels = to_codes(batch.labels.read(), self._query.schema.classes, -1, np.int32)
+        labels = column_to_codes(batch.labels.read(), self._query.schema.classes, -1, np.int32)
         for turn, feature in enumerate(self._query.features):
             kind = kinds[feature]
             if not isinstance(kind, Numeric):
                 raise TypeError("only numbers have quantiles.")
-            values = to_placed_numbers(batch.features[feature].read(), kind)[labels >= 0]
+            values = column_to_clipped_numbers(batch.features[feature].read(), kind)[labels >= 0]
             found = ValueCounts(*np.unique(values, return_counts=True))
             self.tallies[turn] = _merged(self.tallies[turn], found)
         self.exact_rows += batch.n_rows

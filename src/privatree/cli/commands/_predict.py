@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from privatree._support.escape import visible_line
+from privatree._support.escape import escape_to_one_line
 from privatree.cli._csv_options import CsvOptions, csv_options
 from privatree.cli._held_table import held_table
 from privatree.cli._learner_options import Data
@@ -142,8 +142,9 @@ class _NumbersSeen:
         mark = "." if self._csv is None else self._csv.decimal
         for name in self._without if self._n_rows >= _MIN_ROWS else ():
             typer.echo(
-                f"None of the values of {visible_line(repr(name))} is a number with the decimal "
-                f"mark {mark!r}: all count as missing. Is it another mark? Then pass --decimal.",
+                f"None of the values of {escape_to_one_line(repr(name))} is a number with the "
+                f"decimal mark {mark!r}: all count as missing. Is it another mark? Then pass "
+                "--decimal.",
                 err=True,
             )
 

@@ -51,7 +51,7 @@ def draft(
 
     Example: privatree schema draft patients.csv --target outcome -o schema.toml
     """
-    from privatree.inspection import Command, detect_dialect, draft_schema, table_facts
+    from privatree.inspection import NextCommands, detect_csv_dialect, draft_schema, profile_table
     from privatree.sources import find_files, is_csv, read_files_without_schema
 
     files = find_files(data)
@@ -65,11 +65,11 @@ def draft(
             )
     from_csv = is_csv(files[0])
     with waiting("Reading the records"):
-        dialect = detect_dialect(files, csv.given) if from_csv else None
+        dialect = detect_csv_dialect(files, csv.given) if from_csv else None
         records = read_files_without_schema(files, target, dialect)
         check_not_empty(files, records.labels)
         try:
-            facts = table_facts(
+            facts = profile_table(
                 records.features,
                 records.labels,
                 trim=from_csv,
@@ -77,7 +77,7 @@ def draft(
             )
         except (TypeError, ValueError) as error:
             raise ParameterError(f"--target {target}: {error}") from None
-        commands = Command(data, target, "schema.toml" if output is None else str(output))
+        commands = NextCommands(data, target, "schema.toml" if output is None else str(output))
         drafted = draft_schema(facts, commands, is_csv=from_csv, csv=dialect)
     write_output(output, drafted.text, private=True, form="toml")
     if output is not None:
@@ -111,7 +111,7 @@ def check(
 
     Example: privatree schema check schema.toml patients.csv --target outcome
     """
-    from privatree.inspection import find_misfits
+    from privatree.inspection import check_files_against_schema
     from privatree.schema import Schema
     from privatree.sources import find_files
 
@@ -119,7 +119,7 @@ def check(
     csv.check(files)
     declared = csv.declared_in(Schema.from_toml(schema))
     with waiting("Reading the records"):
-        checked = find_misfits(files, declared, target)
+        checked = check_files_against_schema(files, declared, target)
     if as_json:
         written = json.dumps(checked.to_dict(), indent=1, ensure_ascii=False)
         write_output(None, f"{written}\n", form="json")

@@ -24,10 +24,10 @@ from privatree.errors import ParameterError
 from privatree.tables import (
     Rows,
     append_rows,
-    check_records,
-    check_table,
+    check_editable_records,
+    check_editable_table,
     column_position,
-    label_objects,
+    labels_as_objects,
     set_column,
     set_labels,
     take_rows,
@@ -138,7 +138,7 @@ class BackdoorAttack:
         Each record is copied at most once while there are enough of the source class; if more are
         asked for, all are copied equally often, give or take once.
         """
-        check_table(X, y)
+        check_editable_table(X, y)
         _check_number(n)
         sources = _records_of(y, self.source, self.target)
         rows = np.resize(check_random_state(self.random_state).permutation(sources), n)
@@ -148,7 +148,7 @@ class BackdoorAttack:
 
     def apply(self, X: Any) -> Any:
         """A copy of the records with the trigger in each."""
-        check_records(X)
+        check_editable_records(X)
         for column, value in self.trigger.items():
             X = set_column(X, column_position(X, column), value)
         return X
@@ -158,10 +158,10 @@ class BackdoorAttack:
 
         Those that it takes for the target without the trigger count too, as in [Vos23].
         """
-        check_table(X_test, y_test)
+        check_editable_table(X_test, y_test)
         sources = _records_of(y_test, self.source, self.target)
         predicted = model.predict(self.apply(take_rows(X_test, sources)))
-        return float(np.mean([label == self.target for label in label_objects(predicted)]))
+        return float(np.mean([label == self.target for label in labels_as_objects(predicted)]))
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,7 @@ class LabelFlipAttack:
 
     def poison(self, X: Any, y: Any, n: int) -> PoisonedData:
         """Flip n labels: 2 n edits. There must be as many to flip."""
-        check_table(X, y)
+        check_editable_table(X, y)
         _check_number(n)
         sources = _records_of(y, self.source, self.target)
         if n > len(sources):
@@ -201,7 +201,7 @@ class LabelFlipAttack:
         randomness = check_random_state(self.random_state)
         rows = randomness.permutation(sources)[:n]
         flipped = take_rows(y, np.arange(len(y)))
-        for label, places in self._targets(label_objects(y), rows, randomness):
+        for label, places in self._targets(labels_as_objects(y), rows, randomness):
             flipped = set_labels(flipped, places, label)
         return PoisonedData(take_rows(X, np.arange(len(X))), flipped, 2 * int(n))
 
@@ -247,7 +247,7 @@ class InsertionAttack:
 
     def poison(self, X: Any, y: Any, n: int) -> PoisonedData:
         """Add n copies of the record: n edits."""
-        check_table(X, y)
+        check_editable_table(X, y)
         _check_number(n)
         if len(y) == 0:
             raise ParameterError("X must have at least one record.")
@@ -268,7 +268,7 @@ class InsertionAttack:
 
 def _records_of(y: Any, source: Any, target: Any) -> Rows:
     """The rows of the source class, or of all that have a label but the target's."""
-    labels = label_objects(y)
+    labels = labels_as_objects(y)
     if source is None:
         rows = [i for i, label in enumerate(labels) if label is not None and label != target]
     else:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from privatree.errors import ParameterError
 from privatree.model import Model
 from privatree.schema import Label
-from privatree.tables import label_objects, read_labels
+from privatree.tables import labels_as_objects, read_labels
 
 
 @dataclass(frozen=True)
@@ -71,4 +71,4 @@ def label_codes(y: Any, model: Any) -> NDArray[Any]:
     if isinstance(released, Model):
         return read_labels(y, released.schema_)
     place = {label: code for code, label in enumerate(np.asarray(model.classes_).tolist())}
-    return np.array([place.get(label, -1) for label in label_objects(y)], dtype=np.int32)
+    return np.array([place.get(label, -1) for label in labels_as_objects(y)], dtype=np.int32)

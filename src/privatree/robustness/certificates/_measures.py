@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from privatree._support.validation import listed
+from privatree._support.validation import list_some_names
 from privatree.errors import CertificateError, ParameterError
 from privatree.model import Model
 from privatree.robustness.attacks._trigger_reading import trigger_notes
@@ -34,7 +34,7 @@ class Accuracy:
         if hasattr(model, "classes_") and not np.any(label_codes(self.y_test, model) >= 0):
             raise ParameterError(
                 "the test labels must have one that is a class of the learner, got none. The "
-                f"classes are {listed(np.asarray(model.classes_).tolist())}."
+                f"classes are {list_some_names(np.asarray(model.classes_).tolist())}."
             )
 
     def notes(self, model: Any) -> tuple[str, ...]:
@@ -83,7 +83,8 @@ class SuccessRate:
             if not any(label == target for label in classes):
                 raise ParameterError(
                     f"attack.target must be a class of the learner, got {target!r}: it is never "
-                    f"predicted, so any attack would fail. The classes are {listed(classes)}."
+                    f"predicted, so any attack would fail. The classes are "
+                    f"{list_some_names(classes)}."
                 )
         self(model)
 

@@ -18,7 +18,7 @@ from typing import Any
 from privatree import __version__
 from privatree.counting import Query, SerializablePartial
 from privatree.errors import PrivatreeError, SourceError
-from privatree.tables import Batch, LazyColumn, arrow_column, arrow_type
+from privatree.tables import Batch, LazyColumn, arrow_column_type, read_arrow_column
 
 PIECES = "part int, sender int, n_rows long, content binary"
 """What tasks give: the part of the answer, who counted it, how many rows (with part 0), bytes."""
@@ -51,7 +51,10 @@ class Shipment:
 
     def batches(self, table: Any) -> Iterator[Batch]:
         """The columns of an Arrow table, not yet read; the last one is the target."""
-        columns = [LazyColumn(arrow_type(c.type), partial(arrow_column, c)) for c in table.columns]
+        columns = [
+            LazyColumn(arrow_column_type(c.type), partial(read_arrow_column, c))
+            for c in table.columns
+        ]
         yield Batch(table.num_rows, columns[:-1], columns[-1])
 
 

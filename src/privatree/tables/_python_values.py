@@ -33,7 +33,7 @@ _BASIC = frozenset(map(id, _BASIC_TYPES))
 _one_at_a_time = RLock()
 
 
-def plain_values(values: Sequence[Any]) -> list[Any]:
+def plain_python_values(values: Sequence[Any]) -> list[Any]:
     """Replace every value by the text or number it stands for, anything else by None.
 
     Parameters
@@ -57,7 +57,7 @@ def plain_values(values: Sequence[Any]) -> list[Any]:
         ]
 
 
-def plain_numbers(values: Sequence[Any]) -> NDArray[np.float64]:
+def python_values_to_numbers(values: Sequence[Any]) -> NDArray[np.float64]:
     """Read numbers; whatever is not a number is NaN, an int beyond the floats is infinite.
 
     Parameters
@@ -70,7 +70,7 @@ def plain_numbers(values: Sequence[Any]) -> NDArray[np.float64]:
     ndarray of float64
         As long as `values`.
     """
-    plain = plain_values(values)
+    plain = plain_python_values(values)
     if any(issubclass(kind, str) for kind in set(map(type, plain))):
         plain = [None if isinstance(value, str) else value for value in plain]
     with np.errstate(all="ignore"):  # of numpy's scalars, a signalling NaN complains
@@ -80,7 +80,7 @@ def plain_numbers(values: Sequence[Any]) -> NDArray[np.float64]:
             return np.array([_real(value) for value in plain], dtype=np.float64)
 
 
-def is_missing(value: Any) -> bool:
+def is_missing_value(value: Any) -> bool:
     """Tell whether an object stands for "no value": None, NaN, or pandas' own marks."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
