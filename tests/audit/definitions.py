@@ -17,7 +17,7 @@ from itertools import combinations, permutations, product
 
 import numpy as np
 
-from privatree.counting import coarser
+from privatree.counting import coarsen_base_measure
 
 STOP = {1: 0.05, 2: 0.6, 3: 0.1}
 
@@ -145,5 +145,5 @@ def coarse(u, base_measure, n_codes):
     for feature, is_category in enumerate(u.candidates.is_category):
         if not is_category:
             start, stop = u.candidates.offsets[feature : feature + 2]
-            found[start:stop] = coarser(base_measure[start:stop], n_codes - 1)
+            found[start:stop] = coarsen_base_measure(base_measure[start:stop], n_codes - 1)
     return found

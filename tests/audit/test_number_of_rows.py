@@ -91,7 +91,7 @@ def test_where_the_number_of_rows_is_public_it_is_looked_at():
 
 def plan_of(n_rows, **parameters):
     learner = PrivaTreeClassifier(**(SMALL | parameters))
-    return learner._plan(learner.schema, Candidates.of(learner.schema, 8), n_rows)
+    return learner._plan(learner.schema, Candidates.from_schema(learner.schema, 8), n_rows)
 
 
 @pytest.mark.parametrize("name", LEARNERS)

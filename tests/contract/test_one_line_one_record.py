@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from rows_of_sources import coded_frame, coded_rows, coder_of
+from rows_of_sources import coded_frame, coded_rows, binner_of
 
 from privatree import Categorical, CsvDialect, Numeric, Schema
 from privatree.inspection import check_files_against_schema
@@ -86,8 +86,8 @@ def readers(path, schema):
     yield "as a table", coded_frame(records.features, records.labels, schema)
     source = CsvSource(path, "answer")
     source.open(schema)
-    binner = coder_of(schema)
-    parts = [(binner.code(batch), batch.n_rows) for batch in source.file_batches(0)]
+    binner = binner_of(schema)
+    parts = [(binner.bin_batch(batch), batch.n_rows) for batch in source.file_batches(0)]
     rows = sorted(
         row
         for (codes, labels), _ in parts

@@ -27,7 +27,7 @@ NUMBERS = Schema(
     },
     [0, 1],
 )
-CUTS = Candidates.of(NUMBERS, 256).cuts
+CUTS = Candidates.from_schema(NUMBERS, 256).cuts
 
 
 def one_by_one(frame, schema, cuts, names=None):
@@ -37,7 +37,7 @@ def one_by_one(frame, schema, cuts, names=None):
     return np.stack([c if at is None else np.searchsorted(at, c) for c, at in pairs], axis=1)
 
 
-def coder_of(schema, cuts):
+def binner_of(schema, cuts):
     """A binner with these cuts, whose categories have each their own code."""
     features = schema.features.values()
     sizes = [
@@ -52,7 +52,7 @@ def read_codes(frame, schema, cuts, names=None, threads=2):
     """The codes of a frame, each row of which has a known label."""
     n_rows = len(frame) if isinstance(frame, list) else open_frame(frame).n_rows
     batch = frame_batch(frame, [schema.classes[0]] * n_rows, schema, names)
-    codes, labels = coder_of(schema, cuts).code(batch, threads)
+    codes, labels = binner_of(schema, cuts).bin_batch(batch, threads)
     assert_array_equal(labels, np.zeros(n_rows))
     return codes
 
@@ -184,7 +184,7 @@ MIXED = Schema(
     },
     ["yes", "no"],
 )
-MIXED_CUTS = Candidates.of(MIXED, 64).cuts
+MIXED_CUTS = Candidates.from_schema(MIXED, 64).cuts
 ARROW_TYPES = [pa.float64(), pa.string(), pa.int64(), pa.bool_(), pa.float64()]
 ROWS = st.lists(
     st.tuples(
@@ -282,7 +282,7 @@ def test_only_rows_with_a_known_label_are_coded(monkeypatch, labels, threads):
     monkeypatch.setattr(coding, "_MAX_ROWS", 2)
     schema = Schema({"x": Numeric(0, 5)}, ["yes", "no"])
     batch = frame_batch(np.arange(5.0)[:, None], labels, schema)
-    codes, found = coder_of(schema, [np.array([1.5, 2.5, 3.5])]).code(batch, threads)
+    codes, found = binner_of(schema, [np.array([1.5, 2.5, 3.5])]).bin_batch(batch, threads)
     assert_array_equal(codes, [[0], [1], [3]])
     assert_array_equal(found, [1, 0, 1])
     assert codes.flags.c_contiguous
@@ -298,7 +298,7 @@ def test_labels_have_the_smallest_type(n_classes, dtype, kind):
     schema = Schema({"x": Numeric(0, 5)}, list(range(n_classes)))
     y = np.arange(-1, n_classes + 1).astype(kind)
     batch = frame_batch(np.zeros((len(y), 1)), y, schema)
-    _, labels = coder_of(schema, [np.array([1.5])]).code(batch)
+    _, labels = binner_of(schema, [np.array([1.5])]).bin_batch(batch)
     assert labels.dtype == dtype
     assert_array_equal(labels, np.arange(n_classes))
     assert_array_equal(labels, [label for label in read_labels(y, schema) if label >= 0])
@@ -307,24 +307,24 @@ def test_labels_have_the_smallest_type(n_classes, dtype, kind):
 @pytest.mark.parametrize("kind", ["i8", "f8", "O", "category"])
 def test_many_categories_share_codes(kind):
     schema = Schema({"x": Categorical(range(1300), missing=700)}, [0, 1])
-    candidates = Candidates.of(schema, 16)
+    candidates = Candidates.from_schema(schema, 16)
     binner = Binner(schema, candidates.cuts, candidates.groups, candidates.n_codes)
     (groups,) = candidates.groups
     values = pd.DataFrame({"x": pd.Series(np.arange(1301)).astype(kind)})
-    codes, _ = binner.code(frame_batch(values, [0] * 1301, schema))
+    codes, _ = binner.bin_batch(frame_batch(values, [0] * 1301, schema))
     assert codes.dtype == np.uint16
     assert_array_equal(codes[:, 0], [*groups, groups[700]])
 
 
 def test_a_coder_can_be_pickled_and_leaves_its_tables_behind():
-    binner = coder_of(NUMBERS, CUTS)
+    binner = binner_of(NUMBERS, CUTS)
     before = len(pickle.dumps(binner))
     batch = frame_batch(np.random.default_rng(0).normal(size=(9, 6)), [0, 1, 2] * 3, NUMBERS)
-    codes, labels = binner.code(batch)
+    codes, labels = binner.bin_batch(batch)
     content = pickle.dumps(binner)
     assert len(content) < before + 1000, "its tables have many times that"
     assert binner._search._below.nbytes > 2000
-    again, labels_again = pickle.loads(content).code(batch)
+    again, labels_again = pickle.loads(content).bin_batch(batch)
     assert_array_equal(again, codes)
     assert_array_equal(labels_again, labels)
 
@@ -351,7 +351,7 @@ def test_an_error_in_a_thread_is_not_lost(monkeypatch):
     def broken(*arguments):
         raise ZeroDivisionError
 
-    monkeypatch.setattr(coding.CutSearch, "code", broken)
+    monkeypatch.setattr(coding.CutSearch, "fill_bins", broken)
     with pytest.raises(ZeroDivisionError):
         read_codes(np.zeros((100_000, 6)), NUMBERS, CUTS)
 
@@ -361,11 +361,11 @@ def test_the_input_is_not_copied(order):
     rng = np.random.default_rng(0)
     array = np.asarray(rng.normal(size=(200_000, 24)), dtype=np.float32, order=order)
     schema = Schema({f"x{i}": Numeric(-4, 4) for i in range(24)}, [0, 1])
-    binner = coder_of(schema, Candidates.of(schema, 256).cuts)
+    binner = binner_of(schema, Candidates.from_schema(schema, 256).cuts)
     labels = np.zeros(len(array), dtype=np.int8)
-    binner.code(frame_batch(array[:10], labels[:10], schema))  # compiles
+    binner.bin_batch(frame_batch(array[:10], labels[:10], schema))  # compiles
     tracemalloc.start()
-    codes, _ = binner.code(frame_batch(array, labels, schema), threads=2)
+    codes, _ = binner.bin_batch(frame_batch(array, labels, schema), threads=2)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < codes.nbytes + 2**22

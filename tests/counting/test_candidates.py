@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from privatree.counting import MAX_GROUPS, Candidates, automatic_bins, coarser
-from privatree.counting._candidates import TOTAL_MASS, cut_points
+from privatree.counting import MAX_GROUPS, Candidates, coarsen_base_measure, default_n_bins
+from privatree.counting._candidates import TOTAL_BASE_MEASURE, cut_points
 from privatree.errors import ParameterError
 from privatree.schema import Categorical, Numeric, Schema
 
@@ -40,7 +40,7 @@ def test_cuts_increase_inside_the_range_and_masses_are_positive(feature, n_codes
     assert len(base_measure) == len(cuts) <= n_codes - 1
     assert (base_measure >= 1).all()
     assert (len(cuts) > 0) == (low < high)
-    assert base_measure.sum() == (TOTAL_MASS if low < high else 0)
+    assert base_measure.sum() == (TOTAL_BASE_MEASURE if low < high else 0)
     if feature.integer and max(-low, high) < 2**51:
         assert (cuts % 1 == 0.5).all()
 
@@ -82,7 +82,7 @@ def test_cuts_are_those_of_the_design(ends, n_codes):
     expected = by_the_book(*ends, n_codes=n_codes)
     assert_allclose(cuts, sorted(expected), rtol=1e-8, atol=1e-8)
     assert_allclose(
-        base_measure / TOTAL_MASS, [expected[cut] for cut in sorted(expected)], rtol=1e-8
+        base_measure / TOTAL_BASE_MEASURE, [expected[cut] for cut in sorted(expected)], rtol=1e-8
     )
 
 
@@ -92,7 +92,7 @@ def test_many_whole_numbers_are_cut_between_them(ends):
     expected = by_the_book(*ends, integer=True)
     assert_array_equal(cuts, sorted(expected))
     assert_allclose(
-        base_measure / TOTAL_MASS, [expected[cut] for cut in sorted(expected)], rtol=1e-8
+        base_measure / TOTAL_BASE_MEASURE, [expected[cut] for cut in sorted(expected)], rtol=1e-8
     )
 
 
@@ -101,7 +101,7 @@ def test_few_whole_numbers_are_all_cut_apart(low, high, n_codes):
     cuts, base_measure = cut_points(Numeric(low, high, integer=True), n_codes)
     assert_array_equal(cuts, np.arange(low, high) + 0.5)
     assert base_measure.max() - base_measure.min() <= 1
-    assert base_measure.sum() == TOTAL_MASS
+    assert base_measure.sum() == TOTAL_BASE_MEASURE
 
 
 def test_one_whole_number_too_many_is_not_all_cut_apart():
@@ -116,7 +116,7 @@ def test_a_loose_range_keeps_resolution_around_zero(place):
     for side in (-1, 1):
         near = (side * cuts > place / 2) & (side * cuts < place * 2)
         assert near.sum() >= 2
-        assert base_measure[near].sum() > TOTAL_MASS / 200
+        assert base_measure[near].sum() > TOTAL_BASE_MEASURE / 200
 
 
 @pytest.mark.parametrize(
@@ -143,14 +143,14 @@ def test_own_cuts_replace_all_others(integer):
     cuts, base_measure = cut_points(Numeric(0, 1000, integer=integer, cuts=own), 3)
     assert_array_equal(cuts, own)
     assert base_measure.max() - base_measure.min() <= 1
-    assert base_measure.sum() == TOTAL_MASS
+    assert base_measure.sum() == TOTAL_BASE_MEASURE
 
 
 def test_own_cuts_beyond_the_floats_are_rounded():
     own = [2**60, 2**60 + 1, 2**60 + 2, 2**61 - 1]
     cuts, base_measure = cut_points(Numeric(0, 2**61, cuts=own), 256)
     assert_array_equal(cuts, [2.0**60, math.nextafter(2.0**61, 0)])
-    assert base_measure.sum() == TOTAL_MASS
+    assert base_measure.sum() == TOTAL_BASE_MEASURE
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_two_neighbouring_floats_are_told_apart():
 
 
 def test_too_few_codes_are_refused():
-    with pytest.raises(ParameterError, match="n_bins must be >= 2, got 1"):
+    with pytest.raises(ParameterError, match="n_bins must be at least 2, got 1"):
         cut_points(Numeric(0, 1), 1)
 
 
@@ -219,10 +219,10 @@ def coarser_by_the_book(base_measure, n_cuts):
 def test_coarser_grids_are_nested_and_keep_the_mass(listed, first, second):
     base_measure = np.array(listed, dtype=np.int64)
     before = base_measure.copy()
-    once = coarser(base_measure, first)
+    once = coarsen_base_measure(base_measure, first)
     assert_array_equal(base_measure, before)
     assert_array_equal(once, coarser_by_the_book(listed, first))
-    twice = coarser(once, second)
+    twice = coarsen_base_measure(once, second)
     for fine, coarse, n_cuts in ((base_measure, once, first), (once, twice, second)):
         assert coarse.dtype == np.int64
         assert coarse.sum() == base_measure.sum()
@@ -243,23 +243,27 @@ def test_coarser_grids_are_nested_and_keep_the_mass(listed, first, second):
     ],
 )
 def test_the_middle_of_a_group_takes_its_mass(base_measure, n_cuts, expected):
-    assert_array_equal(coarser(np.array(base_measure, dtype=np.int64), n_cuts), expected)
+    assert_array_equal(
+        coarsen_base_measure(np.array(base_measure, dtype=np.int64), n_cuts), expected
+    )
 
 
 @pytest.mark.parametrize("n_cuts", [4, 16, 64, 254])
 def test_real_grids_coarsen_to_nearly_equal_masses(n_cuts):
     _, base_measure = cut_points(Numeric(-3, 7), 256)
-    coarse = coarser(base_measure, n_cuts)
+    coarse = coarsen_base_measure(base_measure, n_cuts)
     kept = coarse[coarse > 0]
     assert len(kept) > 0.9 * min(n_cuts, 64)
-    assert abs(kept - TOTAL_MASS / n_cuts).max() <= 2 * base_measure.max()
+    assert abs(kept - TOTAL_BASE_MEASURE / n_cuts).max() <= 2 * base_measure.max()
     assert_array_equal(coarse, coarser_by_the_book(base_measure.tolist(), n_cuts))
 
 
 @pytest.mark.slow
 def test_a_very_long_grid_does_not_overflow():
     base_measure = np.full(2**20, 2**20, dtype=np.int64)
-    assert_array_equal(np.flatnonzero(coarser(base_measure, 2**19)), np.arange(0, 2**20, 2))
+    assert_array_equal(
+        np.flatnonzero(coarsen_base_measure(base_measure, 2**19)), np.arange(0, 2**20, 2)
+    )
 
 
 # --- the candidates of a schema -----------------------------------------------------------------
@@ -278,7 +282,7 @@ def test_candidates_of_a_schema_lie_side_by_side():
         },
         ["no", "yes"],
     )
-    found = Candidates.of(schema, 16)
+    found = Candidates.from_schema(schema, 16)
     size_cuts, size_masses = cut_points(Numeric(-1, 1), 16)
     assert found.n_codes == (4, 3, len(size_cuts) + 1, 1, 401, 4, 2)
     assert_array_equal(found.offsets, np.cumsum([0, *found.n_codes]))
@@ -290,16 +294,18 @@ def test_candidates_of_a_schema_lie_side_by_side():
     parts = np.split(found.base_measure, found.offsets[1:-1])
     assert [len(part) for part in parts] == list(found.n_codes)
     assert_array_equal(parts[2], [*size_masses, 0])
-    assert [part.sum() for part in parts] == [TOTAL_MASS * has for has in (1, 0, 1, 0, 1, 1, 1)]
+    assert [part.sum() for part in parts] == [
+        TOTAL_BASE_MEASURE * has for has in (1, 0, 1, 0, 1, 1, 1)
+    ]
     assert all(part[-1] == 0 for part in parts)
-    assert_array_equal(parts[6], [TOTAL_MASS, 0], "two categories are one cut")
+    assert_array_equal(parts[6], [TOTAL_BASE_MEASURE, 0], "two categories are one cut")
     assert_array_equal(parts[0], parts[5])
 
 
 @pytest.mark.parametrize("n_categories", [1, 2, 3, 512, 513, 1000, 1025])
 def test_many_categories_share_codes_with_their_neighbours(n_categories):
     schema = Schema({"place": Categorical([f"p{k}" for k in range(n_categories)])}, ["no", "yes"])
-    found = Candidates.of(schema, 16)
+    found = Candidates.from_schema(schema, 16)
     groups = found.groups[0]
     assert found.n_codes == (min(n_categories, MAX_GROUPS),)
     assert len(groups) == n_categories
@@ -314,7 +320,10 @@ def test_many_categories_share_codes_with_their_neighbours(n_categories):
 
 
 def test_candidates_of_the_same_schema_are_the_same(small_schema):
-    first, second = Candidates.of(small_schema, 256), Candidates.of(small_schema, 256)
+    first, second = (
+        Candidates.from_schema(small_schema, 256),
+        Candidates.from_schema(small_schema, 256),
+    )
     assert_array_equal(first.base_measure, second.base_measure)
     assert_array_equal(np.concatenate([c for c in first.cuts if c is not None]),
                        np.concatenate([c for c in second.cuts if c is not None]))  # fmt: skip
@@ -324,4 +333,4 @@ def test_candidates_of_the_same_schema_are_the_same(small_schema):
     ("n_features", "expected"), [(1, 256), (50, 256), (51, 64), (200, 64), (201, 16)]
 )
 def test_wide_tables_get_fewer_bins(n_features, expected):
-    assert automatic_bins(n_features) == expected
+    assert default_n_bins(n_features) == expected

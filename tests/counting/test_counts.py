@@ -209,7 +209,7 @@ def test_threads_are_used_from_some_size_on(monkeypatch):
         records = BinnedRecords(np.zeros((n, 1), np.uint8), [2], np.zeros(n, np.uint8), 2)
         assert records.class_counts()[0, 0, 0] == n
         assert used == expected
-        assert records.in_threads(lambda x: x + 1, [1]) == [2]
+        assert records.map_in_threads(lambda x: x + 1, [1]) == [2]
         assert used == expected, "one item needs no threads"
 
 

@@ -17,7 +17,7 @@ def check(cuts, values, missing=0, dtype=np.uint16):
     codes = np.full((len(values), 5), 77, dtype=dtype)
     numbers = np.stack([values, values[::-1], values])
     others = [cuts, np.array([0.0]), np.empty(0)]
-    CutSearch(others, [missing, 1, 0]).code(numbers, codes, np.array([3, 0, 1]))
+    CutSearch(others, [missing, 1, 0]).fill_bins(numbers, codes, np.array([3, 0, 1]))
     for column, part, row, nan in zip((3, 0, 1), others, numbers, (missing, 1, 0), strict=True):
         expected = np.where(np.isnan(row), nan, np.searchsorted(part, row))
         assert_array_equal(codes[:, column], expected)
@@ -86,7 +86,7 @@ def test_ranges_that_overflow_or_vanish(cuts):
     ids=str,
 )
 def test_the_cuts_that_a_feature_gets(feature):
-    (cuts,) = Candidates.of(Schema({"x": feature}, [0, 1]), 256).cuts
+    (cuts,) = Candidates.from_schema(Schema({"x": feature}, [0, 1]), 256).cuts
     rng = np.random.default_rng(0)
     low, high = float(feature.low), float(feature.high)
     check(cuts, np.concatenate((around(cuts), rng.uniform(low, high, 5000), rng.normal(size=5000))))
@@ -101,6 +101,6 @@ def test_many_cuts(n_cuts):
 
 def test_no_features_and_no_rows():
     codes = np.full((3, 2), 7, dtype=np.uint8)
-    CutSearch([], []).code(np.empty((0, 8)), codes, np.empty(0, dtype=np.int64))
+    CutSearch([], []).fill_bins(np.empty((0, 8)), codes, np.empty(0, dtype=np.int64))
     assert (codes == 7).all()
-    CutSearch([np.array([1.0])], [0]).code(np.empty((1, 8)), codes[:0], np.array([0]))
+    CutSearch([np.array([1.0])], [0]).fill_bins(np.empty((1, 8)), codes[:0], np.array([0]))

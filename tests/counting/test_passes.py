@@ -136,13 +136,13 @@ def test_every_answer_is_that_of_records_in_memory(monkeypatch, lookahead, seed)
 def test_tables_that_do_not_fit_are_counted_in_parts(monkeypatch, lookahead):
     """The answers are the same; the passes are more, the more the less fits."""
     asked = {}
-    real = CountQuery.start
+    real = CountQuery.new_partial
 
     def start(query):
         asked[id(query)] = query
         return real(query)
 
-    monkeypatch.setattr(CountQuery, "start", start)
+    monkeypatch.setattr(CountQuery, "new_partial", start)
     n_passes, tables = {}, {}
     for max_cells in (1, 100_000):
         monkeypatch.setattr(passes, "MAX_CELLS", max_cells)
@@ -151,7 +151,7 @@ def test_tables_that_do_not_fit_are_counted_in_parts(monkeypatch, lookahead):
         higher = [query.shapes[1:] for query in asked.values()]
         tables[max_cells] = [sum(map(math.prod, shapes)) for shapes in higher if shapes]
         monkeypatch.undo()
-        monkeypatch.setattr(CountQuery, "start", start)
+        monkeypatch.setattr(CountQuery, "new_partial", start)
     assert n_passes[1] > 2 * n_passes[100_000] > 10
     assert max(tables[100_000]) <= 100_000
     assert sum(tables[1]) == sum(tables[100_000]), "something was counted twice"
@@ -162,7 +162,7 @@ def no_merge(monkeypatch):
 
 
 def other_rows(monkeypatch):
-    real = PassCounts._child
+    real = PassCounts._child_node
 
     def mutant(self, node, number, feature, is_here):
         child = real(self, node, number, feature, is_here)
@@ -170,17 +170,17 @@ def other_rows(monkeypatch):
             child.exact_counts = child.exact_counts + 1
         return child
 
-    monkeypatch.setattr(PassCounts, "_child", mutant)
+    monkeypatch.setattr(PassCounts, "_child_node", mutant)
 
 
 def lost_routes(monkeypatch):
-    real = PassCounts._split
+    real = PassCounts._add_split
 
     def mutant(self, node, feature, going, numbers):
         real(self, node, feature, going, numbers)
         self._children[-1][0] = -1
 
-    monkeypatch.setattr(PassCounts, "_split", mutant)
+    monkeypatch.setattr(PassCounts, "_add_split", mutant)
 
 
 @pytest.mark.parametrize("mutant", [no_merge, other_rows, lost_routes])
@@ -214,13 +214,13 @@ def draws_on_longest_path(model):
 def test_a_pass_for_each_draw_and_at_most_one_more(monkeypatch, epsilon, lookahead, max_depth):
     frame, labels = some_records(500, 2, 1)
     asked = []
-    real = CountQuery.start
+    real = CountQuery.new_partial
 
     def start(query):
         asked.append(query)
         return real(query)
 
-    monkeypatch.setattr(CountQuery, "start", start)
+    monkeypatch.setattr(CountQuery, "new_partial", start)
     source = FrameBatches(frame, labels, 500)
     model = PrivaTreeClassifier(
         epsilon, lookahead=lookahead, max_depth=max_depth, schema=schema_of(2), random_state=0

@@ -6,8 +6,8 @@ from privatree.counting import Binner, Candidates, CollectQuery
 from privatree.tables import frame_batch
 
 
-def coder_of(schema):
-    candidates = Candidates.of(schema, 64)
+def binner_of(schema):
+    candidates = Candidates.from_schema(schema, 64)
     return Binner(schema, candidates.cuts, candidates.groups, candidates.n_codes)
 
 
@@ -19,14 +19,14 @@ def coded_rows(source, schema):
 
 def rows_of_a_pass(source, schema):
     """The same, of a source that is open."""
-    records, n_rows = source.answer(CollectQuery(coder_of(schema))).records()
+    records, n_rows = source.answer(CollectQuery(binner_of(schema))).collected_records()
     return _sorted(records._codes, records._labels), n_rows
 
 
 def coded_frame(X, y, schema):
     """The same of a frame and its labels, as training in memory reads them."""
     batch = frame_batch(X, y, schema)
-    return _sorted(*coder_of(schema).code(batch)), batch.n_rows
+    return _sorted(*binner_of(schema).bin_batch(batch)), batch.n_rows
 
 
 def _sorted(codes, labels):

@@ -1,14 +1,13 @@
-"""Records to bins, bins to exact class counts. What is counted here is secret.
+"""Exact class counts of binned records. All counts are secret.
 
 ::
 
-    _candidates.py      where splits may cut, and the base measure
-    _binner.py          a batch of records to bins
-    _cut_search.py      numbers to bins, compiled
-    _counts.py          what a learner may ask; records in memory that answer
+    _candidates.py      candidate splits of every feature, and their base measure
+    _binner.py          batches of records to bins and category codes
+    _cut_search.py      bins of numbers, compiled
+    _counts.py          the counts that a learner can ask for, from records in memory
     _count_kernels.py   the loops over binned records, compiled
-    _queries.py         what one pass over a source answers
-    _collect.py         a pass that keeps the binned records
+    _queries.py         what one pass over a source can answer
     _passes.py          a learner's counts from passes over a source
     _table_parts.py     counts that do not fit in memory at once
 """

@@ -1,9 +1,8 @@
 from privatree.counting._binner import Binner as Binner
 from privatree.counting._candidates import MAX_GROUPS as MAX_GROUPS
 from privatree.counting._candidates import Candidates as Candidates
-from privatree.counting._candidates import automatic_bins as automatic_bins
-from privatree.counting._candidates import coarser as coarser
-from privatree.counting._collect import CollectQuery as CollectQuery
+from privatree.counting._candidates import coarsen_base_measure as coarsen_base_measure
+from privatree.counting._candidates import default_n_bins as default_n_bins
 from privatree.counting._counts import THREADS as THREADS
 from privatree.counting._counts import BinnedRecords as BinnedRecords
 from privatree.counting._counts import ClassCounts as ClassCounts
@@ -14,5 +13,6 @@ from privatree.counting._counts import bin_numbers as bin_numbers
 from privatree.counting._passes import RECORDS_CHANGED as RECORDS_CHANGED
 from privatree.counting._passes import PassCounts as PassCounts
 from privatree.counting._queries import AnyPartial as AnyPartial
+from privatree.counting._queries import CollectQuery as CollectQuery
 from privatree.counting._queries import Query as Query
 from privatree.counting._queries import SerializablePartial as SerializablePartial

@@ -1,4 +1,4 @@
-"""Compiled walks over coded records: the only code that reads one record after the other."""
+"""Compiled loops over binned records: the only code that reads one record after the other."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import numpy as np
 
 from privatree._support.kernels.compiling import compiled
 
-_unsigned = np.uint64  # an unsigned index spares the kernel a test for negative ones
+_unsigned = np.uint64  # with an unsigned index the kernel does not test for negative values
 
 
 @compiled
-def count_codes(
+def count_classes_by_code(
     codes: Any, labels: Any, starts: Any, first: Any, last: Any, offsets: Any, table: Any
 ) -> None:
-    """Add the records to a table by node, class and code."""
+    """Add records to a table (node, class, code)."""
     n_features = _unsigned(codes.shape[1])
     node = 0
     for record in range(first, last):
@@ -27,8 +27,8 @@ def count_codes(
 
 
 @compiled
-def rows_of(codes: Any, start: Any, stop: Any, feature: Any, row_of_code: Any) -> Any:
-    """The row, in a table of counts, of each record of a node."""
+def find_table_rows(codes: Any, start: Any, stop: Any, feature: Any, row_of_code: Any) -> Any:
+    """Return the row of a table of counts to which each record of a node belongs."""
     rows = np.empty(stop - start, dtype=np.int32)
     for place in range(stop - start):
         rows[place] = row_of_code[codes[start + place, feature]]
@@ -39,7 +39,7 @@ def rows_of(codes: Any, start: Any, stop: Any, feature: Any, row_of_code: Any) -
 def count_pairs(
     codes: Any, labels: Any, start: Any, rows: Any, offsets: Any, table: Any, totals: Any
 ) -> None:
-    """Add the records of a node to a table by the row of one feature, class and code."""
+    """Add the records of a node to a table (row of one feature, class, code)."""
     n_features = _unsigned(codes.shape[1])
     signed = table.shape[1] == 1
     for place in range(rows.size):
@@ -52,7 +52,7 @@ def count_pairs(
 
 
 @compiled
-def count_rows(
+def count_by_rows(
     codes: Any,
     labels: Any,
     records: Any,
@@ -62,7 +62,7 @@ def count_rows(
     table: Any,
     totals: Any,
 ) -> None:
-    """Add records to a table by the rows of several features, class and code."""
+    """Add records to a table (row of several features, class, code)."""
     n_features = _unsigned(codes.shape[1])
     signed = table.shape[1] == 1
     for record in records:
@@ -77,10 +77,10 @@ def count_rows(
 
 
 @compiled
-def children_of(
+def find_children(
     codes: Any, starts: Any, features: Any, children: Any, first: Any, last: Any, found: Any
 ) -> None:
-    """The child that each record of a level goes to; -1 where its node is a leaf."""
+    """Write the child to which each record of a level goes; -1 where its node is a leaf."""
     node = 0
     for record in range(first, last):
         while record >= starts[node + 1]:
@@ -90,10 +90,10 @@ def children_of(
 
 
 @compiled
-def nodes_of(
+def find_nodes(
     codes: Any, features: Any, split_of: Any, children: Any, places: Any, found: Any
 ) -> None:
-    """The place of the node that each record reaches from the root; -1 where nobody asks."""
+    """Write the place of the node that each record reaches; -1 if nothing is asked about it."""
     for record in range(found.size):
         node = 0
         while node >= 0 and features[node] >= 0:
@@ -102,15 +102,15 @@ def nodes_of(
 
 
 @compiled
-def count_nodes(found: Any, first: Any, last: Any, counts: Any) -> None:
-    """How many records go to each node."""
+def count_records_of_nodes(found: Any, first: Any, last: Any, counts: Any) -> None:
+    """Count the records that go to each node."""
     for record in range(first, last):
         if found[record] >= 0:
             counts[found[record]] += 1
 
 
 @compiled
-def move(
+def move_records(
     codes: Any,
     labels: Any,
     found: Any,
@@ -120,7 +120,7 @@ def move(
     new_codes: Any,
     new_labels: Any,
 ) -> None:
-    """Put records next to the others of their node; those that go nowhere are left out."""
+    """Copy records so that those of a node are neighbours; leave out those whose node is -1."""
     n_features = codes.shape[1]
     for record in range(first, last):
         node = found[record]
@@ -133,8 +133,8 @@ def move(
 
 
 @compiled
-def code(values: Any, cuts: Any, codes: Any) -> None:
-    """How many cuts lie below each value."""
+def count_cuts_below(values: Any, cuts: Any, codes: Any) -> None:
+    """Write how many cuts lie below each value."""
     for record in range(values.size):
         value = values[record]
         low, length = 0, cuts.size

@@ -1,9 +1,9 @@
 """Exact class counts by node and code, for one, two or three features at a time.
 
-Splits and labels are decided from these counts, through a mechanism. Their names start with
-``exact_`` wherever they go: they are secret. Whoever answers :class:`ClassCounts` can be asked by
-a learner: records in memory do (:class:`BinnedRecords`), and passes over records that live
-elsewhere (:mod:`privatree.counting._passes`).
+A learner chooses splits and labels from these counts, through a mechanism. The counts are secret,
+so their names start with ``exact_`` everywhere. :class:`ClassCounts` is what a learner may ask for.
+Two classes answer: :class:`BinnedRecords` from records in memory, and ``PassCounts`` from passes
+over records elsewhere (``_passes.py``).
 """
 
 from __future__ import annotations
@@ -17,37 +17,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privatree.counting._count_kernels import (
-    children_of,
-    code,
-    count_codes,
-    count_nodes,
+    count_by_rows,
+    count_classes_by_code,
+    count_cuts_below,
     count_pairs,
-    count_rows,
-    move,
-    nodes_of,
-    rows_of,
+    count_records_of_nodes,
+    find_children,
+    find_nodes,
+    find_table_rows,
+    move_records,
 )
 
 THREADS = 2
-_MAX_SMALL = 2**31 - 1  # records whose counts fit in 32 bits
-_FEW_RECORDS = 20_000  # below this, starting threads costs more than it saves
+_MAX_SMALL = 2**31 - 1  # largest number of records whose counts fit in 32 bits
+_FEW_RECORDS = 20_000  # for fewer records, starting threads costs more than it saves
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
 class Rows(NamedTuple):
-    """A feature's codes in groups, which are the rows of a table of counts.
-
-    Parameters
-    ----------
-    feature : int
-        Position of the feature.
-    row_of_code : array of int32
-        The row of each of its codes.
-    n_rows : int
-        How many rows there are.
-    """
+    """Codes of one feature in groups. Each group is a row of a table of counts."""
 
     feature: int
     row_of_code: NDArray[np.int32]
@@ -55,29 +45,26 @@ class Rows(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """The codes of every feature in groups: the rows of a table of counts, side by side."""
+    """Codes of all features in groups. The rows of all features are in one table of counts."""
 
     row_of_code: NDArray[np.int32]
-    """Of every code, its row among those of its feature."""
+    """Row of each code, counted from the first row of its feature."""
     firsts: NDArray[np.int64]
-    """First row of each feature, and the number of rows; features without groups have none."""
+    """First row of each feature, and the number of all rows. A feature may have no rows."""
 
     @property
     def n_rows(self) -> int:
-        """How many rows there are."""
         return int(self.firsts[-1])
 
-    def used(self) -> list[int]:
-        """The features that have rows."""
+    def used_features(self) -> list[int]:
         return [int(feature) for feature in np.flatnonzero(np.diff(self.firsts))]
 
-    def of(self, feature: int, offsets: NDArray[np.int64]) -> Rows:
-        """The rows of one feature."""
+    def rows_of_feature(self, feature: int, offsets: NDArray[np.int64]) -> Rows:
         codes = self.row_of_code[offsets[feature] : offsets[feature + 1]]
         return Rows(feature, codes, int(self.firsts[feature + 1] - self.firsts[feature]))
 
-    def some(self, chosen: NDArray[np.int64], offsets: NDArray[np.int64]) -> Groups:
-        """These rows alone (increasing); codes of the others have a row beyond the last."""
+    def select_rows(self, chosen: NDArray[np.int64], offsets: NDArray[np.int64]) -> Groups:
+        """Keep the chosen rows, which increase. Codes of other rows get a row beyond the last."""
         row_of_code = np.empty_like(self.row_of_code)
         sizes = []
         for feature, (first, end) in enumerate(pairwise(self.firsts.tolist())):
@@ -91,34 +78,33 @@ class Groups(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """Counts that a node will need besides its class counts."""
+    """Counts of higher order that a node needs besides its class counts."""
 
     rows: Groups
-    """Counts by these rows and the codes of all features."""
+    """Rows of the pair counts: each row has a count for every class and code."""
     upper: Groups | None = None
-    """If not None: the same for the records of each of these rows."""
+    """Rows of the triple counts: each has pair counts of its own. None if no triples are needed."""
 
     @property
     def n_rows(self) -> int:
-        """How many rows the table has; each has a count for every class and code."""
         return self.rows.n_rows * (1 if self.upper is None else self.upper.n_rows)
 
 
 class Router(NamedTuple):
-    """The tree so far, for records that start at its root: nodes are numbered from 0, the root."""
+    """Tree so far, to send records from its root to a node. Node 0 is the root."""
 
     features: NDArray[np.int32]
-    """Of each node the feature it splits on, or -1."""
+    """Feature on which each node splits, or -1."""
     split_of: NDArray[np.int32]
-    """Of each node that splits its row in `children`."""
+    """Row in `children` of each node that splits."""
     children: NDArray[np.int32]
-    """(split, code): the node that a code goes to, or -1 where no record can be."""
+    """(split, code): node to which a code goes, or -1 if no record can have this code."""
     places: NDArray[np.int32]
-    """Of each node that does not split its place among those asked about, or -1."""
+    """Place of each node among those that are asked about, or -1."""
 
 
 class ClassCounts(Protocol):
-    """Answers a learner's queries about the nodes 0, 1, ... of the current level of its tree.
+    """Counts that a learner can ask for, of the nodes 0, 1, ... of the current level of its tree.
 
     At first all records are at node 0.
     """
@@ -129,32 +115,28 @@ class ClassCounts(Protocol):
 
     @property
     def n_nodes(self) -> int:
-        """How many nodes the current level has."""
+        """Number of nodes of the current level."""
 
-    def prepare(self, wanted: Mapping[int, Wanted]) -> None:
-        """Say what some nodes of this level will be asked for, so that one pass can answer all."""
+    def prepare_counts(self, wanted: Mapping[int, Wanted]) -> None:
+        """Announce which counts of higher order are needed, so that one pass can count all."""
 
     def class_counts(self) -> NDArray[np.int64]:
-        """An array (node, class, code) of exact counts, the codes of all features side by side."""
+        """Return exact counts, an array (node, class, code) over the codes of all features."""
 
     def class_totals(self) -> NDArray[np.int64]:
-        """An array (node, class) of exact counts."""
+        """Return exact counts, an array (node, class)."""
 
     def pair_counts(self, node: int, upper: Rows) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """Exact counts of one node by the rows of one feature and the codes of all.
+        """Return exact counts of one node by the rows of one feature and the codes of all features.
 
-        Returns
-        -------
-        differences : array (row, class but the first, code)
-            Count of the class minus count of the first class.
-        totals : array (row, class)
-            Records of each class.
+        The first array (row, class but the first, code) has the count of the class minus the count
+        of the first class. The second array (row, class) has the number of records.
         """
 
     def triple_counts(
         self, node: int, upper: Rows, middle: Sequence[Rows]
     ) -> Iterator[tuple[NDArray[Any], NDArray[np.int64]]]:
-        """For each row of `upper` the pair counts of its records, by the rows of all `middle`.
+        """Yield, for each row of `upper`, the pair counts of its records by all rows of `middle`.
 
         The rows of the first feature of `middle` come first, then those of the second, and so on.
         """
@@ -162,38 +144,31 @@ class ClassCounts(Protocol):
     def descend(self, features: NDArray[np.int32], children: NDArray[np.int32]) -> None:
         """Go on to the next level.
 
-        Parameters
-        ----------
-        features : array (node,)
-            The feature each node splits on; -1 where it became a leaf.
-        children : array (node, code)
-            The number, in the next level, of the child that a code goes to; -1 for codes that no
-            record of the node can have.
+        `features` has the feature on which each node splits, or -1 for a leaf. `children` is an
+        array (node, code) of the child in the next level, or -1 if no record can have this code.
         """
 
-    def in_threads(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-        """The results of compiled `work` on each item, in order; in threads if it is worth it."""
+    def map_in_threads(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+        """Return the results of compiled `work` on each item, in order. Use threads if it pays."""
 
 
 class BinnedRecords:
-    """Records as small integer codes, each at the node of a growing tree it has reached.
+    """Records in memory as small integer codes, each at the node of a growing tree it has reached.
+
+    The records of a node are neighbours in memory, so one loop over them counts.
 
     Parameters
     ----------
     codes : array (record, feature) of unsigned integers
-        The codes of each record. It is not changed.
+        Code of each value. The array is not changed.
     n_codes : sequence of int
-        How many codes each feature has.
+        Number of codes of each feature.
     labels : array of unsigned integers
-        The class code of each record.
+        Class code of each record.
     n_classes : int
-        How many classes there are.
+        Number of classes.
     threads : int, optional
-        How many threads may count at the same time.
-
-    Notes
-    -----
-    The records of a node lie next to each other, so that counting is one walk over them.
+        Largest number of threads that count at the same time.
     """
 
     def __init__(
@@ -211,35 +186,36 @@ class BinnedRecords:
         self.n_classes = n_classes
         self.offsets = np.concatenate([[0], np.cumsum(self.n_codes)]).astype(np.int64)
         self._starts = np.array([0, len(labels)], dtype=np.int64)  # node i: starts[i:i + 2]
-        self._kind = np.int32 if len(labels) <= _MAX_SMALL else np.int64  # small ones are faster
+        self._count_dtype = (
+            np.int32 if len(labels) <= _MAX_SMALL else np.int64
+        )  # small ones are faster
 
     @property
     def n_nodes(self) -> int:
-        """How many nodes the current level has."""
         return len(self._starts) - 1
 
-    def prepare(self, wanted: Mapping[int, Wanted]) -> None:
-        """Nothing: records in memory are counted when it is asked."""
+    def prepare_counts(self, wanted: Mapping[int, Wanted]) -> None:
+        """Do nothing: records in memory are counted when counts are asked for."""
 
     # --- answers --------------------------------------------------------------------------------
 
     def class_counts(self) -> NDArray[np.int64]:
-        """See :class:`ClassCounts`."""
         shape = (self.n_nodes, self.n_classes, int(self.offsets[-1]))
 
         def count(chunk: tuple[int, int]) -> NDArray[Any]:
-            table = np.zeros(shape, dtype=self._kind)
-            count_codes(self._codes, self._labels, self._starts, *chunk, self.offsets, table)
+            table = np.zeros(shape, dtype=self._count_dtype)
+            count_classes_by_code(
+                self._codes, self._labels, self._starts, *chunk, self.offsets, table
+            )
             return table
 
-        first, *others = self.in_threads(count, self._chunks())
+        first, *others = self.map_in_threads(count, self._chunks_for_threads())
         exact_counts = first.astype(np.int64)
         for other in others:
             exact_counts += other
         return exact_counts
 
     def class_totals(self) -> NDArray[np.int64]:
-        """See :class:`ClassCounts`."""
         return np.array(
             [
                 np.bincount(self._labels[start:stop], minlength=self.n_classes)
@@ -249,58 +225,58 @@ class BinnedRecords:
         ).reshape(self.n_nodes, self.n_classes)
 
     def pair_counts(self, node: int, upper: Rows) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """See :class:`ClassCounts`."""
         start, stop = self._starts[node], self._starts[node + 1]
-        rows = rows_of(self._codes, start, stop, upper.feature, upper.row_of_code)
-        table = self._empty(upper.n_rows)
+        rows = find_table_rows(self._codes, start, stop, upper.feature, upper.row_of_code)
+        table = self._zero_table(upper.n_rows)
         totals = np.zeros((upper.n_rows, self.n_classes), dtype=np.int64)
         count_pairs(self._codes, self._labels, start, rows, self.offsets, table, totals)
-        return differences(table), totals
+        return class_differences(table), totals
 
     def triple_counts(
         self, node: int, upper: Rows, middle: Sequence[Rows]
     ) -> Iterator[tuple[NDArray[Any], NDArray[np.int64]]]:
-        """See :class:`ClassCounts`."""
         n_rows = sum(group.n_rows for group in middle)
-        for records in self._by_row(node, upper):
-            table = self._empty(n_rows)
+        for records in self._records_by_row(node, upper):
+            table = self._zero_table(n_rows)
             totals = np.zeros((n_rows, self.n_classes), dtype=np.int64)
-            self._count_rows(records, middle, table, totals)
-            yield differences(table), totals
+            self._count_by_rows(records, middle, table, totals)
+            yield class_differences(table), totals
 
     # --- adding to a table ------------------------------------------------------------------------
 
     def add_class_counts(self, table: NDArray[np.int64]) -> None:
-        """Add the class counts of all nodes to an array (node, class, code)."""
         arguments = (self._codes, self._labels, self._starts)
-        count_codes(*arguments, 0, int(self._starts[-1]), self.offsets, table)
+        count_classes_by_code(*arguments, 0, int(self._starts[-1]), self.offsets, table)
 
     def add_wanted(self, node: int, wanted: Wanted, table: NDArray[np.int64]) -> None:
-        """Add the counts of higher order of one node to an array (rows, class, code).
+        """Add the counts of higher order of one node to an array (row, class, code).
 
-        With upper rows they come first: (upper row, row, class, code).
+        With upper rows the array is (upper row, row, class, code).
         """
-        middle = [wanted.rows.of(feature, self.offsets) for feature in wanted.rows.used()]
+        middle = [
+            wanted.rows.rows_of_feature(feature, self.offsets)
+            for feature in wanted.rows.used_features()
+        ]
         totals = np.zeros((wanted.rows.n_rows, self.n_classes), dtype=np.int64)
         if wanted.upper is None:
             everything = np.arange(self._starts[node], self._starts[node + 1])
-            self._count_rows(everything, middle, table, totals)
+            self._count_by_rows(everything, middle, table, totals)
             return
-        for feature in wanted.upper.used():
-            parts = self._by_row(node, wanted.upper.of(feature, self.offsets))
+        for feature in wanted.upper.used_features():
+            parts = self._records_by_row(node, wanted.upper.rows_of_feature(feature, self.offsets))
             for row, records in enumerate(parts, start=int(wanted.upper.firsts[feature])):
-                self._count_rows(records, middle, table[row], totals)
+                self._count_by_rows(records, middle, table[row], totals)
 
-    def _by_row(self, node: int, upper: Rows) -> Iterator[NDArray[np.int64]]:
-        """The records of a node that are in each row of a feature."""
+    def _records_by_row(self, node: int, upper: Rows) -> Iterator[NDArray[np.int64]]:
+        """Yield the positions of the records of a node, for each row of a feature."""
         start, stop = self._starts[node], self._starts[node + 1]
-        rows = rows_of(self._codes, start, stop, upper.feature, upper.row_of_code)
+        rows = find_table_rows(self._codes, start, stop, upper.feature, upper.row_of_code)
         order = np.argsort(rows, kind="stable")
         ends = np.cumsum(np.bincount(rows, minlength=upper.n_rows))[: upper.n_rows]
         for first, last in pairwise([0, *ends.tolist()]):
             yield order[first:last] + start
 
-    def _count_rows(
+    def _count_by_rows(
         self,
         records: NDArray[np.int64],
         middle: Sequence[Rows],
@@ -313,31 +289,33 @@ class BinnedRecords:
         for place, group in enumerate(middle):
             row_of_code[place, : len(group.row_of_code)] = group.row_of_code + firsts[place]
         arguments = (self._codes, self._labels, records, features, row_of_code)
-        count_rows(*arguments, self.offsets, table, totals)
+        count_by_rows(*arguments, self.offsets, table, totals)
 
     # --- movement -------------------------------------------------------------------------------
 
     def descend(self, features: NDArray[np.int32], children: NDArray[np.int32]) -> None:
-        """See :class:`ClassCounts`."""
         found = np.empty(len(self._labels), dtype=np.int32)
         arguments = (self._codes, self._starts, features, children)
-        self.in_threads(lambda chunk: children_of(*arguments, *chunk, found), self._chunks())
-        self._send(found, int(children[features >= 0].max(initial=-1)) + 1)
+        self.map_in_threads(
+            lambda chunk: find_children(*arguments, *chunk, found), self._chunks_for_threads()
+        )
+        self._move_to_nodes(found, int(children[features >= 0].max(initial=-1)) + 1)
 
-    def follow(self, router: Router) -> None:
-        """Send records that are all at the root to the nodes that are asked about."""
+    def follow_router(self, router: Router) -> None:
+        """Send all records from the root to the nodes that are asked about."""
         if router.features[0] < 0:
             return
         found = np.empty(len(self._labels), dtype=np.int32)
-        nodes_of(self._codes, *router, found)
-        self._send(found, int(router.places.max(initial=-1)) + 1)
+        find_nodes(self._codes, *router, found)
+        self._move_to_nodes(found, int(router.places.max(initial=-1)) + 1)
 
-    def _send(self, found: NDArray[np.int32], n_nodes: int) -> None:
-        """Put the records of each node next to each other; those at -1 are left out."""
-        chunks = self._chunks()
+    def _move_to_nodes(self, found: NDArray[np.int32], n_nodes: int) -> None:
+        """Copy records so that those of a node are neighbours; leave out those whose node is -1."""
+        chunks = self._chunks_for_threads()
         counts = np.zeros((len(chunks), n_nodes), dtype=np.int64)
-        self.in_threads(
-            lambda place: count_nodes(found, *chunks[place], counts[place]), range(len(chunks))
+        self.map_in_threads(
+            lambda place: count_records_of_nodes(found, *chunks[place], counts[place]),
+            range(len(chunks)),
         )
         sizes = counts.sum(axis=0)
         starts = np.concatenate([[0], np.cumsum(sizes)])
@@ -345,39 +323,38 @@ class BinnedRecords:
         codes = np.empty((int(starts[-1]), self._codes.shape[1]), self._codes.dtype)
         labels = np.empty(int(starts[-1]), self._labels.dtype)
         arguments = (self._codes, self._labels, found)
-        self.in_threads(
-            lambda place: move(*arguments, *chunks[place], places[place], codes, labels),
+        self.map_in_threads(
+            lambda place: move_records(*arguments, *chunks[place], places[place], codes, labels),
             range(len(chunks)),
         )
         self._codes, self._labels, self._starts = codes, labels, starts
 
-    def in_threads(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-        """See :class:`ClassCounts`."""
+    def map_in_threads(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         if len(self._labels) < _FEW_RECORDS or len(items) < 2:
             return [work(item) for item in items]
         with ThreadPoolExecutor(max_workers=self._threads) as pool:
             return list(pool.map(work, items))
 
-    def _chunks(self) -> list[tuple[int, int]]:
-        """The records of the level in one part for each thread."""
+    def _chunks_for_threads(self) -> list[tuple[int, int]]:
+        """Divide the records of the level into one range for each thread."""
         n_records = int(self._starts[-1])
         parts = 1 if n_records < _FEW_RECORDS else self._threads
         edges = [n_records * part // parts for part in range(parts + 1)]
         return list(pairwise(edges))
 
-    def _empty(self, n_rows: int) -> NDArray[Any]:
-        """A table of counts; of two classes only the difference is counted."""
+    def _zero_table(self, n_rows: int) -> NDArray[Any]:
+        """Return an empty table of counts. With two classes it holds only their difference."""
         n_classes = 1 if self.n_classes == 2 else self.n_classes
-        return np.zeros((n_rows, n_classes, int(self.offsets[-1])), dtype=self._kind)
+        return np.zeros((n_rows, n_classes, int(self.offsets[-1])), dtype=self._count_dtype)
 
 
 def bin_numbers(values: NDArray[np.float64], cuts: NDArray[np.float64]) -> NDArray[Any]:
-    """How many of the increasing cuts lie below each value, in one byte if they fit."""
+    """Return how many of the increasing cuts lie below each value, in the smallest type."""
     codes = np.empty(len(values), dtype=np.min_scalar_type(len(cuts)))
-    code(values, cuts, codes)
+    count_cuts_below(values, cuts, codes)
     return codes
 
 
-def differences(table: NDArray[Any]) -> NDArray[Any]:
-    """Counts of each class minus those of the first, from an array (row, class, code)."""
+def class_differences(table: NDArray[Any]) -> NDArray[Any]:
+    """Subtract the counts of the first class from those of the others in (row, class, code)."""
     return table if table.shape[1] == 1 else table[:, 1:] - table[:, :1]

@@ -1,9 +1,9 @@
-"""Class counts from passes over records that are not in memory: mostly at most one for a level.
+"""Class counts from passes over records that are not in memory: usually one pass for each level.
 
-A pass sends every row from the root along the tree so far to the node it reaches, and counts it
-there, for all nodes of the level at once. Where a node was asked for counts of higher order, the
-counts of everything below it that is drawn jointly follow from them, without another pass.
-Counts of higher order that do not fit in memory at once are found in parts (``_table_parts.py``).
+A pass sends every row down the tree so far, and counts it at the node it reaches, for all nodes of
+the level at once. If a node has counts of higher order, the counts of the subtree below it that is
+drawn jointly follow from them, without another pass. If the counts of higher order do not fit in
+memory at once, several passes count them in parts (``_table_parts.py``).
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from privatree.counting._counts import (
     Router,
     Rows,
     Wanted,
-    differences,
+    class_differences,
 )
 from privatree.counting._queries import CountPartial, CountQuery
 from privatree.counting._table_parts import TableParts
 from privatree.errors import SourceError
 
 MAX_CELLS = 2**29
-"""Counts of higher order that a pass finds at once: 4 GiB."""
+"""Largest number of counts of higher order in one pass: 4 GiB."""
 
 RECORDS_CHANGED = (
     "the records must be the same in every pass over them, and were not: rows were added, removed "
@@ -42,21 +42,21 @@ RECORDS_CHANGED = (
 
 @dataclass
 class _Node:
-    """A node of the current level, and what is known of it."""
+    """Node of the current level, and its counts as far as they are known."""
 
     number: int
     exact_totals: NDArray[np.int64] | None = None
     exact_counts: NDArray[np.int64] | None = None
     wanted: Wanted | None = None
     exact_table: NDArray[np.int64] | None = None
-    """Counts of higher order, as wanted."""
+    """Counts of higher order that `wanted` describes."""
     exact_part: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
-    """Some codes, and their class counts, which the node above has shown."""
+    """Some codes and their class counts, known from the node above."""
     is_derived: bool = False
-    """Whether its counts come from a table: then no record needs to reach it."""
+    """Whether the counts come from a table of a node above. Then no pass sends records here."""
 
     def agrees(self, counts: NDArray[np.int64], totals: NDArray[np.int64]) -> bool:
-        """Whether counts of a pass are those that passes before have shown, as far as they have."""
+        """Tell whether counts of a pass equal those that earlier passes have shown."""
         codes, exact_part = self.exact_part or (np.arange(0), counts[:, :0])
         return (
             (self.exact_totals is None or np.array_equal(self.exact_totals, totals))
@@ -65,50 +65,41 @@ class _Node:
         )
 
     def exact_pairs(self) -> NDArray[np.int64]:
-        """The counts by rows, class and code: any feature's upper rows hold all records."""
-        wanted, exact_table = _known(self.wanted), _known(self.exact_table)
-        return exact_table if wanted.upper is None else _all_rows(exact_table, wanted.upper)
+        """Return the pair counts (row, class, code). Any feature's upper rows hold all records."""
+        wanted, exact_table = _prepared(self.wanted), _prepared(self.exact_table)
+        return (
+            exact_table if wanted.upper is None else _sum_of_all_records(exact_table, wanted.upper)
+        )
 
 
 class PassCounts:
-    """Answers a learner from passes over a source (:class:`privatree.counting.ClassCounts`).
+    """Class counts (:class:`privatree.counting.ClassCounts`) from passes over a source.
 
-    Parameters
-    ----------
-    answer : callable
-        Makes one pass: a query to its answer.
-    binner : Binner
-        How rows become codes.
-
-    Raises
-    ------
-    SourceError
-        If a later pass does not find the records of the first one.
+    `answer` makes one pass. A SourceError is raised if a later pass finds other records.
     """
 
     def __init__(self, answer: Callable[[CountQuery], CountPartial], binner: Binner) -> None:
-        self._answer, self._coder = answer, binner
+        self._answer, self._binner = answer, binner
         self.n_codes = list(binner.n_codes)
         self.n_classes = len(binner.schema.classes)
         self.offsets = np.concatenate([[0], np.cumsum(self.n_codes)]).astype(np.int64)
-        self._features = [-1]  # the tree so far, as a router has it
+        self._features = [-1]  # this list and the next two are the fields of a Router
         self._splits = [-1]
         self._children: list[NDArray[np.int32]] = []
         self._level = [_Node(0)]
-        self._in_parts: TableParts | None = None  # of this level
+        self._in_parts: TableParts | None = None  # only if the level's counts do not fit in memory
         self.n_passes = 0
         self.exact_rows = 0
-        self.prepare({})
+        self.prepare_counts({})
 
     @property
     def n_nodes(self) -> int:
-        """How many nodes the current level has."""
         return len(self._level)
 
     # --- passes ---------------------------------------------------------------------------------
 
-    def prepare(self, wanted: Mapping[int, Wanted]) -> None:
-        """Make a pass, unless everything that will be asked is known."""
+    def prepare_counts(self, wanted: Mapping[int, Wanted]) -> None:
+        """Make a pass, unless all counts are known."""
         unknown = {
             place: asked
             for place, asked in wanted.items()
@@ -122,20 +113,22 @@ class PassCounts:
         asked = {place: unknown.get(place) for place in sorted({*places, *unknown})}
         if not asked:
             return
-        tables = iter(self._pass(asked))
+        tables = iter(self._count_in_one_pass(asked))
         for place, found in unknown.items():
             node = self._level[place]
             node.wanted, node.exact_table = found, next(tables)
 
-    def _pass(self, asked: Mapping[int, Wanted | None]) -> list[NDArray[np.int64]]:
-        """Ask about some nodes: their class counts are kept, those of higher order returned.
+    def _count_in_one_pass(self, asked: Mapping[int, Wanted | None]) -> list[NDArray[np.int64]]:
+        """Count some nodes: keep their class counts, and return their counts of higher order.
 
-        Refuse what contradicts passes before.
+        Raise an error if the counts contradict earlier passes.
         """
         places = np.full(len(self._features), -1, dtype=np.int32)
         for turn, place in enumerate(asked):
             places[self._level[place].number] = turn
-        found = self._answer(CountQuery(self._coder, self._router(places), tuple(asked.values())))
+        found = self._answer(
+            CountQuery(self._binner, self._current_router(places), tuple(asked.values()))
+        )
         self.n_passes += 1
         same = self.n_passes == 1 or self.exact_rows == found.exact_rows
         self.exact_rows = found.exact_rows
@@ -144,13 +137,15 @@ class PassCounts:
             node = self._level[place]
             exact_totals = counts[:, : self.n_codes[0]].sum(axis=1)
             same &= node.agrees(counts, exact_totals)
-            if node.exact_counts is None:  # else it would keep the tables of this pass alive
+            if (
+                node.exact_counts is None
+            ):  # else the node would keep the tables of this pass in memory
                 node.exact_totals, node.exact_counts = exact_totals, counts
         if not same:
             raise SourceError(RECORDS_CHANGED)
         return tables
 
-    def _router(self, places: NDArray[np.int32]) -> Router:
+    def _current_router(self, places: NDArray[np.int32]) -> Router:
         return Router(
             np.array(self._features, dtype=np.int32),
             np.array(self._splits, dtype=np.int32),
@@ -161,59 +156,59 @@ class PassCounts:
     # --- answers --------------------------------------------------------------------------------
 
     def class_counts(self) -> NDArray[np.int64]:
-        """See :class:`~privatree.counting.ClassCounts`."""
-        self.prepare({})
+        self.prepare_counts({})
         shape = (self.n_nodes, self.n_classes, int(self.offsets[-1]))
-        return np.array([_known(node.exact_counts) for node in self._level], np.int64).reshape(
+        return np.array([_prepared(node.exact_counts) for node in self._level], np.int64).reshape(
             shape
         )
 
     def class_totals(self) -> NDArray[np.int64]:
-        """See :class:`~privatree.counting.ClassCounts`."""
         shape = (self.n_nodes, self.n_classes)
-        return np.array([_known(node.exact_totals) for node in self._level], np.int64).reshape(
+        return np.array([_prepared(node.exact_totals) for node in self._level], np.int64).reshape(
             shape
         )
 
     def pair_counts(self, node: int, upper: Rows) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """See :class:`~privatree.counting.ClassCounts`."""
-        if self._in_parts is not None and self._in_parts.has(node):
-            own, exact_rows = self._in_parts.pairs(node, upper.feature, self._pass)
+        if self._in_parts is not None and self._in_parts.has_node(node):
+            own, exact_rows = self._in_parts.pair_counts(
+                node, upper.feature, self._count_in_one_pass
+            )
         else:
             held = self._level[node]
-            groups, first = _known(held.wanted).rows, _known(held.wanted).rows.firsts
-            own = groups.of(upper.feature, self.offsets)
+            groups, first = _prepared(held.wanted).rows, _prepared(held.wanted).rows.firsts
+            own = groups.rows_of_feature(upper.feature, self.offsets)
             exact_rows = held.exact_pairs()[first[upper.feature] : first[upper.feature + 1]]
         table = np.zeros((upper.n_rows, *exact_rows.shape[1:]), dtype=np.int64)
-        # A node's own rows are those that were counted above it, or unions of them.
+        # A row that is asked for is a row that was counted, or a union of such rows.
         pairs = np.unique(np.stack((own.row_of_code, upper.row_of_code)), axis=1).T.tolist()
         for counted, asked in pairs:
-            if counted < own.n_rows and asked < upper.n_rows:  # else no record has such a code
+            if counted < own.n_rows and asked < upper.n_rows:  # else no record has this code
                 table[asked] += exact_rows[counted]
-        return self._compared(table)
+        return self._differences_and_totals(table)
 
     def triple_counts(
         self, node: int, upper: Rows, middle: Sequence[Rows]
     ) -> Iterator[tuple[NDArray[Any], NDArray[np.int64]]]:
-        """See :class:`~privatree.counting.ClassCounts`."""
-        if self._in_parts is not None and self._in_parts.has(node):
-            for exact_table in self._in_parts.triples(node, upper.feature, self._pass):
-                yield self._compared(exact_table)
+        if self._in_parts is not None and self._in_parts.has_node(node):
+            for exact_table in self._in_parts.triple_counts(
+                node, upper.feature, self._count_in_one_pass
+            ):
+                yield self._differences_and_totals(exact_table)
             return
         held = self._level[node]
-        first = int(_known(_known(held.wanted).upper).firsts[upper.feature])
-        for exact_table in _known(held.exact_table)[first : first + upper.n_rows]:
-            yield self._compared(exact_table)
+        first = int(_prepared(_prepared(held.wanted).upper).firsts[upper.feature])
+        for exact_table in _prepared(held.exact_table)[first : first + upper.n_rows]:
+            yield self._differences_and_totals(exact_table)
 
-    def _compared(self, exact_table: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """Differences and totals of an array (row, class, code)."""
+    def _differences_and_totals(
+        self, exact_table: NDArray[np.int64]
+    ) -> tuple[NDArray[Any], NDArray[np.int64]]:
         exact_totals = exact_table[:, :, : self.n_codes[0]].sum(axis=2)
         kind = np.int32 if exact_totals.max(initial=0) <= np.iinfo(np.int32).max else np.int64
-        return differences(exact_table).astype(kind), exact_totals
+        return class_differences(exact_table).astype(kind), exact_totals
 
-    def in_threads(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-        """See :class:`~privatree.counting.ClassCounts`."""
-        if self._in_parts is not None:  # one part after the other: only some are held
+    def map_in_threads(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+        if self._in_parts is not None:  # one part after the other: only some are in memory
             return [work(item) for item in items]
         with ThreadPoolExecutor(max_workers=THREADS) as pool:
             return list(pool.map(work, items))
@@ -221,7 +216,6 @@ class PassCounts:
     # --- the next level -------------------------------------------------------------------------
 
     def descend(self, features: NDArray[np.int32], children: NDArray[np.int32]) -> None:
-        """See :class:`~privatree.counting.ClassCounts`."""
         found: dict[int, _Node] = {}
         for node, feature, child_of_code in zip(self._level, features, children, strict=True):
             if feature < 0:
@@ -230,17 +224,17 @@ class PassCounts:
             numbers = {int(child): len(self._features) + at
                        for at, child in enumerate(np.unique(going[going >= 0]))}  # fmt: skip
             for child, number in numbers.items():
-                found[child] = self._child(node, number, int(feature), going == child)
+                found[child] = self._child_node(node, number, int(feature), going == child)
             self._features += [-1] * len(numbers)
             self._splits += [-1] * len(numbers)
             if not node.is_derived and node.exact_table is None:
-                self._split(node, int(feature), going, numbers)
+                self._add_split(node, int(feature), going, numbers)
         self._level, self._in_parts = [found[child] for child in sorted(found)], None
 
-    def _split(
+    def _add_split(
         self, node: _Node, feature: int, going: NDArray[np.int32], numbers: Mapping[int, int]
     ) -> None:
-        """Let records that reach a node go on to its children."""
+        """Add a split to the router, so that records go on to the children."""
         self._features[node.number] = feature
         self._splits[node.number] = len(self._children)
         entry = np.full(max(self.n_codes), -1, dtype=np.int32)
@@ -248,41 +242,43 @@ class PassCounts:
             entry[code] = numbers.get(child, -1)
         self._children.append(entry)
 
-    def _child(self, node: _Node, number: int, feature: int, is_here: NDArray[np.bool_]) -> _Node:
-        """A child, which has some codes of a feature, with what is known of it."""
+    def _child_node(
+        self, node: _Node, number: int, feature: int, is_here: NDArray[np.bool_]
+    ) -> _Node:
+        """Return the child with some codes of a feature, and the counts known from its parent."""
         start = int(self.offsets[feature])
         codes = start + np.flatnonzero(is_here)
-        exact_counts = _known(node.exact_counts)
+        exact_counts = _prepared(node.exact_counts)
         exact_part = codes, exact_counts[:, codes]
         child = _Node(number, exact_part[1].sum(axis=1), exact_part=exact_part)
         child.is_derived = node.is_derived or node.exact_table is not None
         if not child.is_derived:
             return child
-        wanted = _known(node.wanted)
+        wanted = _prepared(node.wanted)
         child.wanted = Wanted(wanted.rows)
-        if is_here.all():  # the node itself, one level further in its subtree
+        if is_here.all():  # all records go to one child
             child.exact_counts, child.exact_table = exact_counts, node.exact_pairs()
             return child
         above = wanted.rows if wanted.upper is None else wanted.upper
         rows_here = above.firsts[feature] + np.unique(above.row_of_code[codes])
-        exact_table = _known(node.exact_table)[rows_here].sum(axis=0)
+        exact_table = _prepared(node.exact_table)[rows_here].sum(axis=0)
         if wanted.upper is None:
             child.exact_counts = exact_table
         else:
             child.exact_table = exact_table
-            child.exact_counts = _all_rows(exact_table, wanted.rows)
+            child.exact_counts = _sum_of_all_records(exact_table, wanted.rows)
         return child
 
 
-def _all_rows(exact_table: NDArray[np.int64], rows: Groups) -> NDArray[np.int64]:
-    """The sum over the rows of one feature, which hold all records: those of any do."""
-    used = rows.used()[0]
+def _sum_of_all_records(exact_table: NDArray[np.int64], rows: Groups) -> NDArray[np.int64]:
+    """Sum a table over the rows of one feature. The rows of any feature hold all records."""
+    used = rows.used_features()[0]
     total: NDArray[np.int64] = exact_table[rows.firsts[used] : rows.firsts[used + 1]].sum(axis=0)
     return total
 
 
-def _known(value: Any) -> Any:
-    """The value of something that must be known by now."""
+def _prepared(value: Any) -> Any:
+    """Return a value that an earlier pass must have set."""
     if value is None:
-        raise RuntimeError("counts must be prepared before they are asked for.")
+        raise RuntimeError("prepare_counts must be called before these counts are asked for.")
     return value

@@ -1,8 +1,8 @@
-"""What one pass over records answers: a query, and an answer that adds up.
+"""Queries that one pass over all records answers, and the partial sums that add up to an answer.
 
-An answer starts empty, takes batches of rows, and merges with other answers to the same query
-by addition of 64-bit integers. So neither the order of the rows nor how they are divided among
-threads, files or machines can matter.
+A partial sum starts empty, takes batches of rows, and merges with other partial sums of the same
+query by addition of 64-bit integers. So the result depends neither on the order of the rows nor on
+how they are divided among threads, files or machines.
 """
 
 from __future__ import annotations
@@ -20,84 +20,74 @@ from privatree.counting._binner import Binner
 from privatree.counting._counts import BinnedRecords, Router, Wanted
 from privatree.tables import Batch
 
-_PIECE = 2**20  # counts that are sent together: 8 MiB
+_PART_SIZE = 2**20  # number of counts that are sent together: 8 MiB
 
 
 class Partial(ABC):
-    """What has been counted so far."""
+    """Partial sum: the answer to a query for the rows so far."""
 
     @abstractmethod
-    def add(self, batch: Batch) -> None:
-        """Count some more rows."""
+    def add_batch(self, batch: Batch) -> None: ...
 
     @abstractmethod
     def merge(self, other: Any) -> None:
-        """Add what another answer to the same query counted."""
+        """Add another partial sum of the same query."""
 
 
 class SerializablePartial(Partial):
-    """An answer that can go from one process to another, in parts that add up one by one."""
+    """Partial sum that can be sent to another process in numbered parts, each of which adds up."""
 
     @abstractmethod
-    def pieces(self) -> Iterator[tuple[int, bytes]]:
-        """The number of each part, and its content."""
+    def serialize_parts(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the number of each part, and its content."""
 
     @abstractmethod
-    def take(self, part: int, content: bytes) -> None:
-        """Add a part that was sent."""
+    def add_serialized(self, part: int, content: bytes) -> None:
+        """Add a part that another process sent."""
 
     @staticmethod
     @abstractmethod
     def merge_serialized(one: bytes, other: bytes) -> bytes:
-        """The sum of the same part of two answers."""
+        """Add up the contents of the same part of two partial sums."""
 
 
 AnyPartial = TypeVar("AnyPartial", bound=Partial)
 
 
 class Query(ABC, Generic[AnyPartial]):
-    """Something to count in one pass. Public: it says what was released so far, no more."""
+    """Question to all records, answered in one pass. It holds nothing but released values."""
 
     @abstractmethod
-    def start(self) -> AnyPartial:
-        """An answer before any row."""
+    def new_partial(self) -> AnyPartial:
+        """Return the partial sum of no rows."""
 
     @property
     def size(self) -> int:
-        """About how many numbers an answer holds."""
+        """Approximate number of counts in a partial sum."""
         return 0
+
+
+# --- class counts of nodes ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class CountQuery(Query["CountPartial"]):
-    """Class counts of some nodes.
-
-    Parameters
-    ----------
-    binner : Binner
-        How rows become codes.
-    router : Router
-        The tree so far, and which of its nodes are asked about.
-    wanted : tuple of Wanted or None
-        For each of these what is asked besides the class counts.
-    """
+    """Class counts of the nodes that `router` reaches, and the counts of higher order `wanted`."""
 
     binner: Binner
     router: Router
     wanted: tuple[Wanted | None, ...]
 
-    def start(self) -> CountPartial:
-        """An answer before any row."""
+    def new_partial(self) -> CountPartial:
         return CountPartial(self, np.zeros(self.size, dtype=np.int64))
 
     @property
     def size(self) -> int:
-        """How many counts an answer holds: one is the number of rows."""
         return 1 + sum(int(np.prod(shape)) for shape in self.shapes)
 
     @cached_property
     def shapes(self) -> list[tuple[int, ...]]:
-        """Of the tables: class counts of all nodes, then what is wanted of each."""
+        """Shapes of the tables: class counts of all nodes, then counts of higher order of each."""
         table = (len(self.binner.schema.classes), sum(self.binner.n_codes))
         shapes: list[tuple[int, ...]] = [(len(self.wanted), *table)]
         for wanted in self.wanted:
@@ -108,40 +98,30 @@ class CountQuery(Query["CountPartial"]):
 
 
 class CountPartial(SerializablePartial):
-    """Counts, all in one array of 64-bit integers.
-
-    Parameters
-    ----------
-    query : CountQuery
-        What is counted.
-    exact : array of int64
-        The number of rows, then the tables of the query one after the other.
-    """
+    """Counts in one array of 64-bit integers: the number of rows, then all tables of the query."""
 
     def __init__(self, query: CountQuery, exact: NDArray[np.int64]) -> None:
         self._query, self._exact = query, exact
 
     @property
     def exact_rows(self) -> int:
-        """How many rows there are, those without a known label included."""
+        """Number of rows, including those without a known label."""
         return int(self._exact[0])
 
     @cached_property
     def tables(self) -> list[NDArray[np.int64]]:
-        """The tables of the query."""
         ends = np.cumsum([1, *(int(np.prod(shape)) for shape in self._query.shapes)])
         return [
             self._exact[start:stop].reshape(shape)
             for start, stop, shape in zip(ends[:-1], ends[1:], self._query.shapes, strict=True)
         ]
 
-    def add(self, batch: Batch) -> None:
-        """Count some more rows."""
+    def add_batch(self, batch: Batch) -> None:
         query = self._query
-        codes, labels = query.binner.code(batch)
+        codes, labels = query.binner.bin_batch(batch)
         n_classes = len(query.binner.schema.classes)
         records = BinnedRecords(codes, query.binner.n_codes, labels, n_classes, threads=1)
-        records.follow(query.router)
+        records.follow_router(query.router)
         self._exact[0] += batch.n_rows
         exact_counts, *higher = self.tables
         records.add_class_counts(exact_counts)
@@ -150,20 +130,60 @@ class CountPartial(SerializablePartial):
             records.add_wanted(node, wanted, table)
 
     def merge(self, other: CountPartial) -> None:
-        """Add what another answer to the same query counted."""
         self._exact += other._exact
 
-    def pieces(self) -> Iterator[tuple[int, bytes]]:
-        """Everything, to be sent."""
-        for part, start in enumerate(range(0, len(self._exact), _PIECE)):
-            yield part, self._exact[start : start + _PIECE].tobytes()
+    def serialize_parts(self) -> Iterator[tuple[int, bytes]]:
+        for part, start in enumerate(range(0, len(self._exact), _PART_SIZE)):
+            yield part, self._exact[start : start + _PART_SIZE].tobytes()
 
-    def take(self, part: int, content: bytes) -> None:
-        """Add a part that was sent."""
+    def add_serialized(self, part: int, content: bytes) -> None:
         exact = np.frombuffer(content, dtype=np.int64)
-        self._exact[part * _PIECE : part * _PIECE + len(exact)] += exact
+        self._exact[part * _PART_SIZE : part * _PART_SIZE + len(exact)] += exact
 
     @staticmethod
     def merge_serialized(one: bytes, other: bytes) -> bytes:
-        """The sum of the same part of two answers."""
         return (np.frombuffer(one, np.int64) + np.frombuffer(other, np.int64)).tobytes()
+
+
+# --- the records themselves ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CollectQuery(Query["CollectPartial"]):
+    """Binned records with a known label, in any order, for a learner that counts in memory."""
+
+    binner: Binner
+
+    def new_partial(self) -> CollectPartial:
+        return CollectPartial(self.binner)
+
+
+class CollectPartial(Partial):
+    """Binned records so far. They never leave this process."""
+
+    def __init__(self, binner: Binner) -> None:
+        self._binner = binner
+        self._parts: list[tuple[NDArray[Any], NDArray[Any]]] = []
+        self._exact_rows = 0
+
+    def add_batch(self, batch: Batch) -> None:
+        self._parts.append(self._binner.bin_batch(batch))
+        self._exact_rows += batch.n_rows
+
+    def merge(self, other: CollectPartial) -> None:
+        self._parts += other._parts
+        self._exact_rows += other._exact_rows
+
+    def collected_records(self) -> tuple[BinnedRecords, int]:
+        """Return the records, and the number of rows. This can be called once."""
+        n_codes, n_classes = self._binner.n_codes, len(self._binner.schema.classes)
+        n_known = sum(len(labels) for _, labels in self._parts)
+        codes = np.empty((n_known, len(n_codes)), np.min_scalar_type(max(n_codes) - 1))
+        labels = np.empty(n_known, np.min_scalar_type(n_classes - 1))
+        self._parts.reverse()
+        end = 0
+        while self._parts:  # each part is freed as soon as it is copied
+            some_codes, some_labels = self._parts.pop()
+            start, end = end, end + len(some_labels)
+            codes[start:end], labels[start:end] = some_codes, some_labels
+        return BinnedRecords(codes, n_codes, labels, n_classes), self._exact_rows

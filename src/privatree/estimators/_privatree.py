@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from privatree._support.validation import check_integer, check_number, check_one_of
-from privatree.counting import Binner, Candidates, automatic_bins
+from privatree.counting import Binner, Candidates, default_n_bins
 from privatree.errors import ParameterError
 from privatree.estimators._base import (
     MAX_DEPTH,
@@ -167,8 +167,8 @@ class PrivaTreeClassifier(TreeClassifier):
         self.check_parameters()
         randomness = Randomness.from_random_state(self.random_state)
         source, schema = self._records(X, y)
-        n_bins = automatic_bins(len(schema.features)) if self.n_bins == "auto" else self.n_bins
-        candidates = Candidates.of(schema, int(n_bins))
+        n_bins = default_n_bins(len(schema.features)) if self.n_bins == "auto" else self.n_bins
+        candidates = Candidates.from_schema(schema, int(n_bins))
         self._check_categories(schema)
         binner = Binner(schema, candidates.cuts, candidates.groups, candidates.n_codes)
         _check_room(self._plan(schema, candidates, n_rows=0))  # which it does not look at

@@ -29,6 +29,6 @@ class FrameRecords(Records):
 
     def counts(self, binner: Binner) -> tuple[BinnedRecords, int]:
         """See :class:`~privatree.sources.Records`."""
-        codes, labels = binner.code(self._batch, threads=THREADS)
+        codes, labels = binner.bin_batch(self._batch, threads=THREADS)
         n_classes = len(binner.schema.classes)
         return BinnedRecords(codes, binner.n_codes, labels, n_classes), self._batch.n_rows

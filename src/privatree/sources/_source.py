@@ -150,7 +150,7 @@ class BatchSource(Source):
         """See :class:`Records`."""
         if not self.in_memory:
             return super().counts(binner)
-        return self.answer(CollectQuery(binner)).records()
+        return self.answer(CollectQuery(binner)).collected_records()
 
     @abstractmethod
     def _parts(self) -> Iterator[Any]:
@@ -177,10 +177,10 @@ class BatchSource(Source):
                 yield from self._batches(part)
 
         def work(parts: Iterator[Any]) -> AnyPartial:
-            answer = query.start()
+            answer = query.new_partial()
             try:
                 for batch in batches(parts):
-                    answer.add(batch)
+                    answer.add_batch(batch)
                     advance(batch.n_rows)
                     if stopped.is_set():
                         break

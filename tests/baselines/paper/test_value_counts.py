@@ -18,7 +18,7 @@ SCHEMA = schema_of(2)
 
 
 def count_question():
-    candidates = Candidates.of(SCHEMA, 6)
+    candidates = Candidates.from_schema(SCHEMA, 6)
     binner = Binner(SCHEMA, candidates.cuts, candidates.groups, candidates.n_codes)
     n_codes = candidates.n_codes
     rows = Groups(
@@ -33,21 +33,21 @@ def count_question():
 
 
 def contents(answer):
-    return dict(answer.pieces())
+    return dict(answer.serialize_parts())
 
 
 @pytest.mark.parametrize("query", [count_question(), ValueCountsQuery(SCHEMA, (0, 1))])
 def test_sent_answers_add_up_however_rows_are_divided(query):
     frame, labels = some_records(200, 2, 3)
-    whole = query.start()
-    whole.add(frame_batch(frame, labels, SCHEMA))
-    sent, merged = query.start(), query.start()
+    whole = query.new_partial()
+    whole.add_batch(frame_batch(frame, labels, SCHEMA))
+    sent, merged = query.new_partial(), query.new_partial()
     pieces = {}
     for part in np.array_split(np.arange(200), 7):
-        answer = query.start()
-        answer.add(frame_batch(frame.iloc[part], labels.iloc[part], SCHEMA))
-        for number, content in answer.pieces():
-            sent.take(number, content)
+        answer = query.new_partial()
+        answer.add_batch(frame_batch(frame.iloc[part], labels.iloc[part], SCHEMA))
+        for number, content in answer.serialize_parts():
+            sent.add_serialized(number, content)
             if number in pieces:
                 content = answer.merge_serialized(pieces[number], content)
             pieces[number] = content

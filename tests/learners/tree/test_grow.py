@@ -42,7 +42,7 @@ class World:
         names = rng.choice(list(FEATURES), rng.integers(1, 5), replace=False)
         n_classes = int(rng.integers(2, 6))
         self.schema = Schema({name: FEATURES[name] for name in names}, list(range(n_classes)))
-        self.candidates = Candidates.of(self.schema, int(rng.integers(2, 20)))
+        self.candidates = Candidates.from_schema(self.schema, int(rng.integers(2, 20)))
         n_records = int(rng.choice([0, 1, 3, 300]))
         self.codes = np.array(
             [rng.integers(0, size, n_records) for size in self.candidates.n_codes]
@@ -412,7 +412,7 @@ def test_counts_are_of_disjoint_records_and_choices_have_the_range_of_their_scor
 def test_the_grids_of_a_block_are_nested(n_bins, n_classes):
     """A cut on an upper level must not go through a row of the tables of the next."""
     schema = Schema({f"x{j}": Numeric(0, 1) for j in range(6)}, list(range(n_classes)))
-    candidates = Candidates.of(schema, n_bins)
+    candidates = Candidates.from_schema(schema, n_bins)
     codes = np.zeros((0, 6), dtype=np.uint8)
     records = BinnedRecords(codes, candidates.n_codes, np.zeros(0, dtype=np.uint8), n_classes)
     plan = RecordPlan(
@@ -482,7 +482,7 @@ def test_a_block_has_the_law_of_all_its_trees(
     rng = np.random.default_rng(n_levels)
     kinds = {"number": Numeric(0, 3, integer=True), "colour": FEATURES["colour"]}
     schema = Schema({name: kinds.get(name, FEATURES["flag"]) for name in features}, ["no", "yes"])
-    candidates = Candidates.of(schema, 256)
+    candidates = Candidates.from_schema(schema, 256)
     plan = RecordPlan(
         epsilon=Fraction(3, 4),
         n_classes=2,

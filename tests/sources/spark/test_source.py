@@ -39,7 +39,7 @@ SCHEMA = Schema(
     },
     classes=["low", "high"],
 )
-CANDIDATES = Candidates.of(SCHEMA, 16)
+CANDIDATES = Candidates.from_schema(SCHEMA, 16)
 BINNER = Binner(SCHEMA, CANDIDATES.cuts, CANDIDATES.groups, CANDIDATES.n_codes)
 CLUSTER = {
     "spark.driver.host": "127.0.0.1",
@@ -109,8 +109,8 @@ def one_split():
 
 
 def in_memory(query, table):
-    answer = query.start()
-    answer.add(frame_batch(table.select(SCHEMA.names), table["label"], SCHEMA))
+    answer = query.new_partial()
+    answer.add_batch(frame_batch(table.select(SCHEMA.names), table["label"], SCHEMA))
     return answer
 
 
@@ -121,7 +121,7 @@ def opened(dataframe, schema=SCHEMA, target="label"):
 
 
 def contents(answer):
-    return dict(answer.pieces())
+    return dict(answer.serialize_parts())
 
 
 def data_frame(spark, table, partitions):
@@ -155,7 +155,7 @@ def test_the_tree_of_the_paper_is_that_in_memory(spark):
 def test_nothing_is_counted_where_there_are_no_rows(spark):
     table = records()
     source = opened(data_frame(spark, table.slice(0, 0), 1))
-    assert contents(source.answer(one_split())) == contents(one_split().start())
+    assert contents(source.answer(one_split())) == contents(one_split().new_partial())
     few = opened(data_frame(spark, table.slice(0, 2), 3))  # at least one partition is empty
     assert contents(few.answer(one_split())) == contents(in_memory(one_split(), table.slice(0, 2)))
 

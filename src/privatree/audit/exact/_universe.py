@@ -53,7 +53,7 @@ class Universe:
     @cached_property
     def candidates(self) -> Candidates:
         """The candidate splits."""
-        return Candidates.of(self.schema, self.n_bins)
+        return Candidates.from_schema(self.schema, self.n_bins)
 
     @cached_property
     def kinds(self) -> tuple[Record, ...]:

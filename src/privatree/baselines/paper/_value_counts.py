@@ -68,7 +68,7 @@ class ValueCountsQuery(Query["ValueCountsPartial"]):
     schema: Schema
     features: tuple[int, ...]
 
-    def start(self) -> ValueCountsPartial:
+    def new_partial(self) -> ValueCountsPartial:
         """An answer before any row."""
         return ValueCountsPartial(self)
 
@@ -81,7 +81,7 @@ class ValueCountsPartial(SerializablePartial):
         self.tallies = [ValueCounts(np.empty(0), np.empty(0, np.int64)) for _ in query.features]
         self.exact_rows = 0
 
-    def add(self, batch: Batch) -> None:
+    def add_batch(self, batch: Batch) -> None:
         """Count some more rows."""
         kinds = list(self._query.schema.features.values())
         labels = column_to_codes(batch.labels.read(), self._query.schema.classes, -1, np.int32)
@@ -100,13 +100,13 @@ class ValueCountsPartial(SerializablePartial):
         self.tallies = [_merged(one, two) for one, two in pairs]
         self.exact_rows += other.exact_rows
 
-    def pieces(self) -> Iterator[tuple[int, bytes]]:
+    def serialize_parts(self) -> Iterator[tuple[int, bytes]]:
         """The number of rows, then each feature's values."""
         yield 0, _sent(ValueCounts(np.zeros(1), np.array([self.exact_rows])))
         for part, tally in enumerate(self.tallies, start=1):
             yield part, _sent(tally)
 
-    def take(self, part: int, content: bytes) -> None:
+    def add_serialized(self, part: int, content: bytes) -> None:
         """Add a part that was sent."""
         tally = _received(content)
         if part == 0:

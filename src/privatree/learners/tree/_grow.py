@@ -206,7 +206,7 @@ class Growth:
             place: node.subtree for place, node in enumerate(level) if isinstance(node, SubtreeNode)
         }
         wanted = {place: subtree.wanted(self._shape) for place, subtree in subtrees.items()}
-        self._records.prepare({place: asked for place, asked in wanted.items() if asked})
+        self._records.prepare_counts({place: asked for place, asked in wanted.items() if asked})
         exact_counts = self._records.class_counts()
         weights = subtree_weights(self._records, subtrees, exact_counts, self._shape)
         features = np.full(len(level), -1, dtype=np.int32)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from privatree.counting import Candidates, Groups, coarser
+from privatree.counting import Candidates, Groups, coarsen_base_measure
 
 
 class FeatureLayout(NamedTuple):
@@ -101,7 +101,7 @@ def coarse_grid(finer: CutGrid, region: Region, shape: FeatureLayout, n_codes: i
     for feature in np.flatnonzero(~shape.is_category & (region.n_inside >= 2)):
         start = shape.offsets[feature]
         part = slice(start + region.low[feature], start + region.high[feature] - 1)
-        mass[part] = coarser(finer.mass[part].astype(np.int64), n_codes - 1)
+        mass[part] = coarsen_base_measure(finer.mass[part].astype(np.int64), n_codes - 1)
     return _grid(mass)
 
 

@@ -126,7 +126,7 @@ def subtree_weights(
         for node, subtree in subtrees.items()
     }
     tasks = [task for found in parts.values() for task in found.tasks()]
-    records.in_threads(lambda task: task(), tasks)
+    records.map_in_threads(lambda task: task(), tasks)
     return {node: found.weights() for node, found in parts.items()}
 
 
@@ -174,10 +174,13 @@ class _Parts:
         ]
 
     def _for_features(self, rows: Groups, work: Any) -> list[Any]:
-        return [partial(work, feature) for feature in rows.used()]
+        return [partial(work, feature) for feature in rows.used_features()]
 
     def _middle(self) -> list[Rows]:
-        return [self._rows.of(feature, self._shape.offsets) for feature in self._rows.used()]
+        return [
+            self._rows.rows_of_feature(feature, self._shape.offsets)
+            for feature in self._rows.used_features()
+        ]
 
     def _room(self) -> Any:
         return scratch(len(self._totals), self._differences.shape[1])
@@ -210,7 +213,7 @@ class _Parts:
 
     def _feature_of_two(self, feature: int) -> None:
         tables, totals = self._records.pair_counts(
-            self._node, self._rows.of(feature, self._shape.offsets)
+            self._node, self._rows.rows_of_feature(feature, self._shape.offsets)
         )
         feature_of_two_levels(
             feature,
@@ -276,7 +279,7 @@ class _Parts:
             self._factors[split.part] = (1.0 - STOP[3]) * float(split.share) * weight
 
     def _triples(self, feature: int) -> Iterable[tuple[NDArray[Any], NDArray[Any]]]:
-        upper = self._upper_rows.of(feature, self._shape.offsets)
+        upper = self._upper_rows.rows_of_feature(feature, self._shape.offsets)
         return self._records.triple_counts(self._node, upper, self._middle())
 
     # --- as weights to draw from ------------------------------------------------------------------

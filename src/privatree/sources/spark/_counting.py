@@ -81,14 +81,14 @@ class Counting:
             raise SourceError(OTHER_VERSION)
         content = self.shipment if isinstance(self.shipment, bytes) else self.shipment.value
         shipment = pickle.loads(content)
-        answer: SerializablePartial = shipment.query.start()
+        answer: SerializablePartial = shipment.query.new_partial()
         task = TaskContext.get()
         sender = 0 if task is None else task.partitionId()
         n_rows = 0
         try:
             for table in _joined(batches):
                 for batch in shipment.batches(table):
-                    answer.add(batch)
+                    answer.add_batch(batch)
                     n_rows += batch.n_rows
         except (
             PrivatreeError
@@ -97,7 +97,7 @@ class Counting:
             return
         if n_rows == 0:  # an empty partition has nothing to add
             return
-        for part, sent in answer.pieces():
+        for part, sent in answer.serialize_parts():
             yield _piece(part, sender, n_rows if part == 0 else 0, sent)
 
 

@@ -84,7 +84,7 @@ class SparkSource(Source):
         return Shipment(query)
 
     def _answer(self, query: Query[AnyPartial], advance: Callable[[int], None]) -> AnyPartial:
-        answer = query.start()
+        answer = query.new_partial()
         if not isinstance(answer, SerializablePartial):
             raise TypeError(f"a {type(answer).__name__} cannot be sent to this process.")
         spark = self._selected.sparkSession
@@ -105,7 +105,7 @@ class SparkSource(Source):
             ):
                 if part == ERROR:
                     raise SourceError(content.as_py().decode())
-                answer.take(part, content.as_py())
+                answer.add_serialized(part, content.as_py())
                 exact_rows += rows
         advance(exact_rows - shown.n_rows)
         return answer
