@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from rows_of_sources import coded_frame, coded_rows, binner_of
+from rows_of_sources import binner_of, coded_frame, coded_rows
 
 from privatree import Categorical, CsvDialect, Numeric, Schema
 from privatree.inspection import check_files_against_schema
