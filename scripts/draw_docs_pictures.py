@@ -24,7 +24,7 @@ from privatree import Numeric, PaperPrivaTreeClassifier, PrivaTreeClassifier, da
 from privatree._support.atomic_files import replace_file
 from privatree._support.plot_style import BLUE, GREEN, GREY, ORANGE, VERMILION, tint
 from privatree.counting._candidates import cut_points
-from privatree.export import PathSpend, dearest_path, plot_budget, plot_tree
+from privatree.export import PathSpend, costliest_path_spends, plot_budget, plot_tree
 from privatree.robustness import accuracy_certificate
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "images"
@@ -180,7 +180,7 @@ def spending() -> Figure:
     drawn = figure(8.4, 3.4)
     axes = drawn.subplots()
     for place, model in enumerate(models.values()):
-        stack(axes, place, dearest_path(model.tree_, model.privacy_))
+        stack(axes, place, costliest_path_spends(model.tree_, model.privacy_))
     axes.set_yticks(range(len(models)), models)
     axes.set_ylim(len(models) - 0.4, -0.75)
     axes.set_xlim(0, 0.1)
@@ -238,7 +238,7 @@ def paper_costs() -> Figure:
     axes = lower.subplots()
     totals = []
     for place, model in enumerate((paper, ours)):
-        spends = dearest_path(model.tree_, model.privacy_)
+        spends = costliest_path_spends(model.tree_, model.privacy_)
         begin = 0.0
         for spend in spends:
             each = spend.epsilon / spend.releases

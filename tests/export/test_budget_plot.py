@@ -10,7 +10,7 @@ import pytest
 
 from privatree import Model
 from privatree.errors import ParameterError
-from privatree.export import PathSpend, dearest_path, plot_budget
+from privatree.export import PathSpend, costliest_path_spends, plot_budget
 from privatree.model import Tree, TreeBuilder
 from privatree.privacy import Leak, PrivacyStatement, Spend
 from privatree.schema import Numeric, Schema
@@ -60,7 +60,7 @@ def model(spends: tuple[Spend, ...] = SPENDS, epsilon: float = 1.0, **more: obje
 
 
 def path(of: Model) -> tuple[PathSpend, ...]:
-    return dearest_path(of.tree_, of.privacy_)
+    return costliest_path_spends(of.tree_, of.privacy_)
 
 
 def widths(ax: Axes) -> list[float]:
@@ -149,7 +149,7 @@ def test_a_claim_and_what_holds_are_both_drawn() -> None:
 
 def test_a_replaced_record_is_mentioned() -> None:
     ax = plot_budget(model((spend("exponential", 50, "all", 0),), neighbours="replace"))
-    assert "a replaced record paying twice" in ax.get_xlabel()
+    assert "a replaced record pays twice" in ax.get_xlabel()
     assert widths(ax) == pytest.approx([1.0])
 
 

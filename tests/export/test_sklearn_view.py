@@ -186,8 +186,8 @@ def test_it_cannot_be_trained(model) -> None:
 def test_a_release_that_keeps_nodes_otherwise_is_refused(model, monkeypatch) -> None:
     """What scikit-learn keeps of a node is what we fill in, no more and no less."""
     tree = DecisionTreeClassifier().fit([[0.0], [1.0]], [0, 1]).tree_
-    assert set(tree.__reduce__()[2]["nodes"].dtype.names) == sklearn_view._FIELDS
+    assert set(tree.__reduce__()[2]["nodes"].dtype.names) == sklearn_view._NODE_FIELDS
     assert set(tree.__reduce__()[2]) == {"max_depth", "node_count", "nodes", "values"}
-    monkeypatch.setattr(sklearn_view, "_FIELDS", {"left_child"})
+    monkeypatch.setattr(sklearn_view, "_NODE_FIELDS", {"left_child"})
     with pytest.raises(ParameterError, match="another way"):
         as_sklearn(model)

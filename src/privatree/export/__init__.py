@@ -1,20 +1,20 @@
-"""A released tree in other forms. Nothing is read but what was released.
+"""Exports of a released tree: text, plots, SQL, ONNX and others. They read the released model only.
 
 ::
 
-    _text.py             lines of text
+    _text.py             the tree as indented text
     _rule_sentences.py   one sentence for each leaf
-    _dot.py              a graph for Graphviz
-    _plot.py             a drawing with matplotlib
-    _tree_layout.py      where its boxes stand
-    _budget_plot.py      the privacy budget as bars
-    _budget_path.py      the path where most of it was spent
-    _model_json.py       the text of the model file
-    sql/                 one CASE expression, in the dialect of a database
-    _onnx_graph.py       an ONNX model
-    _sklearn_view.py     a trained tree of scikit-learn, for its own functions and for SHAP
-    _float32.py          numbers that scikit-learn cannot round across a threshold
-    _notebook.py         a model as HTML for a notebook
+    _dot.py              the tree in the language of Graphviz
+    _plot.py             the tree as a matplotlib plot
+    _tree_layout.py      positions of the boxes in that plot
+    _budget_plot.py      the privacy budget as a bar chart
+    _budget_path.py      the path of the tree on which most epsilon was spent
+    _model_json.py       the model as JSON, as in a model file
+    sql/                 the tree as a SQL expression, in the dialect of a database
+    _onnx_graph.py       the model as an ONNX graph
+    _sklearn_view.py     the tree as a fitted scikit-learn tree, for its tools and for SHAP
+    _float32_rounding.py rounding to 32 bits that keeps numbers on their side of each threshold
+    _notebook.py         the model as HTML for a notebook
 """
 
 from privatree._support.lazy_names import lazy_names

@@ -1,4 +1,4 @@
-"""Where epsilon went: the spends along the path whose records paid most."""
+"""The path from the root to a leaf on which most epsilon was spent."""
 
 from __future__ import annotations
 
@@ -10,24 +10,16 @@ import numpy as np
 from privatree.model import Tree
 from privatree.privacy import PrivacyStatement, Spend
 
-_MANY = 10**9
-"""Releases of one spend; from there on they are counted as so many."""
+_MAX_COUNTED_RELEASES = 10**9
+"""A spend with more releases counts as this many, so that its cost is a finite float."""
 
 
 @dataclass(frozen=True)
 class PathSpend:
-    """What the records of a path paid for one thing.
+    """Equal spends at one node of a path, added up.
 
-    Parameters
-    ----------
-    purpose, mechanism : str
-        What for, and by which mechanism.
-    depth : int or None
-        At how many splits below the root; None if it was for the whole tree.
-    epsilon : float
-        All of it, for the neighbours of the statement: a record that is replaced pays twice.
-    releases : int
-        How many, at the same cost each.
+    `depth` is the number of splits above the node, or None if the spend is for the whole tree.
+    `epsilon` is the cost of all `releases` together. A replaced record pays twice.
     """
 
     purpose: str
@@ -37,39 +29,29 @@ class PathSpend:
     releases: int
 
 
-def dearest_path(tree: Tree, privacy: PrivacyStatement) -> tuple[PathSpend, ...]:
-    """The spends along the path from the root that add up to most, in order.
-
-    Parameters
-    ----------
-    tree : Tree
-        Whose nodes the spends name.
-    privacy : PrivacyStatement
-        With the spends; equal ones at one node are put together.
-    """
+def costliest_path_spends(tree: Tree, privacy: PrivacyStatement) -> tuple[PathSpend, ...]:
+    """Return the spends on the path with the largest total epsilon, from the root downwards."""
     times = 2 if privacy.neighbours == "replace" else 1
 
     def cost(spend: Spend) -> float:
-        return times * min(spend.times, _MANY) * float(spend.epsilon)
+        return times * min(spend.times, _MAX_COUNTED_RELEASES) * float(spend.epsilon)
 
     spent = np.zeros(tree.n_nodes)
     for spend in privacy.spends:
         spent[spend.node or 0] += cost(spend)
     (path,) = tree.paths([int(np.argmax(tree.path_sums(spent)))])
-    depth = {node: place for place, node in enumerate(path)}
+    depths: dict[int | None, int] = {node: depth for depth, node in enumerate(path)}
+    depths[None] = -1  # spends for the whole tree come first
+    on_path = [spend for spend in privacy.spends if spend.node in depths]
 
-    def order(spend: Spend) -> int:
-        return -1 if spend.node is None else depth[spend.node]
+    def group_key(spend: Spend) -> tuple[str, str, int, float]:
+        return spend.purpose, spend.mechanism, depths[spend.node], float(spend.epsilon)
 
-    on_path = [spend for spend in privacy.spends if spend.node is None or spend.node in depth]
     found = []
-    for (purpose, mechanism, node, _), group in groupby(sorted(on_path, key=order), _kind):
-        alike = list(group)
-        epsilon, releases = sum(map(cost, alike)), sum(spend.times for spend in alike)
-        level = None if node is None else depth[node]
+    on_path.sort(key=lambda spend: depths[spend.node])
+    for (purpose, mechanism, depth, _), group in groupby(on_path, group_key):
+        equal = list(group)
+        epsilon, releases = sum(map(cost, equal)), sum(spend.times for spend in equal)
+        level = None if depth < 0 else depth
         found.append(PathSpend(purpose, mechanism, level, epsilon, releases))
     return tuple(found)
-
-
-def _kind(spend: Spend) -> tuple[str, str, int | None, float]:
-    return spend.purpose, spend.mechanism, spend.node, float(spend.epsilon)

@@ -1,4 +1,4 @@
-"""Where epsilon went, as a plot. matplotlib is an extra: it is loaded when something is drawn."""
+"""The privacy budget as a bar chart. matplotlib is an extra, and is imported when it is used."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from privatree._support.plot_style import BLUE, GREEN, GREY, ORANGE, VERMILION, new_axes
 from privatree.errors import ParameterError
-from privatree.export._budget_path import PathSpend, dearest_path
+from privatree.export._budget_path import PathSpend, costliest_path_spends
 from privatree.model import released_model
 from privatree.privacy import PrivacyStatement, shown_amount
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_MAX_ROWS = 30
-_MAX_NAME_LENGTH = 60  # letters
-_REST = 1e-9  # of epsilon: less than this is rounding
-_COLOURS = {
+_MAX_BARS = 30
+_MAX_NAME_LENGTH = 60  # characters
+_ROUNDING = 1e-9  # share of epsilon that counts as a rounding error
+_MECHANISM_COLOURS = {
     **dict.fromkeys(("geometric", "truncated geometric", "laplace", "gaussian"), ORANGE),
     **dict.fromkeys(("exponential", "permute-and-flip"), BLUE),
     "joint exponential quantiles": GREEN,
@@ -26,19 +26,19 @@ _COLOURS = {
 
 
 def plot_budget(model: Any, ax: Axes | None = None) -> Axes:
-    """Draw where epsilon went: what the records that paid most paid for, one below the other.
+    """Draw which steps of a training spent how much of epsilon.
 
     Parameters
     ----------
-    model : Model or trained classifier
-        Whose privacy statement to draw.
+    model : Model or fitted classifier
+        Model whose privacy statement is drawn.
     ax : matplotlib axes, optional
-        Where to draw; by default on a new figure.
+        Axes to draw on. By default a new figure is made.
 
     Returns
     -------
     matplotlib axes
-        With the drawing.
+        The axes with the bars.
 
     Raises
     ------
@@ -47,67 +47,78 @@ def plot_budget(model: Any, ax: Axes | None = None) -> Axes:
 
     Notes
     -----
-    A record is on one path of the tree only, so what counts is the path whose spends add up to
-    most. Each bar begins where the one above it ends; the last one ends at the epsilon of the
-    statement. Noisy counts are orange, choices (of splits and labels) blue, quantiles green, what
-    was not spent hatched. Where a publication claims another epsilon, it is drawn as a
-    line of its own. Where the statement has leaks, epsilon is infinite, and the title says that
-    the bars bound nothing. Only the released statement is read.
+    A record is on one path of the tree only, so the bars show the path with the largest total. Each
+    bar begins where the bar above it ends, and the last bar ends at the epsilon of the statement.
+    Noisy counts are orange, choices of splits and labels blue, and quantiles green. Unspent epsilon
+    is hatched. A dashed line shows the epsilon that a publication claims, if there is such a claim.
+    If the statement has leaks, epsilon is infinite, and the title says that the bars bound nothing.
+
+    Examples
+    --------
+    >>> from privatree import PrivaTreeClassifier, datasets
+    >>> X, y, schema = datasets.load("breast-w")
+    >>> model = PrivaTreeClassifier(epsilon=1, max_depth=1, schema=schema, random_state=0)
+    >>> ax = plot_budget(model.fit(X, y))
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['number of records', 'level 1: last level with labels']
     """
     released = released_model(model)
     privacy = released.privacy_
-    rows = _rows(dearest_path(released.tree_, privacy), privacy)
-    total = sum(row.epsilon for row in rows)
+    bars = _budget_bars(costliest_path_spends(released.tree_, privacy), privacy)
+    total = sum(bar.epsilon for bar in bars)
     if not math.isfinite(total):
-        raise ParameterError("the spends of a statement must have a finite sum to be drawn.")
+        raise ParameterError(
+            "the spends of the privacy statement must have a finite sum, got infinity. "
+            "This statement cannot be drawn."
+        )
     if ax is None:
-        ax = new_axes(8.0, 1.4 + 0.36 * max(1, len(rows)))
-    _draw_bars(ax, rows, total)
-    _draw_limits(ax, privacy, total)
-    _set_labels(ax, rows, privacy)
+        ax = new_axes(8.0, 1.4 + 0.36 * max(1, len(bars)))
+    _draw_budget_bars(ax, bars, total)
+    _draw_epsilon_lines(ax, privacy, total)
+    _label_budget_axes(ax, bars, privacy)
     return ax
 
 
-def _rows(spends: tuple[PathSpend, ...], privacy: PrivacyStatement) -> list[PathSpend]:
-    """What is drawn: not too many spends, and what was left of epsilon."""
-    rows, more = list(spends[:_MAX_ROWS]), spends[_MAX_ROWS:]
+def _budget_bars(spends: tuple[PathSpend, ...], privacy: PrivacyStatement) -> list[PathSpend]:
+    """Merge the spends beyond the maximum into one bar, and add a bar for unspent epsilon."""
+    bars, more = list(spends[:_MAX_BARS]), spends[_MAX_BARS:]
     if more:
         rest = sum(spend.epsilon for spend in more)
-        rows.append(PathSpend(f"{len(more)} more spends", "", None, rest, len(more)))
-    left = privacy.epsilon - sum(row.epsilon for row in rows)
-    if math.isfinite(left) and left > _REST * privacy.epsilon:
-        rows.append(PathSpend("not spent", "", None, left, 0))
-    return rows
+        bars.append(PathSpend(f"{len(more)} more spends", "", None, rest, len(more)))
+    left = privacy.epsilon - sum(bar.epsilon for bar in bars)
+    if math.isfinite(left) and left > _ROUNDING * privacy.epsilon:
+        bars.append(PathSpend("not spent", "", None, left, 0))
+    return bars
 
 
-def _draw_bars(ax: Axes, rows: list[PathSpend], total: float) -> None:
+def _draw_budget_bars(ax: Axes, bars: list[PathSpend], total: float) -> None:
     begin = 0.0
-    for place, row in enumerate(rows):
-        colour = _COLOURS.get(row.mechanism, GREY)
+    for place, bar in enumerate(bars):
+        colour = _MECHANISM_COLOURS.get(bar.mechanism, GREY)
         ax.barh(
             place,
-            row.epsilon,
+            bar.epsilon,
             left=begin,
             height=0.62,
-            color=colour if row.releases else "none",
+            color=colour if bar.releases else "none",
             edgecolor=colour,
-            hatch=None if row.releases else "////",
+            hatch=None if bar.releases else "////",
             zorder=2,
         )
-        end = begin + row.epsilon
-        if place + 1 < len(rows):
+        end = begin + bar.epsilon
+        if place + 1 < len(bars):
             ax.plot([end, end], [place, place + 1], color=GREY, linewidth=0.8, zorder=1)
         ax.text(
             1.02,
             place,
-            f"{row.epsilon:.3g}  ({row.epsilon / total:.1%})",
+            f"{bar.epsilon:.3g}  ({bar.epsilon / total:.1%})",
             transform=ax.get_yaxis_transform(),
             va="center",
         )
         begin = end
 
 
-def _draw_limits(ax: Axes, privacy: PrivacyStatement, total: float) -> None:
+def _draw_epsilon_lines(ax: Axes, privacy: PrivacyStatement, total: float) -> None:
     limits = [("epsilon", privacy.epsilon, "-", "black")]
     if privacy.claimed_epsilon is not None:
         limits.append(("claimed", privacy.claimed_epsilon, "--", VERMILION))
@@ -128,23 +139,25 @@ def _draw_limits(ax: Axes, privacy: PrivacyStatement, total: float) -> None:
         )
 
 
-def _set_labels(ax: Axes, rows: list[PathSpend], privacy: PrivacyStatement) -> None:
+def _label_budget_axes(ax: Axes, bars: list[PathSpend], privacy: PrivacyStatement) -> None:
     names = []
-    for row in rows:
-        many = f" × {row.releases}" if row.releases > 1 and row.mechanism else ""
-        where = "" if row.depth is None else f"level {row.depth + 1}: "
-        names.append(where + shorten(row.purpose, _MAX_NAME_LENGTH, placeholder=" …") + many)
-    ax.set_yticks(range(len(rows)), names, parse_math=False, usetex=False)
+    for bar in bars:
+        many = f" × {bar.releases}" if bar.releases > 1 and bar.mechanism else ""
+        where = "" if bar.depth is None else f"level {bar.depth + 1}: "
+        names.append(where + shorten(bar.purpose, _MAX_NAME_LENGTH, placeholder=" …") + many)
+    ax.set_yticks(range(len(bars)), names, parse_math=False, usetex=False)
     ax.tick_params(axis="y", length=0)
-    ax.set_ylim(max(1, len(rows)) - 0.45, -0.55)  # the first on top
+    ax.set_ylim(max(1, len(bars)) - 0.45, -0.55)  # the first bar on top
     ax.spines[["top", "right", "left"]].set_visible(False)
-    twice = ", a replaced record paying twice" if privacy.neighbours == "replace" else ""
+    twice = " (a replaced record pays twice)" if privacy.neighbours == "replace" else ""
     ax.set_xlabel(f"epsilon, added up along the path that paid most{twice}")
-    pad = 20 if privacy.claimed_epsilon is None else 32  # above the names of the lines
-    ax.set_title(_title(privacy), pad=pad, fontsize="medium", parse_math=False, usetex=False)
+    pad = 20 if privacy.claimed_epsilon is None else 32  # leaves room for the names of the lines
+    ax.set_title(
+        _budget_plot_title(privacy), pad=pad, fontsize="medium", parse_math=False, usetex=False
+    )
 
 
-def _title(privacy: PrivacyStatement) -> str:
+def _budget_plot_title(privacy: PrivacyStatement) -> str:
     learner = shorten(privacy.learner, _MAX_NAME_LENGTH, placeholder=" …")
     if not math.isinf(privacy.epsilon):
         return f"{learner}: where epsilon {shown_amount(privacy.epsilon)} went"

@@ -1,4 +1,4 @@
-"""A tree in the language of Graphviz, which draws it."""
+"""A tree in the DOT language of Graphviz."""
 
 from __future__ import annotations
 
@@ -9,38 +9,35 @@ from privatree._support.plot_style import CLASS_COLOURS, tint
 from privatree.export._text import node_texts
 from privatree.model import released_tree
 
-_LINE = 40  # letters
+_MAX_LINE_LENGTH = 40  # characters
 
 
 def export_dot(model: Any) -> str:
-    """Write a tree in the language of Graphviz.
+    """Write a tree in the DOT language of Graphviz.
 
     Parameters
     ----------
     model : Tree, Model or fitted classifier
-        Whose tree to write.
+        Model whose tree is written.
 
     Returns
     -------
     str
-        A graph with the questions and answers of :func:`privatree.export.export_text`. A leaf has
-        the colour of the class that it predicts. ``dot -Tsvg tree.dot -o tree.svg`` draws it.
+        A graph with the questions and predictions of :func:`privatree.export.export_text`. Each
+        leaf has the colour of its class. ``dot -Tsvg tree.dot -o tree.svg`` draws the graph.
 
     Examples
     --------
-    >>> from privatree.schema import Numeric, Schema
-    >>> from privatree.model import TreeBuilder
-    >>> builder = TreeBuilder(Schema({"age": Numeric(17, 90, integer=True)}, ["no", "yes"]))
-    >>> young, old = builder.split_numeric(builder.root, 0, 37.4)
-    >>> builder.leaf(young, 0)
-    >>> builder.leaf(old, 1)
-    >>> print(export_dot(builder.build()))
+    >>> from privatree import PrivaTreeClassifier, datasets
+    >>> X, y, schema = datasets.load("breast-w")
+    >>> model = PrivaTreeClassifier(epsilon=1, max_depth=1, schema=schema, random_state=0)
+    >>> print(export_dot(model.fit(X, y)))
     digraph privatree {
       node [shape=box, style="rounded,filled", fillcolor="#F2F2F2", fontname="sans-serif"]
       edge [fontname="sans-serif"]
-      0 [label="age <= 37"]
-      1 [label="predict no", fillcolor="#B8D8E9"]
-      2 [label="predict yes", fillcolor="#F8E4B8"]
+      0 [label="Cell_Shape_Uniformity <= 3"]
+      1 [label="predict benign", fillcolor="#B8D8E9"]
+      2 [label="predict malignant", fillcolor="#F8E4B8"]
       0 -> 1 [label="yes"]
       0 -> 2 [label="no"]
     }
@@ -50,9 +47,9 @@ def export_dot(model: Any) -> str:
     for node, text in enumerate(node_texts(tree)):
         if tree.feature[node] < 0:
             colour = tint(CLASS_COLOURS[tree.label[node] % len(CLASS_COLOURS)], 0.28)
-            nodes.append(f'{node} [label={_quoted(text)}, fillcolor="{colour}"]')
+            nodes.append(f'{node} [label={_dot_label(text)}, fillcolor="{colour}"]')
         else:
-            nodes.append(f"{node} [label={_quoted(text)}]")
+            nodes.append(f"{node} [label={_dot_label(text)}]")
             edges.append(f'{node} -> {tree.left[node]} [label="yes"]')
             edges.append(f'{node} -> {tree.right[node]} [label="no"]')
     style = [
@@ -63,9 +60,9 @@ def export_dot(model: Any) -> str:
     return "\n".join(["digraph privatree {", *lines, "}"])
 
 
-def _quoted(text: str) -> str:
-    """A label that Graphviz shows as it is: it reads backslashes and HTML's entities."""
-    lines = textwrap.wrap(text, _LINE, break_long_words=False, drop_whitespace=False,
+def _dot_label(text: str) -> str:
+    """Quote a label. Graphviz would otherwise interpret backslashes and HTML entities."""
+    lines = textwrap.wrap(text, _MAX_LINE_LENGTH, break_long_words=False, drop_whitespace=False,
                           break_on_hyphens=False)  # fmt: skip
     escaped = (
         line.replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;") for line in lines

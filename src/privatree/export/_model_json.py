@@ -1,4 +1,4 @@
-"""A model as JSON: the text of its file."""
+"""A model as JSON: the text of a model file."""
 
 from __future__ import annotations
 
@@ -13,17 +13,26 @@ def export_json(model: Any) -> str:
     Parameters
     ----------
     model : Model or fitted classifier
-        What to write.
+        Model to write.
 
     Returns
     -------
     str
-        What ``save`` writes into a file and :func:`privatree.load` reads, with a line break at the
-        end: classes, schema, the tree as a list of nodes, and the privacy statement.
+        The text that ``save`` writes to a file and :func:`privatree.load` reads: classes, schema,
+        the tree as a list of nodes, and the privacy statement. It ends with a line break.
 
     Raises
     ------
     ModelFormatError
-        If it would be larger than what :func:`privatree.load` reads.
+        If the text would be larger than :func:`privatree.load` accepts.
+
+    Examples
+    --------
+    >>> import json
+    >>> from privatree import PrivaTreeClassifier, datasets
+    >>> X, y, schema = datasets.load("breast-w")
+    >>> model = PrivaTreeClassifier(epsilon=1, max_depth=1, schema=schema, random_state=0)
+    >>> json.loads(export_json(model.fit(X, y)))["classes"]
+    ['benign', 'malignant']
     """
     return released_model(model).to_json()

@@ -1,15 +1,15 @@
-"""A tree as an ONNX model, whose predictions are those of ``predict`` to the last bit.
+"""A model as an ONNX graph, whose predictions equal those of ``predict`` to the last bit.
 
-The graph: text and number categories become their codes (LabelEncoder), and codes become a 0 or 1
-for each question about them (Gather); beside the numeric columns they are the input of one tree
-with double thresholds (TreeEnsembleRegressor), whose result is the position of a leaf; label and
-probabilities are looked up by it (Gather). onnx is an extra: it is loaded when a model is exported.
+LabelEncoder turns categories into codes, and Gather turns codes into a 0 or 1 for each question.
+These columns and the numeric columns are the input of one TreeEnsembleRegressor with double
+thresholds, whose output is the position of a leaf. Gather then looks up the leaf's label and
+probabilities. onnx is an extra, and is imported when it is used.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 from privatree._support.extras import missing_extra
 from privatree.errors import ParameterError
 from privatree.model import Tree, released_model
-from privatree.schema import Categorical, Label, Schema
+from privatree.schema import Categorical, Label
 
-STATEMENT = "privatree.privacy"
-"""The key of the model's metadata whose value is the privacy statement as JSON."""
+_STATEMENT_KEY = "privatree.privacy"
+"""Metadata key of the privacy statement, which is stored as JSON."""
 
-_IR_VERSION, _OPSET, _ML_OPSET = 8, 18, 4  # what LabelEncoder on doubles needs, and no newer
+_IR_VERSION, _OPSET, _ML_OPSET = 8, 18, 4  # the oldest with LabelEncoder on doubles
 _ML = "ai.onnx.ml"
+_OUTPUTS = ("label", "probabilities")
 _MIN_INT, _MAX_INT = -(2**63), 2**63 - 1
 
 
@@ -34,42 +35,40 @@ def export_onnx(model: Any) -> bytes:
     Parameters
     ----------
     model : Model or fitted classifier
-        What to write.
+        Model to write.
 
     Returns
     -------
     bytes
-        The content of an ``.onnx`` file. Its inputs are the columns of the schema by their names,
-        each of shape (records, 1): strings for categories that are text, doubles for all else. Its
-        outputs are ``label``, of shape (records,), and ``probabilities``, of shape (records,
-        classes); an underscore is added to one that a column is named like. The metadata has the
-        privacy statement as JSON, under ``privatree.privacy``.
+        Content of an ``.onnx`` file. The inputs are the columns of the schema, each of shape
+        (records, 1): strings for text categories, doubles for all other columns. The outputs are
+        ``label`` of shape (records,) and ``probabilities`` of shape (records, classes). If a column
+        has the name of an output, an underscore is added to the output. The metadata has the
+        privacy statement as JSON under the key ``privatree.privacy``.
 
     Raises
     ------
     ParameterError
-        If onnx is not installed, or a name, category or label cannot be written: a column without
-        a name, or a number that neither 64-bit integers nor doubles have.
+        If onnx is not installed, a column has an empty name, or a category or label is a number
+        that is neither a 64-bit integer nor a double.
 
     Notes
     -----
-    A missing number is NaN, and so is a missing category if categories are numbers or booleans
-    (which are 1 and 0). A missing text is any text that is not a category, such as the empty one.
-    Only where number categories are whole and beyond doubles is the input of 64-bit integers, of
-    which any other one is missing.
+    Pass a missing number as NaN. Pass a missing category as NaN if the categories are numbers or
+    booleans (1 and 0), and as any other text, such as the empty text, if they are text. If some
+    number categories are integers that doubles cannot represent, the input has 64-bit integers, and
+    any integer that is not a category counts as missing.
 
     Examples
     --------
-    With onnxruntime, from a pandas frame::
-
-        session = onnxruntime.InferenceSession(export_onnx(model))
-        feeds = {
-            column.name: frame[[column.name]].to_numpy(
-                dtype=str if column.type == "tensor(string)" else float
-            )
-            for column in session.get_inputs()
-        }
-        label, probabilities = session.run(None, feeds)
+    >>> import onnxruntime
+    >>> from privatree import PrivaTreeClassifier, datasets
+    >>> X, y, schema = datasets.load("breast-w")
+    >>> model = PrivaTreeClassifier(epsilon=1, max_depth=1, schema=schema, random_state=0)
+    >>> session = onnxruntime.InferenceSession(export_onnx(model.fit(X, y)))
+    >>> feeds = {name: X[[name]][:2].to_numpy(dtype=float) for name in X}  # text: dtype=str
+    >>> session.run(["label"], feeds)
+    [array(['benign', 'malignant'], dtype=object)]
     """
     released = released_model(model)
     try:
@@ -78,7 +77,7 @@ def export_onnx(model: Any) -> bytes:
         raise missing_extra("ONNX needs onnx", "onnx") from error
     from privatree import __version__
 
-    graph = _Graph(released.tree_).finished()
+    graph = _TreeGraph(released.tree_).build_graph()
     written = helper.make_model(
         graph,
         ir_version=_IR_VERSION,
@@ -86,30 +85,38 @@ def export_onnx(model: Any) -> bytes:
         producer_name="privatree",
         producer_version=__version__,
     )
-    helper.set_model_props(written, {STATEMENT: json.dumps(released.privacy_.to_dict())})
+    helper.set_model_props(written, {_STATEMENT_KEY: json.dumps(released.privacy_.to_dict())})
     checker.check_model(written, full_check=True)
     return bytes(written.SerializeToString())
 
 
-class _Graph:
-    """The graph of a tree, put together node by node."""
+class _TreeGraph:
+    """Builder of the ONNX graph of a tree. Its helpers return the names of ONNX values."""
 
     def __init__(self, tree: Tree) -> None:
         from onnx import NodeProto, TensorProto
 
         self.tree = tree
         self.features = list(tree.schema.features.items())
-        _check_names(tree.schema)
-        self.prefix = _unlike("privatree", [*tree.schema.names, "label", "probabilities"])
-        self.nodes, self.tensors = list[NodeProto](), list[TensorProto]()
+        if "" in tree.schema.features:
+            raise ParameterError(
+                "ONNX needs column names of at least one character, got an empty name. "
+                "Rename the column."
+            )
+        self.prefix = "privatree"
+        while any(n.startswith(self.prefix) for n in (*tree.schema.names, *_OUTPUTS)):
+            self.prefix += "_"
+        self.nodes, self.constants = list[NodeProto](), list[TensorProto]()
 
-    def finished(self) -> Any:
-        """The graph with its inputs and outputs."""
+    def build_graph(self) -> Any:
         from onnx import helper
 
-        outputs = [_free(name, self.tree.schema) for name in ("label", "probabilities")]
+        outputs = list(_OUTPUTS)
+        for i in range(len(outputs)):
+            while outputs[i] in self.tree.schema.features:
+                outputs[i] += "_"
         leaves = self.tree.leaves
-        leaf = self._position_of_leaf(leaves)
+        leaf = self._add_tree(leaves)
         labels = _label_array(self.tree.schema.classes)
         if self.tree.probability is not None:
             shares = self.tree.probability[leaves]
@@ -118,37 +125,38 @@ class _Graph:
             shares[np.arange(len(leaves)), self.tree.label[leaves]] = 1.0
         tables = labels[self.tree.label[leaves]], shares
         for output, table in zip(outputs, tables, strict=True):
-            self._add("Gather", [self._tensor(table), leaf], [output], axis=0)
+            self._add_node("Gather", [self._add_constant(table), leaf], [output], axis=0)
         return helper.make_graph(
             self.nodes,
             "privatree",
-            [_value(name, _input_type(feature), 1) for name, feature in self.features],
+            [_graph_value(name, _input_type(feature), 1) for name, feature in self.features],
             [
-                _value(name, table.dtype, *table.shape[1:])
+                _graph_value(name, table.dtype, *table.shape[1:])
                 for name, table in zip(outputs, tables, strict=True)
             ],
-            initializer=self.tensors,
+            initializer=self.constants,
         )
 
-    def _position_of_leaf(self, leaves: NDArray[np.intp]) -> str:
-        """The value that says which of the leaves each record comes to."""
-        if self.tree.n_nodes == 1:
-            shape = self._add("Shape", [self.features[0][0]], start=0, end=1)
-            return self._add("ConstantOfShape", [shape], value=self._zero())
+    def _add_tree(self, leaves: NDArray[np.intp]) -> str:
+        """Add the tree. Its output is the position of each record's leaf among the leaves."""
         from onnx import TensorProto, numpy_helper
 
-        columns, column_of = self._columns()
-        inside = self.tree.feature >= 0
-        found = self._add(
+        if self.tree.n_nodes == 1:
+            shape = self._add_node("Shape", [self.features[0][0]], start=0, end=1)
+            zero = numpy_helper.from_array(np.array([0]))
+            return self._add_node("ConstantOfShape", [shape], value=zero)
+        columns, column_of = self._add_columns()
+        is_split = self.tree.feature >= 0
+        found = self._add_node(
             "TreeEnsembleRegressor",
-            [self._add("Concat", columns, axis=1)],
+            [self._add_node("Concat", columns, axis=1)],
             domain=_ML,
             n_targets=1,
             nodes_treeids=[0] * self.tree.n_nodes,
             nodes_nodeids=list(range(self.tree.n_nodes)),
-            nodes_modes=np.where(inside, "BRANCH_LEQ", "LEAF").tolist(),
+            nodes_modes=np.where(is_split, "BRANCH_LEQ", "LEAF").tolist(),
             nodes_featureids=column_of,
-            # A question about categories has been answered: 0 is yes, 1 is no.
+            # The column of a question about categories is 0 for yes and 1 for no.
             nodes_values_as_tensor=numpy_helper.from_array(
                 np.where(np.isnan(self.tree.threshold), 0.5, self.tree.threshold)
             ),
@@ -156,17 +164,17 @@ class _Graph:
                 int(position >= 0 and self.tree.missing_goes_left(node))
                 for node, position in enumerate(self.tree.feature.tolist())
             ],
-            nodes_truenodeids=np.where(inside, self.tree.left, 0).tolist(),
-            nodes_falsenodeids=np.where(inside, self.tree.right, 0).tolist(),
+            nodes_truenodeids=np.where(is_split, self.tree.left, 0).tolist(),
+            nodes_falsenodeids=np.where(is_split, self.tree.right, 0).tolist(),
             target_treeids=[0] * len(leaves),
             target_nodeids=leaves.tolist(),
             target_ids=[0] * len(leaves),
             target_weights_as_tensor=numpy_helper.from_array(np.arange(float(len(leaves)))),
         )
-        return self._as_list(self._add("Cast", [found], to=TensorProto.INT64))
+        return self._squeeze(self._add_node("Cast", [found], to=TensorProto.INT64))
 
-    def _columns(self) -> tuple[list[str], list[int]]:
-        """What the tree is asked about: values of so many columns, and for each node its column."""
+    def _add_columns(self) -> tuple[list[str], list[int]]:
+        """Add the input columns of the tree, and return them with the column of each node."""
         values, n_columns = list[str](), 0
         column_of = [0] * self.tree.n_nodes
         for position, nodes in self.tree.splits_by_feature().items():
@@ -176,7 +184,9 @@ class _Graph:
                 different = {mask.tobytes(): mask for mask in masks.values()}
                 place = {key: n_columns + i for i, key in enumerate(different)}
                 column_of_node = {node: place[mask.tobytes()] for node, mask in masks.items()}
-                values.append(self._answers(name, feature, np.column_stack([*different.values()])))
+                values.append(
+                    self._add_answers(name, feature, np.column_stack([*different.values()]))
+                )
                 n_columns += len(different)
             else:
                 column_of_node = dict.fromkeys(nodes, n_columns)
@@ -186,88 +196,56 @@ class _Graph:
                 column_of[node] = column
         return values, column_of
 
-    def _answers(self, name: str, feature: Categorical, tables: NDArray[np.bool_]) -> str:
-        """For each of some tables, of which categories go right, whether a record's does."""
-        from onnx import TensorProto
+    def _add_answers(self, name: str, feature: Categorical, goes_right: NDArray[np.bool_]) -> str:
+        """Add a 0 or 1 for each question. `goes_right` has a row per category."""
+        from onnx import TensorProto, numpy_helper
 
-        codes = list(range(len(feature.categories)))
-        if _input_type(feature) == np.dtype(object):
-            code = self._add(
-                "LabelEncoder",
-                [name],
-                domain=_ML,
-                keys_strings=[str(category) for category in feature.categories],
-                values_int64s=codes,
-                default_int64=feature.missing_place,
-            )
+        codes = np.arange(len(feature.categories))
+        dtype, missing = _input_type(feature), feature.missing_place
+        if dtype == np.dtype(object):
+            encoding: dict[str, Any] = {
+                "keys_strings": [str(category) for category in feature.categories],
+                "values_int64s": codes.tolist(),
+                "default_int64": missing,
+            }
         else:
-            from onnx import numpy_helper
+            arrays = {
+                "keys_tensor": np.array(feature.categories, dtype=dtype),
+                "values_tensor": codes,
+                "default_tensor": np.array([missing]),
+            }
+            encoding = {key: numpy_helper.from_array(array) for key, array in arrays.items()}
+        code = self._add_node("LabelEncoder", [name], domain=_ML, **encoding)
+        answers = self._add_node(
+            "Gather", [self._add_constant(goes_right), self._squeeze(code)], axis=0
+        )
+        return self._add_node("Cast", [answers], to=TensorProto.DOUBLE)
 
-            keys = np.array(feature.categories, dtype=_input_type(feature))
-            code = self._add(
-                "LabelEncoder",
-                [name],
-                domain=_ML,
-                keys_tensor=numpy_helper.from_array(keys),
-                values_tensor=numpy_helper.from_array(np.array(codes)),
-                default_tensor=numpy_helper.from_array(np.array([feature.missing_place])),
-            )
-        answers = self._add("Gather", [self._tensor(tables), self._as_list(code)], axis=0)
-        return self._add("Cast", [answers], to=TensorProto.DOUBLE)
-
-    # --- parts ------------------------------------------------------------------------------
-
-    def _add(
-        self, kind: str, inputs: list[str], outputs: list[str] | None = None, **how: Any
+    def _add_node(
+        self, kind: str, inputs: list[str], outputs: list[str] | None = None, **attributes: Any
     ) -> str:
-        """Add a node; the name of what it computes."""
         from onnx import helper
 
         names = outputs or [f"{self.prefix}_value_{len(self.nodes)}"]
-        self.nodes.append(helper.make_node(kind, inputs, names, **how))
+        self.nodes.append(helper.make_node(kind, inputs, names, **attributes))
         return names[0]
 
-    def _tensor(self, values: NDArray[Any]) -> str:
-        """Add a constant; its name."""
+    def _add_constant(self, values: NDArray[Any]) -> str:
         from onnx import numpy_helper
 
-        name = f"{self.prefix}_table_{len(self.tensors)}"
-        self.tensors.append(numpy_helper.from_array(values, name))
+        name = f"{self.prefix}_table_{len(self.constants)}"
+        self.constants.append(numpy_helper.from_array(values, name))
         return name
 
-    def _as_list(self, value: str) -> str:
-        """Of shape (records,), not (records, 1)."""
-        return self._add("Squeeze", [value, self._tensor(np.array([1]))])
-
-    def _zero(self) -> Any:
-        from onnx import numpy_helper
-
-        return numpy_helper.from_array(np.array([0]))
+    def _squeeze(self, value: str) -> str:
+        """Change the shape (records, 1) to (records,)."""
+        return self._add_node("Squeeze", [value, self._add_constant(np.array([1]))])
 
 
-# --- names and types ----------------------------------------------------------------------------
+# --- types --------------------------------------------------------------------------------------
 
 
-def _check_names(schema: Schema) -> None:
-    if "" in schema.features:
-        raise ParameterError("ONNX needs names of at least one character, got a column without.")
-
-
-def _unlike(name: str, taken: Iterable[str]) -> str:
-    """A beginning that none of the names has."""
-    while any(other.startswith(name) for other in taken):
-        name += "_"
-    return name
-
-
-def _free(name: str, schema: Schema) -> str:
-    """The name of an output, with an underscore for each column that has it."""
-    while name in schema.features:
-        name += "_"
-    return name
-
-
-def _value(name: str, dtype: np.dtype[Any], *sizes: int) -> Any:
+def _graph_value(name: str, dtype: np.dtype[Any], *sizes: int) -> Any:
     from onnx import helper
 
     kind = helper.np_dtype_to_tensor_dtype(dtype)
@@ -275,7 +253,7 @@ def _value(name: str, dtype: np.dtype[Any], *sizes: int) -> Any:
 
 
 def _input_type(feature: Any) -> np.dtype[Any]:
-    """Text as objects, all else as doubles, or integers where only they are exact."""
+    """Return object for text, else float64, or int64 if only integers are exact."""
     if not isinstance(feature, Categorical):
         return np.dtype(np.float64)
     if isinstance(feature.categories[0], str):
@@ -283,30 +261,25 @@ def _input_type(feature: Any) -> np.dtype[Any]:
     return _number_type("categories", feature.categories)
 
 
-def _label_array(labels: Iterable[Label]) -> NDArray[Any]:
-    listed = list(labels)
-    if isinstance(listed[0], str):
-        return np.array(listed, dtype=object)
-    if isinstance(listed[0], bool):
-        return np.array(listed, dtype=np.bool_)
-    if all(isinstance(label, int) for label in listed):
-        return np.array(listed, dtype=_integer_type("labels", listed))
-    return np.array(listed, dtype=_number_type("labels", listed))
+def _label_array(labels: Sequence[Label]) -> NDArray[Any]:
+    if isinstance(labels[0], str):
+        return np.array(labels, dtype=object)
+    if isinstance(labels[0], bool):
+        return np.array(labels, dtype=np.bool_)
+    all_integers = all(isinstance(label, int) for label in labels)
+    return np.array(labels, dtype=_number_type("labels", labels, prefer_integers=all_integers))
 
 
-def _number_type(what: str, numbers: Iterable[Label]) -> np.dtype[Any]:
-    listed = list(numbers)
-    if all(_is_double(number) for number in listed):
+def _number_type(
+    what: str, numbers: Sequence[Label], *, prefer_integers: bool = False
+) -> np.dtype[Any]:
+    if not prefer_integers and all(_is_double(number) for number in numbers):
         return np.dtype(np.float64)
-    return _integer_type(what, listed)
-
-
-def _integer_type(what: str, numbers: list[Label]) -> np.dtype[Any]:
     if all(isinstance(number, int) and _MIN_INT <= number <= _MAX_INT for number in numbers):
         return np.dtype(np.int64)
     raise ParameterError(
-        f"ONNX needs {what} that are all doubles or all 64-bit integers, got larger or mixed ones. "
-        "Use text instead."
+        f"ONNX needs {what} that are all doubles or all 64-bit integers, got larger or mixed "
+        "numbers. Use text instead."
     )
 
 

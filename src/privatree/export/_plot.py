@@ -1,10 +1,10 @@
-"""A tree as a drawing. matplotlib is an extra: it is loaded when a tree is drawn."""
+"""A tree as a matplotlib plot. matplotlib is an extra, and is imported when it is used."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,19 +12,19 @@ import numpy as np
 from privatree._support.plot_style import CLASS_COLOURS, GREY, missing_matplotlib, new_axes, tint
 from privatree.errors import ParameterError
 from privatree.export._text import name_text, node_texts
-from privatree.export._tree_layout import Box, Layout, layout
+from privatree.export._tree_layout import Box, TreeLayout, lay_out_tree
 from privatree.model import Tree, released_tree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_MAX_LINE_LENGTH = 22  # letters
+_MAX_LINE_LENGTH = 22  # characters
 _MAX_LINES = 6
-_LINE_HEIGHT = 1.4  # of the size of the letters
-_PADDING = 0.1  # inches, between a box and its text
-_NARROWEST = 0.5  # inches
+_LINE_HEIGHT = 1.4  # in font sizes
+_PADDING = 0.1  # inches between a box and its text
+_MIN_BOX_WIDTH = 0.5  # inches
 _MIN_FIGURE, _MAX_FIGURE = 1.0, 100.0  # inches
-_INK = "#1A1A1A"  # on a box, whatever the colour around it
+_TEXT_COLOUR = "#1A1A1A"  # dark on light boxes, also if the figure is dark
 _HIDDEN = "…"
 
 
@@ -33,20 +33,19 @@ def plot_tree(model: Any, ax: Axes | None = None, *, max_depth: int | None = Non
 
     Parameters
     ----------
-    model : Tree, Model or trained classifier
-        Whose tree to draw.
+    model : Tree, Model or fitted classifier
+        Model whose tree is drawn.
     ax : matplotlib axes, optional
-        Where to draw; letters are made smaller until the tree fits. By default on a new figure
-        that is as large as the tree needs, up to 100 inches.
+        Axes to draw on. The font shrinks until the tree fits. By default a new figure is made that
+        is as large as the tree, up to 100 inches.
     max_depth : int, optional
-        How many levels of splits to draw; what is below is shown as "…". All levels by default:
-        beyond some 50 leaves this is hard to read on a screen, though a saved SVG or PDF can be
-        enlarged.
+        Number of levels of splits to draw. Deeper levels are drawn as "…". By default all levels
+        are drawn. More than about 50 leaves are hard to read on a screen; save them as SVG or PDF.
 
     Returns
     -------
     matplotlib axes
-        With the drawing.
+        The axes with the tree.
 
     Raises
     ------
@@ -55,10 +54,18 @@ def plot_tree(model: Any, ax: Axes | None = None, *, max_depth: int | None = Non
 
     Notes
     -----
-    The questions are those of :func:`privatree.export_text`: to the left if the answer is yes, to
-    the right if it is no. Long ones are wrapped; very long ones have "…" before their last word.
-    A leaf has the colour of the class that it predicts, and its probabilities if they were
-    released. Nothing is read but the released tree.
+    The questions are those of :func:`privatree.export_text`. The answer yes is on the left, no on
+    the right. Long questions are wrapped, and very long ones are cut with "…" before the last word.
+    A leaf has the colour of its class, and its probabilities if the model has released them.
+
+    Examples
+    --------
+    >>> from privatree import PrivaTreeClassifier, datasets
+    >>> X, y, schema = datasets.load("breast-w")
+    >>> model = PrivaTreeClassifier(epsilon=1, max_depth=1, schema=schema, random_state=0)
+    >>> ax = plot_tree(model.fit(X, y))
+    >>> [text.get_text() for text in ax.texts[:4]]
+    ['yes', 'no', 'Cell_Shape_Uniformity\\n<= 3', 'benign']
     """
     tree = released_tree(model)
     if max_depth is not None and max_depth < 0:
@@ -67,40 +74,36 @@ def plot_tree(model: Any, ax: Axes | None = None, *, max_depth: int | None = Non
         from matplotlib import rcParams
     except ImportError as error:
         raise missing_matplotlib("plots") from error
-    drawn = _drawn_nodes(tree, max_depth)
+    lines, children = _box_lines_and_children(tree, max_depth)
     font_size = float(rcParams["font.size"])
-    width_of = _measure(font_size)
+    width_of = _line_width_function(font_size)
     sizes = {
         node: (
-            max(_NARROWEST, max(map(width_of, lines)) + 2 * _PADDING),
-            len(lines) * font_size * _LINE_HEIGHT / 72 + 2 * _PADDING,
+            max(_MIN_BOX_WIDTH, max(map(width_of, texts)) + 2 * _PADDING),
+            len(texts) * font_size * _LINE_HEIGHT / 72 + 2 * _PADDING,
         )
-        for node, lines in drawn.lines.items()
+        for node, texts in lines.items()
     }
-    placed = layout(sizes, drawn.children)
+    placed = lay_out_tree(sizes, children)
     if ax is None:
         sides = (min(max(side, _MIN_FIGURE), _MAX_FIGURE) for side in (placed.width, placed.height))
         ax = new_axes(*sides, whole=True)
-    scale = _fit(ax, placed)
-    _draw_edges(ax, drawn, placed, 0.85 * scale * font_size, scale)
-    for node, lines in drawn.lines.items():
-        hidden = tree.feature[node] >= 0 and node not in drawn.children
+    scale = _fit_axes(ax, placed)
+    _draw_edges(ax, children, placed, 0.85 * scale * font_size, scale)
+    for node, texts in lines.items():
+        hidden = tree.feature[node] >= 0 and node not in children
         _draw_box(ax, tree, node, placed.boxes[node], scale, hidden=hidden)
-        _write(ax, placed.boxes[node], "\n".join(lines), scale * font_size)
+        _draw_box_text(ax, placed.boxes[node], "\n".join(texts), scale * font_size)
     return ax
 
 
-# --- what is drawn ------------------------------------------------------------------------------
+# --- texts of the boxes -------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Drawn:
-    lines: dict[int, list[str]]
-    """What is written in each box, by its node."""
-    children: dict[int, tuple[int, int]]
-
-
-def _drawn_nodes(tree: Tree, max_depth: int | None) -> _Drawn:
+def _box_lines_and_children(
+    tree: Tree, max_depth: int | None
+) -> tuple[dict[int, list[str]], dict[int, tuple[int, int]]]:
+    """Return the lines of text in each box, and the children of each drawn split, by node."""
     texts = node_texts(tree)
     lines, children = dict[int, list[str]](), dict[int, tuple[int, int]]()
     depth, levels = tree.depths(), tree.depth if max_depth is None else max_depth
@@ -110,23 +113,23 @@ def _drawn_nodes(tree: Tree, max_depth: int | None) -> _Drawn:
         elif depth[node] == levels:
             lines[node] = [_HIDDEN]
         else:
-            lines[node] = _wrapped(texts[node])
+            lines[node] = _wrap_box_text(texts[node])
             children[node] = tree.children(node)
-    return _Drawn(lines, children)
+    return lines, children
 
 
 def _leaf_lines(tree: Tree, node: int, text: str) -> list[str]:
-    """The label, and below it the probabilities, as in the text of the whole tree."""
+    """Return the label, and below it the probabilities that the text of the leaf has."""
     label = name_text(tree.schema.classes[tree.label[node]])
     shares = text.removeprefix(f"predict {label}").removeprefix(" (").removesuffix(")")
     each = shares.replace("%, ", "%\n").split("\n") if shares else []
-    return [line for part in (label, *each) for line in _wrapped(part)]
+    return [line for part in (label, *each) for line in _wrap_box_text(part)]
 
 
-def _wrapped(text: str) -> list[str]:
-    """Lines of a text, broken at single spaces; within a word only if it is longer than a line.
+def _wrap_box_text(text: str) -> list[str]:
+    """Break a text at spaces, and inside a word only if the word is longer than a line.
 
-    A very long text keeps its beginning and its last word: a threshold, or the last category.
+    A very long text keeps its beginning and its last word, which is a threshold or a category.
     """
     words = [
         word[start : start + _MAX_LINE_LENGTH]
@@ -147,34 +150,30 @@ def _wrapped(text: str) -> list[str]:
 # --- drawing ------------------------------------------------------------------------------------
 
 
-def _measure(font_size: float) -> Callable[[str], float]:
-    """A function for the width of a line, in inches."""
+def _line_width_function(font_size: float) -> Callable[[str], float]:
+    """Return a function that gives the width of a line of text in inches."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import TextToPath
 
-    known = dict[str, float]()
-    letters, font = TextToPath(), FontProperties(size=font_size)
+    text_path, font = TextToPath(), FontProperties(size=font_size)
 
-    def width(line: str) -> float:
-        if line not in known:
-            with warnings.catch_warnings():  # of missing letters: drawing them warns as well
-                warnings.simplefilter("ignore")
-                known[line] = (
-                    letters.get_text_width_height_descent(line, font, ismath=False)[0] / 72
-                )
-        return known[line]
+    @cache
+    def line_width(line: str) -> float:
+        with warnings.catch_warnings():  # about missing glyphs: drawing the text warns again
+            warnings.simplefilter("ignore")
+            return text_path.get_text_width_height_descent(line, font, ismath=False)[0] / 72
 
-    return width
+    return line_width
 
 
-def _fit(ax: Axes, placed: Layout) -> float:
-    """Make an inch of the layout a unit of the axes; how much smaller it has to become to fit."""
+def _fit_axes(ax: Axes, placed: TreeLayout) -> float:
+    """Set the limits of the axes to the layout, and return the scale at which the layout fits."""
     ax.set_axis_off()
     figure = ax.get_figure(root=True)
     if figure is None:
         raise ParameterError("ax must be on a figure.", "ax")
     if figure.get_layout_engine() is not None:
-        figure.draw_without_rendering()  # only then the size of the axes is known
+        figure.draw_without_rendering()  # computes the size of the axes
     width, height = ax.bbox.width / figure.dpi, ax.bbox.height / figure.dpi
     scale = min(1.0, width / placed.width, height / placed.height)
     for limits, place, side in (
@@ -186,17 +185,23 @@ def _fit(ax: Axes, placed: Layout) -> float:
     return scale
 
 
-def _draw_edges(ax: Axes, drawn: _Drawn, placed: Layout, font_size: float, scale: float) -> None:
+def _draw_edges(
+    ax: Axes,
+    children: dict[int, tuple[int, int]],
+    placed: TreeLayout,
+    font_size: float,
+    scale: float,
+) -> None:
     from matplotlib import rcParams
     from matplotlib.collections import LineCollection
 
     edges = []
-    for node, both in drawn.children.items():
+    for node, both in children.items():
         above = placed.boxes[node]
         for child, answer, side in zip(both, ("yes", "no"), ("right", "left"), strict=True):
             below = placed.boxes[child]
             edges.append([(above.x, above.bottom), (above.x, above.floor), (below.x, below.top)])
-            # The line falls away from its middle: an answer that ends there does not touch it.
+            # An answer beside the middle of a sloping line does not touch the line.
             ax.text(
                 (above.x + below.x) / 2 + (-0.03 if side == "right" else 0.03),
                 (above.floor + below.top) / 2,
@@ -216,7 +221,7 @@ def _draw_box(ax: Axes, tree: Tree, node: int, box: Box, scale: float, *, hidden
     if tree.feature[node] < 0:
         line = CLASS_COLOURS[tree.label[node] % len(CLASS_COLOURS)]
         fill, rounding = tint(line, 0.28), min(box.height, 0.3) / 2
-    ax.add_artist(  # add_patch would look for the limits of the axes, which are set: half the time
+    ax.add_artist(  # twice as fast as add_patch, which would update the limits of the axes
         FancyBboxPatch(
             (box.x - box.width / 2, box.bottom),
             box.width,
@@ -231,7 +236,7 @@ def _draw_box(ax: Axes, tree: Tree, node: int, box: Box, scale: float, *, hidden
     )
 
 
-def _write(ax: Axes, box: Box, text: str, font_size: float) -> None:
+def _draw_box_text(ax: Axes, box: Box, text: str, font_size: float) -> None:
     ax.text(
         box.x,
         box.top - box.height / 2,
@@ -239,9 +244,9 @@ def _write(ax: Axes, box: Box, text: str, font_size: float) -> None:
         ha="center",
         va="center",
         fontsize=font_size,
-        color=_INK,
+        color=_TEXT_COLOUR,
         linespacing=1.15,
         zorder=3,
-        parse_math=False,  # a dollar is a dollar
+        parse_math=False,  # a dollar sign is no formula
         usetex=False,
     )

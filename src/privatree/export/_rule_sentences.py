@@ -1,4 +1,4 @@
-"""A tree as rules: for each leaf, what holds of the records that come to it, as a sentence."""
+"""A tree as rules: one sentence for each leaf, with its conditions and its prediction."""
 
 from __future__ import annotations
 
@@ -9,29 +9,43 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from privatree.export._text import LONG, name_text, threshold_texts, whole_text
+from privatree.export._text import (
+    MAX_LISTED_CATEGORIES,
+    name_text,
+    number_text,
+    threshold_texts,
+)
 from privatree.model import Tree, released_tree
-from privatree.schema import Categorical, Label
+from privatree.schema import Categorical, Feature, Label
 
 
 @dataclass(frozen=True)
 class Rule:
-    """What a tree says of the records of one leaf.
+    """The conditions and the prediction of one leaf of a tree.
 
     Attributes
     ----------
     leaf : int
-        The node.
+        Node number of the leaf.
     conditions : tuple of str
-        What holds of its records, one text for each feature that was asked about on the way, in
-        the order of the first question: ``age is at most 37``. None for the leaf of a tree
-        without splits. What is missing counts as the schema says.
+        One text for each feature that the path to the leaf asks about, in the order of the first
+        question: ``age is at most 37``. Empty if the tree has no splits. Missing values count as
+        the schema says.
     label : str, bool, int or float
-        The predicted class.
+        Predicted class.
     probability : tuple of float, or None
-        Of each class in the order of the schema, where the learner released them.
+        Probability of each class in the order of the schema, if the learner released them.
     sentence : str
-        The rule as one sentence.
+        The whole rule as one sentence.
+
+    Examples
+    --------
+    >>> from privatree import PrivaTreeClassifier, datasets
+    >>> X, y, schema = datasets.load("breast-w")
+    >>> model = PrivaTreeClassifier(epsilon=1, max_depth=1, schema=schema, random_state=0)
+    >>> rule = rules(model.fit(X, y))[0]
+    >>> rule.conditions, rule.label
+    (('Cell_Shape_Uniformity is at most 3',), 'benign')
     """
 
     leaf: int
@@ -42,57 +56,55 @@ class Rule:
 
 
 def rules(model: Any) -> tuple[Rule, ...]:
-    """Say in a sentence for each leaf what it predicts, and for which records.
+    """Write each leaf of a tree as a sentence: for which records it predicts what.
 
     Parameters
     ----------
     model : Tree, Model or fitted classifier
-        Whose tree to put into words.
+        Model whose tree is written.
 
     Returns
     -------
     tuple of Rule
-        One for each leaf, from left to right as :func:`privatree.export.export_text` draws them.
-        A record fits exactly one.
+        One rule for each leaf, in the order of :func:`privatree.export.export_text`. Every record
+        fits exactly one rule.
 
     Notes
     -----
-    Several questions about a feature become one condition. Numbers are as short, and as faithful,
-    as those of :func:`privatree.export.export_text`.
+    Several questions about a feature become one condition. Numbers are rounded as in
+    :func:`privatree.export.export_text`.
 
     Examples
     --------
-    >>> from privatree.schema import Numeric, Schema
-    >>> from privatree.model import TreeBuilder
-    >>> builder = TreeBuilder(Schema({"age": Numeric(17, 90, integer=True)}, ["no", "yes"]))
-    >>> young, old = builder.split_numeric(builder.root, 0, 37.4)
-    >>> builder.leaf(young, 0)
-    >>> builder.leaf(old, 1)
-    >>> for rule in rules(builder.build()):
+    >>> from privatree import PrivaTreeClassifier, datasets
+    >>> X, y, schema = datasets.load("breast-w")
+    >>> model = PrivaTreeClassifier(epsilon=1, max_depth=1, schema=schema, random_state=0)
+    >>> for rule in rules(model.fit(X, y)):
     ...     print(rule.sentence)
-    If age is at most 37, predict no.
-    If age is at least 38, predict yes.
+    If Cell_Shape_Uniformity is at most 3, predict benign.
+    If Cell_Shape_Uniformity is at least 4, predict malignant.
     """
     tree = released_tree(model)
-    questions = _Questions(tree)
+    features, thresholds = list(tree.schema.features.items()), threshold_texts(tree)
     found = []
-    waiting: list[tuple[int, dict[int, _Between | _Among]]] = [(0, {})]
+    waiting: list[tuple[int, dict[int, _NumberRange | _CategorySet]]] = [(0, {})]
     while waiting:
         node, conditions = waiting.pop()
-        if tree.feature[node] < 0:
-            found.append(_rule(tree, node, tuple(conditions.values())))
-            continue
         position = int(tree.feature[node])
-        yes, no = questions.answered(node, conditions.get(position))
+        if position < 0:
+            found.append(_leaf_rule(tree, node, tuple(conditions.values())))
+            continue
+        known = conditions.get(position)
+        yes, no = _narrow_condition(tree, node, *features[position], known, thresholds)
         left, right = tree.children(node)
         waiting.append((right, conditions | {position: no}))
         waiting.append((left, conditions | {position: yes}))
     return tuple(found)
 
 
-def _rule(tree: Tree, leaf: int, known: tuple[_Between | _Among, ...]) -> Rule:
+def _leaf_rule(tree: Tree, leaf: int, known: tuple[_NumberRange | _CategorySet, ...]) -> Rule:
     label = tree.schema.classes[tree.label[leaf]]
-    conditions = tuple(condition.text() for condition in known if not condition.says_nothing)
+    conditions = tuple(condition.text() for condition in known if not condition.is_always_true)
     probability = None if tree.probability is None else tuple(tree.probability[leaf].tolist())
     shown = f"predict {name_text(label)}"
     if probability is not None:
@@ -103,26 +115,26 @@ def _rule(tree: Tree, leaf: int, known: tuple[_Between | _Among, ...]) -> Rule:
     return Rule(leaf, conditions, label, probability, sentence)
 
 
-# --- what is known of a feature -----------------------------------------------------------------
+# --- the condition on one feature ---------------------------------------------------------------
 
 
 class _Bound(NamedTuple):
-    """A threshold, and what is written for it."""
+    """A threshold and its text."""
 
     value: float
     text: str
 
 
 @dataclass(frozen=True)
-class _Between:
-    """A number above one threshold and up to another; without one there is no such bound."""
+class _NumberRange:
+    """The condition that a number is above one threshold and at most another. None: no bound."""
 
     name: str
     integer: bool
     above: _Bound | None = None
     up_to: _Bound | None = None
 
-    says_nothing = False
+    is_always_true = False
 
     @property
     def is_impossible(self) -> bool:
@@ -143,15 +155,15 @@ class _Between:
 
 
 @dataclass(frozen=True)
-class _Among:
-    """One of some categories."""
+class _CategorySet:
+    """The condition that a value is one of some categories."""
 
     name: str
     feature: Categorical
     possible: NDArray[np.bool_]
 
     @property
-    def says_nothing(self) -> bool:
+    def is_always_true(self) -> bool:
         return bool(self.possible.all())
 
     @property
@@ -159,44 +171,41 @@ class _Among:
         return not self.possible.any()
 
     def text(self) -> str:
-        inside, outside = np.flatnonzero(self.possible), np.flatnonzero(~self.possible)
-        if self.is_impossible:
-            return f"{self.name} is none of its categories"
-        if len(inside) <= max(LONG, len(outside)):
-            return f"{self.name} is {'one of ' * (len(inside) > 1)}{self._listed(inside)}"
-        return f"{self.name} is {'none of' if len(outside) > 1 else 'not'} {self._listed(outside)}"
-
-    def _listed(self, codes: NDArray[np.intp]) -> str:
-        return ", ".join(name_text(self.feature.categories[code]) for code in codes.tolist())
-
-
-class _Questions:
-    """The splits of a tree, and what the answers to them tell."""
-
-    def __init__(self, tree: Tree) -> None:
-        self._tree, self._features = tree, list(tree.schema.features.items())
-        self._thresholds = threshold_texts(tree)
-
-    def answered(
-        self, node: int, known: _Between | _Among | None
-    ) -> tuple[_Between | _Among, _Between | _Among]:
-        """What is known of the feature after yes and after no, from what was known before."""
-        name, feature = self._features[self._tree.feature[node]]
-        if isinstance(feature, Categorical):
-            is_left = self._tree.left_mask(node)
-            possible = known.possible if isinstance(known, _Among) else np.ones_like(is_left)
-            both = (possible & is_left, possible & ~is_left)
-            yes, no = (_Among(name_text(name), feature, some) for some in both)
-            return yes, no
-        before = (
-            known if isinstance(known, _Between) else _Between(name_text(name), feature.integer)
+        inside, outside = (
+            [name_text(self.feature.categories[code]) for code in np.flatnonzero(mask).tolist()]
+            for mask in (self.possible, ~self.possible)
         )
-        value, text = float(self._tree.threshold[node]), self._thresholds[node]
-        up_to, above = _Bound(value, text), _Bound(value, text)
-        if feature.integer:
-            above = _Bound(value, whole_text(math.floor(value) + 1))
-        if before.up_to is not None:
-            up_to = min(up_to, before.up_to)
-        if before.above is not None:
-            above = max(above, before.above)
-        return replace(before, up_to=up_to), replace(before, above=above)
+        if not inside:
+            return f"{self.name} is none of its categories"
+        if len(inside) <= max(MAX_LISTED_CATEGORIES, len(outside)):
+            return f"{self.name} is {'one of ' * (len(inside) > 1)}{', '.join(inside)}"
+        return f"{self.name} is {'none of' if outside[1:] else 'not'} {', '.join(outside)}"
+
+
+def _narrow_condition(
+    tree: Tree,
+    node: int,
+    name: str,
+    feature: Feature,
+    known: _NumberRange | _CategorySet | None,
+    thresholds: dict[int, str],
+) -> tuple[_NumberRange | _CategorySet, _NumberRange | _CategorySet]:
+    """Return the condition on a split's feature after the answer yes, and after no."""
+    if isinstance(feature, Categorical):
+        is_left = tree.left_mask(node)
+        possible = known.possible if isinstance(known, _CategorySet) else np.ones_like(is_left)
+        before = _CategorySet(name_text(name), feature, possible)
+        return (
+            replace(before, possible=possible & is_left),
+            replace(before, possible=possible & ~is_left),
+        )
+    if not isinstance(known, _NumberRange):
+        known = _NumberRange(name_text(name), feature.integer)
+    value = float(tree.threshold[node])
+    up_to = above = _Bound(value, thresholds[node])
+    if feature.integer:
+        above = _Bound(value, number_text(math.floor(value) + 1))
+    return (
+        replace(known, up_to=min(up_to, known.up_to or up_to)),
+        replace(known, above=max(above, known.above or above)),
+    )

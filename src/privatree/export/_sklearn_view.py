@@ -1,4 +1,4 @@
-"""A tree as scikit-learn's own kind, for what was written for scikit-learn's trees."""
+"""A tree as a fitted scikit-learn classifier, for tools that read scikit-learn's trees."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
 
 from privatree.errors import ParameterError
-from privatree.export._float32 import Rounding
+from privatree.export._float32_rounding import Float32Rounding
 from privatree.export._text import node_texts
 from privatree.model import Tree, released_model
 from privatree.schema import Categorical
@@ -18,48 +18,54 @@ from privatree.tables import read_features
 if TYPE_CHECKING:
     import pandas as pd
 
-_FIELDS = {"left_child", "right_child", "feature", "threshold", "impurity", "n_node_samples",
-           "weighted_n_node_samples", "missing_go_to_left"}  # fmt: skip
-"""What scikit-learn's tree keeps of a node."""
+_NODE_FIELDS = {"left_child", "right_child", "feature", "threshold", "impurity", "n_node_samples",
+                "weighted_n_node_samples", "missing_go_to_left"}  # fmt: skip
+"""Fields of a node in scikit-learn's tree."""
 _NO_QUESTION = "(no question)"
 
 
 def as_sklearn(model: Any) -> SklearnView:
-    """Show a tree as a trained :class:`sklearn.tree.DecisionTreeClassifier`.
+    """Return a tree as a fitted :class:`sklearn.tree.DecisionTreeClassifier`.
 
     Parameters
     ----------
     model : Model or fitted classifier
-        Whose tree to show.
+        Model whose tree is converted.
 
     Returns
     -------
     SklearnView
-        Which ``sklearn.tree.export_text``, ``sklearn.tree.plot_tree`` and ``shap.TreeExplainer``
-        accept. Records go through its ``transform`` first.
+        A classifier that ``sklearn.tree.export_text``, ``sklearn.tree.plot_tree`` and
+        ``shap.TreeExplainer`` accept. Pass records through its ``transform`` first.
 
     Notes
     -----
-    It is made of released values only, and **a model has no counts of records**: every split
-    weighs both its sides alike. So what scikit-learn shows as samples are weights that halve from
-    level to level, the values of an inner node are the mean of those of its children, and SHAP's
-    explanations start from that, not from how frequent the sides were in the data.
+    **A released model has no counts of records**, so the view gives both sides of every split the
+    same weight. The samples that scikit-learn shows are weights that halve from level to level.
+    The values of an inner node are the mean of the values of its children. SHAP's explanations
+    start from these values, not from the frequencies in the data.
 
     Examples
     --------
-    ::
-
-        view = as_sklearn(model)
-        print(sklearn.tree.export_text(view, feature_names=view.get_feature_names_out()))
-        shap.TreeExplainer(view).shap_values(view.transform(X))
+    >>> from sklearn.tree import export_text
+    >>> from privatree import PrivaTreeClassifier, datasets
+    >>> X, y, schema = datasets.load("breast-w")
+    >>> model = PrivaTreeClassifier(epsilon=1, max_depth=1, schema=schema, random_state=0)
+    >>> view = as_sklearn(model.fit(X, y))
+    >>> print(export_text(view, feature_names=view.get_feature_names_out()))
+    |--- Cell_Shape_Uniformity <= 3.50
+    |   |--- class: benign
+    |--- Cell_Shape_Uniformity >  3.50
+    |   |--- class: malignant
+    <BLANKLINE>
     """
     released = released_model(model)
     tree = released.tree_
-    columns = _Columns(tree)
+    columns = _MatrixColumns(tree)
     view = SklearnView()
     view.tree_ = _sklearn_tree(tree, columns)
     view.classes_, view.n_classes_, view.n_outputs_ = released.classes_, len(tree.schema.classes), 1
-    view.feature_names_in_ = np.array(columns.names, dtype=object)
+    view.feature_names_in_ = np.array([*columns.names], dtype=object)
     view.n_features_in_ = view.max_features_ = len(columns.names)
     view.privacy_ = released.privacy_
     view.source_, view.columns_ = tree, columns
@@ -67,62 +73,75 @@ def as_sklearn(model: Any) -> SklearnView:
 
 
 class SklearnView(DecisionTreeClassifier):  # type: ignore[misc]
-    """A released tree in the form of a trained classifier of scikit-learn.
+    """A released tree in the form of a fitted scikit-learn classifier.
 
-    Made by :func:`as_sklearn`; it cannot be trained. Numeric features are columns under their own
-    names. Each different question about a category is a column, named like the question, that is
-    1 where the answer is yes. Nodes have the numbers they have in the released tree; after a
-    question about a category no is on the left.
+    :func:`as_sklearn` makes it, and ``fit`` refuses to train it. A numeric feature is a column with
+    the name of the feature. Each different question about categories is a column with the question
+    as its name, and with 1 for the answer yes. Node numbers are those of the released tree. After a
+    question about categories, no is on the left.
 
     Attributes
     ----------
-    tree_ : scikit-learn's tree
-        With the values and weights that :func:`as_sklearn` tells about.
+    tree_ : sklearn.tree._tree.Tree
+        The tree with the values and weights that :func:`as_sklearn` describes.
     feature_names_in_ : array of str
-        The columns of the matrix that :meth:`transform` makes and the other methods take.
+        Names of the columns that :meth:`transform` returns and the other methods expect.
     classes_ : array
-        The labels in the order of the schema.
+        Labels in the order of the schema.
     privacy_ : PrivacyStatement
-        What the released tree guarantees.
+        Privacy guarantee of the released tree.
+
+    Examples
+    --------
+    >>> from privatree import PrivaTreeClassifier, datasets
+    >>> X, y, schema = datasets.load("breast-w")
+    >>> model = PrivaTreeClassifier(epsilon=1, max_depth=1, schema=schema, random_state=0)
+    >>> view = as_sklearn(model.fit(X, y))
+    >>> view.transform(X[:2])
+       Cell_Shape_Uniformity
+    0                    1.0
+    1                    4.0
+    >>> view.predict(view.transform(X[:2])).tolist()
+    ['benign', 'malignant']
     """
 
     def fit(self, X: Any, y: Any = None, **_: Any) -> NoReturn:
-        """Refuse: this is a view of a tree that was trained already."""
+        """Raise ParameterError: a view shows a tree that is already trained."""
         raise ParameterError(
-            "a view of a tree cannot be trained. Train a classifier of privatree, and view that."
+            "a SklearnView cannot be trained. Train a privatree classifier and pass it to as_sklearn."
         )
 
     def transform(self, X: Any) -> pd.DataFrame:
-        """Records as the matrix of numbers that scikit-learn's tree reads.
+        """Convert records to the matrix of numbers that the scikit-learn tree reads.
 
         Parameters
         ----------
         X : frame
-            Whatever ``predict`` of the model takes.
+            Records in any form that ``predict`` of the model accepts.
 
         Returns
         -------
         pandas.DataFrame of float32
-            With the columns `feature_names_in_`. Missing, unknown and outlying values are in their
-            public places. Numbers are rounded to 32 bits, as scikit-learn would do it, but never
-            across a threshold.
+            One column for each name in `feature_names_in_`. Missing, unknown and out-of-range
+            values are replaced as the schema says. Numbers are rounded to 32 bits, but never across
+            a threshold.
         """
         import pandas as pd
 
         features = read_features(X, self.source_.schema)
         matrix = np.zeros((len(features[0]), self.n_features_in_), dtype=np.float32)
-        self.columns_.fill(matrix, features)
+        self.columns_.fill_matrix(matrix, features)
         return pd.DataFrame(matrix, columns=self.feature_names_in_)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The names of the columns that :meth:`transform` makes."""
+        """Return the names of the columns that :meth:`transform` returns."""
         names: NDArray[np.object_] = self.feature_names_in_
         return names
 
     def predict(self, X: Any, check_input: bool = True) -> NDArray[Any]:
-        """The released label of each row of a transformed matrix.
+        """Return the released label of each row of a transformed matrix.
 
-        With noisy probabilities it need not be the likeliest class.
+        If the probabilities are noisy, the label can differ from the class with the largest one.
         """
         labels: NDArray[Any] = self.classes_[self.source_.label[self.apply(X, check_input)]]
         return labels
@@ -131,85 +150,74 @@ class SklearnView(DecisionTreeClassifier):  # type: ignore[misc]
 # --- columns ------------------------------------------------------------------------------------
 
 
-class _Columns:
-    """The columns of the matrix, and which of them each node asks about."""
+class _MatrixColumns:
+    """The columns of the matrix by name, and the column and threshold of each node."""
 
     def __init__(self, tree: Tree) -> None:
-        features = list(tree.schema.features.items())
-        texts = node_texts(tree)
-        self.names, self._taken = list[str](), set[str]()
+        features, texts = list(tree.schema.features.items()), node_texts(tree)
+        self.names = dict[str, int]()
         self.of_node = np.full(tree.n_nodes, -2)
         self.threshold = np.full(tree.n_nodes, -2.0)
-        self._numbers = list[tuple[int, int, Rounding]]()
-        self._questions = list[tuple[int, int, NDArray[np.bool_]]]()
+        self._numeric = list[tuple[int, int, Float32Rounding]]()
+        self._categorical = list[tuple[int, int, NDArray[np.bool_]]]()
         for position, nodes in sorted(tree.splits_by_feature().items()):
             name, feature = features[position]
             if isinstance(feature, Categorical):
-                self._add_questions(tree, position, feature, nodes, texts)
+                columns = dict[bytes, int]()
+                for node in nodes:
+                    mask = tree.left_mask(node)
+                    if mask.tobytes() not in columns:
+                        columns[mask.tobytes()] = self._add_column(texts[node])
+                        self._categorical.append((position, columns[mask.tobytes()], mask))
+                    self.of_node[node], self.threshold[node] = columns[mask.tobytes()], 0.5
             else:
-                rounding = Rounding(tree.threshold[nodes])
-                column = self._named(name)
-                self._numbers.append((position, column, rounding))
+                rounding = Float32Rounding(tree.threshold[nodes])
+                column = self._add_column(name)
+                self._numeric.append((position, column, rounding))
                 self.of_node[nodes] = column
-                self.threshold[nodes] = rounding.of_thresholds(tree.threshold[nodes])
-        if not self.names:  # scikit-learn has no tree without columns
-            self._named(_NO_QUESTION)
+                self.threshold[nodes] = rounding.round_thresholds(tree.threshold[nodes])
+        if not self.names:  # scikit-learn requires at least one column
+            self._add_column(_NO_QUESTION)
 
-    def _add_questions(
-        self,
-        tree: Tree,
-        position: int,
-        feature: Categorical,
-        nodes: list[int],
-        texts: tuple[str, ...],
-    ) -> None:
-        columns = dict[bytes, int]()
-        for node in nodes:
-            mask = tree.left_mask(node)
-            if mask.tobytes() not in columns:
-                columns[mask.tobytes()] = self._named(texts[node])
-                self._questions.append((position, columns[mask.tobytes()], mask))
-            self.of_node[node], self.threshold[node] = columns[mask.tobytes()], 0.5
-
-    def _named(self, name: str) -> int:
-        """Add a column; primes tell it from others of that name."""
-        while name in self._taken:
+    def _add_column(self, name: str) -> int:
+        """Add a column and return its position. Primes make a repeated name unique."""
+        while name in self.names:
             name += "'"
-        self._taken.add(name)
-        self.names.append(name)
-        return len(self.names) - 1
+        return self.names.setdefault(name, len(self.names))
 
-    def fill(self, matrix: NDArray[np.float32], features: list[NDArray[Any]]) -> None:
+    def fill_matrix(self, matrix: NDArray[np.float32], features: list[NDArray[Any]]) -> None:
         """Write the records into a matrix of zeros."""
-        for position, column, rounding in self._numbers:
-            matrix[:, column] = rounding(features[position])
-        for position, column, mask in self._questions:
+        for position, column, rounding in self._numeric:
+            matrix[:, column] = rounding.round_numbers(features[position])
+        for position, column, mask in self._categorical:
             matrix[:, column] = mask[features[position]]
 
 
 # --- scikit-learn's tree ------------------------------------------------------------------------
 
 
-def _sklearn_tree(tree: Tree, columns: _Columns) -> Any:
-    """The tree in scikit-learn's own type, which is made the way it is unpickled."""
+def _sklearn_tree(tree: Tree, columns: _MatrixColumns) -> Any:
+    """Build scikit-learn's tree object by the steps with which pickle would restore it."""
     n_classes = len(tree.schema.classes)
     smallest = DecisionTreeClassifier(max_depth=1)
     smallest.fit(np.zeros((n_classes, len(columns.names))), np.arange(n_classes))
     kind, arguments, state = smallest.tree_.__reduce__()
-    if {*(state["nodes"].dtype.names or ())} != _FIELDS:
+    if {*(state["nodes"].dtype.names or ())} != _NODE_FIELDS:
         raise ParameterError(
-            "this release of scikit-learn keeps trees in another way. Please upgrade privatree."
+            "this release of scikit-learn stores trees in another format. Upgrade privatree."
         )
-    inside = tree.splits
-    values = _values(tree)
+    splits = tree.splits
+    values = _node_probabilities(tree)
     weights = 2.0 ** (tree.depth - tree.depths())
-    asks_category = (tree.mask_start >= 0)[inside]  # there yes is 1, and so on the right
+    asks_category = (tree.mask_start >= 0)[
+        splits
+    ]  # these columns are 1 for yes, so yes is on the right
     nodes = np.zeros(tree.n_nodes, dtype=state["nodes"].dtype)
     nodes["left_child"] = nodes["right_child"] = -1
-    nodes["left_child"][inside] = np.where(asks_category, tree.right[inside], tree.left[inside])
-    nodes["right_child"][inside] = np.where(asks_category, tree.left[inside], tree.right[inside])
+    nodes["left_child"][splits] = np.where(asks_category, tree.right[splits], tree.left[splits])
+    nodes["right_child"][splits] = np.where(asks_category, tree.left[splits], tree.right[splits])
     nodes["feature"], nodes["threshold"] = columns.of_node, columns.threshold
-    nodes["impurity"] = 1.0 - (values**2).sum(axis=1)  # Gini's
+    nodes["impurity"] = 1.0 - (values**2).sum(axis=1)  # Gini impurity
     nodes["weighted_n_node_samples"] = weights
     nodes["n_node_samples"] = np.minimum(weights, 2.0**62)
     shown = kind(*arguments)
@@ -224,8 +232,8 @@ def _sklearn_tree(tree: Tree, columns: _Columns) -> Any:
     return shown
 
 
-def _values(tree: Tree) -> NDArray[np.float64]:
-    """The class probabilities of each node: released ones, and above them their means."""
+def _node_probabilities(tree: Tree) -> NDArray[np.float64]:
+    """Return the class probabilities of each node: of a split, the mean of its children's."""
     if tree.probability is not None:
         values = tree.probability.copy()
     else:

@@ -1,4 +1,4 @@
-"""A tree as text: questions in the units of the data, answers by name."""
+"""A tree as indented text, and the texts of single nodes, names and thresholds."""
 
 from __future__ import annotations
 
@@ -13,53 +13,50 @@ from numpy.typing import NDArray
 
 from privatree._support.escape import escape_text
 from privatree.model import Tree, released_tree
-from privatree.schema import Categorical, Feature, Label
+from privatree.schema import Categorical, Label
 
-_TOLERANCE = 1e-6  # of a feature's range: how far a threshold may be rounded down
-LONG = 3
-"""A set with more categories than this is shown by its complement if that is shorter."""
-_SHOWN_CLASSES = 4
-_UNSAFE = re.compile(r'[,{}"\\]|^\s|\s$|^$')
+_TOLERANCE = 1e-6  # largest rounding of a threshold, as a share of the feature's range
+MAX_LISTED_CATEGORIES = 3
+"""A set with more categories is shown as "not in" its complement if that is shorter."""
+_MAX_SHOWN_CLASSES = 4
+_NEEDS_QUOTES = re.compile(r'[,{}"\\]|^\s|\s$|^$')
 
 
 def export_text(model: Any) -> str:
-    """Draw a tree as text.
+    """Write a tree as indented text.
 
     Parameters
     ----------
-    model : Tree, Model or trained classifier
-        Whose tree to draw.
+    model : Tree, Model or fitted classifier
+        Model whose tree is written.
 
     Returns
     -------
     str
-        One line for each node, without a line break at the end. A split is a question, its
-        answers are drawn below it; a leaf says what it predicts.
+        One line for each node, without a line break at the end. The line of a split is a question,
+        and its two answers follow below it. The line of a leaf is its prediction.
 
     Notes
     -----
-    Thresholds are rounded down to few decimals. Every value written with no more decimals than
-    the threshold shown goes the way the text says, and different thresholds of a feature look
-    different (on whole numbers: unless they mean the same). Names that could break the drawing are
-    quoted and escaped.
+    Thresholds are rounded down to few decimals. A value with no more decimals than the shown
+    threshold goes the way that the text says. Different thresholds of a feature have different
+    texts, unless all whole numbers of an integer feature fall on the same side of both. Names with
+    special characters are quoted and escaped.
 
     Examples
     --------
-    >>> from privatree.schema import Numeric, Schema
-    >>> from privatree.model import TreeBuilder
-    >>> builder = TreeBuilder(Schema({"age": Numeric(17, 90, integer=True)}, ["no", "yes"]))
-    >>> young, old = builder.split_numeric(builder.root, 0, 37.4)
-    >>> builder.leaf(young, 0)
-    >>> builder.leaf(old, 1)
-    >>> print(export_text(builder.build()))
-    age <= 37
-    ├─ yes: predict no
-    └─ no:  predict yes
+    >>> from privatree import PrivaTreeClassifier, datasets
+    >>> X, y, schema = datasets.load("breast-w")
+    >>> model = PrivaTreeClassifier(epsilon=1, max_depth=1, schema=schema, random_state=0)
+    >>> print(export_text(model.fit(X, y)))
+    Cell_Shape_Uniformity <= 3
+    ├─ yes: predict benign
+    └─ no:  predict malignant
     """
     tree = released_tree(model)
     texts = node_texts(tree)
     lines = []
-    waiting = [(0, "", "")]  # node, what stands before its line, and before the lines below it
+    waiting = [(0, "", "")]  # node, prefix of its line, prefix of the lines below it
     while waiting:
         node, before, below = waiting.pop()
         lines.append(before + texts[node])
@@ -71,61 +68,59 @@ def export_text(model: Any) -> str:
 
 
 def node_texts(tree: Tree) -> tuple[str, ...]:
-    """For each node its question, or what it predicts."""
+    """Return the question of each split and the prediction of each leaf, by node number."""
     features = list(tree.schema.features.items())
     thresholds = threshold_texts(tree)
-    return tuple(
-        _question(tree, node, features[position], thresholds)
-        if position >= 0
-        else f"predict {name_text(tree.schema.classes[tree.label[node]])}{_shares(tree, node)}"
-        for node, position in enumerate(tree.feature.tolist())
-    )
-
-
-def _question(tree: Tree, node: int, asked: tuple[str, Feature], thresholds: dict[int, str]) -> str:
-    name, feature = asked
-    if isinstance(feature, Categorical):
-        return f"{name_text(name)} {_membership(feature, tree.left_mask(node))}"
-    return f"{name_text(name)} <= {thresholds[node]}"
+    texts = []
+    for node, position in enumerate(tree.feature.tolist()):
+        if position < 0:
+            label = name_text(tree.schema.classes[tree.label[node]])
+            texts.append(f"predict {label}{_probabilities_text(tree, node)}")
+            continue
+        name, feature = features[position]
+        if isinstance(feature, Categorical):
+            condition = _category_set_text(feature, tree.left_mask(node))
+        else:
+            condition = f"<= {thresholds[node]}"
+        texts.append(f"{name_text(name)} {condition}")
+    return tuple(texts)
 
 
 # --- names --------------------------------------------------------------------------------------
 
 
 def name_text(label: Label) -> str:
-    """A name as it stands; quoted and escaped where it would be read wrongly or break a line."""
+    """Return a name as text, quoted and escaped if it has special characters."""
     text = str(label)
-    if text.isprintable() and not _UNSAFE.search(text):
+    if text.isprintable() and not _NEEDS_QUOTES.search(text):
         return text
     quoted = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escape_text(quoted)}"'
 
 
-def _membership(feature: Categorical, is_left: NDArray[np.bool_]) -> str:
+def _category_set_text(feature: Categorical, is_left: NDArray[np.bool_]) -> str:
     yes = [feature.categories[code] for code in np.flatnonzero(is_left).tolist()]
     no = [feature.categories[code] for code in np.flatnonzero(~is_left).tolist()]
-    relation, names = ("not in", no) if len(yes) > max(LONG, len(no)) else ("in", yes)
+    is_long = len(yes) > max(MAX_LISTED_CATEGORIES, len(no))
+    relation, names = ("not in", no) if is_long else ("in", yes)
     return f"{relation} {{{', '.join(map(name_text, names))}}}"
 
 
-def _shares(tree: Tree, node: int) -> str:
-    """The probabilities of a leaf: of all classes, or of the likeliest where they are many."""
+def _probabilities_text(tree: Tree, leaf: int) -> str:
+    """Return the probabilities of a leaf in parentheses: of the likeliest classes if many."""
     if tree.probability is None:
         return ""
-    row, classes = tree.probability[node], tree.schema.classes
-    shown = range(len(classes))
-    if len(classes) <= _SHOWN_CLASSES:
-        more = ""
-    else:
-        shown, more = np.sort(np.argsort(-row, kind="stable")[:_SHOWN_CLASSES]).tolist(), ", …"
-    return f" ({', '.join(f'{name_text(classes[i])} {row[i]:.1%}' for i in shown)}{more})"
+    row, classes = tree.probability[leaf], tree.schema.classes
+    likeliest = sorted(np.argsort(-row, kind="stable")[:_MAX_SHOWN_CLASSES].tolist())
+    more = ", …" * (len(classes) > _MAX_SHOWN_CLASSES)
+    return f" ({', '.join(f'{name_text(classes[i])} {row[i]:.1%}' for i in likeliest)}{more})"
 
 
 # --- numbers ------------------------------------------------------------------------------------
 
 
 def threshold_texts(tree: Tree) -> dict[int, str]:
-    """The threshold of each numeric split, short and faithful."""
+    """Return the rounded threshold of each numeric split, by node number."""
     features = list(tree.schema.features.values())
     texts = {}
     for position, nodes in tree.splits_by_feature().items():
@@ -139,35 +134,27 @@ def threshold_texts(tree: Tree) -> dict[int, str]:
         for node in nodes:
             threshold = float(tree.threshold[node])
             if feature.integer:
-                texts[node] = whole_text(math.floor(threshold))
+                texts[node] = number_text(math.floor(threshold))
             else:
-                texts[node] = _plain(_shortest(threshold, tolerance))
+                texts[node] = number_text(_round_down(threshold, tolerance))
     return texts
 
 
-def whole_text(number: int) -> str:
-    """A whole number in digits, unless they would be very many."""
-    return _plain(Decimal(number))
-
-
-def _shortest(threshold: float, tolerance: float) -> Decimal:
-    """Round down to as few decimals as stay within the tolerance."""
+def _round_down(threshold: float, tolerance: float) -> Decimal:
+    """Round down to the fewest decimals that stay within the tolerance."""
     exact = Decimal(repr(threshold))
-    finest = exact.as_tuple().exponent
-    if not isinstance(finest, int):  # pragma: no cover
-        raise ValueError("threshold must be a finite number.")
-    for exponent in range(0, finest, -1):
+    for exponent in range(0, int(exact.as_tuple().exponent), -1):
         rounded = exact.quantize(Decimal((0, (1,), exponent)), rounding=ROUND_FLOOR)
         if exact - rounded <= Decimal(tolerance):
             return rounded
     return exact
 
 
-def _plain(number: Decimal) -> str:
-    """Digits without an exponent, unless they would be very many."""
+def number_text(number: Decimal | int) -> str:
+    """Write a number in digits, or with an exponent if it would have very many digits."""
     if number == 0:
         return "0"
-    short = number.normalize()
+    short = Decimal(number).normalize()
     if -6 <= short.adjusted() < 16:
         return format(short, "f")
     return str(short).lower()

@@ -1,4 +1,4 @@
-"""Where the boxes of a drawn tree stand: as near to each other as they can without touching."""
+"""Positions of the boxes of a plotted tree: close together, but without overlap."""
 
 from __future__ import annotations
 
@@ -8,27 +8,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-BESIDE = 0.16
-"""Least distance of two boxes side by side, in inches; like all that follows."""
-BELOW, FARTHEST_BELOW, SLOPE = 0.42, 1.5, 0.1
-"""Distance of a level to the one above it: more where lines between them would be too flat."""
+MIN_GAP = 0.16
+"""Smallest distance between two boxes of a level. All lengths are in inches."""
+MIN_LEVEL_GAP, MAX_LEVEL_GAP, SLOPE = 0.42, 1.5, 0.1
+"""Limits of the distance between two levels: SLOPE times the widest distance of siblings."""
 MARGIN = 0.08
-"""Around the whole tree."""
+"""Distance between the tree and the border of the plot."""
 
 
 @dataclass(frozen=True)
 class Box:
-    """A box in its place, with y growing upwards.
+    """A placed box. `x` is its horizontal centre, and y grows upwards.
 
-    Parameters
-    ----------
-    x : float
-        Of its middle.
-    top, floor : float
-        Its upper side, and the lower side of the tallest box of its level: what lies below touches
-        none of them.
-    width, height : float
-        Its size.
+    `floor` is the lower side of the tallest box of the level: edges below it cross no box.
     """
 
     x: float
@@ -39,13 +31,13 @@ class Box:
 
     @property
     def bottom(self) -> float:
-        """Its lower side."""
+        """Lower side of the box."""
         return self.top - self.height
 
 
 @dataclass(frozen=True)
-class Layout:
-    """All boxes, by their nodes; they stand within 0 .. width and 0 .. height."""
+class TreeLayout:
+    """The boxes by node. They lie within 0 .. width and 0 .. height."""
 
     boxes: Mapping[int, Box]
     width: float
@@ -54,26 +46,21 @@ class Layout:
 
 @dataclass(frozen=True)
 class _Outline:
-    """How far a subtree reaches to both sides of its root's middle, on each level."""
+    """Left and right ends of a subtree on each level, relative to the centre of its root."""
 
     left: NDArray[np.float64]
     right: NDArray[np.float64]
 
 
-def layout(
+def lay_out_tree(
     sizes: Mapping[int, tuple[float, float]], children: Mapping[int, tuple[int, int]]
-) -> Layout:
-    """Place the boxes of a tree: a level below the other, parents in the middle above children.
+) -> TreeLayout:
+    """Place each level below the level above, and each parent in the middle above its children.
 
-    Parameters
-    ----------
-    sizes : mapping of int to (width, height)
-        Of the box of each node. A parent's number is smaller than those of its children; 0 is the
-        root.
-    children : mapping of int to (left, right)
-        Of each node that has some.
+    `sizes` has the width and height of the box of each node, and `children` the left and right
+    child of each split. Node 0 is the root, and children have larger numbers than their parent.
     """
-    apart = _distances(sizes, children)
+    apart = _child_distances(sizes, children)
     x, depth = {0: 0.0}, {0: 0}
     for node in sorted(children):
         for child, side in zip(children[node], (-0.5, 0.5), strict=True):
@@ -83,7 +70,7 @@ def layout(
     for node, (_, height) in sizes.items():
         heights[depth[node]] = max(heights[depth[node]], height)
         gaps[depth[node]] = max(gaps[depth[node]], SLOPE * apart.get(node, 0.0))
-    steps = heights[:-1] + np.clip(gaps[:-1], BELOW, FARTHEST_BELOW)
+    steps = heights[:-1] + np.clip(gaps[:-1], MIN_LEVEL_GAP, MAX_LEVEL_GAP)
     first = min(x[node] - width / 2 for node, (width, _) in sizes.items()) - MARGIN
     last = max(x[node] + width / 2 for node, (width, _) in sizes.items()) + MARGIN
     whole = float(steps.sum() + heights[-1]) + 2 * MARGIN
@@ -95,13 +82,13 @@ def layout(
         )
         for node in sorted(sizes)
     }
-    return Layout(boxes, last - first, whole)
+    return TreeLayout(boxes, last - first, whole)
 
 
-def _distances(
+def _child_distances(
     sizes: Mapping[int, tuple[float, float]], children: Mapping[int, tuple[int, int]]
 ) -> dict[int, float]:
-    """For each node with children how far apart these stand."""
+    """Return the horizontal distance between the two children of each split."""
     outlines = dict[int, _Outline]()
     apart = dict[int, float]()
     for node in sorted(sizes, reverse=True):
@@ -111,20 +98,20 @@ def _distances(
             continue
         left, right = (outlines.pop(child) for child in children[node])
         n_common = min(len(left.left), len(right.left))
-        apart[node] = BESIDE + float(np.max(left.right[:n_common] - right.left[:n_common]))
+        apart[node] = MIN_GAP + float(np.max(left.right[:n_common] - right.left[:n_common]))
         aside = apart[node] / 2
-        farthest_left = _joined(np.minimum, left.left - aside, right.left + aside)
-        farthest_right = _joined(np.maximum, left.right - aside, right.right + aside)
+        farthest_left = _join_outlines(np.minimum, left.left - aside, right.left + aside)
+        farthest_right = _join_outlines(np.maximum, left.right - aside, right.right + aside)
         outlines[node] = _Outline(
             np.concatenate((-half, farthest_left)), np.concatenate((half, farthest_right))
         )
     return apart
 
 
-def _joined(
+def _join_outlines(
     farther: np.ufunc, one: NDArray[np.float64], other: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """The outer outline of two; where only one of them goes so deep, its own."""
+    """Return the outer one of two outlines on each level that either of them reaches."""
     shorter, longer = sorted((one, other), key=len)
     joined = longer.copy()
     joined[: len(shorter)] = farther(shorter, longer[: len(shorter)])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from privatree import __version__
-from privatree.export import PathSpend, Rule, dearest_path, name_text, rules
+from privatree.export import PathSpend, Rule, costliest_path_spends, name_text, rules
 from privatree.model import Tree, released_model
 from privatree.privacy import PrivacyStatement, shown_amount
 from privatree.report._certificate_section import CertificateSection, certificate_section
@@ -171,7 +171,7 @@ def summary(model: Any, certificate: Any = None) -> Summary:
         seeded=privacy.seeded,
         neighbours=privacy.neighbours,
         delta=shown_amount(privacy.delta),
-        budget=_budget(dearest_path(tree, privacy), privacy),
+        budget=_budget(costliest_path_spends(tree, privacy), privacy),
         drawing=draw(tree),
         fields=tuple(
             _field(place, *features[position])

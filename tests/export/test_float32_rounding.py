@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privatree.export._float32 import Rounding
+from privatree.export._float32_rounding import Float32Rounding
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -17,24 +17,24 @@ def test_every_number_stays_on_its_side(thresholds, numbers, data):
     near = [data.draw(st.sampled_from(thresholds)) for _ in range(3)]
     near += [math.nextafter(x, way) for x in near for way in (-math.inf, math.inf)]
     numbers = np.array([*numbers, *filter(math.isfinite, near)])
-    rounding = Rounding(thresholds)
-    rounded = rounding(numbers)
+    rounding = Float32Rounding(thresholds)
+    rounded = rounding.round_numbers(numbers)
     assert rounded.dtype == np.float32
     assert np.isfinite(rounded).all()
     for threshold in thresholds:
-        (stands_for,) = rounding.of_thresholds(np.array([threshold]))
+        (stands_for,) = rounding.round_thresholds(np.array([threshold]))
         assert ((numbers <= threshold) == (rounded <= stands_for)).all()
 
 
 def test_far_from_thresholds_it_is_the_usual_rounding():
     numbers = np.array([0.1, 1 / 3, 17.0, -2.5e10])
-    assert (Rounding([0.25])(numbers) == numbers.astype(np.float32)).all()
-    assert Rounding([0.25]).rounded.tolist() == [0.25]
+    assert (Float32Rounding([0.25]).round_numbers(numbers) == numbers.astype(np.float32)).all()
+    assert Float32Rounding([0.25]).rounded.tolist() == [0.25]
 
 
 def test_a_threshold_is_rounded_down_to_the_next_number():
     for threshold in (0.1, 0.7, -0.1, 1 / 3, 1e-40):
-        (rounded,) = Rounding([threshold]).rounded
+        (rounded,) = Float32Rounding([threshold]).rounded
         above = np.nextafter(rounded, np.float32(np.inf))
         assert float(rounded) <= threshold < float(above)
 
@@ -49,6 +49,6 @@ def test_a_threshold_is_rounded_down_to_the_next_number():
     ],
 )
 def test_thresholds_stay_different(thresholds):
-    rounding = Rounding(thresholds)
+    rounding = Float32Rounding(thresholds)
     assert (np.diff(rounding.rounded) > 0).all()
     assert np.isfinite(rounding.rounded).all()
