@@ -108,7 +108,7 @@ class SklearnView(DecisionTreeClassifier):  # type: ignore[misc]
     def fit(self, X: Any, y: Any = None, **_: Any) -> NoReturn:
         """Raise ParameterError: a view shows a tree that is already trained."""
         raise ParameterError(
-            "a SklearnView cannot be trained. Train a privatree classifier and pass it to as_sklearn."
+            "a SklearnView cannot be trained. Train a privatree classifier, then call as_sklearn."
         )
 
     def transform(self, X: Any) -> pd.DataFrame:

@@ -137,7 +137,7 @@ def test_json_can_be_loaded_again(model, monkeypatch, tmp_path):
         (["model.json", "--table", "t"], "--table, --dialect and --proba must go with --format"),
         (["model.json", "--dialect", "mysql"], "must go with --format sql."),
         (["model.json", "-f", "sql", "--dialect", "mysq"], "--dialect must be one of postgresql,"),
-        (["model.json", "-f", "sql", "--table", "a..b"], "several with dots between"),
+        (["model.json", "-f", "sql", "--table", "a..b"], "several names with dots between"),
         (["model.json", "-o", "a.md", "--proba"], "must go with --format sql."),
         (["model.json", "-o", "model.json"], "is also an input file"),
         (["model.json", "-o", "nowhere/a.dot"], "there is no folder nowhere"),

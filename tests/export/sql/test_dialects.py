@@ -286,10 +286,10 @@ def test_how_a_table_is_named(by_hand, dialect) -> None:
 @pytest.mark.parametrize(
     ("table", "says"),
     [
-        ("a..b", "several with dots between"),
-        ("a.", "several with dots between"),
-        ('"a"b', "several with dots between"),
-        ('""', "several with dots between"),
+        ("a..b", "several names with dots between"),
+        ("a.", "several names with dots between"),
+        ('"a"b', "several names with dots between"),
+        ('""', "several names with dots between"),
         ("", "at least one character"),
         ("a\0", "NUL"),
     ],
@@ -301,7 +301,7 @@ def test_tables_that_are_none(by_hand, table, says) -> None:
 
 def test_too_many_parts(by_hand) -> None:
     model = by_hand(Numeric(0, 1), 0.5)
-    with pytest.raises(ParameterError, match="at most 2 parts in MySQL, got 3"):
+    with pytest.raises(ParameterError, match="MySQL must have at most 2 parts, got 3"):
         export_sql(model, table="a.b.c", dialect="mysql")
     assert "FROM `a`.`b`.`c` AS `c`" in export_sql(model, table="a.b.c", dialect="bigquery")
 
@@ -417,7 +417,9 @@ def test_names_that_differ_in_case(databases) -> None:
 
 def test_names_that_postgresql_cuts_off() -> None:
     long = "x" * 63
-    with pytest.raises(ParameterError, match="PostgreSQL needs names that differ at their beginn"):
+    with pytest.raises(
+        ParameterError, match="PostgreSQL needs column names that differ at their b"
+    ):
         export_sql(two_columns(long + "1", long + "2"), dialect="postgresql")
     assert export_sql(two_columns(long + "1", long + "2"), dialect="duckdb")
 

@@ -2,10 +2,9 @@
 
 ::
 
-    _expression.py   the expression
-    _conditions.py   the test of one node
-    _names.py        names of columns
-    _numbers.py      doubles, written exactly
-    _dialect.py      what can differ between databases
-    _dialects.py     how it does
+    _expression.py        the expression of a whole tree
+    _conditions.py        the condition of one node
+    _names.py             names of columns, tables and results
+    _double_literals.py   doubles, written so that no database rounds them
+    _dialects.py          how each database writes names, texts, numbers and booleans
 """

@@ -1,98 +1,160 @@
-"""The dialect of each database: how it writes names, texts, doubles and booleans."""
+"""How each database writes names, texts, doubles and booleans, and what it can hold.
+
+A condition must be TRUE for the same values in every database. So text is compared byte by byte,
+although some databases would take ``a`` for ``A``, and a number is a literal that is exactly the
+double it stands for.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from privatree.errors import ParameterError
-from privatree.export.sql._dialect import Dialect
-from privatree.export.sql._numbers import fraction, typed_text, with_exponent
+from privatree.export.sql._double_literals import (
+    double_with_exponent,
+    fraction_writer,
+    postgresql_double,
+)
 
 _MIN_NORMAL = 2.0**-1022
-_BYTES_OF_A_NAME = 63  # PostgreSQL cuts off the rest
+_POSTGRESQL_NAME_BYTES = 63  # PostgreSQL cuts longer names
 
 
-# --- names and texts in quotes ------------------------------------------------------------------
+@dataclass(frozen=True)
+class Dialect:
+    """The SQL dialect of a database. ``{}`` in a template stands for the column."""
+
+    title: str
+    """Name of the database in messages."""
+    double_type: str
+    double_literal: Callable[[float], str]
+    """Write a double so that the database reads it exactly."""
+    name_quoter: Callable[[str], str]
+    text_writer: Callable[[Sequence[str]], list[str]]
+    """Write texts as literals that can all be results of one CASE."""
+    text_template: str = "{}"
+    """Expression that is compared with text literals, byte by byte."""
+    boolean_template: str = "{}"
+    """Expression that is compared with `boolean_literals`."""
+    boolean_literals: tuple[Sequence[str], Sequence[str]] = (("FALSE",), ("TRUE",))
+    """Literals that mean False, and literals that mean True."""
+    boolean_results: tuple[str, str] = ("FALSE", "TRUE")
+    integer_type: str | None = None
+    """Type to which a 64-bit result is cast, if its digits alone have another type."""
+    nan_is_largest: bool = False
+    """True if NaN is greater than every number. Otherwise no comparison with NaN is TRUE."""
+    ignores_trailing_blanks: bool = False
+    min_positive: float = 5e-324
+    """Smallest positive double that a column can hold."""
+    column_key: Callable[[str], object] = str.casefold
+    """Names with the same key are the same column."""
+    column_alias: Callable[[str], str] = str
+    """Replace characters that the name of a result column cannot have."""
+    max_table_name_parts: int = 3
+
+    def quote_name(self, name: str) -> str:
+        if not name:
+            raise ParameterError(
+                "SQL needs names of at least one character, got an empty name. Rename it."
+            )
+        return self.name_quoter(_check_no_nul(name))
+
+    def text_literals(self, texts: Sequence[str]) -> list[str]:
+        return self.text_writer([_check_no_nul(text) for text in texts])
+
+    def column_as_double(self, column: str) -> str:
+        return f"CAST({column} AS {self.double_type})"
+
+    def double_result(self, number: float) -> str:
+        """Write a double as a result, whose type must be double too."""
+        literal = self.double_literal(number)
+        return literal if literal.startswith("CAST") else self.column_as_double(literal)
+
+    def can_hold(self, number: float) -> bool:
+        return number == 0 or abs(number) >= self.min_positive
 
 
-def _between(opening: str, closing: str) -> Callable[[str], str]:
-    """Between signs, of which the closing one is doubled inside."""
-
-    def quoted(text: str) -> str:
-        return f"{opening}{text.replace(closing, 2 * closing)}{closing}"
-
-    return quoted
-
-
-def _each(quoted: Callable[[str], str]) -> Callable[[Sequence[str]], list[str]]:
-    return lambda texts: [quoted(text) for text in texts]
+def _check_no_nul(text: str) -> str:
+    if "\0" in text:
+        raise ParameterError(
+            f"SQL cannot hold the character NUL, got it in {text!r}. Remove the character."
+        )
+    return text
 
 
-_in_quotes = _between("'", "'")
+# --- quoted names and texts ---------------------------------------------------------------------
 
 
-def _text_of_postgresql(text: str) -> str:
-    """An old setting makes backslashes special; with E they always are."""
-    quoted = _in_quotes(text)
+def _quoter(opening: str, closing: str) -> Callable[[str], str]:
+    """Return a function that quotes a text and doubles closing quotes inside it."""
+    return lambda text: f"{opening}{text.replace(closing, 2 * closing)}{closing}"
+
+
+_single_quote = _quoter("'", "'")
+
+
+def _write_each(write: Callable[[str], str]) -> Callable[[Sequence[str]], list[str]]:
+    return lambda texts: [write(text) for text in texts]
+
+
+def _postgresql_text(text: str) -> str:
+    """Backslashes are special or not by an old setting. With the prefix E they always are."""
+    quoted = _single_quote(text)
     return f"E{quoted}".replace("\\", "\\\\") if "\\" in text else quoted
 
 
-def _text_of_snowflake(text: str) -> str:
-    return _in_quotes(text.replace("\\", "\\\\"))
+def _snowflake_text(text: str) -> str:
+    return _single_quote(text.replace("\\", "\\\\"))
 
 
-def _texts_of_mysql(texts: Sequence[str]) -> list[str]:
-    """What is beyond ASCII says its encoding, so that the client's does not matter.
+def _mysql_texts(texts: Sequence[str]) -> list[str]:
+    """Name the encoding of non-ASCII texts, so that the encoding of the client does not matter.
 
-    Texts of one list all do or none: else their collations could clash. Whether a backslash is
-    special is a setting, so with one the text is written as bytes.
+    In one list all texts have the encoding or none, because their collations could clash otherwise.
+    A setting decides if backslashes are special, so a text with a backslash is written as bytes.
     """
     if all(text.isascii() and "\\" not in text for text in texts):
-        return [_in_quotes(text) for text in texts]
+        return [_single_quote(text) for text in texts]
     return [
         f"_utf8mb4 X'{text.encode().hex().upper()}'" if "\\" in text else f"_utf8mb4{quoted}"
-        for text, quoted in zip(texts, map(_in_quotes, texts), strict=True)
+        for text, quoted in zip(texts, map(_single_quote, texts), strict=True)
     ]
 
 
-def _text_of_sqlserver(text: str) -> str:
-    """A backslash before a line break would take both away, so they are parted."""
-    quoted = f"N{_in_quotes(text)}"
+def _sqlserver_text(text: str) -> str:
+    """SQL Server drops a backslash with a line break after it, so the text is split between."""
+    quoted = f"N{_single_quote(text)}"
     return re.sub(r"\\(?=[\r\n])", lambda _: r"\' + N'", quoted)
 
 
-def _escaped(quote: str) -> Callable[[str], str]:
-    """BigQuery's names and texts: no line breaks, and backslashes are special in both."""
+def _bigquery_quoter(quote: str) -> Callable[[str], str]:
+    """BigQuery needs escapes for line breaks and backslashes, in names and in texts."""
 
-    def quoted(text: str) -> str:
-        found = "".join(
-            f"\\{char}" if char in (quote, "\\") else char if char.isprintable() else _code(char)
-            for char in text
-        )
-        return f"{quote}{found}{quote}"
+    def escape_character(char: str) -> str:
+        if char in (quote, "\\"):
+            return f"\\{char}"
+        if char.isprintable():
+            return char
+        return f"\\u{ord(char):04x}" if ord(char) < 2**16 else f"\\U{ord(char):08x}"
 
-    return quoted
-
-
-def _code(char: str) -> str:
-    return f"\\u{ord(char):04x}" if ord(char) < 2**16 else f"\\U{ord(char):08x}"
+    return lambda text: f"{quote}{''.join(map(escape_character, text))}{quote}"
 
 
-def _without_wide_signs(name: str) -> str:
-    """MySQL's names have no signs of more than 16 bits."""
+def _mysql_alias(name: str) -> str:
+    """MySQL's names have no characters beyond 16 bits."""
     return re.sub("[^\0-\uffff]", "_", name)
 
 
-def _with_allowed_signs(name: str) -> str:
+def _bigquery_alias(name: str) -> str:
     """BigQuery's columns have letters, digits, blanks and some signs in their names."""
     return re.sub(r"[^\w &%=+:'<>#|-]", "_", name)
 
 
-def _first_bytes(name: str) -> object:
-    return name.encode()[:_BYTES_OF_A_NAME]
+def _postgresql_column_key(name: str) -> object:
+    return name.encode()[:_POSTGRESQL_NAME_BYTES]
 
 
 # --- the databases ------------------------------------------------------------------------------
@@ -100,94 +162,94 @@ def _first_bytes(name: str) -> object:
 _STANDARD = Dialect(
     title="SQL",
     double_type="DOUBLE PRECISION",
-    double=fraction("DOUBLE PRECISION"),
-    name=_between('"', '"'),
-    texts=_each(_in_quotes),
+    double_literal=fraction_writer("DOUBLE PRECISION"),
+    name_quoter=_quoter('"', '"'),
+    text_writer=_write_each(_single_quote),
     nan_is_largest=True,
 )
-"""What SQLite, DuckDB and PostgreSQL all read."""
+"""SQL that SQLite, DuckDB and PostgreSQL all read."""
 
 _POSTGRESQL = Dialect(
     title="PostgreSQL",
     double_type="DOUBLE PRECISION",
-    double=typed_text,
-    name=_between('"', '"'),
-    texts=_each(_text_of_postgresql),
-    text_of='CAST({} AS TEXT) COLLATE "C"',
-    truth_of="LOWER(CAST({} AS TEXT))",  # of a boolean, a number, or what was read as text
-    truths=(("'false'", "'0'", "'0.0'"), ("'true'", "'1'", "'1.0'")),
+    double_literal=postgresql_double,
+    name_quoter=_quoter('"', '"'),
+    text_writer=_write_each(_postgresql_text),
+    text_template='CAST({} AS TEXT) COLLATE "C"',
+    boolean_template="LOWER(CAST({} AS TEXT))",  # for booleans, numbers and texts
+    boolean_literals=(("'false'", "'0'", "'0.0'"), ("'true'", "'1'", "'1.0'")),
     nan_is_largest=True,
-    column_key=_first_bytes,
+    column_key=_postgresql_column_key,
 )
 
 _MYSQL = Dialect(
     title="MySQL",
     double_type="DOUBLE",
-    double=with_exponent,
-    name=_between("`", "`"),
-    texts=_texts_of_mysql,
-    text_of="CAST(CONVERT({} USING utf8mb4) AS BINARY)",
-    truths=(("0",), ("1",)),
-    alias=_without_wide_signs,
-    max_parts=2,
+    double_literal=double_with_exponent,
+    name_quoter=_quoter("`", "`"),
+    text_writer=_mysql_texts,
+    text_template="CAST(CONVERT({} USING utf8mb4) AS BINARY)",
+    boolean_literals=(("0",), ("1",)),
+    column_alias=_mysql_alias,
+    max_table_name_parts=2,
 )
 
 _SQLITE = Dialect(
     title="SQLite",
     double_type="REAL",
-    double=fraction("REAL"),
-    name=_between('"', '"'),
-    texts=_each(_in_quotes),
-    text_of="{} COLLATE BINARY",
-    truths=(("0",), ("1",)),
-    booleans=("0", "1"),
-    max_parts=2,
+    double_literal=fraction_writer("REAL"),
+    name_quoter=_quoter('"', '"'),
+    text_writer=_write_each(_single_quote),
+    text_template="{} COLLATE BINARY",
+    boolean_literals=(("0",), ("1",)),
+    boolean_results=("0", "1"),
+    max_table_name_parts=2,
 )
 
 _DUCKDB = Dialect(
     title="DuckDB",
     double_type="DOUBLE",
-    double=with_exponent,
-    name=_between('"', '"'),
-    texts=_each(_in_quotes),
-    text_of='CAST({} AS TEXT) COLLATE "C"',
+    double_literal=double_with_exponent,
+    name_quoter=_quoter('"', '"'),
+    text_writer=_write_each(_single_quote),
+    text_template='CAST({} AS TEXT) COLLATE "C"',
     nan_is_largest=True,
 )
 
 _SQLSERVER = Dialect(
     title="SQL Server",
     double_type="DOUBLE PRECISION",
-    double=fraction("DOUBLE PRECISION", exponent="E0"),
-    name=_between("[", "]"),
-    texts=_each(_text_of_sqlserver),
-    text_of="CAST({} AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2",
-    truths=(("0",), ("1",)),
-    booleans=("CAST(0 AS BIT)", "CAST(1 AS BIT)"),
-    whole_type="BIGINT",
-    ignores_last_blanks=True,  # whatever the collation; so columns of CHAR, filled up, work too
+    double_literal=fraction_writer("DOUBLE PRECISION", exponent="E0"),
+    name_quoter=_quoter("[", "]"),
+    text_writer=_write_each(_sqlserver_text),
+    text_template="CAST({} AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2",
+    boolean_literals=(("0",), ("1",)),
+    boolean_results=("CAST(0 AS BIT)", "CAST(1 AS BIT)"),
+    integer_type="BIGINT",
+    ignores_trailing_blanks=True,  # in any collation; so padded CHAR columns work too
     min_positive=_MIN_NORMAL,
-    max_parts=4,
+    max_table_name_parts=4,
 )
 
 _BIGQUERY = Dialect(
     title="BigQuery",
     double_type="FLOAT64",
-    double=with_exponent,
-    name=_escaped("`"),
-    texts=_each(_escaped("'")),
-    truth_of="LOWER(CAST({} AS STRING))",
-    truths=_POSTGRESQL.truths,
-    alias=_with_allowed_signs,
+    double_literal=double_with_exponent,
+    name_quoter=_bigquery_quoter("`"),
+    text_writer=_write_each(_bigquery_quoter("'")),
+    boolean_template="LOWER(CAST({} AS STRING))",
+    boolean_literals=_POSTGRESQL.boolean_literals,
+    column_alias=_bigquery_alias,
 )
 
 _SNOWFLAKE = Dialect(
     title="Snowflake",
     double_type="DOUBLE",
-    double=fraction("DOUBLE"),
-    name=_between('"', '"'),
-    texts=_each(_text_of_snowflake),
-    truth_of="LOWER(CAST({} AS VARCHAR))",
-    truths=_POSTGRESQL.truths,
+    double_literal=fraction_writer("DOUBLE"),
+    name_quoter=_quoter('"', '"'),
+    text_writer=_write_each(_snowflake_text),
+    boolean_template="LOWER(CAST({} AS VARCHAR))",
+    boolean_literals=_POSTGRESQL.boolean_literals,
     nan_is_largest=True,
     column_key=str,
 )
@@ -204,17 +266,11 @@ DIALECTS: Mapping[str, Dialect] = MappingProxyType(
         "snowflake": _SNOWFLAKE,
     }
 )
-"""The databases by name."""
+"""The dialects by the name of the database."""
 
 
-def chosen_dialect(name: str | None) -> Dialect:
-    """The dialect of this name; without one, what SQLite, DuckDB and PostgreSQL share.
-
-    Raises
-    ------
-    ParameterError
-        If there is none of this name.
-    """
+def find_dialect(name: str | None) -> Dialect:
+    """Return the dialect of a database, or the standard dialect if there is no name."""
     if name is None:
         return _STANDARD
     if name not in DIALECTS:

@@ -1,4 +1,4 @@
-"""Names of columns, tables and results in SQL."""
+"""Names of columns, tables and result columns in SQL."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import re
 from collections.abc import Iterable, Sequence
 
 from privatree.errors import ParameterError
-from privatree.export.sql._dialect import Dialect
+from privatree.export.sql._dialects import Dialect
 from privatree.schema import Label
 
-_PART = r"""(?:"((?:[^"]|"")+)"|([^".][^.]*))"""
-"""Of the name of a table."""
+_NAME_PART = r"""(?:"((?:[^"]|"")+)"|([^".][^.]*))"""
+"""Regular expression for one part of a table name: quoted, or without quotes."""
 
 
-def check_names(names: Iterable[str], dialect: Dialect) -> None:
-    """Refuse names that the database takes for the same: mostly, if they differ in case only."""
+def check_column_names(names: Iterable[str], dialect: Dialect) -> None:
+    """Raise if the database takes two column names for the same, such as ``a`` and ``A``."""
     seen: dict[object, str] = {}
     for name in names:
         if (other := seen.setdefault(dialect.column_key(name), name)) != name:
@@ -22,34 +22,39 @@ def check_names(names: Iterable[str], dialect: Dialect) -> None:
             if name.casefold() != other.casefold():
                 how = "at their beginning, because the rest is cut off"
             raise ParameterError(
-                f"{dialect.title} needs names that differ {how}, got {other!r} and {name!r}."
+                f"{dialect.title} needs column names that differ {how}, got {other!r} and "
+                f"{name!r}. Rename one of them."
             )
 
 
-def table_name(table: str, dialect: Dialect) -> tuple[str, str]:
-    """What follows FROM, and what the table is called before its columns."""
-    found = re.findall(_PART, table) if re.fullmatch(f"{_PART}(?:[.]{_PART})*", table) else []
+def quote_table_name(table: str, dialect: Dialect) -> tuple[str, str]:
+    """Return the text after FROM, and the name of the table in front of its columns."""
+    found = (
+        re.findall(_NAME_PART, table)
+        if re.fullmatch(f"{_NAME_PART}(?:[.]{_NAME_PART})*", table)
+        else []
+    )
     if table and not found:
         raise ParameterError(
-            "table must be a name, or several with dots between, in double quotes if one has a "
-            f"""dot itself: clinic."patients.2024". Got {table!r}.""",
+            "table must be a name, or several names with dots between them. A name that contains a "
+            f"""dot needs double quotes: clinic."patients.2024". Got {table!r}.""",
             "table",
         )
     parts = [quoted.replace('""', '"') if quoted else bare for quoted, bare in found] or [""]
-    if len(parts) > dialect.max_parts:
+    if len(parts) > dialect.max_table_name_parts:
         raise ParameterError(
-            f"the name of a table must have at most {dialect.max_parts} parts in {dialect.title}, "
-            f"got {len(parts)}. Put a name with dots in double quotes."
+            f"a table name in {dialect.title} must have at most {dialect.max_table_name_parts} "
+            f"parts, got {len(parts)}. Put a name that contains dots in double quotes."
         )
-    names = [dialect.quoted(part) for part in parts]
-    # Not every database takes the name of a schema before that of a column.
+    names = [dialect.quote_name(part) for part in parts]
+    # Some databases do not accept schema.table.column, so the table gets an alias.
     return ".".join(names) + (f" AS {names[-1]}" if names[1:] else ""), names[-1]
 
 
-def probability_titles(labels: Sequence[Label], dialect: Dialect) -> list[str]:
-    """What ``privatree predict --proba`` calls the columns, too, as far as the database can."""
+def probability_column_names(labels: Sequence[Label], dialect: Dialect) -> list[str]:
+    """Return the column names of ``privatree predict --proba``, as the database allows them."""
     texts = (str(label).lower() if isinstance(label, bool) else str(label) for label in labels)
-    titles = [dialect.alias(f"probability of {text}") for text in texts]
+    titles = [dialect.column_alias(f"probability of {text}") for text in texts]
     if len(set(titles)) < len(titles):
         titles = [f"{title} {code}" for code, title in enumerate(titles)]
-    return [dialect.quoted(title) for title in titles]
+    return [dialect.quote_name(title) for title in titles]
