@@ -197,7 +197,7 @@ def test_the_same_in_python(here):
     ("arguments", "message"),
     [
         (["a.parquet", "--delimiter", ";"], "--delimiter is for CSV files, and a.parquet is "
-         "none. Leave it out.\n"),
+         "not one. Leave the option out.\n"),
         (["a.csv", "--multiline", "--quote", "none"], "--multiline must be used with a quote: "
          "values span lines in quotes.\n"),
         (["a.csv", "--encoding", "klingon"], "--encoding must be a character encoding that Python "
@@ -235,9 +235,10 @@ def test_predict_tells_of_numbers_in_another_dialect(here, monkeypatch, capsys):
     usual = ("--delimiter", ",", "--encoding", "utf-8")
     assert run(monkeypatch, "predict", "m.json", "b.csv", *usual, "-o", "p.csv") == 0
     said = capsys.readouterr().err.splitlines()
-    assert [line.partition(" is ")[0] for line in said] == [
-        "None of the values of 'Größe'", "None of the values of 'Gewicht'",
-    ]  # fmt: skip
+    assert [line.partition(" has no ")[0] for line in said] == [
+        "Column 'Größe'",
+        "Column 'Gewicht'",
+    ]
     assert (
         run(monkeypatch, "predict", "m.json", "b.csv", *usual, "--decimal", ".", "-o", "p.csv") == 0
     )

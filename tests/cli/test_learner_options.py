@@ -7,7 +7,7 @@ import pytest
 from mixed_records import schema_of, some_records
 
 from privatree.cli._app import main
-from privatree.cli._learner_options import named_as_options
+from privatree.cli._learner_options import name_options_in_errors
 from privatree.errors import ParameterError
 
 FIT = ("fit", "data.csv", "--target", "label", "--schema", "schema.toml", "-o", "model.json")
@@ -44,7 +44,7 @@ def test_an_error_names_the_option_of_its_parameter():
     options = ["max_depth", "random_state"]
 
     def named(error):
-        with pytest.raises(ParameterError) as raised, named_as_options(options):
+        with pytest.raises(ParameterError) as raised, name_options_in_errors(options):
             raise error
         return str(raised.value), raised.value.parameter
 

@@ -143,8 +143,8 @@ def test_sql_on_a_terminal_says_that_it_is_not_exact(folder, capsys):
     evil_model(EVIL).save("model.json")
     assert on_a_terminal("export", "model.json", "-f", "sql")[0] == 0
     assert capsys.readouterr().err == (
-        "Some characters would be obeyed or hidden by a terminal, so they are shown as escapes "
-        "such as \\x1b. For the exact text, write a file: -o FILE.\n"
+        "Some characters would control the terminal or be invisible, so they are shown as escapes "
+        "such as \\x1b. To get the exact text, write to a file: -o FILE.\n"
     )
     evil_model("plain ä").save("model.json")
     _, got = on_a_terminal("export", "model.json", "-f", "sql")

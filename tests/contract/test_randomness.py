@@ -40,7 +40,7 @@ ALLOWED = {
     "audit/pairs/_file_neighbours.py": {"tempfile"},
     "cli/commands/_certify.py": {"sklearn.utils.check_random_state"},
     "cli/commands/_demo.py": {"sklearn.model_selection"},
-    "cli/_held_table.py": {"tempfile"},
+    "cli/_prediction_files.py": {"tempfile"},
     "cli/_output.py": {"tempfile"},
     "_support/kernels/kernel_folder.py": {"tempfile"},
     "reproduction/running/_backdoor.py": {"sklearn.model_selection"},

@@ -1,18 +1,14 @@
-"""The command line. What it needs more than the library comes with the extra ``cli``.
+"""The ``privatree`` program. Its dependencies are in the extra ``cli``.
 
 ::
 
     commands/             one command a file: parse, call, print
-    _app.py               the program
-    _mistakes.py          a user's mistake, in one line
-    _output.py            files and streams that are written
-    _held_table.py        a table that is written once all of it is there
-    _spreadsheets.py      cells that a spreadsheet would run
-    _csv_options.py       options for CSV dialects
-    _learner_options.py   options of learners
-    _declared_schema.py   the option --schema
+    _app.py               the list of commands; error messages of one line
+    _output.py            writing to files and to the terminal; the spinner
+    _prediction_files.py  writing tables of predictions as CSV or Parquet
+    _csv_options.py       options that describe CSV files
+    _learner_options.py   options of the commands that train
     _engines.py           the option --engine
-    _spinner.py           a spinner for what takes long
 """
 
 from __future__ import annotations
@@ -25,7 +21,7 @@ _EXTRA = ("filelock", "jinja2", "rich", "typer")
 
 
 def main() -> None:
-    """Run the program; where the extra is not installed, name it and exit with code 2."""
+    """Run the program. Where the extra ``cli`` is missing, say so and exit with code 2."""
     try:
         from privatree.cli._app import main as run
 

@@ -1,4 +1,4 @@
-"""Options that say where the records are and how to train, for every command that trains."""
+"""Options of the commands that train, and what these commands do with them."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from privatree.cli._spinner import waiting
-from privatree.errors import ParameterError
+from privatree.cli._output import show_spinner
+from privatree.errors import ParameterError, SchemaError
 
 Data = Annotated[
     list[str],
     typer.Argument(
         metavar="DATA",
-        help="CSV, TSV (also .gz, .zst), Parquet or Excel files, folders of them, or patterns in "
-        "quotes: 'part-*.csv'. - reads CSV from the standard input.",
+        help="Files of records: CSV, TSV (also .gz, .zst), Parquet or Excel. Folders of such "
+        "files and quoted patterns like 'part-*.csv' are read too. - reads CSV from the standard "
+        "input.",
     ),
 ]
 Target = Annotated[str, typer.Option(metavar="COLUMN", help="The column to predict.")]
@@ -25,105 +26,112 @@ Epsilon = Annotated[
     float,
     typer.Option(
         metavar="E",
-        help="Privacy budget, > 0: with or without any one record, each possible tree is at most "
-        "e^E times as likely. 0.1 is strict (11% more or less), 1 a factor of 2.7, and 10 promises "
-        "next to nothing.",
+        help="Privacy budget, > 0. With or without any one record, each possible tree is at most "
+        "e^E times as likely. 0.1 is strict (at most 11% more likely), 1 means a factor of 2.7, "
+        "and 10 guarantees almost nothing.",
     ),
 ]
-MAX_USUAL_EPSILON = 10
-"""Above it there is a warning."""
+_MAX_USUAL_EPSILON = 10
 SCHEMA_HELP = (
-    "TOML file of what is public: columns with their ranges or categories, and the classes. "
+    "TOML file with what is public: the columns with their ranges or categories, and the classes. "
     "Write it from public knowledge, not from the records."
 )
 MaxDepth = Annotated[
     str,
     typer.Option(
         metavar="N|none",
-        help="Largest depth of the tree. With none it follows from the size and epsilon.",
+        help="Largest depth of the tree. none chooses the depth by epsilon and the noisy number "
+        "of records.",
     ),
 ]
 DatasetSize = Annotated[
     str,
     typer.Option(
         metavar="private|N",
-        help="A number of records that is public anyway saves the budget to estimate it. It "
-        "must not be counted from this data.",
+        help="The number of records, if it is public; then no budget is spent on estimating it. "
+        "Do not count it from this data.",
     ),
 ]
 Schedule = Annotated[
     Literal["accuracy", "robust"],
     typer.Option(
-        help="How the budget goes to the levels: for the best tree, or in equal shares for "
-        "the strongest certificates against poisoned records."
+        help="How the levels of the tree share the budget. accuracy gives the most accurate tree; "
+        "robust gives equal shares, for the strongest certificates against poisoned records."
     ),
 ]
 RobustLevels = Annotated[
-    int, typer.Option(metavar="N", help="How many levels --schedule robust has.")
+    int, typer.Option(metavar="N", help="Number of levels of the tree with --schedule robust.")
 ]
 
 
 def warn_of_large_epsilon(epsilon: float) -> None:
-    """Say on stderr that an epsilon protects hardly anybody, before it is spent.
-
-    Parameters
-    ----------
-    epsilon : float
-        What was chosen for records. It is public.
-    """
-    if epsilon > MAX_USUAL_EPSILON:
+    """Warn on stderr, before epsilon is spent, that a value above 10 protects hardly anybody."""
+    if epsilon > _MAX_USUAL_EPSILON:
         typer.echo(
-            f"Warning: --epsilon {epsilon:g} gives hardly any privacy: what is released may be "
+            f"Warning: --epsilon {epsilon:g} gives hardly any privacy: the released model may be "
             f"e^{epsilon:g} times as likely with a record as without it. Usual values are 0.01 to "
             "1: see docs/choosing-epsilon.md.",
             err=True,
         )
 
 
+def read_confirmed_schema(path: Path, alternative: str = "") -> Any:
+    """Read a schema from a TOML file and refuse it if an entry is marked as unconfirmed.
+
+    The alternative to confirming the entries, if there is one, ends the error message.
+    """
+    from privatree.schema import Schema
+
+    schema = Schema.from_toml(path)
+    if schema.unconfirmed:
+        raise SchemaError(
+            f"{path}: these entries were read from the data and must be confirmed: "
+            f"{schema.shown_unconfirmed()}. Check each against public knowledge and delete its "
+            f'line "unconfirmed"{alternative}.'
+        )
+    return schema
+
+
 def read_training_records(files: list[Path], target: str, schema: Any, *, quiet: bool) -> Any:
-    """Read them by the schema; the names of columns that it does not have go to stderr."""
+    """Read the records by the schema, and name the columns that are ignored on stderr."""
     from privatree.sources import read_files
 
-    with waiting("Reading the records", shown=not quiet):
+    with show_spinner("Reading the records", shown=not quiet):
         records = read_files(files, schema, target, allow_ragged=True)
-    if records.ignored and not quiet:
-        names = ", ".join(map(repr, records.ignored))
-        typer.echo(f"Not in the schema, so ignored: {names}.", err=True)
+    if not quiet:
+        print_ignored_columns(records.ignored)
     return records
 
 
-def check_not_empty(files: list[Path], labels: Any) -> None:
-    """Refuse files without a record, where their number is no secret."""
+def print_ignored_columns(names: Collection[str]) -> None:
+    """Name on stderr the columns of the data that the schema does not have."""
+    if names:
+        typer.echo(f"Not in the schema, so ignored: {', '.join(map(repr, names))}.", err=True)
+
+
+def check_has_records(files: list[Path], labels: Any) -> None:
+    """Refuse files without a record. Only for commands where the number of records is no secret."""
     if len(labels) == 0:
         names = ", ".join(map(str, files[:3])) + (", ..." if len(files) > 3 else "")
         raise ParameterError(f"{names}: must have at least one record, got none.")
 
 
 @contextmanager
-def named_as_options(parameters: Collection[str]) -> Iterator[None]:
-    """Let a refusal of a parameter name the option that set it: --max-depth for max_depth.
-
-    Parameters
-    ----------
-    parameters : collection of str
-        Those that an option sets.
-    """
+def name_options_in_errors(parameters: Collection[str]) -> Iterator[None]:
+    """Rewrite a ParameterError about one of these parameters: --max-depth instead of max_depth."""
     try:
         yield
     except ParameterError as error:
         if error.parameter is None or error.parameter not in parameters:
             raise
-        option = _OPTIONS.get(error.parameter, f"--{error.parameter.replace('_', '-')}")
+        name = {"random_state": "seed"}.get(error.parameter, error.parameter)
         _, _, requirement = str(error).partition(" must ")
-        raise type(error)(f"{option} must {requirement}", error.parameter) from None
+        message = f"--{name.replace('_', '-')} must {requirement}"
+        raise type(error)(message, error.parameter) from None
 
 
-_OPTIONS = {"random_state": "--seed"}
-"""Those that are not called as the parameter."""
-
-
-def whole_number(option: str, given: str, **words: str | None) -> int | str | None:
-    """The number that was given, or what one of these words stands for."""
+def parse_whole_number(option: str, given: str, **words: str | None) -> int | str | None:
+    """Return the value of an option that takes a whole number or one word, such as auto."""
     if given in words:
         return words[given]
     try:

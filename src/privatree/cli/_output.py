@@ -1,13 +1,15 @@
-"""Where a command may write, asked before it starts, and what it prints."""
+"""Writing to files and to the terminal: checks before a command starts, output, a spinner."""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, Literal
+from tempfile import SpooledTemporaryFile, TemporaryFile
+from typing import Any, BinaryIO, Literal
 
 import typer
 
@@ -15,36 +17,33 @@ from privatree._support.atomic_files import replace_file, replace_file_in_pieces
 from privatree._support.escape import escape_json, escape_text, escape_toml
 from privatree.errors import ParameterError
 
-MAX_HELD_BYTES = 2**26
-"""What is larger is held in a temporary file, not in memory."""
-_PIECE_BYTES = 2**20
-_NOT_EXACT = (
-    "Some characters would be obeyed or hidden by a terminal, so they are shown as escapes such as "
-    "\\x1b. For the exact text, write a file: -o FILE."
+MAX_BYTES_IN_MEMORY = 2**26
+"""Output that is larger waits in a temporary file, not in memory."""
+_COPIED_BYTES = 2**20
+_ESCAPES_NOTE = (
+    "Some characters would control the terminal or be invisible, so they are shown as escapes such "
+    "as \\x1b. To get the exact text, write to a file: -o FILE."
 )
 
 
+def output_option(text: str, metavar: str = "FILE") -> Any:
+    """Declare the option --output, or -o, with a help text."""
+    return typer.Option("--output", "-o", metavar=metavar, help=text)
+
+
 def check_output(output: Path, inputs: Iterable[Path]) -> None:
-    """Refuse a file that cannot be written, or that the command reads.
-
-    Parameters
-    ----------
-    output : Path
-        The file to write.
-    inputs : iterable of Path
-        The files to read.
-
-    Raises
-    ------
-    ParameterError
-        With what to do.
-    """
+    """Raise a ParameterError if a file cannot be written, or is one of the input files."""
     try:
         output.resolve()
-    except (OSError, RuntimeError):  # which of them depends on the version of Python
-        raise ParameterError(f"{output}: is a link that leads to itself.") from None
+    except (OSError, RuntimeError):  # which of the two depends on the version of Python
+        raise ParameterError(
+            f"{output}: is a symbolic link to itself. Name another file."
+        ) from None
     if str(output) == "-":
-        raise ParameterError("-: name a file to write, or leave out -o where it is optional.")
+        raise ParameterError(
+            "-: the output must be a file, got -. Name a file, or leave the option out if it is "
+            "optional."
+        )
     if output.is_dir():
         raise ParameterError(f"{output}: is a folder. Name a file in it.")
     if not output.parent.is_dir():
@@ -52,32 +51,27 @@ def check_output(output: Path, inputs: Iterable[Path]) -> None:
     inputs = list(inputs)
     if output.resolve() in {path.resolve() for path in inputs} or _is_piped_in(output, inputs):
         raise ParameterError(f"{output}: is also an input file. Choose another output.")
-    if not output.exists() or output.is_file():  # not a device or a pipe
-        _check_folder(output)
+    if output.exists() and not output.is_file():  # a device or a pipe
+        return
+    try:
+        with TemporaryFile(dir=output.resolve().parent):  # replace_file starts with one, too
+            pass
+    except OSError as error:
+        raise ParameterError(
+            f"{output}: cannot be written: {error.strerror}. Name a file in another folder."
+        ) from None
 
 
 def _is_piped_in(output: Path, inputs: Iterable[Path]) -> bool:
-    """Whether a file to write is what the standard input comes from."""
+    """Return whether the standard input is an input and comes from the output file."""
     from privatree.sources.csv import StandardInput
 
     if not any(isinstance(path, StandardInput) for path in inputs):
         return False
     try:
         return os.path.samestat(os.fstat(sys.stdin.fileno()), output.stat())
-    except (OSError, ValueError):  # there is no such file yet, or the input has no file
+    except (OSError, ValueError):  # the output does not exist yet, or stdin is not a file
         return False
-
-
-def _check_folder(output: Path) -> None:
-    from tempfile import TemporaryFile
-
-    try:
-        with TemporaryFile(dir=output.resolve().parent):  # as will be done for the file itself
-            pass
-    except OSError as error:
-        raise ParameterError(
-            f"{output}: cannot be written: {error.strerror}. Name a file in another folder."
-        ) from None
 
 
 def write_output(
@@ -87,67 +81,69 @@ def write_output(
     private: bool = False,
     form: Literal["text", "json", "toml"] = "text",
 ) -> None:
-    """Write a file, whole or not at all; without one, print.
+    """Write a file completely or not at all; print if no file is given.
 
-    A file or a pipe gets the exact content. On a terminal, characters that it would obey or hide
-    are written as escapes: names and labels come from files of strangers. JSON and TOML mean the
-    same with them; of any other text, a line on stderr says so.
-
-    Parameters
-    ----------
-    output : Path or None
-        The file, which :func:`check_output` was asked about; None for the screen.
-    content : str or bytes
-        What to write; bytes are UTF-8 if it can be printed on a terminal.
-    private : bool, default=False
-        Whether it tells of records, so that a new file is for its owner only.
-    form : {"text", "json", "toml"}, default="text"
-        How escapes are written.
+    Files and pipes get the exact content. Names and labels in it may come from untrusted files, so
+    a terminal gets escapes for characters that would control it or be invisible. In JSON and TOML
+    the escapes mean the same; for other text, a line on stderr mentions them. Content is private if
+    it depends on records: then only the user may read a new file.
     """
     if output is not None:
         replace_file(output, content, private=private)
         return
     if sys.stdout.isatty():
         text = content if isinstance(content, str) else content.decode(errors="backslashreplace")
-        content = _SHOWN[form](text)
+        content = _ESCAPED_FORMS[form](text)
         if form == "text" and content != text:
-            typer.echo(_NOT_EXACT, err=True)
-    # As bytes: of text, what looks like a colour would be taken out where it is no terminal.
+            typer.echo(_ESCAPES_NOTE, err=True)
+    # As bytes: typer removes colour codes from text that does not go to a terminal.
     typer.echo(content.encode() if isinstance(content, str) else content, nl=False)
 
 
+def print_json(document: Any, **options: Any) -> None:
+    """Print a document as indented JSON. The options are those of :func:`json.dumps`."""
+    write_output(None, f"{json.dumps(document, indent=1, **options)}\n", form="json")
+
+
+def print_text(text: str) -> None:
+    """Print text, with escapes as in :func:`write_output` if stdout is a terminal."""
+    typer.echo(_escape_lines(text) if sys.stdout.isatty() else text)
+
+
 @contextmanager
-def output_file(output: Path | None) -> Iterator[BinaryIO]:
-    """The same for text or bytes that come in pieces, and that tell of records.
+def open_private_output(output: Path | None) -> Iterator[BinaryIO]:
+    """Open a binary file for content that depends on records.
 
-    Parameters
-    ----------
-    output : Path or None
-        The file, which :func:`check_output` was asked about; None for the screen, which shows
-        nothing before all is there.
+    As in :func:`write_output`, the file is written completely or not at all, and None prints. The
+    content is printed when the file is closed.
     """
-    from tempfile import SpooledTemporaryFile
-
     if output is not None:
         with replace_file_in_pieces(output, private=True) as file:
             yield file
         return
-    with SpooledTemporaryFile(MAX_HELD_BYTES) as held:
+    with SpooledTemporaryFile(MAX_BYTES_IN_MEMORY) as held:
         yield held  # type: ignore[misc]  # a binary file but for its declared type
         held.seek(0)
         if sys.stdout.isatty():
             write_output(None, held.read())
-        while piece := held.read(_PIECE_BYTES):
-            typer.echo(piece, nl=False)
+        while copied := held.read(_COPIED_BYTES):
+            typer.echo(copied, nl=False)
 
 
-def say(text: str) -> None:
-    """Print lines; on a terminal, what it would obey or hide is written as escapes."""
-    typer.echo(_visible_lines(text) if sys.stdout.isatty() else text)
+@contextmanager
+def show_spinner(task: str, *, shown: bool = True) -> Iterator[None]:
+    """Show a task such as "Training" and its duration on stderr, if stderr is a terminal."""
+    from privatree._support.progress import rich_progress
+
+    columns = ("spinner", "{task.description}", "elapsed")
+    spinner = rich_progress(*columns, shown=None if shown else False, transient=True)
+    with spinner:
+        spinner.add_task(task, total=None)
+        yield
 
 
-def _visible_lines(text: str) -> str:
+def _escape_lines(text: str) -> str:
     return escape_text(text, keep="\n")
 
 
-_SHOWN = {"text": _visible_lines, "json": escape_json, "toml": escape_toml}
+_ESCAPED_FORMS = {"text": _escape_lines, "json": escape_json, "toml": escape_toml}

@@ -56,7 +56,7 @@ def test_help_names_every_method_and_every_pair(monkeypatch, capsys):
     words = set(re.findall(r"[a-z0-9-]+", shown.replace("- ", "-")))
     assert set(methods.names()) <= words
     assert set(known_pairs()) <= words
-    assert "Try to prove a method wrong" in shown
+    assert "Try to refute the privacy claim of a method" in shown
 
 
 @pytest.mark.slow
@@ -67,7 +67,9 @@ def test_it_prints_what_was_found_and_saves_it(folder, monkeypatch, capsys):
     assert printed.err == ""
     assert printed.out.startswith("three-records: epsilon >= 0.00\n")
     assert "That does not contradict the claim of 1," in printed.out
-    assert printed.out.endswith("Not for a method of this kind: first-row.\nSaved report.json.\n")
+    assert printed.out.endswith(
+        "Pairs that do not apply to this method: first-row.\nSaved report.json.\n"
+    )
     saved = json.loads(Path("report.json").read_text())
     assert (saved["method"], saved["format"]) == ("privatree", "privatree-audit")
     assert (saved["claimed_epsilon"], saved["runs"], saved["skipped"]) == (1.0, 8, ["first-row"])
@@ -103,7 +105,7 @@ def test_pairs_that_a_method_cannot_take_are_left_out_and_named(monkeypatch, cap
     assert audit(monkeypatch, *options, "--json", method="dpgdf") == 0
     assert json.loads(capsys.readouterr().out)["skipped"] == ["outlier"]
     assert audit(monkeypatch, *options, method="dpgdf") == 0
-    assert "Not for a method of this kind: outlier.\n" in capsys.readouterr().out
+    assert "Pairs that do not apply to this method: outlier.\n" in capsys.readouterr().out
 
 
 @pytest.mark.slow
@@ -132,8 +134,7 @@ def test_methods_that_take_no_files_get_a_table(monkeypatch, capsys, method):
 def test_a_method_that_takes_no_files_is_given_none(monkeypatch, capsys):
     assert audit(monkeypatch, "--reader", "stream", method="random-tree") == 2
     assert capsys.readouterr().err.endswith(
-        "--reader must give a table to random-tree, which takes no files, got 'stream'. Choose "
-        "table.\n"
+        "--reader must be table, because random-tree cannot read files, got 'stream'.\n"
     )
 
 
@@ -179,9 +180,9 @@ MISTAKES = {
     ),
     "half": (["--data", "a.csv"], "--data, --neighbour, --target and --schema must be given toge"),
     "other-half": (["--schema", "schema.toml"], "--data, --neighbour, --target and --schema must"),
-    "both": ([*OWN, "--pairs", "purity"], "--pairs and --data exclude each other. Leave out one."),
+    "both": ([*OWN, "--pairs", "purity"], "--pairs and --data exclude each other. Leave one out."),
     "reader": (["--reader", "panda"], "--reader must be one of table, stream, memory, multiline, "),
-    "reader-alone": (["--pairs", "purity", "--reader", "pandas"], "--reader must go with a pair"),
+    "reader-alone": (["--pairs", "purity", "--reader", "pandas"], "--reader must be used with"),
     "reader-of-own": ([*OWN, "--reader", "pandas"], "--reader and --data exclude each other."),
     "folder": (["-o", "nowhere/r.json"], "nowhere/r.json: there is no folder nowhere. Create it"),
     "overwrite": ([*OWN, "-o", "a.csv"], "a.csv: is also an input file."),
@@ -223,5 +224,5 @@ def test_a_method_whose_library_is_missing_says_how_to_get_it(monkeypatch, capsy
     assert audit(monkeypatch, method="diffprivlib-forest") == 2
     assert capsys.readouterr().err == (
         "privatree: diffprivlib-forest needs diffprivlib. Install it with: "
-        "pip install 'privatree[bench]', best in an environment of its own.\n"
+        "pip install 'privatree[bench]', best in a separate environment.\n"
     )

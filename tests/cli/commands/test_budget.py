@@ -11,6 +11,7 @@ import pytest
 
 import privatree
 from privatree import Categorical, Numeric, Schema
+from privatree.cli import _output
 from privatree.cli._app import main
 from privatree.estimators import _privatree as estimators
 from privatree.privacy import BudgetStore
@@ -136,20 +137,18 @@ def test_without_a_schema_no_budget_is_enough(folder, monkeypatch, capsys):
     arguments = ("--target", "ill", "--epsilon", "0.1", "-o", "model.json", "--infer-schema")
     assert run(monkeypatch, "fit", "data.csv", *arguments, "--budget", "patients.db") == 2
     assert capsys.readouterr().err == (
-        "privatree: --budget must be used with --schema: with --infer-schema no finite epsilon "
-        "covers the model.\n"
+        "privatree: --budget must be used without --infer-schema: no finite epsilon covers a model "
+        "whose schema was inferred. Pass a confirmed --schema.\n"
     )
     assert BudgetStore("patients.db").remaining == 1
 
 
 def test_an_output_that_cannot_be_written_costs_nothing(folder, monkeypatch, capsys):
-    import tempfile
-
     def refuse(*, dir):
         raise PermissionError(13, "Permission denied", str(dir / "xyz"))
 
     with monkeypatch.context() as patch:  # root may write everywhere
-        patch.setattr(tempfile, "TemporaryFile", refuse)
+        patch.setattr(_output, "TemporaryFile", refuse)
         assert fit(monkeypatch) == 2
     assert capsys.readouterr().err == (
         "privatree: model.json: cannot be written: Permission denied. Name a file in another "
@@ -179,8 +178,8 @@ def test_a_model_that_cannot_be_saved_after_all_is_printed_and_stays_charged(
     printed = capsys.readouterr()
     assert printed.err == (
         "Charged epsilon 0.1 to patients.db: 0.9 of 1 is left.\n"
-        "privatree: model.json: No space left on device. The model cost epsilon, so it was printed "
-        "instead: save the standard output.\n"
+        "privatree: model.json: cannot be written: No space left on device. Epsilon was spent on "
+        "the model, so the model was printed: save the standard output.\n"
     )
     assert json.loads(printed.out)["format"] == "privatree-model"
     assert BudgetStore("patients.db").remaining == Fraction(9, 10)
@@ -193,11 +192,11 @@ def test_whoever_interrupts_a_training_learns_that_it_was_charged(folder, monkey
 
     monkeypatch.setattr(estimators, "grow", interrupted)
     assert fit(monkeypatch) == 130
-    assert "The charge to patients.db stands" in capsys.readouterr().err
+    assert "the charge to patients.db stays." in capsys.readouterr().err
     assert not (folder / "model.json").exists()
     monkeypatch.setattr(estimators.Randomness, "from_random_state", interrupted)  # before a charge
     assert fit(monkeypatch) == 130
-    assert "stands" not in capsys.readouterr().err
+    assert "charge" not in capsys.readouterr().err
 
 
 def test_a_budget_that_cannot_be_read_afterwards_costs_no_model(folder, monkeypatch, capsys):
@@ -281,7 +280,7 @@ def test_charges_as_json(charged, monkeypatch, capsys):
 
 def test_nothing_charged_yet(folder, monkeypatch, capsys):
     assert run(monkeypatch, "budget", "charges", "patients.db") == 0
-    assert capsys.readouterr().out == "patients.db: nothing was charged yet.\n"
+    assert capsys.readouterr().out == "patients.db: nothing has been charged yet.\n"
     assert run(monkeypatch, "budget", "charges", "patients.db", "--json") == 0
     assert json.loads(capsys.readouterr().out)["charges"] == []
     assert run(monkeypatch, "budget", "show", "patients.db") == 0

@@ -96,7 +96,9 @@ def test_onnx_goes_into_a_pipe_but_not_to_a_terminal(model, monkeypatch, capsysb
     assert run(monkeypatch, "export", "model.json", "--format", "onnx") == 2
     printed = capsysbinary.readouterr()
     assert printed.out == b""
-    assert printed.err == b"privatree: onnx is not text. Name a file to write: -o model.onnx\n"
+    assert printed.err == (
+        b"privatree: onnx cannot be shown on a terminal. Name a file: -o model.onnx\n"
+    )
 
 
 def test_a_query(model, monkeypatch, capsys):
@@ -133,12 +135,15 @@ def test_json_can_be_loaded_again(model, monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["model.json", "-o", "tree.png"], "tree.png: must end in one of .txt, .dot,"),
-        (["model.json", "--table", "t"], "--table, --dialect and --proba must go with --format"),
-        (["model.json", "--dialect", "mysql"], "must go with --format sql."),
+        (["model.json", "-o", "tree.png"], "tree.png: the name must end in .txt, .dot,"),
+        (
+            ["model.json", "--table", "t"],
+            "--table, --dialect and --proba must be used with",
+        ),
+        (["model.json", "--dialect", "mysql"], "must be used with --format sql."),
         (["model.json", "-f", "sql", "--dialect", "mysq"], "--dialect must be one of postgresql,"),
         (["model.json", "-f", "sql", "--table", "a..b"], "several names with dots between"),
-        (["model.json", "-o", "a.md", "--proba"], "must go with --format sql."),
+        (["model.json", "-o", "a.md", "--proba"], "must be used with --format sql."),
         (["model.json", "-o", "model.json"], "is also an input file"),
         (["model.json", "-o", "nowhere/a.dot"], "there is no folder nowhere"),
         (["model.json", "-f", "sql", "--table", ""], "at least one character"),

@@ -216,9 +216,9 @@ def test_unconfirmed_entries_are_refused_by_name(folder, monkeypatch, capsys):
     assert fit(monkeypatch, "data.csv", schema="draft.toml") == 2
     printed = capsys.readouterr()
     assert printed.err == (
-        "privatree: draft.toml: these entries came from the data and nobody has confirmed them: "
+        "privatree: draft.toml: these entries were read from the data and must be confirmed: "
         "classes; 'age': high; 'ward'. Check each against public knowledge and delete its line "
-        '"unconfirmed", or pass --infer-schema (no finite epsilon then holds).\n'
+        '"unconfirmed", or pass --infer-schema (then no finite epsilon holds).\n'
     )
     assert printed.out == ""
     assert not (folder / "model.json").exists()
@@ -244,7 +244,7 @@ def test_unconfirmed_entries_pass_with_infer_schema_and_no_epsilon_holds(
 def test_a_budget_is_never_charged_for_unconfirmed_entries(folder, monkeypatch, capsys):
     Schema({"age": Numeric(0, 97)}, ["no", "yes"], classes_confirmed=False).to_toml("draft.toml")
     assert run(monkeypatch, "budget", "create", "b.db", "--epsilon", "10") == 0
-    for options, message in (([], "nobody has confirmed"), (["--infer-schema"], "no finite epsil")):
+    for options, message in (([], "must be confirmed"), (["--infer-schema"], "no finite epsil")):
         assert fit(monkeypatch, "data.csv", "--budget", "b.db", *options, schema="draft.toml") == 2
         assert message in capsys.readouterr().err
     assert privatree.privacy.BudgetStore("b.db").charges == []
@@ -289,8 +289,8 @@ def test_records_from_which_no_schema_can_be_read(folder, monkeypatch, capsys, c
          "of there.\n"),
         (["data.csv", "--schema", "no.toml"], "no.toml: No such file or directory.\n"),
         (["data.csv", "--schema", "data.csv"], "(at line 1, column 4).\n"),
-        (["data.csv", "--infer-schema"], "schema.toml: nothing in it is unconfirmed, so "
-         "--infer-schema has nothing to let pass. Leave it out: then epsilon holds.\n"),
+        (["data.csv", "--infer-schema"], "schema.toml: all entries are confirmed, so "
+         "--infer-schema is not needed. Leave the option out, and epsilon holds.\n"),
         (["data.csv", "--target", "il"], "lacks 'il'. Did you mean 'ill'?\n"),
         (["data.csv", "-o", "no/model.json"], "there is no folder no. Create it first.\n"),
         (["data.csv", "-o", "parts"], "parts: is a folder. Name a file in it.\n"),

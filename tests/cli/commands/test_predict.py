@@ -202,8 +202,8 @@ def test_no_rows(folder, monkeypatch, capsys):
          "values, as the first row has, got 1. Fix or remove the row.\n"),
         (["model.json", "other.csv"], "other.csv: must have every column needed, lacks 'age'. Its "
          "first row must name the columns.\n"),
-        (["model.json", "data.csv", "-o", "out.txt"], "out.txt: a file of predictions must end in "
-         ".csv or .parquet.\n"),
+        (["model.json", "data.csv", "-o", "out.txt"], "out.txt: the name must end in .csv or "
+         ".parquet. Choose another.\n"),
         (["model.json", "data.csv", "-o", "data.csv"], "another output.\n"),
         (["model.json", "data.csv", "-o", "no/out.csv"], "there is no folder no. Create it "
          "first.\n"),

@@ -122,7 +122,7 @@ def test_a_killed_run_goes_on_and_ends_with_the_files_of_an_undisturbed_one(
 
 
 def test_an_epsilon_is_asked_for_once_however_it_is_written() -> None:
-    assert reproduce._epsilons("0.1, 1,0.10,1.0,1e-1") == (0.1, 1.0)
+    assert reproduce._parse_epsilons("0.1, 1,0.10,1.0,1e-1") == (0.1, 1.0)
 
 
 def test_every_target_can_be_asked_for() -> None:
@@ -133,7 +133,7 @@ def test_every_target_can_be_asked_for() -> None:
 def test_every_method_is_in_the_help() -> None:
     hint = get_type_hints(reproduce.reproduce, include_extras=True)["methods"]
     (option,) = hint.__metadata__
-    listed = re.sub(r" \(.*?\)", "", option.help.removeprefix("Only these methods: "))
+    listed = re.sub(r" \(.*?\)", "", option.help.removeprefix("Methods, in place of all: "))
     assert listed.rstrip(".").split(", ") == list(methods.names())
 
 
@@ -171,10 +171,10 @@ def test_pages_and_pictures_are_named_and_what_lies_beside(
         assert run(monkeypatch, target, *arguments, "--epsilon", "0.1,1") == 0
     told = capsys.readouterr().err.splitlines()
     assert [line for line in told if line.startswith("Wrote")] == [
-        f"Wrote {output}/accuracy/accuracy-epsilon-0.1.md (beside it: .csv, .tex)",
-        f"Wrote {output}/accuracy/accuracy-epsilon-1.md (beside it: .csv, .tex)",
-        f"Wrote {output}/epsilon-curve/epsilon-curve.md (beside it: .csv, .tex, .png, .svg)",
-        f"Wrote {output}/epsilon-curve/epsilon-curve.png (beside it: .csv, .md, .tex, .svg)",
+        f"Wrote {output}/accuracy/accuracy-epsilon-0.1.md (also as .csv, .tex)",
+        f"Wrote {output}/accuracy/accuracy-epsilon-1.md (also as .csv, .tex)",
+        f"Wrote {output}/epsilon-curve/epsilon-curve.md (also as .csv, .tex, .png, .svg)",
+        f"Wrote {output}/epsilon-curve/epsilon-curve.png (also as .csv, .md, .tex, .svg)",
     ]
 
 
@@ -205,12 +205,12 @@ def test_all_leaves_out_what_was_not_asked_for(
         (["accuracy", "--epsilon", "1,zero"], "--epsilon must be numbers > 0"),
         (["accuracy", "--epsilon", "-1"], "--epsilon must be numbers > 0"),
         (["accuracy", "--epsilon", ","], "--epsilon must be numbers > 0"),
-        (["accuracy", "--datasets", " ,"], "--datasets must be names with commas"),
-        (["accuracy", "--methods", ""], "--methods must be names with commas"),
+        (["accuracy", "--datasets", " ,"], "--datasets must be names separated by"),
+        (["accuracy", "--methods", ""], "--methods must be names separated by"),
         (["accuracy", "--repeats", "0"], "--repeats must be at least 1"),
         (["accuracy", "--jobs", "0"], "--jobs must be at least 1"),
         (["accuracy", "--time-limit", "0"], "--time-limit must be > 0"),
-        (["accuracy", "--data-dir", "/no/such"], "no such folder"),
+        (["accuracy", "--data-dir", "/no/such"], "--data-dir must be a folder"),
         (["accuracy", "-o", __file__], "is a file"),
         (["accuracy", "--datasets", "breast-w", "--methods", "dpgdf"], "nothing to run"),
     ],
@@ -295,5 +295,5 @@ def test_no_process_outlives_the_run_and_no_other_shares_its_folder(
         time.sleep(0.05)
     if how is not signal.SIGKILL:
         assert process.returncode == 130
-        assert b"The same command goes on where this one stopped." in told
+        assert b"Give the same command again to continue." in told
     assert run(monkeypatch, "datasets", "--datasets", "vote", "-o", output) == 0

@@ -62,7 +62,7 @@ def test_a_draft_from_every_form(folder, monkeypatch, capsys, data):
     assert draft(monkeypatch, data, "-o", "schema.toml") == 0
     printed = capsys.readouterr()
     assert printed.out == ""
-    assert printed.err.startswith("Wrote schema.toml: 2 columns, 1 left out, 2 classes. Every ")
+    assert printed.err.startswith("Wrote schema.toml: 2 columns, 1 left out, 2 classes. All ")
     assert printed.err.count("\n") == 1
     assert Schema.from_toml("schema.toml") == EXPECTED.all_unconfirmed()
     assert "Person" not in (folder / "schema.toml").read_text()
@@ -80,8 +80,8 @@ def test_an_edited_schema_is_not_overwritten(folder, monkeypatch, capsys):
     (folder / "schema.toml").write_text("precious")
     assert draft(monkeypatch, "data.csv", "-o", "schema.toml") == 2
     assert capsys.readouterr().err == (
-        "privatree: schema.toml: is there already, and may have been edited. Name another file, "
-        "delete it first, or pass --force.\n"
+        "privatree: schema.toml: exists, and may have been edited. Name another file, delete "
+        "this one first, or pass --force.\n"
     )
     assert (folder / "schema.toml").read_text() == "precious"
     assert draft(monkeypatch, "data.csv", "-o", "schema.toml", "--force") == 0
@@ -161,7 +161,7 @@ def test_draft_edit_check_and_fit_every_bundled_dataset(tmp_path, monkeypatch, c
     assert all(repr(column) in refusal for column in schema.names)
     assert run(monkeypatch, "certify", *usual, "--schema", "schema.toml", "--epsilon", "1") == 2
     assert capsys.readouterr().err == refusal.replace(
-        ", or pass --infer-schema (no finite epsilon then holds)", ""
+        ", or pass --infer-schema (then no finite epsilon holds)", ""
     )
 
     edited(tmp_path / "schema.toml")
@@ -194,7 +194,7 @@ def test_one_line_that_is_left_is_enough_to_refuse(folder, monkeypatch, capsys, 
     for command in (["fit", "-o", "model.json"], ["certify"]):
         assert run(monkeypatch, *command, *usual) == 2
         named = left if left == "classes" else repr(left)
-        assert f"nobody has confirmed them: {named}. Check each" in capsys.readouterr().err
+        assert f"must be confirmed: {named}. Check each" in capsys.readouterr().err
     assert not (folder / "model.json").exists()
 
 

@@ -1,28 +1,27 @@
-"""``privatree budget``: what may be spent on one set of records, in a file."""
+"""``privatree budget``: keep a privacy budget for one dataset in a file."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from privatree.cli._learner_options import warn_of_large_epsilon
-from privatree.cli._output import say, write_output
+from privatree.cli._output import print_json, print_text
 
 if TYPE_CHECKING:
     from privatree.privacy import Account
 
 app = typer.Typer(
-    help="Keep the sum of all epsilons spent on the same records below a cap, in a file.",
+    help="Keep a budget file that limits the sum of all epsilons spent on the same records.",
     rich_markup_mode="markdown",
 )
 
 File = Annotated[
-    Path, typer.Argument(metavar="FILE", help="A budget, as made by privatree budget create.")
+    Path, typer.Argument(metavar="FILE", help="Budget file, made by privatree budget create.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print only JSON.")]
 
 _NEIGHBOURS = {
     "add-remove": "one record added or removed",
@@ -34,37 +33,38 @@ _NEIGHBOURS = {
 def create(
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="The file to make. One that is there is kept."),
+        typer.Argument(metavar="FILE", help="File to make. An existing file is not replaced."),
     ],
     epsilon: Annotated[
         float,
         typer.Option(
             metavar="E",
-            help="What all models of these records may spend together: with or without any one "
-            "record, all that is ever released is at most e^E times as likely. It cannot be "
-            "changed later.",
+            help="Sum of epsilon that all models of these records may spend. With or without any "
+            "one record, everything that is ever released is at most e^E times as likely. The "
+            "sum cannot be changed later.",
         ),
     ],
     neighbours: Annotated[
         Literal["add-remove", "replace"],
         typer.Option(
-            help="Whether epsilon is for one record more or less, or for one replaced by another. "
-            "Only models of the same kind can be charged."
+            help="What epsilon protects: adding or removing a record, or replacing a record by "
+            "another. Only models with the same setting can be charged."
         ),
     ] = "add-remove",
     dataset: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="What the records are called; else as the file."),
+        typer.Option(metavar="NAME", help="Name of the dataset. The default is the file's name."),
     ] = None,
 ) -> None:
-    """Make a budget FILE for one set of records.
+    """Make a budget FILE for one dataset.
 
-    Each model of the same records tells a little more of each of them; their epsilons add up.
-    Decide once how much that may be in all, and let every training charge it with fit --budget. A
-    charge is made before anything is drawn, and stays even if the training fails.
+    Each model of the same records reveals a little more about each record, and the epsilons of the
+    models add up. Decide once how large the sum may become, and charge every training to the budget
+    with fit --budget. The charge is made before any noise is drawn, and stays even if the training
+    fails.
 
-    Make one file for each set of records, on a disk of this machine, and keep it with them: a
-    second file, or a copy, is a second budget.
+    Make one file for each dataset, on a disk of this machine, and keep it with the records: a
+    second file or a copy would be a second budget.
 
     Example: privatree budget create patients.db --epsilon 1
     """
@@ -73,23 +73,23 @@ def create(
     name = file.stem if dataset is None else dataset
     BudgetStore.create(file, epsilon, neighbours=neighbours, dataset=name)
     warn_of_large_epsilon(epsilon)
-    say(f"Created {file}. Charge it with: privatree fit ... --budget {file}")
+    print_text(f"Created {file}. Charge it with: privatree fit ... --budget {file}")
 
 
 @app.command("show")
 def show(file: File, as_json: AsJson = False) -> None:
-    """Print what a budget FILE allows, what was spent, and what is left.
+    """Print the epsilon of a budget FILE: the total, what is spent and what is left.
 
     Example: privatree budget show patients.db
     """
-    account = _read(file)
-    if as_json:
-        write_output(None, f"{json.dumps(_summary(account), indent=1)}\n", form="json")
-        return
-    from privatree.privacy import format_epsilon
+    from privatree.privacy import BudgetStore, format_epsilon
 
+    account = BudgetStore(file).read()
+    if as_json:
+        print_json(_account_summary(account))
+        return
     counted = "1 charge" if len(account.charges) == 1 else f"{len(account.charges)} charges"
-    say(
+    print_text(
         f"Budget of {account.dataset or file}\n"
         f"  epsilon     {format_epsilon(account.epsilon, up=False)}\n"
         f"  spent       {format_epsilon(account.spent, up=True)} in {counted}\n"
@@ -101,27 +101,32 @@ def show(file: File, as_json: AsJson = False) -> None:
 
 @app.command("charges")
 def charges(file: File, as_json: AsJson = False) -> None:
-    """Print every charge to a budget FILE: when, how much, for what, and what was left then.
+    """Print every charge to a budget FILE: time, epsilon, epsilon left, purpose and note.
 
     Example: privatree budget charges patients.db
     """
-    account = _read(file)
-    if as_json:
-        written = json.dumps({**_summary(account), "charges": _list(account)}, indent=1)
-        write_output(None, f"{written}\n", form="json")
-    elif account.charges:
-        _print_table(account)
-    else:
-        say(f"{file}: nothing was charged yet.")
-
-
-def _read(file: Path) -> Account:
     from privatree.privacy import BudgetStore
 
-    return BudgetStore(file).read()
+    account = BudgetStore(file).read()
+    if as_json:
+        listed = [
+            {
+                "number": charge.number,
+                "time": charge.time.isoformat(),
+                "epsilon": float(charge.epsilon),
+                "purpose": charge.purpose,
+                "note": charge.note,
+            }
+            for charge in account.charges
+        ]
+        print_json(_account_summary(account) | {"charges": listed})
+    elif account.charges:
+        _print_charges(account)
+    else:
+        print_text(f"{file}: nothing has been charged yet.")
 
 
-def _summary(account: Account) -> dict[str, Any]:
+def _account_summary(account: Account) -> dict[str, Any]:
     from privatree.privacy import format_epsilon
 
     return {
@@ -130,26 +135,13 @@ def _summary(account: Account) -> dict[str, Any]:
         "created": account.created.isoformat(),
         "epsilon": float(account.epsilon),
         "spent": float(account.spent),
-        # Rounded down to what a float can say: a charge of this much is covered.
+        # Rounded down to a float, so that the budget covers a charge of this much.
         "remaining": float(format_epsilon(account.remaining, up=False, digits=15)),
         "charges": len(account.charges),
     }
 
 
-def _list(account: Account) -> list[dict[str, Any]]:
-    return [
-        {
-            "number": charge.number,
-            "time": charge.time.isoformat(),
-            "epsilon": float(charge.epsilon),
-            "purpose": charge.purpose,
-            "note": charge.note,
-        }
-        for charge in account.charges
-    ]
-
-
-def _print_table(account: Account) -> None:
+def _print_charges(account: Account) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -169,7 +161,7 @@ def _print_table(account: Account) -> None:
             f"{charge.time:%Y-%m-%d %H:%M:%S}",
             format_epsilon(charge.epsilon, up=True),
             format_epsilon(left, up=False),
-            Text(charge.purpose),  # not a str: in one, brackets would be taken for style
+            Text(charge.purpose),  # not a str: rich would take brackets for styles
             Text(charge.note),
         )
     Console().print(table)

@@ -10,7 +10,6 @@ from typing import Annotated, Any
 import typer
 
 from privatree.cli._csv_options import CsvOptions, csv_options
-from privatree.cli._declared_schema import read_confirmed_schema
 from privatree.cli._learner_options import (
     SCHEMA_HELP,
     Data,
@@ -20,13 +19,14 @@ from privatree.cli._learner_options import (
     RobustLevels,
     Schedule,
     Target,
-    check_not_empty,
-    named_as_options,
+    check_has_records,
+    name_options_in_errors,
+    parse_whole_number,
+    read_confirmed_schema,
     read_training_records,
     warn_of_large_epsilon,
-    whole_number,
 )
-from privatree.cli._output import check_output, say, write_output
+from privatree.cli._output import check_output, print_text, write_output
 from privatree.errors import CertificateError, ParameterError
 
 _TEST_SHARE = 0.2
@@ -130,8 +130,8 @@ def certify(
     """
     parameters: dict[str, Any] = {
         "epsilon": epsilon,
-        "max_depth": whole_number("--max-depth", max_depth, none=None),
-        "dataset_size": whole_number("--dataset-size", dataset_size, private="private"),
+        "max_depth": parse_whole_number("--max-depth", max_depth, none=None),
+        "dataset_size": parse_whole_number("--dataset-size", dataset_size, private="private"),
         "schedule": schedule,
         "robust_levels": robust_levels,
         "random_state": seed,
@@ -162,14 +162,14 @@ def certify(
     csv.check([*files, *test_files])
     if output is not None:
         check_output(output, [*files, *test_files, schema])
-    declared = csv.declared_in(read_confirmed_schema(schema))
+    declared = csv.schema_with_dialect(read_confirmed_schema(schema))
     warn_of_large_epsilon(epsilon)
     records = read_training_records(files, target, declared, quiet=as_json)
     n_records = len(records.labels)
-    check_not_empty(files, records.labels)
+    check_has_records(files, records.labels)
     if test_files:
         held_out = read_files(test_files, declared, target, allow_ragged=False)
-        check_not_empty(test_files, held_out.labels)
+        check_has_records(test_files, held_out.labels)
         split = (records.features, held_out.features, records.labels, held_out.labels)
     else:
         _refuse_counted_size(parameters["dataset_size"], n_records)
@@ -182,7 +182,7 @@ def certify(
             f"(--split-seed {split_seed}). What is certified is training on the others.",
             err=True,
         )
-    with named_as_options([*parameters, *_OF_CERTIFICATE]):
+    with name_options_in_errors([*parameters, *_OF_CERTIFICATE]):
         certificate = accuracy_certificate(
             PrivaTreeClassifier(**parameters, schema=declared),
             train_X,
@@ -203,9 +203,9 @@ def certify(
         if as_json:
             write_output(None, f"{certificate.to_json()}\n", form="json")
         else:
-            say(str(certificate))
+            print_text(str(certificate))
     if output is not None and not as_json:
-        say(f"\nSaved {output}.")
+        print_text(f"\nSaved {output}.")
 
 
 def _check_before_reading(
@@ -215,7 +215,7 @@ def _check_before_reading(
     from privatree import PrivaTreeClassifier
     from privatree.robustness.certificates import validate_request
 
-    with named_as_options([*parameters, *_OF_CERTIFICATE]):
+    with name_options_in_errors([*parameters, *_OF_CERTIFICATE]):
         PrivaTreeClassifier(**parameters).check_parameters()  # what fit would refuse first
         validate_request(confidence, refits, poisoned)
 

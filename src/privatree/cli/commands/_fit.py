@@ -1,8 +1,7 @@
-"""``privatree fit``: from files of records to a model file."""
+"""``privatree fit``: train a model on files of records and save it."""
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -12,8 +11,7 @@ import typer
 
 from privatree._support.kernels.compile_notice import compile_notice
 from privatree.cli._csv_options import CsvOptions, csv_options
-from privatree.cli._declared_schema import read_confirmed_schema
-from privatree.cli._engines import Engine, Master, check_engine, file_source
+from privatree.cli._engines import Engine, Master, check_engine, open_file_source
 from privatree.cli._learner_options import (
     SCHEMA_HELP,
     Data,
@@ -23,11 +21,12 @@ from privatree.cli._learner_options import (
     RobustLevels,
     Schedule,
     Target,
-    named_as_options,
+    name_options_in_errors,
+    parse_whole_number,
+    read_confirmed_schema,
     warn_of_large_epsilon,
-    whole_number,
 )
-from privatree.cli._output import check_output, say, write_output
+from privatree.cli._output import check_output, output_option, print_json, print_text, write_output
 from privatree.errors import BudgetStoreError, ParameterError
 
 
@@ -36,24 +35,22 @@ def fit(
     data: Data,
     target: Target,
     epsilon: Epsilon,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="The model file to write: JSON.")
-    ],
+    output: Annotated[Path, output_option("Model file to write, in JSON.")],
     schema: Annotated[Path | None, typer.Option(metavar="FILE", help=SCHEMA_HELP)] = None,
     infer_schema: Annotated[
         bool,
         typer.Option(
             "--infer-schema",
-            help="Read the schema from the records; with --schema, let its unconfirmed entries "
-            "pass. This leaks: no finite epsilon holds.",
+            help="Infer the schema from the records; with --schema, accept its unconfirmed "
+            "entries. This leaks: no finite epsilon holds.",
         ),
     ] = False,
     max_depth: MaxDepth = "4",
     lookahead: Annotated[
-        str, typer.Option(metavar="auto|1|2|3", help="How many levels are chosen together.")
+        str, typer.Option(metavar="auto|1|2|3", help="Number of levels that are chosen together.")
     ] = "auto",
     n_bins: Annotated[
-        str, typer.Option(metavar="auto|N", help="How finely the range of a number is cut.")
+        str, typer.Option(metavar="auto|N", help="Number of bins for each numeric column.")
     ] = "auto",
     dataset_size: DatasetSize = "private",
     schedule: Schedule = "accuracy",
@@ -61,30 +58,31 @@ def fit(
     neighbours: Annotated[
         Literal["add-remove", "replace"],
         typer.Option(
-            help="Whether epsilon is for one record more or less, or for one replaced by another; "
-            "then the number of records is public."
+            help="What epsilon protects: adding or removing a record, or replacing a record by "
+            "another. With replace the number of records is public."
         ),
     ] = "add-remove",
     probability_share: Annotated[
         float,
         typer.Option(
-            metavar="S", help="Share of epsilon, below 1, for class probabilities in the leaves."
+            metavar="S", help="Share of epsilon for class probabilities in the leaves, below 1."
         ),
     ] = 0.0,
     seed: Annotated[
         int | None,
         typer.Option(
             metavar="N",
-            help="Makes the noise repeatable, for tests. Whoever knows the seed can remove it: "
-            "never publish such a model.",
+            help="Seed that makes the noise repeatable, for tests. Anybody who knows the seed can "
+            "remove the noise: never publish a model that was trained with one.",
         ),
     ] = None,
     budget: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="The budget of these records, made by privatree budget create: charged with "
-            "epsilon before anything is drawn. If it does not cover it, nothing is.",
+            help="Budget file of these records, from privatree budget create. Epsilon is charged "
+            "to it before any noise is drawn. If the budget does not cover epsilon, nothing is "
+            "trained.",
         ),
     ] = None,
     engine: Engine = "auto",
@@ -93,7 +91,7 @@ def fit(
     as_json: Annotated[
         bool,
         typer.Option(
-            "--json", help="Print the name of the model file and its privacy statement as JSON."
+            "--json", help="Print the path of the model file and the privacy statement as JSON."
         ),
     ] = False,
     *,
@@ -101,42 +99,42 @@ def fit(
 ) -> None:
     """Train a tree on private records and save it with a statement of what is guaranteed.
 
-    What is printed and saved is what epsilon pays for; neither tells more of the records, such as
-    how many there are or how well the tree does on them. Public, and so outside the guarantee, are
-    the names of the columns, what the schema says, and these options.
+    Epsilon covers everything that is printed and saved. Nothing else about the records is shown,
+    not even their number or the accuracy of the tree on them. The column names, the schema and
+    these options are assumed to be public, so the guarantee does not cover them.
 
-    The schema decides what a column is. What does not fit it is never an error, which would tell
-    of a record: a number is clipped to its range, what is not a number counts as missing, a
-    category that is not in the schema too, and a record with an unknown label or a CSV line with
-    too few or too many values, or with quotes that it does not close, is left out. So look at your
-    data before: privatree schema draft writes a schema to edit, privatree schema check shows which
-    records do not fit it.
+    A record that does not fit the schema is never an error, because the error would reveal
+    something about the record. A number outside its range is clipped. Text in a column of numbers
+    and a category that is not in the schema count as missing. A record with an unknown label is
+    left out, and so is a CSV line with too few values, too many values or an unclosed quote. So
+    look at your data first: privatree schema draft writes a schema to edit, and privatree schema
+    check shows which records do not fit it.
 
-    Files may be larger than memory: then they are read in passes, of which a tree of depth 4 takes
-    2 to 5. With --engine spark a cluster counts, whose executors must see the files too.
+    Files may be larger than memory: then they are read in passes, 2 to 5 for a tree of depth 4.
+    With --engine spark a cluster counts the records, and its executors need access to the files.
 
-    Several models of the same records cost the sum of their epsilons. --budget keeps that sum in a
-    file, and refuses a model that it does not cover.
+    The epsilons of all models of the same records add up. --budget keeps the sum in a file, and
+    refuses a model that would exceed the budget.
 
     Example: privatree fit data.csv --target outcome --schema schema.toml --epsilon 1 -o model.json
     """
     if schema is None and not infer_schema:
         raise ParameterError(
-            "fit needs --schema: a TOML file of the public ranges, categories and classes. "
-            "privatree schema draft writes one for you to check; --infer-schema does without, "
-            "which leaks."
+            "fit needs --schema: a TOML file with the public ranges, categories and classes. "
+            "privatree schema draft writes one for you to check. --infer-schema trains without a "
+            "schema, which leaks."
         )
     if budget is not None and infer_schema:
         raise ParameterError(
-            "--budget must be used with --schema: with --infer-schema no finite epsilon covers the "
-            "model."
+            "--budget must be used without --infer-schema: no finite epsilon covers a model whose "
+            "schema was inferred. Pass a confirmed --schema."
         )
     parameters: dict[str, Any] = {
         "epsilon": epsilon,
-        "max_depth": whole_number("--max-depth", max_depth, none=None),
-        "lookahead": whole_number("--lookahead", lookahead, auto="auto"),
-        "n_bins": whole_number("--n-bins", n_bins, auto="auto"),
-        "dataset_size": whole_number("--dataset-size", dataset_size, private="private"),
+        "max_depth": parse_whole_number("--max-depth", max_depth, none=None),
+        "lookahead": parse_whole_number("--lookahead", lookahead, auto="auto"),
+        "n_bins": parse_whole_number("--n-bins", n_bins, auto="auto"),
+        "dataset_size": parse_whole_number("--dataset-size", dataset_size, private="private"),
         "schedule": schedule,
         "robust_levels": robust_levels,
         "neighbours": neighbours,
@@ -148,47 +146,46 @@ def fit(
     from privatree.sources import find_files
 
     check_engine(engine, master, has_schema=schema is not None)
-    with named_as_options(parameters):
+    with name_options_in_errors(parameters):
         PrivaTreeClassifier(**parameters).check_parameters()
     files = find_files(data)
     csv.check(files)
     check_output(output, [*files, *(path for path in (schema, budget) if path is not None)])
-    declared = None if schema is None else csv.declared_in(_declared(schema, infer_schema))
+    declared = None
+    if schema is not None:
+        declared = csv.schema_with_dialect(_read_schema(schema, infer_schema))
     quiet = quiet or as_json
     replaces = output.is_file()
-    warn_of_large_epsilon(epsilon)  # also if quiet: now it is not yet spent
+    warn_of_large_epsilon(epsilon)  # also if quiet: epsilon is not spent yet
 
     def train(**more: Any) -> Any:
-        where = (files, target, declared, engine, master, quiet)
-        with file_source(*where) as source:
-            learner = PrivaTreeClassifier(**parameters, **more, schema=declared)
+        learner = PrivaTreeClassifier(**parameters, **more, schema=declared)
+        with open_file_source(files, target, declared, engine, master, quiet) as source:
             return learner.fit(source)
 
-    with named_as_options(parameters), compile_notice(not quiet):
+    with name_options_in_errors(parameters), compile_notice(not quiet):
         if declared is None:
-            model = _trained_without_schema(files, target, csv, parameters)
+            model = _train_without_schema(files, target, csv, parameters)
         elif declared.unconfirmed:
-            model = _trained_with_leaks(train)
+            model = _train_and_print_leaks(train)
         elif budget is None:
             model = train()
         else:
-            model = _trained_within(budget, output, epsilon, train, quiet)
-    _save(model, output)
-    if replaces:  # also if quiet: a model costs epsilon
-        typer.echo(f"Replaced {output}, which was there before.", err=True)
+            model = _train_within_budget(budget, output, epsilon, train, quiet)
+    _save_or_print_model(model, output)
+    if replaces:  # also if quiet: the replaced model had cost epsilon
+        typer.echo(f"Replaced the existing file {output}.", err=True)
     if as_json:
-        statement = model.privacy_.to_dict()
-        written = json.dumps({"model": str(output), "privacy": statement}, indent=1)
-        write_output(None, f"{written}\n", form="json")
+        print_json({"model": str(output), "privacy": model.privacy_.to_dict()})
     elif not quiet:
         from privatree import export_text
 
-        say(f"Saved {output}. Use it with: privatree predict {output} DATA\n")
-        say(f"{export_text(model)}\n\n{model.privacy_}")
+        print_text(f"Saved {output}. Use it with: privatree predict {output} DATA\n")
+        print_text(f"{export_text(model)}\n\n{model.privacy_}")
 
 
-def _save(model: Any, output: Path) -> None:
-    """Save the model; what epsilon was spent on must not be lost for a full disk."""
+def _save_or_print_model(model: Any, output: Path) -> None:
+    """Save the model; if the disk is full, print it, because epsilon was spent on it."""
     try:
         model.save(output)
     except OSError as error:
@@ -196,80 +193,71 @@ def _save(model: Any, output: Path) -> None:
 
         write_output(None, export_json(model), form="json")
         raise ParameterError(
-            f"{output}: {error.strerror}. The model cost epsilon, so it was printed instead: save "
-            "the standard output."
+            f"{output}: cannot be written: {error.strerror}. Epsilon was spent on the model, so "
+            "the model was printed: save the standard output."
         ) from None
 
 
-def _declared(schema: Path, infer_schema: bool) -> Any:
-    """The schema of the file; with --infer-schema one that has unconfirmed entries."""
+def _read_schema(schema: Path, infer_schema: bool) -> Any:
+    """Read the schema. Its entries must be confirmed; with --infer-schema some must not be."""
     if not infer_schema:
-        return read_confirmed_schema(
-            schema, ", or pass --infer-schema (no finite epsilon then holds)"
-        )
+        alternative = ", or pass --infer-schema (then no finite epsilon holds)"
+        return read_confirmed_schema(schema, alternative)
     from privatree.schema import Schema
 
     declared = Schema.from_toml(schema)
     if not declared.unconfirmed:
         raise ParameterError(
-            f"{schema}: nothing in it is unconfirmed, so --infer-schema has nothing to let pass. "
-            "Leave it out: then epsilon holds."
+            f"{schema}: all entries are confirmed, so --infer-schema is not needed. Leave the "
+            "option out, and epsilon holds."
         )
     return declared
 
 
-def _trained_within(
+def _train_within_budget(
     budget: Path, output: Path, epsilon: float, train: Callable[..., Any], quiet: bool
 ) -> Any:
-    """Train, charging the budget; what can go wrong before goes wrong before."""
+    """Train and charge the budget. Whatever can fail before the charge fails before it."""
     from privatree.privacy import BudgetStore
 
     store = BudgetStore(budget, note=str(output))
-    _refuse_journal(output, store.path)
-    before = _charges(store)
+    journals = {store.path.with_name(store.path.name + e) for e in ("-journal", "-wal", "-shm")}
+    if output.resolve() in journals:  # SQLite would delete it
+        raise ParameterError(f"{output}: is the name of the budget's journal. Name another file.")
+    before = _count_charges(store)
     try:
         model = train(budget=store)
     except BaseException:
-        if _charges(store) > before:  # nobody can tell what was seen of it
-            typer.echo(f"The charge to {budget} stands, though there is no model.", err=True)
+        if _count_charges(store) > before:  # somebody may have seen a part of the model
+            typer.echo(f"There is no model, but the charge to {budget} stays.", err=True)
         raise
     if not quiet:
-        typer.echo(f"Charged epsilon {epsilon:g} to {budget}{_left(store)}.", err=True)
+        typer.echo(f"Charged epsilon {epsilon:g} to {budget}{_remaining_budget(store)}.", err=True)
     return model
 
 
-def _charges(store: Any) -> int:
-    """How many charges were made for this output; others may be made at the same time."""
+def _count_charges(store: Any) -> int:
+    """Count the charges for this output; other programs may charge the budget meanwhile."""
     try:
         return sum(charge.note == store.note for charge in store.charges)
-    except BudgetStoreError:  # of an error there is something else to tell
+    except BudgetStoreError:  # an error about the training matters more
         return 0
 
 
-def _refuse_journal(output: Path, budget: Path) -> None:
-    """SQLite takes files of these names for its own, and deletes them."""
-    own = {budget.with_name(budget.name + end) for end in ("-journal", "-wal", "-shm")}
-    if output.resolve() in own:
-        raise ParameterError(f"{output}: is the name of the budget's journal. Name another file.")
-
-
-def _left(store: Any) -> str:
-    """What the budget has left; nothing if it cannot be read now, for the model is to be saved."""
+def _remaining_budget(store: Any) -> str:
+    """Return the end of a sentence; empty if the budget cannot be read, so the model is saved."""
     from privatree.privacy import format_epsilon
 
     try:
         account = store.read()
     except BudgetStoreError:
         return ""
-    left, whole = (
-        format_epsilon(account.remaining, up=False),
-        format_epsilon(account.epsilon, up=False),
-    )
+    left, whole = (format_epsilon(e, up=False) for e in (account.remaining, account.epsilon))
     return f": {left} of {whole} is left"
 
 
-def _trained_with_leaks(train: Callable[[], Any]) -> Any:
-    """Train with a schema that was read from records, now or before, and say what that means."""
+def _train_and_print_leaks(train: Callable[[], Any]) -> Any:
+    """Train with a schema that was read from records, and print the warnings about its leaks."""
     from privatree.errors import PrivacyLeakWarning
 
     with warnings.catch_warnings(record=True) as caught:
@@ -280,10 +268,9 @@ def _trained_with_leaks(train: Callable[[], Any]) -> Any:
     return model
 
 
-def _trained_without_schema(
+def _train_without_schema(
     files: list[Path], target: str, csv: CsvOptions, parameters: dict[str, Any]
 ) -> Any:
-    """Train with what the records show of a schema."""
     from privatree import PrivaTreeClassifier
     from privatree.sources import read_files_without_schema
 
@@ -292,7 +279,7 @@ def _trained_without_schema(
     def train() -> Any:
         try:
             return PrivaTreeClassifier(**parameters).fit(records.features, records.labels)
-        except (TypeError, ValueError) as error:  # about the records, as in scikit-learn
+        except (TypeError, ValueError) as error:  # scikit-learn's errors about records
             raise ParameterError(str(error)) from None
 
-    return _trained_with_leaks(train)
+    return _train_and_print_leaks(train)

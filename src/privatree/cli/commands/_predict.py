@@ -1,4 +1,4 @@
-"""``privatree predict``: labels for files of records, by a saved model."""
+"""``privatree predict``: predict the labels of files of records with a saved model."""
 
 from __future__ import annotations
 
@@ -10,16 +10,14 @@ import typer
 
 from privatree._support.escape import escape_to_one_line
 from privatree.cli._csv_options import CsvOptions, csv_options
-from privatree.cli._held_table import held_table
 from privatree.cli._learner_options import Data
-from privatree.cli._output import check_output, output_file
-from privatree.cli._spinner import waiting
-from privatree.cli._spreadsheets import safe_table
+from privatree.cli._output import check_output, open_private_output, output_option, show_spinner
+from privatree.cli._prediction_files import buffered_table, escape_table_formulas
 from privatree.cli.commands._show import Model
 from privatree.errors import ParameterError
 
 _MIN_ROWS = 10
-"""In fewer rows it can be that all values of a column are missing."""
+"""With fewer rows, a column without a number may simply have missing values."""
 
 
 @csv_options
@@ -27,13 +25,7 @@ def predict(
     model: Model,
     data: Data,
     output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="The .csv or .parquet file to write, not the screen.",
-        ),
+        Path | None, output_option("File to write, .csv or .parquet. The default is the screen.")
     ] = None,
     proba: Annotated[
         bool, typer.Option("--proba", help="Also write the probability of each class.")
@@ -42,7 +34,7 @@ def predict(
         str | None,
         typer.Option(
             metavar="A,B,...",
-            help="Columns of DATA to write beside the predictions, such as an identifier.",
+            help="Columns of DATA to copy to the output, such as an identifier.",
         ),
     ] = None,
     safe: Annotated[
@@ -50,8 +42,8 @@ def predict(
         typer.Option(
             "--safe-for-spreadsheets",
             help="In CSV, put an apostrophe before text that a spreadsheet would run as a formula, "
-            "such as text that begins with =, +, - or @: in labels, kept columns and names of "
-            "columns.",
+            "such as text that begins with =, +, - or @. This applies to labels, kept columns and "
+            "column names.",
         ),
     ] = False,
     *,
@@ -59,23 +51,26 @@ def predict(
 ) -> None:
     """Predict the label of each row of DATA with a saved MODEL, in the order of the rows.
 
-    Written is a column named prediction and, with --proba, one named "probability of LABEL" for
-    each class, which are 1 and 0 unless the model was trained with a share of epsilon for them.
-    Columns that the model does not know are ignored. CSV is written with commas, decimal points and
-    UTF-8, whatever DATA has; kept columns are copied as text.
+    The output has a column named prediction and, with --proba, a column named "probability of
+    LABEL" for each class. Probabilities are 1 and 0 unless the model was trained with
+    --probability-share. Columns that the model does not know are ignored. CSV output has commas,
+    decimal points and UTF-8, whatever the format of DATA. Kept columns are copied as text.
 
-    Predictions are about the people in DATA: they are not private, and nothing is added to hide
-    them. A value that does not fit the model's schema counts as it did in training.
+    Predictions are about the people in DATA. They are not private: no noise is added. A value that
+    does not fit the model's schema is treated as in training.
 
-    Text is written as it is in MODEL and DATA. Before you open the result in a spreadsheet, pass
-    --safe-for-spreadsheets if you do not trust that text; it changes some of it.
+    Text is copied unchanged from MODEL and DATA. If you do not trust it and want to open the result
+    in a spreadsheet, pass --safe-for-spreadsheets, which changes some of the text.
 
     Example: privatree predict model.json new-patients.csv --keep id -o predictions.csv
     """
     if output is not None and output.suffix.lower() not in (".csv", ".parquet"):
-        raise ParameterError(f"{output}: a file of predictions must end in .csv or .parquet.")
+        raise ParameterError(f"{output}: the name must end in .csv or .parquet. Choose another.")
     if safe and output is not None and output.suffix.lower() == ".parquet":
-        raise ParameterError("--safe-for-spreadsheets must be used for CSV. Leave it out.")
+        raise ParameterError(
+            "--safe-for-spreadsheets must be used with CSV output, got .parquet. Leave the option "
+            "out."
+        )
 
     from privatree.model import read_release
     from privatree.sources import find_files, open_files
@@ -85,89 +80,73 @@ def predict(
     if output is not None:
         check_output(output, [model, *files])
     loaded = read_release(model)
-    schema = csv.declared_in(loaded.schema_)
+    schema = csv.schema_with_dialect(loaded.schema_)
     kept = [] if keep is None else list(dict.fromkeys(name.strip() for name in keep.split(",")))
-    probabilities = [f"probability of {_text(label)}" for label in loaded.schema_.classes]
-    predicted = ["prediction", *(probabilities if proba else [])]
+    predicted = ["prediction"]
+    if proba:
+        predicted += [f"probability of {_label_text(label)}" for label in loaded.schema_.classes]
     if twice := sorted({*kept} & {*predicted}):
         raise ParameterError(
-            f"--keep must not name a column called as one of the predictions, got {twice[0]!r}."
+            f"--keep must not name {twice[0]!r}: the output has a column of predictions with this "
+            "name. Rename the column in DATA."
         )
-    opened = open_files(files, schema, keep=kept)
-    numbers = _NumbersSeen(schema)
-    batches = numbers.watched(opened.batches(allow_ragged=False))
-    tables = (_predictions(loaded, batch, predicted) for batch in batches)
-    with held_table(output) as table:
-        with waiting("Predicting"):
-            table.hold(map(safe_table, tables) if safe else tables)
-        numbers.tell_of_none()
-        with output_file(output) as file:
+    numberless: list[str] = []
+    batches = open_files(files, schema, keep=kept).batches(allow_ragged=False)
+    watched = _find_numberless(batches, schema, numberless)
+    tables = (_predict_batch(loaded, batch, predicted) for batch in watched)
+    with buffered_table(output) as table:
+        with show_spinner("Predicting"):
+            table.collect(map(escape_table_formulas, tables) if safe else tables)
+        mark = "." if schema.csv is None else schema.csv.decimal
+        for name in numberless:
+            typer.echo(
+                f"Column {escape_to_one_line(repr(name))} has no number with the decimal mark "
+                f"{mark!r}, so all its values count as missing. If the mark is another, pass "
+                "--decimal.",
+                err=True,
+            )
+        with open_private_output(output) as file:
             if output is not None and output.suffix.lower() == ".parquet":
                 table.write_parquet(file)
             else:
                 table.write_csv(file)
 
 
-class _NumbersSeen:
-    """Tells which columns of numbers have none: most likely they are written in another way.
+def _find_numberless(batches: Iterable[Any], schema: Any, numberless: list[str]) -> Iterator[Any]:
+    """Pass batches on; at the end, fill a list with the numeric columns that had no number."""
+    import numpy as np
 
-    Parameters
-    ----------
-    schema : Schema
-        Of the model.
-    """
+    from privatree.schema import Numeric
 
-    def __init__(self, schema: Any) -> None:
-        from privatree.schema import Numeric
-
-        self._csv = schema.csv
-        self._without = [n for n, kind in schema.features.items() if isinstance(kind, Numeric)]
-        self._n_rows = 0
-
-    def watched(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """The same batches, looked at."""
-        import numpy as np
-
-        for batch in batches:
-            self._n_rows += batch.features.num_rows
-            self._without = [
-                name
-                for name in self._without
-                if np.isnan(batch.features.column(name).to_numpy()).all()
-            ]
-            yield batch
-
-    def tell_of_none(self) -> None:
-        """Say it on stderr."""
-        mark = "." if self._csv is None else self._csv.decimal
-        for name in self._without if self._n_rows >= _MIN_ROWS else ():
-            typer.echo(
-                f"None of the values of {escape_to_one_line(repr(name))} is a number with the "
-                f"decimal mark {mark!r}: all count as missing. Is it another mark? Then pass "
-                "--decimal.",
-                err=True,
-            )
+    names = [name for name, kind in schema.features.items() if isinstance(kind, Numeric)]
+    n_rows = 0
+    for batch in batches:
+        n_rows += batch.features.num_rows
+        names = [n for n in names if np.isnan(batch.features.column(n).to_numpy()).all()]
+        yield batch
+    numberless += names if n_rows >= _MIN_ROWS else []
 
 
-def _predictions(loaded: Any, batch: Any, names: Sequence[str]) -> Any:
-    """The columns to keep of some rows, and those that are predicted: labels, perhaps shares."""
+def _predict_batch(loaded: Any, batch: Any, names: Sequence[str]) -> Any:
+    """Return a table with the kept columns of a batch, its labels and perhaps probabilities."""
     import pyarrow as pa
 
-    columns = [*batch.kept.columns, _arrow(loaded.predict(batch.features), loaded.classes_)]
+    labels = _labels_as_arrow(loaded.predict(batch.features), loaded.classes_)
+    columns = [*batch.kept.columns, labels]
     if len(names) > 1:
         columns += map(pa.array, loaded.predict_proba(batch.features).T)
     return pa.table(columns, [*batch.kept.column_names, *names])
 
 
-def _arrow(labels: Any, classes: Any) -> Any:
-    """Labels as an Arrow array; as text where Arrow has no number as large as a class is."""
+def _labels_as_arrow(labels: Any, classes: Any) -> Any:
+    """Return labels as an Arrow array; as text if a class is too large a number for Arrow."""
     import pyarrow as pa
 
     try:
         return pa.array(labels, pa.array(classes).type)
     except (OverflowError, pa.ArrowException):
-        return pa.array([_text(label) for label in labels], pa.string())
+        return pa.array([_label_text(label) for label in labels], pa.string())
 
 
-def _text(label: Any) -> str:
+def _label_text(label: Any) -> str:
     return str(label).lower() if isinstance(label, bool) else str(label)

@@ -1,41 +1,38 @@
-"""``privatree report``: a saved model as one page for a browser."""
+"""``privatree report``: write an HTML page about a saved model."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from privatree.cli._output import check_output, write_output
-from privatree.cli._spinner import waiting
+from privatree.cli._output import check_output, output_option, show_spinner, write_output
 from privatree.cli.commands._show import Model
 from privatree.errors import ParameterError
 
 
 def report(
     model: Model,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="The HTML file to write.")
-    ],
+    output: Annotated[Path, output_option("HTML file to write.")],
     certificate: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="An accuracy certificate of the same learner, as privatree certify -o writes it. "
-            "It is not private: a page with it says so, and is for your own eyes.",
+            help="Accuracy certificate of the same learner, written by privatree certify -o. A "
+            "certificate is not private: the page says so, and is not for publication.",
         ),
     ] = None,
 ) -> None:
-    """Write one HTML page about a saved MODEL, to look at, print or send.
+    """Write an HTML page about a saved MODEL, to view, print or send.
 
-    The page shows the tree, which one can follow by typing in values; its rules as sentences; what
-    epsilon promises a person and where it was spent; what was assumed public; and what accuracy
-    is certain if training records were poisoned. It is a single file that works offline and asks
-    no server for anything.
+    The page shows the tree and its rules as sentences, and predicts the label of values that you
+    enter. It explains what epsilon guarantees and what epsilon was spent on, what is assumed to be
+    public, and which accuracy is certain if training records were poisoned. The page is one file
+    that works offline and contacts no server.
 
-    It is built from the model file alone, so it reveals no more than the model does, unless a
-    certificate is added.
+    The page is built from the model file alone, so it reveals no more than the model, unless you
+    add a certificate.
 
     Example: privatree report model.json -o report.html
     """
@@ -43,31 +40,28 @@ def report(
     check_output(output, inputs)
     is_file = output.is_file() or not output.exists()  # not a device or a pipe
     if is_file and output.suffix.lower() not in (".html", ".htm"):
-        raise ParameterError(f"{output}: the name of a page must end in .html.")
+        raise ParameterError(f"{output}: the name must end in .html. Choose another name.")
 
     from privatree.model import read_release
     from privatree.report import html_report
+    from privatree.robustness import AccuracyCertificate
 
     loaded = read_release(model)
     if certificate is None:
-        _mention_certificate_beside(model)
-    with waiting("Writing the page"):
-        page = html_report(loaded, None if certificate is None else _loaded(certificate))
+        _mention_certificate_file(model)
+    with show_spinner("Writing the page"):
+        added = None if certificate is None else AccuracyCertificate.load(certificate)
+        page = html_report(loaded, added)
     write_output(output, page, private=certificate is not None)
     typer.echo(f"Wrote {output}. Open it in a browser.", err=True)
 
 
-def _loaded(certificate: Path) -> Any:
-    from privatree.robustness import AccuracyCertificate
-
-    return AccuracyCertificate.load(certificate)
-
-
-def _mention_certificate_beside(model: Path) -> None:
-    beside = model.with_name(f"{model.stem}.certificate.json")
-    if beside.is_file():
+def _mention_certificate_file(model: Path) -> None:
+    """Say on stderr that a certificate in the folder of the model was left out."""
+    found = model.with_name(f"{model.stem}.certificate.json")
+    if found.is_file():
         typer.echo(
-            f"{beside} was left out: a certificate is not private. To include it, add "
-            f"--certificate {beside}.",
+            f"{found} was left out: a certificate is not private. To include it, add "
+            f"--certificate {found}.",
             err=True,
         )

@@ -1,4 +1,4 @@
-"""``privatree reproduce``: the paper's tables and figures, measured here."""
+"""``privatree reproduce``: measure the tables and figures of the paper again."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from privatree.cli._output import output_option
 from privatree.errors import ParameterError
 
 _SECONDS_BETWEEN_LINES = 60.0
+"""How often progress is printed where stderr is not a terminal."""
 
 
 def reproduce(
@@ -33,80 +35,81 @@ def reproduce(
         ],
         typer.Argument(
             metavar="TARGET",
-            help="accuracy: the tables of all methods. runtime: seconds a fit. datasets: their "
-            "properties. epsilon-curve: accuracy against epsilon. budget-shares: how Algorithm 1 "
-            "should divide its budget. poisoning: tables of the accuracy guaranteed if records are "
-            "poisoned. poisoning-curve: the same against their number. backdoor: a trigger "
-            "planted in images, and how often it works. all: one after the other.",
+            help="accuracy: tables of the accuracy of all methods. runtime: seconds per training. "
+            "datasets: properties of the datasets. epsilon-curve: accuracy against epsilon. "
+            "budget-shares: how Algorithm 1 should divide its budget. poisoning: tables of the "
+            "accuracy that is guaranteed if records are poisoned. poisoning-curve: the guaranteed "
+            "accuracy against the number of poisoned records. backdoor: how often a trigger that "
+            "was planted in images works. all: all of them.",
         ),
     ],
     output: Annotated[
-        Path,
-        typer.Option(
-            "--output", "-o", metavar="FOLDER", help="Folder for results, tables and figures."
-        ),
+        Path, output_option("Folder for results, tables and figures.", "FOLDER")
     ] = Path("reproduction"),
     data_dir: Annotated[
         Path | None,
         typer.Option(
-            help="Folder of datasets: NAME.parquet with the label in the column target; for "
-            "backdoor mnist01.npz, with the arrays X (uint8, n x 784) and y (0 or 1). What is not "
-            "there comes from the package or from OpenML."
+            help="Folder of datasets: NAME.parquet with the label in the column target. backdoor "
+            "needs mnist01.npz with the arrays X (uint8, n x 784) and y (0 or 1). Other datasets "
+            "come from the package or from OpenML."
         ),
     ] = None,
     suite: Annotated[
         Literal["uci", "numerical", "mixed", "all"] | None,
-        typer.Option(help="One of the paper's groups of datasets. Five of uci's six are bundled."),
+        typer.Option(help="Group of datasets in the paper. Five of the six in uci are bundled."),
     ] = None,
     datasets: Annotated[
-        str | None, typer.Option(metavar="A,B,...", help="Only these datasets.")
+        str | None, typer.Option(metavar="A,B,...", help="Datasets, in place of a suite.")
     ] = None,
     methods: Annotated[
         str | None,
         typer.Option(
             metavar="A,B,...",
-            help="Only these methods: decision-tree, dpa, bdpt, privatree-star, dpgdf, "
+            help="Methods, in place of all: decision-tree, dpa, bdpt, privatree-star, dpgdf, "
             "privatree-paper, diffprivlib-forest, diffprivlib-tree, random-tree (our version of "
-            "it), privatree (record-level), privatree-robust, diffprivlib-logistic, dp-ebm.",
+            "diffprivlib-tree), privatree (record-level), privatree-robust, diffprivlib-logistic, "
+            "dp-ebm.",
         ),
     ] = None,
     epsilon: Annotated[
         str | None,
-        typer.Option(metavar="E,F,...", help="Privacy budgets, in place of the paper's."),
+        typer.Option(metavar="E,F,...", help="Privacy budgets, in place of those of the paper."),
     ] = None,
     repeats: Annotated[
         int | None,
         typer.Option(
             metavar="N",
-            help="How often everything is repeated with other seeds: by default 5 for accuracy, "
-            "10 for poisoning, 1 for runtime, and the paper's 50 for the figures.",
+            help="Number of repetitions with different seeds. The default is 5 for accuracy, 10 "
+            "for poisoning, 1 for runtime, and for the figures 50 as in the paper.",
         ),
     ] = None,
     jobs: Annotated[
         int,
         typer.Option(
-            metavar="N", help="Processes at a time; the results are the same. runtime takes one."
+            metavar="N",
+            help="Number of parallel processes. The results do not depend on it. runtime uses one.",
         ),
     ] = max(1, os.cpu_count() or 1),
     time_limit: Annotated[
         float,
         typer.Option(
             metavar="SECONDS",
-            help="What takes longer than this to train and score is marked timeout.",
+            help="Time limit for one training and its scoring. What takes longer is marked "
+            "timeout.",
         ),
     ] = 1800.0,
     retry: Annotated[
-        bool, typer.Option("--retry", help="Run again what failed or took too long before.")
+        bool, typer.Option("--retry", help="Repeat trainings that failed or timed out.")
     ] = False,
 ) -> None:
-    """Measure the paper's tables and figures, with the published figures beside.
+    """Measure the tables and figures of the paper, and compare with the published values.
 
-    Every finished fit is written at once: a run that was stopped goes on where it was when the same
-    command is given again. All seeds are fixed: the same accuracies come out again with the same
-    libraries, on another machine up to rounding.
+    Every finished training is saved at once. If a run was stopped, give the same command again to
+    continue it. All seeds are fixed: the same libraries give the same accuracies, on another
+    machine up to rounding.
 
-    Some methods are other people's libraries, which come with the extra "bench" of this package,
-    best installed in an environment of its own; what is missing is named and left out.
+    Some methods need other libraries. These are in the extra "bench" of this package, best
+    installed in a separate environment. Methods whose library is missing are named and left out.
 
     Example: privatree reproduce accuracy --suite uci -o out
     """
@@ -115,19 +118,19 @@ def reproduce(
     from privatree.reproduction.targets import TARGETS
 
     if suite is not None and datasets is not None:
-        raise ParameterError("--suite and --datasets exclude each other. Leave out one.")
+        raise ParameterError("--suite and --datasets exclude each other. Leave one out.")
     if data_dir is not None and not data_dir.is_dir():
-        raise ParameterError(f"{data_dir}: there is no such folder for --data-dir.")
+        raise ParameterError(f"--data-dir must be a folder that exists, got {data_dir}.")
     if output.exists() and not output.is_dir():
-        raise ParameterError(f"{output}: is a file. Name a folder.")
+        raise ParameterError(f"{output}: is a file. Name a folder for the results.")
     request = Request(
         output=output,
-        datasets=_listed("--datasets", datasets) if suite is None else names(suite),
-        methods=_listed("--methods", methods),
-        epsilons=_epsilons(epsilon),
-        repeats=_at_least_one("--repeats", repeats),
+        datasets=_parse_names("--datasets", datasets) if suite is None else names(suite),
+        methods=_parse_names("--methods", methods),
+        epsilons=_parse_epsilons(epsilon),
+        repeats=_check_positive("--repeats", repeats),
         data_dir=data_dir,
-        jobs=_at_least_one("--jobs", jobs) or 1,
+        jobs=_check_positive("--jobs", jobs) or 1,
         time_limit=time_limit,
         retry=retry,
         as_published=target == "all",
@@ -135,23 +138,23 @@ def reproduce(
     if not time_limit > 0:
         raise ParameterError(f"--time-limit must be > 0, got {time_limit:g}.")
     try:
-        with _stopped_by_term(), alone(output), _Terminal() as terminal:
+        with _interrupt_on_sigterm(), alone(output), _ProgressReporter() as reporter:
             for name in list(TARGETS) if target == "all" else [target]:
-                terminal.begin(name)
+                reporter.begin_target(name)
                 try:
-                    terminal.wrote(TARGETS[name](request, terminal))
+                    reporter.list_files(TARGETS[name](request, reporter))
                 except NothingToRunError as error:
                     if target != "all":
                         raise
-                    terminal.say(f"Left out: {error}")
+                    reporter.say(f"Left out: {error}")
     except KeyboardInterrupt:
-        typer.echo("Stopped. The same command goes on where this one stopped.", err=True)
+        typer.echo("Stopped. Give the same command again to continue.", err=True)
         raise
 
 
 @contextmanager
-def _stopped_by_term() -> Iterator[None]:
-    """Let a request to end the program end it as Ctrl-C does, with its processes."""
+def _interrupt_on_sigterm() -> Iterator[None]:
+    """Treat SIGTERM as Ctrl-C, so that the processes of the run end, too."""
 
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
@@ -163,16 +166,16 @@ def _stopped_by_term() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _listed(option: str, given: str | None) -> tuple[str, ...] | None:
+def _parse_names(option: str, given: str | None) -> tuple[str, ...] | None:
     if given is None:
         return None
     found = tuple(dict.fromkeys(word.strip() for word in given.split(",") if word.strip()))
     if not found:
-        raise ParameterError(f"{option} must be names with commas between, got {given!r}.")
+        raise ParameterError(f"{option} must be names separated by commas, got {given!r}.")
     return found
 
 
-def _epsilons(given: str | None) -> tuple[float, ...] | None:
+def _parse_epsilons(given: str | None) -> tuple[float, ...] | None:
     if given is None:
         return None
     try:
@@ -180,18 +183,18 @@ def _epsilons(given: str | None) -> tuple[float, ...] | None:
     except ValueError:
         found = ()
     if not found or not all(0 < epsilon < math.inf for epsilon in found):
-        raise ParameterError(f"--epsilon must be numbers > 0 with commas between, got {given!r}.")
+        raise ParameterError(f"--epsilon must be numbers > 0 separated by commas, got {given!r}.")
     return found
 
 
-def _at_least_one(option: str, given: int | None) -> int | None:
+def _check_positive(option: str, given: int | None) -> int | None:
     if given is not None and given < 1:
         raise ParameterError(f"{option} must be at least 1, got {given}.")
     return given
 
 
-class _Terminal:
-    """A progress bar with the time left; where there is no terminal, a line now and then."""
+class _ProgressReporter:
+    """A progress bar with the time left, or a line every minute if stderr is not a terminal."""
 
     def __init__(self) -> None:
         from privatree._support.progress import rich_progress
@@ -202,40 +205,39 @@ class _Terminal:
         self._said: set[str] = set()
         self._task: Any = None
 
-    def __enter__(self) -> _Terminal:
+    def __enter__(self) -> _ProgressReporter:
         self._bar.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
 
-    def begin(self, target: str) -> None:
-        """The next target."""
+    def begin_target(self, target: str) -> None:
         self._target = target
         self.say(f"reproduce {target}")
 
     def say(self, line: str) -> None:
-        """Show a line above the bar; what was left out, once for all targets."""
+        """Print a line above the bar, unless the same line was printed before."""
         if line not in self._said:
             self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
         self._said.add(line)
 
-    def wrote(self, paths: Sequence[Path]) -> None:
-        """Name the pages and pictures to look at; other forms of them lie beside."""
+    def list_files(self, paths: Sequence[Path]) -> None:
+        """Print the pages and pictures that were written, and the endings of their other forms."""
         for path in paths:
             if path.suffix in (".md", ".png"):
                 forms = ", ".join(p.suffix for p in paths if p.stem == path.stem and p != path)
-                self.say(f"Wrote {path} (beside it: {forms})")
+                self.say(f"Wrote {path} (also as {forms})")
 
     def start(self, total: float, done: float) -> None:
-        """A new bar."""
+        """Show a new bar of a total weight, of which a part is done."""
         self._task = self._bar.add_task(self._target, total=total)
         self._bar.update(self._task, completed=done)
         self._total, self._done, self._before = total, done, done
         self._began = self._last_line = time.monotonic()
 
     def advance(self, weight: float, doing: str) -> None:
-        """Move the bar."""
+        """Move the bar by the weight of a finished task, and show the current task."""
         self._done += weight
         self._bar.update(self._task, advance=weight, description=f"{self._target}: {doing}")
         now = time.monotonic()

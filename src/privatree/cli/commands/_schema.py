@@ -1,21 +1,26 @@
-"""``privatree schema``: draft what is public about a table, and see which records do not fit it."""
+"""``privatree schema``: draft a schema from records, and check records against a schema."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from privatree.cli._csv_options import CsvOptions, csv_options
-from privatree.cli._learner_options import Data, Target, check_not_empty
-from privatree.cli._output import check_output, say, write_output
-from privatree.cli._spinner import waiting
+from privatree.cli._learner_options import Data, Target, check_has_records
+from privatree.cli._output import (
+    check_output,
+    output_option,
+    print_json,
+    print_text,
+    show_spinner,
+    write_output,
+)
 from privatree.errors import ParameterError
 
 app = typer.Typer(
-    help="Write down what is public about a table: draft a schema, and check it against the data."
+    help="Describe what is public about a table: draft a schema, and check it against the data."
 )
 
 
@@ -25,29 +30,24 @@ def draft(
     data: Data,
     target: Target,
     output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="The TOML file to write, not the screen."
-        ),
+        Path | None, output_option("TOML file to write. The default is the screen.")
     ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace the file if it is there already.")
-    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
     *,
     csv: CsvOptions,
 ) -> None:
     """Draft a schema from the records, for you to check and edit.
 
-    A schema is what everybody may know about the table: the range of each number, the categories,
-    the classes. It must come from public knowledge, because the model gives it away. The draft only
-    saves you typing: its values are those that the records happen to have, and each is marked
-    "unconfirmed". Open it in an editor; it says what to do. fit refuses it until you have checked
-    every entry and deleted its mark.
+    A schema holds what everybody may know about the table: the range of each number, the
+    categories and the classes. It must come from public knowledge, because the model reveals it.
+    The draft only saves you typing: its values were read from the records, and each is marked
+    "unconfirmed". Open the draft in an editor; its comments say what to do. fit refuses the draft
+    until you have checked every entry and deleted its mark.
 
     Columns that look like identifiers or free text are left out. The comments also name columns
-    that may have been made from the answer, and where missing values count.
+    that may have been computed from the label, and explain what missing values count as.
 
-    The draft is not private: it is for the owner of the data, and nobody else.
+    The draft is not private: it is only for the owner of the data.
 
     Example: privatree schema draft patients.csv --target outcome -o schema.toml
     """
@@ -60,14 +60,14 @@ def draft(
         check_output(output, files)
         if output.exists() and not force:
             raise ParameterError(
-                f"{output}: is there already, and may have been edited. Name another file, delete "
-                "it first, or pass --force."
+                f"{output}: exists, and may have been edited. Name another file, delete this one "
+                "first, or pass --force."
             )
     from_csv = is_csv(files[0])
-    with waiting("Reading the records"):
+    with show_spinner("Reading the records"):
         dialect = detect_csv_dialect(files, csv.given) if from_csv else None
         records = read_files_without_schema(files, target, dialect)
-        check_not_empty(files, records.labels)
+        check_has_records(files, records.labels)
         try:
             facts = profile_table(
                 records.features,
@@ -84,8 +84,9 @@ def draft(
         left_out = f", {len(drafted.left_out)} left out" if drafted.left_out else ""
         typer.echo(
             f"Wrote {output}: {len(drafted.schema.features)} columns{left_out}, "
-            f"{len(drafted.schema.classes)} classes. Every value in it was read from the records. "
-            "Open it in an editor: it says what to check, and what to run then.",
+            f"{len(drafted.schema.classes)} classes. All values in this file were read from the "
+            "records. Open the file in an editor: its comments say what to check and what to run "
+            "next.",
             err=True,
         )
 
@@ -93,21 +94,22 @@ def draft(
 @app.command("check")
 @csv_options
 def check(
-    schema: Annotated[Path, typer.Argument(metavar="SCHEMA", help="A TOML file of a schema.")],
+    schema: Annotated[Path, typer.Argument(metavar="SCHEMA", help="TOML file with a schema.")],
     data: Data,
     target: Target,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
     *,
     csv: CsvOptions,
 ) -> None:
-    """Show which records do not fit a schema, and what of it is unconfirmed.
+    """Show which records do not fit a schema, and which of its entries are unconfirmed.
 
-    Training takes what does not fit without a word, because an error would tell of a record: a
-    number is clipped to its range, an unknown category counts as the first one, a record with an
-    unknown label is left out. Here you see how many there are, with examples, before you train.
+    Training accepts such records silently, because an error would reveal something about them: a
+    number is clipped to its range, an unknown category counts as the first category, and a record
+    with an unknown label is left out. This command shows their number and examples before you
+    train.
 
-    What is printed is about single records and is not private: look, and keep it to yourself. Do
-    not narrow the schema to what you see here.
+    The output is about single records and is not private: keep it to yourself. Do not narrow the
+    schema to the values that you see here.
 
     Example: privatree schema check schema.toml patients.csv --target outcome
     """
@@ -117,11 +119,10 @@ def check(
 
     files = find_files(data)
     csv.check(files)
-    declared = csv.declared_in(Schema.from_toml(schema))
-    with waiting("Reading the records"):
+    declared = csv.schema_with_dialect(Schema.from_toml(schema))
+    with show_spinner("Reading the records"):
         checked = check_files_against_schema(files, declared, target)
     if as_json:
-        written = json.dumps(checked.to_dict(), indent=1, ensure_ascii=False)
-        write_output(None, f"{written}\n", form="json")
-        return
-    say(checked.to_text(str(schema)))
+        print_json(checked.to_dict(), ensure_ascii=False)
+    else:
+        print_text(checked.to_text(str(schema)))

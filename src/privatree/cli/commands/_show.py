@@ -1,19 +1,17 @@
-"""``privatree show``: a saved model as text."""
+"""``privatree show``: print a saved model as text."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from privatree.cli._output import say, write_output
+from privatree.cli._output import print_json, print_text
 
 Model = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="A model file, as privatree fit writes it.")
+    Path, typer.Argument(metavar="MODEL", help="Model file, written by privatree fit.")
 ]
-"""The argument of every command that reads a model."""
 
 
 def show(
@@ -21,15 +19,15 @@ def show(
     as_json: Annotated[
         bool,
         typer.Option(
-            "--json", help="Print the whole model as JSON: classes, schema, tree, privacy."
+            "--json", help="Print the whole model as JSON: classes, schema, tree, statement."
         ),
     ] = False,
 ) -> None:
     """Print the tree of a saved MODEL and its privacy statement.
 
-    A question has its answers below it: yes first, then no. The statement says what epsilon is
-    true for a whole record, what it rests on, what leaks if anything does, and where epsilon went.
-    All of it is in the model file, and may be published with it.
+    Below each question of the tree are its two branches: first yes, then no. The privacy statement
+    says which epsilon holds for a whole record, what is assumed, whether anything leaks, and what
+    epsilon was spent on. Everything that is printed is in the model file, and as public as it.
 
     Example: privatree show model.json
     """
@@ -38,7 +36,6 @@ def show(
 
     loaded = read_release(model)
     if as_json:
-        written = json.dumps(loaded.to_dict(), indent=1, allow_nan=False)
-        write_output(None, f"{written}\n", form="json")
-        return
-    say(f"{export_text(loaded)}\n\n{loaded.privacy_}")
+        print_json(loaded.to_dict(), allow_nan=False)
+    else:
+        print_text(f"{export_text(loaded)}\n\n{loaded.privacy_}")

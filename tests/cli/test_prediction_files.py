@@ -1,4 +1,4 @@
-"""What a spreadsheet would run becomes text; everything else stays as it is."""
+"""Tables of predictions are written completely or not at all, on request without formulas."""
 
 import csv
 import io
@@ -7,15 +7,92 @@ import sys
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from privatree import Categorical, Model, Schema
+from privatree.cli import _prediction_files
 from privatree.cli._app import main
-from privatree.cli._spreadsheets import safe_table, safe_text
+from privatree.cli._prediction_files import (
+    BufferedTable,
+    buffered_table,
+    escape_formulas,
+    escape_table_formulas,
+)
+from privatree.errors import ParameterError
 from privatree.model import TreeBuilder
 from privatree.privacy import PrivacyStatement
+
+ARROW_SCHEMA = pa.schema([("name", pa.string()), ("x", pa.float64())])
+
+
+def pieces(*names):
+    for some in names:
+        yield pa.table({"name": list(some), "x": [0.5] * len(some)}, ARROW_SCHEMA)
+
+
+def buffered(*names):
+    table = BufferedTable(io.BytesIO())
+    table.collect(pieces(*names))
+    return table
+
+
+def csv_of(table):
+    file = io.BytesIO()
+    table.write_csv(file)
+    return file.getvalue().decode()
+
+
+def test_one_text_that_needs_quotes_quotes_all():
+    assert csv_of(buffered([], ["a", "b"], [], ["c"])) == "name,x\na,0.5\nb,0.5\nc,0.5\n"
+    assert csv_of(buffered([], ["a"], ["b,c"])) == 'name,x\n"a",0.5\n"b,c",0.5\n'
+
+
+def test_no_rows_are_a_header():
+    assert csv_of(buffered([])) == "name,x\n"
+    file = io.BytesIO()
+    buffered([]).write_parquet(file)
+    assert pq.read_table(file).schema == ARROW_SCHEMA
+
+
+def test_parquet_is_the_same_however_it_came(monkeypatch):
+    names = [f"n{number}" for number in range(1000)]
+    monkeypatch.setattr(_prediction_files, "_PARQUET_GROUP_ROWS", 300)
+    whole, cut = io.BytesIO(), io.BytesIO()
+    pq.write_table(next(pieces(names)), whole, row_group_size=300)
+    buffered([], names[:10], names[10:950], names[950:]).write_parquet(cut)
+    assert cut.getvalue() == whole.getvalue()
+    assert pq.ParquetFile(cut).num_row_groups == 4
+
+
+def test_a_type_that_csv_cannot_hold():
+    table = BufferedTable(io.BytesIO())
+    table.collect([pa.table({"x": [[1, 2]]})])
+    with pytest.raises(ParameterError, match=r"must name columns that CSV can hold"):
+        table.write_csv(io.BytesIO())
+
+
+def test_the_temporary_file_is_beside_the_output_and_gone_afterwards(tmp_path, monkeypatch):
+    monkeypatch.setattr(_prediction_files, "MAX_BYTES_IN_MEMORY", 1)
+    asked = []
+    real = _prediction_files.SpooledTemporaryFile
+
+    def watched(size, dir):
+        asked.append(dir)
+        return real(size, dir=dir)
+
+    monkeypatch.setattr(_prediction_files, "SpooledTemporaryFile", watched)
+    for output in (tmp_path / "out.csv", None):
+        with buffered_table(output) as table:
+            table.collect(pieces(["a"]))
+            assert csv_of(table) == "name,x\na,0.5\n"
+    assert asked == [str(tmp_path), None]
+    assert not list(tmp_path.iterdir())
+
+
+# --- formulas ------------------------------------------------------------------------------------
 
 SIGNS = "=+-@＝＋－＠"
 
@@ -41,8 +118,8 @@ SIGNS = "=+-@＝＋－＠"
         ),
     ],
 )
-def test_what_is_written(text, written):
-    assert safe_text(text) == written
+def test_formulas_in_a_text(text, written):
+    assert escape_formulas(text) == written
 
 
 @pytest.mark.slow
@@ -51,7 +128,7 @@ def test_what_is_written(text, written):
 def test_no_cell_begins_a_formula(text):
     """However the text is cut into cells, with or without its quotes and blanks."""
     is_number = re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)", text)
-    safe = safe_text(text)
+    safe = escape_formulas(text)
     if is_number:
         assert safe == text
         return
@@ -61,7 +138,7 @@ def test_no_cell_begins_a_formula(text):
     assert safe.replace("'", "") == text.replace("'", "")
 
 
-def test_a_table():
+def test_formulas_in_a_table():
     """Text of all kinds and the names; no numbers."""
     table = pa.table(
         {
@@ -71,13 +148,13 @@ def test_a_table():
             "l": pa.array(["-z", "", None], pa.large_string()),
         }
     )
-    assert safe_table(table).to_pydict() == {
+    assert escape_table_formulas(table).to_pydict() == {
         "'=a": ["'=x", None, "y"],
         "n": [-1, 2, 3],
         "d": ["'@", "b", None],
         "l": ["'-z", "", None],
     }
-    assert safe_table(table.slice(0, 0)).num_rows == 0
+    assert escape_table_formulas(table.slice(0, 0)).num_rows == 0
 
 
 # --- predict -------------------------------------------------------------------------------------
@@ -127,6 +204,7 @@ def test_it_is_for_csv(predict, tmp_path):
     code, printed = predict("--safe-for-spreadsheets", "-o", "out.parquet")
     assert code == 2
     assert printed.err == (
-        "privatree: --safe-for-spreadsheets must be used for CSV. Leave it out.\n"
+        "privatree: --safe-for-spreadsheets must be used with CSV output, got .parquet. Leave the "
+        "option out.\n"
     )
     assert not (tmp_path / "out.parquet").exists()
