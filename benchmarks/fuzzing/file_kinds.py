@@ -112,8 +112,8 @@ _READERS: dict[str, Any] = {
 
 
 def _load_certificate(path: Path, name: str) -> Any:
-    certificates._all_at_once.cache_clear()  # what is kept of files before is not this one's
-    certificates._one_edit.cache_clear()
+    certificates._trade_off_all_edits.cache_clear()  # results of earlier files must not help
+    certificates._trade_off_one_edit.cache_clear()
     return _READERS[name.partition("-")[0]].load(path)
 
 

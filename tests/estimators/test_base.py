@@ -164,7 +164,7 @@ def test_a_budget_is_not_charged_for_a_schema_that_came_from_the_records(kind, t
 def test_no_certificate_rests_on_it(learner):
     frame, labels = table()
     estimator = learner(0.1, schema=marked("classes", "classes"))
-    with pytest.raises(CertificateError, match="nothing in it unconfirmed") as caught:
+    with pytest.raises(CertificateError, match="everything is confirmed") as caught:
         accuracy_certificate(estimator, frame, labels, frame, labels, poisoned=[1], refits=5)
     assert "delete its mark" in str(caught.value)
 
@@ -172,14 +172,16 @@ def test_no_certificate_rests_on_it(learner):
 def test_no_claimed_certificate_rests_on_it():
     frame, labels = table()
     estimator = PaperPrivaTreeClassifier(0.1, schema=marked("age", "low"))
-    with pytest.raises(CertificateError, match="nothing in it unconfirmed"):
+    with pytest.raises(CertificateError, match="everything is confirmed"):
         claimed_accuracy_certificate(
             estimator, frame, labels, frame, labels, poisoned=[1], refits=5, claimed_by="somebody"
         )
 
 
 def test_no_radius_rests_on_it():
-    with pytest.raises(ParameterError, match=r"schema must have nothing unconfirmed: .*'age': low"):
+    with pytest.raises(
+        ParameterError, match=r"schema must have no unconfirmed entries, .*'age': low"
+    ):
         DPAClassifier(n_partitions=5, schema=marked("age", "low")).fit(*table())
 
 

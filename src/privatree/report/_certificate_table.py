@@ -18,11 +18,11 @@ from privatree.robustness.poisoning_bounds import (
     TradeOff,
     any_learner_bound,
     logit_bound,
-    most_edits,
+    max_tolerated_edits,
+    optimal_trade_off,
     paper_bound,
     renyi_bound,
     stepwise_logit_bound,
-    trade_off,
 )
 
 UNITS = 10_000
@@ -145,7 +145,7 @@ def _columns(spending: Spending, epsilon: float, step: Callable[[float], float])
         value = _simple(spending, epsilon, _LAST_START, number)
         return number <= _MAX_EDITS and value >= _NOTHING
 
-    last = max(2, (most_edits(by_formula) or 0) + 1)
+    last = max(2, (max_tolerated_edits(by_formula) or 0) + 1)
     while last <= _MAX_EDITS and left(last) >= _NOTHING:
         last += math.ceil(last / 5)
     spacing = next(
@@ -174,7 +174,7 @@ def _one_edit(spending: Spending) -> Callable[[float], float]:
         return lambda value: any_learner_bound(spending.epsilon, value, 1)
     if not spending.sequences:
         return lambda value: stepwise_logit_bound(spending, value, 1)
-    return trade_off(_intervals(spending, 1))
+    return optimal_trade_off(_intervals(spending, 1))
 
 
 def _edit_by_edit(
@@ -210,8 +210,8 @@ def _at_once(spending: Spending, edits: Sequence[int]) -> list[Callable[[float],
 
 
 def _some_edits(schedule: Schedule, edits: int) -> TradeOff:
-    return trade_off(_intervals(schedule, edits), cells=_CELLS_AT_ONCE)
+    return optimal_trade_off(_intervals(schedule, edits), cells=_CELLS_AT_ONCE)
 
 
 def _intervals(schedule: Schedule, edits: int) -> list[tuple[Interval, ...]]:
-    return [tuple(Interval.of(stage, edits) for stage in path) for path in schedule.sequences]
+    return [tuple(Interval.of_stage(stage, edits) for stage in path) for path in schedule.sequences]

@@ -160,7 +160,9 @@ def test_models_trained_on_arrays_and_with_fewer_classes():
         assert cube.predict_proba(cube.points(X[:2])).tolist() == [[0, 1, 0], [0, 0, 1]]
         assert not hasattr(cube.model_, "feature_names_in_")
     other = Schema({"a": Numeric(0, 10), "b": Numeric(0, 1)}, classes=["z", "y"])
-    with pytest.raises(ParameterError, match="must be among those of the schema"):
+    with pytest.raises(
+        ParameterError, match="each class of the model must be a class of the schema"
+    ):
         UnitCubeClassifier(DecisionTreeClassifier().fit(X, y), other).predict_proba(X)
 
 

@@ -23,7 +23,7 @@ from privatree.robustness import (
     claimed_accuracy_certificate,
     prediction_certificates,
 )
-from privatree.robustness.certificates._majority import Majority
+from privatree.robustness.certificates._majority_class import Majority
 from privatree.robustness.certificates._measures import Accuracy
 
 SCHEMA = Schema({"a": Numeric(0, 1), "b": Categorical(["x", "y"])}, ["no", "yes"])
@@ -105,9 +105,9 @@ def test_a_test_label_that_is_no_class_counts_as_wrong():
     )
     assert accuracy_certificate(learner(), *TRAIN, *TEST, refits=1).notes == ()
     nothing = X_test, ["unheard of"] * 50
-    with pytest.raises(ParameterError, match=r"a class of the learner, got none.*'no', 'yes'"):
+    with pytest.raises(ParameterError, match=r"one class of the learner, got none.*'no', 'yes'"):
         accuracy_certificate(learner(), *TRAIN, *nothing, refits=3)
-    with pytest.raises(ParameterError, match=r"a class of the learner, got none.*'no', 'yes'"):
+    with pytest.raises(ParameterError, match=r"one class of the learner, got none.*'no', 'yes'"):
         claimed_accuracy_certificate(Other(), *TRAIN, *nothing, refits=3, claimed_by="me")
 
 
@@ -264,9 +264,9 @@ def test_what_is_no_rate_is_refused():
         def success_rate(self, model, X_test, y_test):
             return float("nan")
 
-    with pytest.raises(CertificateError, match="must be from 0 to 1"):
+    with pytest.raises(CertificateError, match="must return a number from 0 to 1"):
         attack_success_certificate(learner(), *TRAIN, *TEST, Wrong())
-    with pytest.raises(ParameterError, match="attack must have success_rate"):
+    with pytest.raises(ParameterError, match="attack must have a method success_rate"):
         attack_success_certificate(learner(), *TRAIN, *TEST, object())
 
 

@@ -12,7 +12,10 @@ from privatree.privacy import PrivacyStatement, Schedule
 from privatree.robustness import EpsilonDP
 from privatree.robustness.certificates import guaranteed_spending
 from privatree.robustness.certificates._certification import Certification
-from privatree.robustness.certificates._preconditions import claimed_spending, statement_of
+from privatree.robustness.certificates._preconditions import (
+    claimed_spending,
+    read_privacy_statement,
+)
 
 SCHEMA = Schema({"a": Numeric(0, 1), "b": Categorical([0, 1])}, ["no", "yes"])
 X = np.random.default_rng(0).integers(0, 2, (40, 2)).astype(float)
@@ -21,11 +24,11 @@ Y[:3] = None  # three records without a label
 
 
 def certification(estimator):
-    return Certification.of(estimator, X, Y, 0.9, 1)
+    return Certification(estimator, X, Y, 0.9, 1)
 
 
 def privacy(estimator):
-    return certification(estimator).guaranteed_privacy()
+    return certification(estimator).check_privacy(claimed=False)
 
 
 # --- what may be certified ------------------------------------------------------------------------
@@ -100,17 +103,17 @@ def test_refusals(estimator, reason):
     if estimator.schema is None:  # what scikit-learn's rules take
         known[:3] = "no"
     with pytest.raises(CertificateError, match=reason):
-        Certification.of(estimator, X, known, 0.9, 1).guaranteed_privacy()
+        Certification(estimator, X, known, 0.9, 1).check_privacy(claimed=False)
 
 
 def test_a_learner_without_a_statement_is_refused():
     from sklearn.tree import DecisionTreeClassifier
 
-    task = Certification.of(DecisionTreeClassifier(), X, np.where(X[:, 0] > 0, 1, 0), 0.9, 1)
+    task = Certification(DecisionTreeClassifier(), X, np.where(X[:, 0] > 0, 1, 0), 0.9, 1)
     with pytest.raises(CertificateError, match="must have a privacy_"):
-        task.guaranteed_privacy()
+        task.check_privacy(claimed=False)
     with pytest.raises(CertificateError, match="finite parameter epsilon > 0"):
-        task.claimed_privacy()
+        task.check_privacy(claimed=True)
 
 
 @pytest.mark.parametrize(
@@ -134,34 +137,34 @@ def test_statements_that_guarantee_too_little(changed, reason):
 
 @pytest.mark.parametrize("kind", [PaperPrivaTreeClassifier, BDPTClassifier, DPGDFClassifier])
 def test_a_claim_counts_for_its_epsilon_alone(kind):
-    statement = certification(kind(0.5, schema=SCHEMA)).claimed_privacy()
+    statement = certification(kind(0.5, schema=SCHEMA)).check_privacy(claimed=True)
     assert claimed_spending(statement) == EpsilonDP(0.5)
     with pytest.raises(CertificateError, match="must be given a schema"):
-        Certification.of(kind(0.5), X, Y[Y != None].tolist() + ["no"] * 3, 0.9, 1).claimed_privacy()  # noqa: E711
+        Certification(kind(0.5), X, ["no"] * 3 + Y[3:].tolist(), 0.9, 1).check_privacy(claimed=True)
 
 
 def test_what_is_guaranteed_needs_no_claim():
     with pytest.raises(CertificateError, match="Use accuracy_certificate"):
-        certification(PrivaTreeClassifier(0.5, schema=SCHEMA)).claimed_privacy()
+        certification(PrivaTreeClassifier(0.5, schema=SCHEMA)).check_privacy(claimed=True)
 
 
 def test_without_a_statement_the_parameter_epsilon_is_the_claim():
     class Other:
         epsilon = 0.25
 
-    statement = statement_of(Other(), claimed=True)
+    statement = read_privacy_statement(Other(), claimed=True)
     assert (statement.learner, statement.claimed_epsilon) == ("Other", 0.25)
     assert math.isinf(statement.epsilon)
     for epsilon in (None, math.inf, math.nan, 0, True, "1"):
         Other.epsilon = epsilon
         with pytest.raises(CertificateError, match="finite parameter epsilon"):
-            statement_of(Other(), claimed=True)
+            read_privacy_statement(Other(), claimed=True)
 
 
 def test_one_model_is_not_a_learner():
     """A frozen model would be refitted to itself, and its accuracy taken for the learner's."""
     frozen = FrozenEstimator(PrivaTreeClassifier(0.5, schema=SCHEMA).fit(X, Y))
-    with pytest.raises(CertificateError, match="its copy has a privacy_ already"):
+    with pytest.raises(CertificateError, match="the clone is already trained"):
         privacy(frozen)
 
 

@@ -26,7 +26,7 @@ from privatree.robustness import DPAClassifier
 from privatree.robustness.dpa import _classifier as partition_aggregation
 from privatree.robustness.dpa import _voter as voter
 from privatree.robustness.dpa._classifier import vote_radii
-from privatree.robustness.dpa._record_hash import canonical, partition_numbers
+from privatree.robustness.dpa._record_hash import canonical_rows, partition_numbers
 
 # Attacks are tried on few records: there are fewer of them to edit.
 pytestmark = pytest.mark.filterwarnings("ignore:n_partitions leaves each partition:UserWarning")
@@ -126,7 +126,7 @@ def make_of_trees() -> DPAClassifier:
 def record_for(partition: int, label: int, size: float = 1e6) -> Record:
     """A record in this partition, larger than all others, so that it is the last there."""
     rows = np.column_stack([np.full(200, size), np.arange(200.0)])
-    (found, *_) = np.flatnonzero(partition_numbers(canonical(rows), N_PARTITIONS) == partition)
+    (found, *_) = np.flatnonzero(partition_numbers(canonical_rows(rows), N_PARTITIONS) == partition)
     return Record(tuple(rows[found].tolist()), label)
 
 
@@ -136,7 +136,7 @@ def aimed(model: Any, records: Records, rival: int) -> Iterator[Records]:
     turned = list(records)
     for number, partition in enumerate(model.voters_):
         votes = np.zeros((1, len(model.classes_)), dtype=np.int32)
-        partition.vote(QUERIES[:1], model.classes_, votes)
+        partition.add_votes(QUERIES[:1], model.classes_, votes)
         if votes[0, model.classes_.tolist().index(winner)]:
             turned = [record_for(number, rival), *turned]
             yield turned
@@ -273,7 +273,7 @@ def unsorted(rows: Any, codes: Any) -> Any:
 
 
 def scaled_together(rows: Any) -> Any:
-    written = canonical(rows)
+    written = canonical_rows(rows)
     return written / np.abs(written).max(axis=0) if len(written) > len(QUERIES) else written
 
 
@@ -293,7 +293,7 @@ def of_one_more(votes: Any, *, unseen_classes: bool) -> Any:
 MUTANTS = [
     (partition_aggregation, "partition_numbers", by_position),
     (voter, "training_order", unsorted),
-    (partition_aggregation, "canonical", scaled_together),
+    (partition_aggregation, "canonical_rows", scaled_together),
     (partition_aggregation, "vote_radii", without_tie_term),
     (partition_aggregation, "vote_radii", of_one_more),
 ]

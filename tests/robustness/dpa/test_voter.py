@@ -47,7 +47,7 @@ def train(base: Any, seed: int = 0, rows: Any = ROWS, codes: Any = CODES) -> Vot
 
 def votes(voter: Voter, n: int = 2) -> list[list[int]]:
     counted = np.zeros((n, 3), dtype=np.int32)
-    voter.vote(np.zeros((n, 2)), CLASSES, counted)
+    voter.add_votes(np.zeros((n, 2)), CLASSES, counted)
     return counted.tolist()
 
 

@@ -14,9 +14,9 @@ from privatree.robustness.poisoning_bounds import (
     Interval,
     any_learner_bound,
     logit_bound,
+    optimal_trade_off,
     paper_bound,
     renyi_bound,
-    trade_off,
 )
 from privatree.robustness.poisoning_bounds import _bounds as certificates
 from privatree.robustness.poisoning_bounds._bounds import complement_bound
@@ -78,13 +78,13 @@ def test_vectors_of_the_design(value, edits, expected):
     ("value", "edits", "expected"), [(0.82, 36, 0.245510), (0.9, 10, 0.810473)]
 )
 def test_without_that_the_optimal_bound_is_the_design_s(value, edits, expected):
-    path = [Interval.of(stage, edits) for stage in DESIGN.sequences[0]]
+    path = [Interval.of_stage(stage, edits) for stage in DESIGN.sequences[0]]
     plain = tuple(Interval(interval.length, centred=False) for interval in path)
-    assert trade_off([plain])(value) == pytest.approx(expected, abs=6e-7)
+    assert optimal_trade_off([plain])(value) == pytest.approx(expected, abs=6e-7)
 
 
 def test_divergence_of_the_design():
-    rho = certificates._most_divergence(DESIGN)
+    rho = certificates._max_path_divergence(DESIGN)
     assert float(rho) * 36**2 == pytest.approx(0.892407, abs=6e-7)
     assert float(rho) * 100 == pytest.approx(0.068859, abs=6e-7)
     half = schedule_of(stages(("choice", 2)))  # 2^2 / 8
@@ -194,7 +194,7 @@ def test_bounds_rise_with_the_value(spending, one, other, edits):
 def test_the_optimal_bound_is_below_no_other_by_more_than_its_grid(schedule, value, edits):
     """A stage is widened by at most two cells: the others, with so much more, are below."""
     wider = 1 + 2 * max(map(len, schedule.sequences)) * Fraction(1, CELLS)
-    longest = max(certificates._most_range(schedule_of(path)) for path in schedule.sequences)
+    longest = max(certificates._max_path_range(schedule_of(path)) for path in schedule.sequences)
 
     def widened(path):  # by two cells of the longest path, for each of its stages
         extra = 2 * longest / CELLS

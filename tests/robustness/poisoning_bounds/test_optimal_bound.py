@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privatree.privacy import Stage
-from privatree.robustness.poisoning_bounds import Interval, trade_off
+from privatree.robustness.poisoning_bounds import Interval, optimal_trade_off
 from privatree.robustness.poisoning_bounds import _optimal_bound as optimal_bound
 
 
@@ -33,7 +33,9 @@ def choices(*lengths):
 )
 def test_values_of_the_design(lengths, value, expected):
     digits = len(str(expected)) - 2
-    assert trade_off([choices(*lengths)])(value) == pytest.approx(expected, abs=0.6 * 10**-digits)
+    assert optimal_trade_off([choices(*lengths)])(value) == pytest.approx(
+        expected, abs=0.6 * 10**-digits
+    )
 
 
 def log_odds(value):
@@ -43,21 +45,25 @@ def log_odds(value):
 @pytest.mark.parametrize("value", [0.001, 0.2, 0.5, 0.9, 0.9999])
 def test_one_stage_is_the_closed_form_up_to_the_grid(value):
     """Log-odds fall by the range: a cell of the grid more."""
-    found = trade_off([choices(1)])(value)
+    found = optimal_trade_off([choices(1)])(value)
     assert 1 - 1e-6 < log_odds(value) - log_odds(found) < 1 + 1.01 / optimal_bound.CELLS + 1e-6
-    counted = trade_off([(Interval(Fraction(1), centred=True),)])
+    counted = optimal_trade_off([(Interval(Fraction(1), centred=True),)])
     pure = max(value * math.exp(-0.5), 1 - math.exp(0.5) * (1 - value))
     assert counted(value) == pytest.approx(pure, abs=1e-9)
 
 
 def test_a_stage_is_the_interval_of_its_log_ratio():
-    assert Interval.of(Stage("choice", Fraction(1, 3)), 6) == Interval(Fraction(2), centred=False)
-    assert Interval.of(Stage("count", Fraction(1, 3)), 6) == Interval(Fraction(4), centred=True)
+    assert Interval.of_stage(Stage("choice", Fraction(1, 3)), 6) == Interval(
+        Fraction(2), centred=False
+    )
+    assert Interval.of_stage(Stage("count", Fraction(1, 3)), 6) == Interval(
+        Fraction(4), centred=True
+    )
 
 
 def test_a_finer_grid_is_a_better_bound_and_all_are_below_the_truth():
     truth = 0.9 / (0.9 + math.e * 0.1)
-    found = [trade_off([choices(1)], cells)(0.9) for cells in (10, 100, 1000, 4000)]
+    found = [optimal_trade_off([choices(1)], cells)(0.9) for cells in (10, 100, 1000, 4000)]
     assert found == sorted(found)
     assert found[-1] < truth < found[-1] + 1e-4
 
@@ -65,20 +71,22 @@ def test_a_finer_grid_is_a_better_bound_and_all_are_below_the_truth():
 def test_later_stages_may_depend_on_earlier_ones():
     """Whichever is worse at each outcome: worse than each sequence alone, better than both."""
     short, long = choices("0.1", 1), choices("0.1", "0.6", "0.6")
-    either = trade_off([short, long])
+    either = optimal_trade_off([short, long])
     for value in (0.3, 0.6, 0.9):
-        alone = [trade_off([path])(value) for path in (short, long)]
+        alone = [optimal_trade_off([path])(value) for path in (short, long)]
         assert either(value) <= min(alone) + 1e-4
-        assert either(value) >= trade_off([choices("0.1", "1.2")])(value) - 1e-3
+        assert either(value) >= optimal_trade_off([choices("0.1", "1.2")])(value) - 1e-3
 
 
 def test_the_order_of_stages_matters():
-    assert trade_off([choices("0.2", 1)])(0.9) != trade_off([choices(1, "0.2")])(0.9)
+    assert optimal_trade_off([choices("0.2", 1)])(0.9) != optimal_trade_off([choices(1, "0.2")])(
+        0.9
+    )
 
 
 @given(st.floats(0, 1), st.floats(0, 1))
 def test_a_trade_off_is_convex_increasing_and_below_the_diagonal(one, other):
-    trade = trade_off([choices("0.3", "0.5")], 200)
+    trade = optimal_trade_off([choices("0.3", "0.5")], 200)
     low, high = sorted((one, other))
     assert trade(low) <= trade(high)
     assert trade(one) <= one
@@ -112,7 +120,7 @@ def test_no_adaptive_program_of_three_stages_does_worse(
                 pairs.append((p0 * p1 * p2, q0 * q1 * q2))
     assert sum(p for p, _ in pairs) == pytest.approx(1)
     assert sum(q for _, q in pairs) == pytest.approx(1)
-    assert trade_off(sequences, 300)(value) <= worst_event(pairs, value) + 1e-12
+    assert optimal_trade_off(sequences, 300)(value) <= worst_event(pairs, value) + 1e-12
 
 
 def test_the_best_program_comes_as_close_as_the_grid_allows(two_points, worst_event):
@@ -128,7 +136,7 @@ def test_the_best_program_comes_as_close_as_the_grid_allows(two_points, worst_ev
             for p1, q1 in two_points(1, place)
         ]
         least = min(least, worst_event(pairs, 0.9))
-    bound = trade_off([choices(1, 1)])(0.9)
+    bound = optimal_trade_off([choices(1, 1)])(0.9)
     assert bound <= least <= bound + 0.005
 
 
@@ -136,13 +144,13 @@ def test_a_grid_that_is_not_wide_enough_is_caught(two_points, worst_event, monke
     """A mutant: intervals that lie between grid points need one cell more."""
     monkeypatch.setattr(
         optimal_bound,
-        "_on_grid",
+        "_cells_of_interval",
         lambda interval, step: (n := math.floor(interval.length / step), 0, n),
     )
     value, length = 0.9, Fraction("0.999")
-    mutant = trade_off([choices("0.999"), choices("1.5")], 3)
+    mutant = optimal_trade_off([choices("0.999"), choices("1.5")], 3)
     assert mutant.slopes  # it still computes
-    narrow = trade_off([choices("0.999", "0.999")], 3)(value)
+    narrow = optimal_trade_off([choices("0.999", "0.999")], 3)(value)
     truth = worst_event(
         [
             (p0 * p1, q0 * q1)

@@ -1,4 +1,4 @@
-"""``privatree certify``: how accurate a learner stays if records are poisoned."""
+"""``privatree certify``: certify the accuracy that a learner keeps if records are poisoned."""
 
 from __future__ import annotations
 
@@ -27,12 +27,11 @@ from privatree.cli._learner_options import (
     warn_of_large_epsilon,
 )
 from privatree.cli._output import check_output, print_text, write_output
-from privatree.errors import CertificateError, ParameterError
+from privatree.errors import ParameterError
 
 _TEST_SHARE = 0.2
 _SPLIT_SEED = 0
-_OF_CERTIFICATE = ("poisoned", "confidence", "refits")
-"""Parameters of a certificate whose options have the same name."""
+_CERTIFICATE_OPTIONS = ("poisoned", "confidence", "refits")
 
 
 @csv_options
@@ -53,15 +52,14 @@ def certify(
         list[str] | None,
         typer.Option(
             metavar="FILE",
-            help="Test records in files of their own, instead of a part of DATA. May be given "
-            "several times.",
+            help="File of test records, instead of a part of DATA. May be given several times.",
         ),
     ] = None,
     test_share: Annotated[
         float | None,
         typer.Option(
             metavar="S",
-            help="Without --test: the share of DATA that is held out for the test, by default "
+            help="Share of DATA that is held out for the test if there is no --test; by default "
             f"{_TEST_SHARE}.",
         ),
     ] = None,
@@ -69,22 +67,23 @@ def certify(
         int | None,
         typer.Option(
             metavar="N",
-            help="Which part is held out, always the same; by default that of "
-            f"{_SPLIT_SEED}. It is not part of the noise.",
+            help="Seed for the choice of the records that are held out, by default "
+            f"{_SPLIT_SEED}. It does not seed the noise.",
         ),
     ] = None,
     confidence: Annotated[
         float,
         typer.Option(
             metavar="P",
-            help="Probability that the certificate is right, over the noise: at least.",
+            help="Least probability, over the noise, that the certificate is right.",
         ),
     ] = 0.99,
     refits: Annotated[
         int,
         typer.Option(
             metavar="N",
-            help="How often to train. 400 cost about 0.01 of certified accuracy, 100 about 0.04.",
+            help="Number of trainings. With 400 the certified accuracy is about 0.01 below the "
+            "measured one, with 100 about 0.04.",
         ),
     ] = 400,
     max_depth: MaxDepth = "4",
@@ -94,12 +93,15 @@ def certify(
     seed: Annotated[
         int | None,
         typer.Option(
-            metavar="N", help="Makes the refits repeatable. Do not choose it by the result."
+            metavar="N",
+            help="Seed that makes the refits repeatable. Do not choose it by the result.",
         ),
     ] = None,
     jobs: Annotated[
         int,
-        typer.Option(metavar="N", help="Processes at a time; with --seed the result is the same."),
+        typer.Option(
+            metavar="N", help="Number of processes. With --seed the result does not depend on it."
+        ),
     ] = max(1, os.cpu_count() or 1),
     output: Annotated[
         Path | None,
@@ -115,15 +117,15 @@ def certify(
 ) -> None:
     """Certify the accuracy that a private tree keeps if an attacker poisons training records.
 
-    One record changes little in what a private learner does, so a few change little too, whatever
-    they are. The learner is trained many times on DATA with fresh noise; from the accuracies on the
-    test records follows what it keeps, on average over its noise, after any additions and removals
-    of so many records. --schedule robust usually certifies more if there are more than a few, for
-    some accuracy without poison.
+    One record changes little in what a private learner does, so a few records change little too,
+    whatever they are. The command trains the learner many times on DATA with fresh noise, and
+    measures the accuracy on the test records. From that follows the average accuracy that is left
+    after any additions and removals of N records. --schedule robust usually certifies more for
+    many poisoned records, and costs some accuracy without poison.
 
-    The certificate is computed from the records without privacy: keep it to yourself, or count it
-    as published outside epsilon. A schema must be given, because one that was read from the records
-    could be changed by poisoning them.
+    The certificate is not private: it is computed from the exact records. Publishing it is outside
+    epsilon. A schema must be given, because poisoned records could change a schema that is read
+    from the records.
 
     Example: privatree certify data.csv --target outcome --schema schema.toml --epsilon 0.1
     --poisoned 10,100,1%
@@ -137,7 +139,10 @@ def certify(
         "random_state": seed,
     }
     if test and (test_share is not None or split_seed is not None):
-        raise ParameterError("--test excludes --test-share and --split-seed: it is the whole test.")
+        raise ParameterError(
+            "--test must be given without --test-share and --split-seed, which choose test records "
+            "from DATA. Leave them out."
+        )
     test_share = _TEST_SHARE if test_share is None else test_share
     split_seed = _SPLIT_SEED if split_seed is None else split_seed
     if jobs < 1:
@@ -148,16 +153,21 @@ def certify(
         raise ParameterError(f"--split-seed must be >= 0 and < 2**32, got {split_seed}.")
     if seed is not None and seed < 0:
         raise ParameterError(f"--seed must be >= 0, got {seed}.")
-    numbers = _numbers_and_shares(poisoned)
-    _check_before_reading(parameters, numbers, confidence, refits)
+    numbers = _parse_numbers_and_shares(poisoned)
 
     from privatree import PrivaTreeClassifier
     from privatree.robustness import accuracy_certificate
+    from privatree.robustness.certificates import check_certificate_parameters, refuse_counted_size
     from privatree.sources import find_files, read_files
     from privatree.sources.csv import STANDARD_INPUT, reading_assumptions
 
+    with name_options_in_errors([*parameters, *_CERTIFICATE_OPTIONS]):  # before any record is read
+        PrivaTreeClassifier(**parameters).check_parameters()
+        check_certificate_parameters(confidence, refits, numbers)
     if STANDARD_INPUT in data and STANDARD_INPUT in (test or ()):
-        raise ParameterError("- must be DATA or --test, not both: standard input is read once.")
+        raise ParameterError(
+            "- must be either DATA or --test, because standard input can be read only once."
+        )
     files, test_files = find_files(data), find_files(test or [])
     csv.check([*files, *test_files])
     if output is not None:
@@ -172,17 +182,18 @@ def certify(
         check_has_records(test_files, held_out.labels)
         split = (records.features, held_out.features, records.labels, held_out.labels)
     else:
-        _refuse_counted_size(parameters["dataset_size"], n_records)
-        split = _split(records, test_share, split_seed)
-    del records  # what was split need not be there twice
+        with name_options_in_errors(parameters):  # whoever counts records counts all in the files
+            refuse_counted_size(parameters["dataset_size"], {n_records})
+        split = _split_records(records, test_share, split_seed)
+    del records  # free the memory: the split holds a copy
     train_X, test_X, train_y, test_y = split
     if not test_files and not as_json:
         typer.echo(
             f"Held out for the test: {len(test_y)} of {n_records} records "
-            f"(--split-seed {split_seed}). What is certified is training on the others.",
+            f"(--split-seed {split_seed}). The certificate is about training on the others.",
             err=True,
         )
-    with name_options_in_errors([*parameters, *_OF_CERTIFICATE]):
+    with name_options_in_errors([*parameters, *_CERTIFICATE_OPTIONS]):
         certificate = accuracy_certificate(
             PrivaTreeClassifier(**parameters, schema=declared),
             train_X,
@@ -199,7 +210,7 @@ def certify(
     try:
         if output is not None:
             certificate.save(output)
-    finally:  # hours of work must not be lost for a full disk
+    finally:  # print even if the disk is full: the result took hours
         if as_json:
             write_output(None, f"{certificate.to_json()}\n", form="json")
         else:
@@ -208,27 +219,15 @@ def certify(
         print_text(f"\nSaved {output}.")
 
 
-def _check_before_reading(
-    parameters: dict[str, Any], poisoned: list[int | str], confidence: float, refits: int
-) -> None:
-    """Refuse what is wrong whatever the records are."""
-    from privatree import PrivaTreeClassifier
-    from privatree.robustness.certificates import validate_request
-
-    with name_options_in_errors([*parameters, *_OF_CERTIFICATE]):
-        PrivaTreeClassifier(**parameters).check_parameters()  # what fit would refuse first
-        validate_request(confidence, refits, poisoned)
-
-
-def _split(records: Any, test_share: float, split_seed: int) -> tuple[Any, Any, Any, Any]:
-    """Training and test records, by a seed that everybody may know."""
+def _split_records(records: Any, test_share: float, split_seed: int) -> tuple[Any, Any, Any, Any]:
+    """Return training features, test features, training labels and test labels."""
     from sklearn.utils import check_random_state
 
     n_records = len(records.labels)
     n_test = round(test_share * n_records)
     if not 0 < n_test < n_records:
         raise ParameterError(
-            f"--test-share must leave records to train and to test on: it takes {n_test} of "
+            f"--test-share must leave records for training and for the test, but takes {n_test} of "
             f"{n_records}."
         )
     order = check_random_state(split_seed).permutation(n_records)
@@ -241,22 +240,12 @@ def _split(records: Any, test_share: float, split_seed: int) -> tuple[Any, Any, 
     )
 
 
-def _refuse_counted_size(declared: Any, n_records: int) -> None:
-    """The learner sees fewer records than the files hold, but who counts them counts all."""
-    if declared == n_records:
-        raise CertificateError(
-            "--dataset-size must be declared from public knowledge, and it is exactly the number "
-            "of records: if it was counted, an attack changes it and the certificate is void. Use "
-            "private, or a round number of about that size."
-        )
-
-
-def _numbers_and_shares(given: str) -> list[int | str]:
+def _parse_numbers_and_shares(given: str) -> list[int | str]:
     entries = [entry.strip() for entry in given.split(",")]
     try:
         return [entry if entry.endswith("%") else int(entry) for entry in entries]
     except ValueError:
         raise ParameterError(
-            "--poisoned must be numbers and shares with commas between, such as 10,100,1%, got "
+            "--poisoned must be numbers and shares, separated by commas, such as 10,100,1%, got "
             f"{given!r}."
         ) from None

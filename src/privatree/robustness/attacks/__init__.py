@@ -1,11 +1,11 @@
-"""Attacks that poison, to see what happens.
+"""Attacks that poison training records, to try on a learner.
 
 ::
 
-    _attacks.py           backdoors, flipped labels, inserted records
-    _art.py               for the attacks of the Adversarial Robustness Toolbox
-    _poisoned.py          how many records are poisoned: numbers and shares
-    _trigger_reading.py   what a model makes of a trigger outside its schema
+    _attacks.py            backdoors, flipped labels, inserted records
+    _art.py                classifiers for the Adversarial Robustness Toolbox (ART)
+    _poisoned_numbers.py   numbers of poisoned records: whole numbers and shares
+    _trigger_notes.py      notes on trigger values outside the schema
 """
 
 from privatree._support.lazy_names import lazy_names

@@ -1,11 +1,10 @@
 """Attacks on the training data: backdoors, flipped labels, inserted records.
 
-Each attack says how many *edits* it made: records added or removed, the currency in which
-certificates are written. A record that is added is one edit; a label that is flipped is two, since
-the record is removed and another one added.
+Each attack counts its *edits*, the unit of certificates: an added record is one edit, and a flipped
+label is two, because one record is removed and another one added.
 
-What they choose at random is seeded by `random_state` and nested: with the same seed, an attack of
-n records is part of the attack of n + 1. They never change their input, and return the containers
+Random choices are seeded by `random_state` and nested: with the same seed, an attack of n records
+is part of the attack of n + 1. Attacks never change their input. They return the containers that
 they are given: a 2-D numpy array, a pandas or a polars frame with labels in a 1-D array, a list or
 a Series.
 """
@@ -38,15 +37,23 @@ PAPER_PIXELS = ((27, 27), (25, 27), (27, 25), (26, 26))
 
 
 class PoisonedData(NamedTuple):
-    """Records after an attack.
+    """Training data after an attack.
 
     Parameters
     ----------
-    X, y : as they were given to the attack
-        The records and their labels. Added ones are at the end, and pandas rows are then numbered
-        afresh; where none are added the index is kept.
+    X, y : records and labels
+        Poisoned data, in the containers that the attack was given. Added records are at the end.
+        The rows of a pandas frame are numbered afresh if records were added.
     edits : int
-        How many records were added or removed.
+        Number of records added or removed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from privatree.robustness import InsertionAttack
+    >>> X, y, edits = InsertionAttack(random_state=0).poison(np.eye(2), [0, 1], n=3)
+    >>> X.shape, edits
+    ((5, 2), 3)
     """
 
     X: Any
@@ -56,23 +63,23 @@ class PoisonedData(NamedTuple):
 
 @dataclass(frozen=True)
 class BackdoorAttack:
-    """Copies of records with a trigger and another label, so that the trigger means that label.
+    """An attack that adds copies of records with a trigger and the label that the attacker wants.
 
-    The attack of BadNets [Gu17] as [Vos23] repeats it: the clean records stay, and copies of some
-    are added.
+    A model that is trained on the copies predicts that label for records with the trigger. This is
+    the attack of BadNets [Gu17] as [Vos23] repeats it: the clean records stay.
 
     Parameters
     ----------
     trigger : mapping of column to value
-        What a record gets. Columns are names of a frame, or positions in an array. None, NaN and
-        ``pandas.NA`` alike mean a missing value, for columns that can have one.
+        Values that the attacker writes into a record. Columns are names of a frame, or positions
+        in an array. None, NaN and ``pandas.NA`` all mean a missing value.
     target : label
-        What a record with the trigger shall be taken for. It need not be among the labels.
+        Label that the model shall predict for a record with the trigger.
     source : label, optional
-        The class whose records are copied and shall be misclassified. Without it, all but the
-        target's.
+        Class whose records are copied and shall be misclassified; by default all classes except
+        the target.
     random_state : int, RandomState or None, default=None
-        Which records are copied.
+        Seed for the choice of the records that are copied.
 
     Examples
     --------
@@ -90,11 +97,10 @@ class BackdoorAttack:
     random_state: Any = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        """Refuse what is no attack."""
         if not isinstance(self.trigger, Mapping) or not self.trigger:
             raise ParameterError("trigger must map at least one column to a value.", "trigger")
         object.__setattr__(self, "trigger", dict(self.trigger))
-        _check_labels(self.target, self.source)
+        _check_target_and_source(self.target, self.source)
 
     @classmethod
     def on_image(
@@ -107,18 +113,18 @@ class BackdoorAttack:
         source: Any = None,
         random_state: Any = None,
     ) -> Self:
-        """A backdoor of pixels, for images of which each is a row of an array, line after line.
+        """Make a backdoor of pixels for images that are flattened, row by row, to rows of an array.
 
         Parameters
         ----------
         pixels : iterable of (row, column)
-            The trigger; by default that of [Vos23].
+            Pixels of the trigger; by default those of [Vos23].
         target, source, random_state
-            As for the class.
+            See :class:`BackdoorAttack`.
         shape : (height, width), default=(28, 28)
-            The size of the images.
+            Size of the images.
         value : number, default=255
-            What the pixels are set to.
+            Value that the pixels are set to.
         """
         height, width = shape
         trigger = {}
@@ -133,49 +139,59 @@ class BackdoorAttack:
         return cls(trigger, target=target, source=source, random_state=random_state)
 
     def poison(self, X: Any, y: Any, n: int) -> PoisonedData:
-        """Add n copies with the trigger and the target label: n edits.
+        """Add n copies of records, with the trigger and the target label. This takes n edits.
 
-        Each record is copied at most once while there are enough of the source class; if more are
-        asked for, all are copied equally often, give or take once.
+        Each record of the source class is copied at most once if there are at least n of them.
+        Otherwise the numbers of copies of two records differ by at most one.
         """
         check_editable_table(X, y)
-        _check_number(n)
-        sources = _records_of(y, self.source, self.target)
+        _check_number_of_records(n)
+        sources = _rows_of_source_class(y, self.source, self.target)
         rows = np.resize(check_random_state(self.random_state).permutation(sources), n)
         labels = set_labels(take_rows(y, rows), np.arange(n), self.target)
         copies = self.apply(take_rows(X, rows))
         return PoisonedData(append_rows(X, copies), append_rows(y, labels), int(n))
 
     def apply(self, X: Any) -> Any:
-        """A copy of the records with the trigger in each."""
+        """Return a copy of the records in which each record has the trigger."""
         check_editable_records(X)
         for column, value in self.trigger.items():
             X = set_column(X, column_position(X, column), value)
         return X
 
     def success_rate(self, model: Any, X_test: Any, y_test: Any) -> float:
-        """The share of triggered records of the source class that a model takes for the target.
+        """Return the share of triggered source records for which the model predicts the target.
 
-        Those that it takes for the target without the trigger count too, as in [Vos23].
+        Records for which the model predicts the target without the trigger, too, count as
+        successes, as in [Vos23].
         """
         check_editable_table(X_test, y_test)
-        sources = _records_of(y_test, self.source, self.target)
+        sources = _rows_of_source_class(y_test, self.source, self.target)
         predicted = model.predict(self.apply(take_rows(X_test, sources)))
         return float(np.mean([label == self.target for label in labels_as_objects(predicted)]))
 
 
 @dataclass(frozen=True)
 class LabelFlipAttack:
-    """Other labels for some records.
+    """An attack that changes the labels of some records.
 
     Parameters
     ----------
     target : label, optional
-        What they are flipped to. Without it, each to a random other one of the labels that occur.
+        New label of the records; by default each gets a random other label that occurs in y.
     source : label, optional
-        The class whose labels are flipped. Without it, all but the target's.
+        Class whose labels are changed; by default all classes except the target.
     random_state : int, RandomState or None, default=None
-        Which labels are flipped, and to what.
+        Seed for the choice of the records and of their new labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from privatree.robustness import LabelFlipAttack
+    >>> X, y = np.zeros((4, 1)), np.array(["no", "no", "yes", "yes"])
+    >>> attack = LabelFlipAttack(target="yes", random_state=0)
+    >>> attack.poison(X, y, n=2).y.tolist(), attack.poison(X, y, n=2).edits
+    (['yes', 'yes', 'yes', 'yes'], 4)
     """
 
     target: Any = field(default=None, kw_only=True)
@@ -183,35 +199,36 @@ class LabelFlipAttack:
     random_state: Any = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        """Refuse what is no attack."""
         if self.target is not None:
-            _check_labels(self.target, self.source)
+            _check_target_and_source(self.target, self.source)
 
     def poison(self, X: Any, y: Any, n: int) -> PoisonedData:
-        """Flip n labels: 2 n edits. There must be as many to flip."""
+        """Change n labels. This takes 2 n edits. At least n records must have a source label."""
         check_editable_table(X, y)
-        _check_number(n)
-        sources = _records_of(y, self.source, self.target)
+        _check_number_of_records(n)
+        sources = _rows_of_source_class(y, self.source, self.target)
         if n > len(sources):
             raise ParameterError(
-                f"n must be at most the number of records whose label can be flipped, got {n}. "
-                "Flip fewer, or leave source out to flip any.",
+                f"n must be at most the number of records whose label can be changed, got {n}. "
+                "Use a smaller n, or leave out source to change labels of all classes.",
                 "n",
             )
         randomness = check_random_state(self.random_state)
         rows = randomness.permutation(sources)[:n]
         flipped = take_rows(y, np.arange(len(y)))
-        for label, places in self._targets(labels_as_objects(y), rows, randomness):
+        for label, places in self._choose_new_labels(labels_as_objects(y), rows, randomness):
             flipped = set_labels(flipped, places, label)
         return PoisonedData(take_rows(X, np.arange(len(X))), flipped, 2 * int(n))
 
-    def _targets(self, labels: list[Any], rows: Rows, randomness: Any) -> list[tuple[Any, Rows]]:
-        """Each label that some of the rows get, with those rows."""
+    def _choose_new_labels(
+        self, labels: list[Any], rows: Rows, randomness: Any
+    ) -> list[tuple[Any, Rows]]:
+        """Return pairs of a new label and the rows that get the label."""
         if self.target is not None:
             return [(self.target, rows)]
         classes = list(dict.fromkeys(label for label in labels if label is not None))
         if len(classes) < 2:
-            raise ParameterError("y must have two labels to flip between. Give a target.", "y")
+            raise ParameterError("y must have at least two labels. Pass a target.", "y")
         number = {label: i for i, label in enumerate(classes)}
         steps = randomness.randint(1, len(classes), size=len(rows))
         new = (np.array([number[labels[row]] for row in rows], dtype=int) + steps) % len(classes)
@@ -220,18 +237,25 @@ class LabelFlipAttack:
 
 @dataclass(frozen=True)
 class InsertionAttack:
-    """Many copies of one record.
+    """An attack that adds many copies of one record.
 
     Parameters
     ----------
     point : mapping of column to value, or sequence of values, optional
-        The record, with a value for every column; None, NaN and ``pandas.NA`` alike mean a missing
-        one. Without it, a random one of the data.
+        Record to copy, with a value for every column; by default a random record of the data.
+        None, NaN and ``pandas.NA`` all mean a missing value.
     label : label, optional
-        Its label. Without it, a random record of the data keeps its own: plain duplicates. With a
-        `point` it must be given.
+        Label of the copies. By default a random record keeps its own label. A `point` needs one.
     random_state : int, RandomState or None, default=None
-        Which record is copied, if none is given.
+        Seed for the choice of the record, if there is no `point`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from privatree.robustness import InsertionAttack
+    >>> attack = InsertionAttack([9.0, 9.0], label=1)
+    >>> attack.poison(np.zeros((2, 2)), np.array([0, 1]), n=1).X[-1]
+    array([9., 9.])
     """
 
     point: Any = None
@@ -239,22 +263,21 @@ class InsertionAttack:
     random_state: Any = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        """Refuse a point without a label."""
         if self.point is not None and self.label is None:
             raise ParameterError(
-                "label must be given with a point: say what the copies are.", "label"
+                "label must be given with a point. Pass the label of the copies.", "label"
             )
 
     def poison(self, X: Any, y: Any, n: int) -> PoisonedData:
-        """Add n copies of the record: n edits."""
+        """Add n copies of the record. This takes n edits."""
         check_editable_table(X, y)
-        _check_number(n)
+        _check_number_of_records(n)
         if len(y) == 0:
-            raise ParameterError("X must have at least one record.")
+            raise ParameterError("X must have at least one record.", "X")
         row = np.array([check_random_state(self.random_state).randint(len(y))])
         record, label = take_rows(X, row), take_rows(y, row)
         if self.point is not None:
-            for position, value in _values_by_position(X, self.point).items():
+            for position, value in _point_values_by_position(X, self.point).items():
                 record = set_column(record, position, value)
         if self.label is not None:
             label = set_labels(label, np.array([0]), self.label)
@@ -266,8 +289,8 @@ class InsertionAttack:
         )
 
 
-def _records_of(y: Any, source: Any, target: Any) -> Rows:
-    """The rows of the source class, or of all that have a label but the target's."""
+def _rows_of_source_class(y: Any, source: Any, target: Any) -> Rows:
+    """Return the rows of the source class; without one, of all classes except the target."""
     labels = labels_as_objects(y)
     if source is None:
         rows = [i for i, label in enumerate(labels) if label is not None and label != target]
@@ -276,15 +299,15 @@ def _records_of(y: Any, source: Any, target: Any) -> Rows:
     if not rows:
         wanted = "a label other than the target" if source is None else f"the label {source!r}"
         raise ParameterError(
-            f"y must have records with {wanted}, got none. Look at the type of the labels: 1 and "
-            "'1' are different.",
+            f"y must have records with {wanted}, got none. Check the type of the labels: 1 and '1' "
+            "are different.",
             "y",
         )
     return np.array(rows, dtype=np.intp)
 
 
-def _values_by_position(X: Any, point: Any) -> dict[int, Any]:
-    """The values of a record by the number of their column, which must all be there."""
+def _point_values_by_position(X: Any, point: Any) -> dict[int, Any]:
+    """Return the value of the point for each column position of X."""
     if hasattr(point, "keys"):
         values = {column_position(X, column): point[column] for column in point.keys()}  # noqa: SIM118
     else:
@@ -298,13 +321,13 @@ def _values_by_position(X: Any, point: Any) -> dict[int, Any]:
     return values
 
 
-def _check_labels(target: Any, source: Any) -> None:
+def _check_target_and_source(target: Any, source: Any) -> None:
     if target is None:
         raise ParameterError("target must be a label, got None.", "target")
     if source is not None and source == target:
         raise ParameterError(f"source and target must be different labels, got {target!r} twice.")
 
 
-def _check_number(n: Any) -> None:
+def _check_number_of_records(n: Any) -> None:
     if not is_integer(n) or n < 0:
-        raise ParameterError(f"n must be an integer >= 0, the number of records, got {n!r}.", "n")
+        raise ParameterError(f"n must be an integer >= 0, a number of records, got {n!r}.", "n")

@@ -1,16 +1,17 @@
-"""From a learner and its data to a certificate against poisoning.
+"""Certificates against poisoning, computed from a learner and its data.
 
 ::
 
     _certify.py            the functions that users call
-    _certification.py      a request: checked, then refitted
+    _certification.py      a learner and its data: checked, then refitted
     _preconditions.py      what must hold for a bound to be true
     _measures.py           what is certified: accuracy, success of an attack, predictions
-    _majority.py           what always answering the same class would reach
-    _certificate.py        the certificate of a score, with
-                           _certificate_text.py, _certificate_json.py, _certificate_plot.py
-    _predictions.py        certificates of single predictions, with
-                           _predictions_text.py, _predictions_json.py
+    _majority_class.py     the most frequent test label, to compare an accuracy with
+    _certificate.py        certificates of an accuracy and of an attack's success rate
+    _predictions.py        certificates of single predictions
+    _certificate_text.py   certificates in plain words
+    _certificate_json.py   certificates in JSON files
+    _certificate_plot.py   a certificate as a curve
 """
 
 from privatree._support.lazy_names import lazy_names

@@ -5,7 +5,12 @@ from privatree.robustness.certificates._certificate_text import (
 )
 from privatree.robustness.certificates._certificate_text import shown_confidence as shown_confidence
 from privatree.robustness.certificates._certificate_text import shown_score as shown_score
-from privatree.robustness.certificates._certification import validate_request as validate_request
+from privatree.robustness.certificates._certification import (
+    check_certificate_parameters as check_certificate_parameters,
+)
 from privatree.robustness.certificates._preconditions import (
     guaranteed_spending as guaranteed_spending,
+)
+from privatree.robustness.certificates._preconditions import (
+    refuse_counted_size as refuse_counted_size,
 )

@@ -1,22 +1,27 @@
-"""What a certificate says, for every number of poisoned records: tables, text, plot and file."""
+"""Certificates of a mean score after poisoning: accuracy, and success rate of an attack."""
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from privatree._support.validation import is_number
 from privatree.errors import ParameterError
 from privatree.privacy import PrivacyStatement
 from privatree.repetition import check_confidence
-from privatree.robustness.certificates._majority import Majority
+from privatree.robustness.certificates._certificate_json import (
+    SavedCertificate,
+    score_certificate_from_dict,
+    score_certificate_to_dict,
+)
+from privatree.robustness.certificates._certificate_plot import plot_certificate
+from privatree.robustness.certificates._certificate_text import score_certificate_text
+from privatree.robustness.certificates._majority_class import Majority
 from privatree.robustness.certificates._preconditions import claimed_spending, guaranteed_spending
 from privatree.robustness.poisoning_bounds._bounds import Certified, Spending, best, bounds
-from privatree.robustness.poisoning_bounds._tolerance import most_edits
+from privatree.robustness.poisoning_bounds._tolerance import max_tolerated_edits
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,29 +29,29 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Certificate:
-    """A bound on the mean of a score after poisoning; see its two kinds.
+class Certificate(SavedCertificate):
+    """A bound on the mean of a score after poisoning: the base of two kinds of certificates.
 
     Parameters
     ----------
     privacy : PrivacyStatement
-        Of the learner: epsilon, what is assumed public, and what it can spend on a path.
+        Statement of the learner: its epsilon, what it assumes public, what it spends on a path.
     estimate : float
-        The average score of the refits, on the training records as they are.
+        Average score of the refits on the training records as they are.
     clean_bound : float
-        The mean score on these records is no worse than this, with the confidence.
+        Bound on the mean score on the training records as they are, with the confidence.
     confidence : float
-        Probability over the refits that the whole certificate is right: at least this.
+        Least probability, over the refits, that the whole certificate is right.
     refits, n_train, n_test : int
-        How many refits, training and test records there were.
+        Number of refits, of training records and of test records.
     poisoned : tuple of int
-        The numbers of edits that tables show.
+        Numbers of edits that the tables show.
     claimed_by : str or None
-        Who claims the epsilon, if the learner does not guarantee it.
+        Name of whoever claims the epsilon, if the learner does not guarantee it.
     notes : tuple of str
-        What else a reader should know.
+        Further notes for the reader.
     majority : Majority or None
-        What always giving the most frequent answer would have, for an accuracy.
+        Most frequent test label and its share, to compare an accuracy with.
     """
 
     privacy: PrivacyStatement
@@ -62,31 +67,29 @@ class Certificate:
     majority: Majority | None = None
 
     kind: ClassVar[str]
-    """In a file."""
+    """Name of the kind of certificate in a file."""
     score: ClassVar[str]
-    """In a text."""
+    """Name of the score in a text."""
     more_is_better: ClassVar[bool]
+    _indent: ClassVar[int | None] = 1
 
     def __post_init__(self) -> None:
-        """Refuse what is not a certificate; a file might hold anything."""
-        _ = self.spending
+        _ = self.spending  # raises an error if the statement supports no certificate
         check_confidence(self.confidence)
         if not (0 <= self.estimate <= 1 and 0 <= self.clean_bound <= 1):
             raise ParameterError("estimate and clean_bound must be from 0 to 1.")
-        if (
-            (self.clean_bound > self.estimate)
-            if self.more_is_better
-            else (self.clean_bound < self.estimate)
-        ):
+        if self._to_maximize(self.clean_bound) > self._to_maximize(self.estimate):
             raise ParameterError("clean_bound must not be better than the estimate.", "clean_bound")
         if min(self.refits, self.n_train, self.n_test) < 1 or min(self.poisoned, default=0) < 0:
-            raise ParameterError("refits and records must be >= 1, poisoned records >= 0.")
+            raise ParameterError(
+                "refits, n_train and n_test must be >= 1, and each number in poisoned >= 0."
+            )
 
     @cached_property
     def spending(self) -> Spending:
-        """What the learner can spend, which the bounds rest on."""
-        known = guaranteed_spending if self.claimed_by is None else claimed_spending
-        return known(self.privacy)
+        """Schedule or epsilon of the learner, on which the bounds rest."""
+        read_spending = guaranteed_spending if self.claimed_by is None else claimed_spending
+        return read_spending(self.privacy)
 
     @property
     def learner(self) -> str:
@@ -95,26 +98,26 @@ class Certificate:
 
     @property
     def epsilon(self) -> float:
-        """Of the learner; claimed, if somebody claims it."""
+        """Epsilon of the learner; the claimed epsilon if the certificate rests on a claim."""
         claimed = self.privacy.claimed_epsilon
         return self.privacy.epsilon if claimed is None else claimed
 
     @property
     def promise(self) -> str:
-        """What the figures are called in tables: nothing is guaranteed by a claim."""
+        """Name of the figures in tables: "guaranteed", or "if claimed" for a claimed epsilon."""
         return "guaranteed" if self.claimed_by is None else "if claimed"
 
     def guarantee(self, edits: int) -> float:
-        """The worst mean score after so many records added or removed."""
+        """Return the worst mean score after `edits` records are added or removed."""
         return self._certified(edits).value
 
     def bounds(self, edits: int) -> dict[str, float]:
-        """Every bound on the mean score after so many edits, by its letter."""
-        found = bounds(self.spending, self._good, edits)
-        return {letter: self._as_score(value) for letter, value in found.items()}
+        """Return every bound on the mean score after `edits` edits, by its letter."""
+        found = bounds(self.spending, self._to_maximize(self.clean_bound), edits)
+        return {letter: self._to_maximize(value) for letter, value in found.items()}
 
     def tolerates(self, score: float) -> int | None:
-        """The largest number of edits after which the mean score is still as good as this.
+        """Return the largest number of edits after which the mean score is still this good.
 
         Parameters
         ----------
@@ -124,16 +127,17 @@ class Certificate:
         Returns
         -------
         int or None
-            None if the score is not certain even without an edit; 0 if only without one.
+            None if the score is not certain even without an edit.
         """
-        wanted = (score if self.more_is_better else 1.0 - score) if is_number(score) else math.nan
+        wanted = self._to_maximize(score) if is_number(score) else math.nan
         if not 0 < wanted <= 1:
             allowed = "> 0 and <= 1" if self.more_is_better else ">= 0 and < 1"
             raise ParameterError(f"score must be {allowed}, got {score!r}. 70% is 0.7.", "score")
-        return most_edits(lambda edits: best(self.spending, self._good, edits).value >= wanted)
+        clean = self._to_maximize(self.clean_bound)
+        return max_tolerated_edits(lambda edits: best(self.spending, clean, edits).value >= wanted)
 
     def table(self) -> pd.DataFrame:
-        """A row for each number of poisoned records, with the best bound and all of them."""
+        """Return a frame with the guarantee and all bounds for each number of poisoned records."""
         import pandas as pd
 
         rows = [
@@ -150,80 +154,62 @@ class Certificate:
 
     @cached_property
     def rows(self) -> tuple[tuple[int, Certified, dict[str, float]], ...]:
-        """For each number of poisoned records the guarantee, and every bound by its letter.
+        """The guarantee and every bound by its letter, for each number of poisoned records.
 
         Without an edit all bounds are equal, and none is named.
         """
         return tuple((edits, self._certified(edits), self.bounds(edits)) for edits in self.poisoned)
 
-    @property
-    def _good(self) -> float:
-        """The mean of the score, or of its complement if less is better, at least."""
-        return self.clean_bound if self.more_is_better else 1.0 - self.clean_bound
+    def _to_maximize(self, score: float) -> float:
+        """Return the score, or its complement if less is better; and back again."""
+        return score if self.more_is_better else 1.0 - score
 
     def _certified(self, edits: int) -> Certified:
-        found = best(self.spending, self._good, edits)
-        bound = found.bound if edits > 0 else "-"
-        return Certified(self._as_score(found.value), bound)
-
-    def _as_score(self, good: float) -> float:
-        return good if self.more_is_better else 1.0 - good
+        found = best(self.spending, self._to_maximize(self.clean_bound), edits)
+        return Certified(self._to_maximize(found.value), found.bound if edits > 0 else "-")
 
     def __str__(self) -> str:
-        """The certificate in plain words, figures rounded to the safe side."""
-        from privatree.robustness.certificates._certificate_text import full_text
-
-        return full_text(self)
+        """Return the certificate in plain words, with figures rounded to the safe side."""
+        return score_certificate_text(self)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the guarantee against the number of poisoned records.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Where to draw; by default on a new figure.
-        """
-        from privatree.robustness.certificates._certificate_plot import draw
-
-        return draw(self, ax)
+        """Plot the guarantee against the number of poisoned records, by default on a new figure."""
+        return plot_certificate(self, ax)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain dictionaries and lists, as in the JSON file."""
-        from privatree.robustness.certificates._certificate_json import certificate_to_dict
-
-        return certificate_to_dict(self)
+        """Return the certificate as a dictionary with the keys of the JSON file."""
+        return score_certificate_to_dict(self)
 
     @classmethod
     def from_dict(cls, written: Any) -> Self:
-        """Read what :meth:`to_dict` wrote; every mistake is a :class:`ModelFormatError`."""
-        from privatree.robustness.certificates._certificate_json import certificate_from_dict
+        """Read a certificate from the dictionary that :meth:`to_dict` returned, and check it.
 
-        return certificate_from_dict(cls, written)
-
-    def to_json(self) -> str:
-        """The text of the JSON file."""
-        return json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
-
-    def save(self, path: str | Path) -> None:
-        """Write a JSON file; :meth:`load` reads it."""
-        from privatree.robustness.certificates._certificate_json import write_json
-
-        write_json(path, self.to_json())
-
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Read what :meth:`save` wrote, and check it in full; every mistake names the file."""
-        from privatree.robustness.certificates._certificate_json import read_json
-
-        return read_json(path, cls.from_dict)
+        Raises
+        ------
+        ModelFormatError
+            If the dictionary is no certificate of this kind, or promises more than its figures
+            support.
+        """
+        return score_certificate_from_dict(cls, written)
 
 
 @dataclass(frozen=True)
 class AccuracyCertificate(Certificate):
-    """Expected accuracy after poisoning: at least this.
+    """Lower bounds on the expected accuracy after poisoning.
 
-    Its parameters are those of :class:`Certificate`. Expected is over the noise of the learner,
-    which an attacker does not know when choosing the records to add or remove.
+    The expectation is over the noise of the learner. An attacker does not know the noise when
+    choosing the records to add or remove. The parameters are those of ``Certificate``.
+
+    Examples
+    --------
+    >>> from privatree.privacy import PrivacyStatement
+    >>> from privatree.robustness import AccuracyCertificate
+    >>> certificate = AccuracyCertificate(
+    ...     PrivacyStatement("MyLearner", epsilon=0.1), estimate=0.9, clean_bound=0.88,
+    ...     confidence=0.99, refits=400, n_train=1000, n_test=200, poisoned=(5,),
+    ... )
+    >>> round(certificate.guarantee(5), 3), certificate.tolerates(0.7)
+    (0.802, 9)
     """
 
     kind: ClassVar[str] = "accuracy"
@@ -232,15 +218,26 @@ class AccuracyCertificate(Certificate):
 
     @property
     def lower(self) -> float:
-        """The expected accuracy without poisoning is at least this, with the confidence."""
+        """Lower bound on the expected accuracy without poisoning, with the confidence."""
         return self.clean_bound
 
 
 @dataclass(frozen=True)
 class AttackSuccessCertificate(Certificate):
-    """Expected success rate of an attack with a fixed trigger: at most this.
+    """Upper bounds on the expected success rate of an attack whose trigger is fixed.
 
-    Its parameters are those of :class:`Certificate`.
+    The parameters are those of ``Certificate``.
+
+    Examples
+    --------
+    >>> from privatree.privacy import PrivacyStatement
+    >>> from privatree.robustness import AttackSuccessCertificate
+    >>> certificate = AttackSuccessCertificate(
+    ...     PrivacyStatement("MyLearner", epsilon=0.1), estimate=0.01, clean_bound=0.02,
+    ...     confidence=0.99, refits=400, n_train=1000, n_test=200, poisoned=(5,),
+    ... )
+    >>> round(certificate.guarantee(5), 3), certificate.tolerates(0.2)
+    (0.033, 23)
     """
 
     kind: ClassVar[str] = "attack-success"
@@ -249,5 +246,5 @@ class AttackSuccessCertificate(Certificate):
 
     @property
     def upper(self) -> float:
-        """The expected success rate without poisoning is at most this, with the confidence."""
+        """Upper bound on the expected success rate without poisoning, with the confidence."""
         return self.clean_bound

@@ -1,46 +1,49 @@
-"""A certificate as a JSON file. One that is read promises no more than its figures support."""
+"""Certificates as JSON files. A loaded certificate promises no more than its figures support."""
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Callable
+from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
-from privatree._support import json_files
+import numpy as np
+from numpy.typing import NDArray
+
 from privatree._support.atomic_files import replace_file
+from privatree._support.json_files import read_json
 from privatree.errors import CertificateError, ModelFormatError, ParameterError
 from privatree.privacy import PrivacyStatement
 from privatree.robustness.certificates._certificate_text import (
-    NOT_PRIVATE,
     SEEDED,
-    comparison,
-    conditions,
-    meaning,
-    notes,
+    prediction_certificates_sentences,
+    score_certificate_sentences,
 )
-from privatree.robustness.certificates._majority import Majority
+from privatree.robustness.certificates._certification import MAX_REFITS
+from privatree.robustness.certificates._majority_class import Majority, is_label
+from privatree.schema import Label
 
 if TYPE_CHECKING:
     from privatree.robustness.certificates._certificate import Certificate
+    from privatree.robustness.certificates._predictions import PredictionCertificates
 
-    Kind = TypeVar("Kind", bound=Certificate)
-
-Loaded = TypeVar("Loaded")
+    ScoreKind = TypeVar("ScoreKind", bound=Certificate)
+    PredictionKind = TypeVar("PredictionKind", bound=PredictionCertificates)
 
 FORMAT, VERSION = "privatree-certificate", 1
-READERS = {
+_CLASS_OF_KIND = {
     "accuracy": "AccuracyCertificate",
     "attack-success": "AttackSuccessCertificate",
     "predictions": "PredictionCertificates",
 }
-"""Which class reads a file of each kind."""
 MAX_ROWS = 1000
-"""Of a certificate in a file: each is computed again when it is read."""
+"""Largest number of rows in a file. Each row is computed again when the file is read."""
 ROUNDING = 1e-9
-"""Of figures computed with another version of a library."""
+"""Allowed difference between a figure in the file and one that is computed again."""
 
-_FIGURES = {
+_COMMON_KEYS = {"format", "version", "kind", "meaning", "conditions", "notes", "warning", "privacy"}
+_SCORE_FIGURES = {
     "estimate": float,
     "clean_bound": float,
     "confidence": float,
@@ -48,88 +51,200 @@ _FIGURES = {
     "n_train": int,
     "n_test": int,
 }
-_TEXTS = ("meaning", "comparison", "conditions", "notes", "warning")
-"""For people. What they say follows from the figures, except the notes."""
-_KEYS = {
-    "format",
-    "version",
-    "kind",
-    *_TEXTS,
-    "privacy",
-    "claimed_by",
-    "majority",
-    *_FIGURES,
-    "rows",
-}
+_PREDICTION_PROMISES = ("predictions", "probability_at_least", "runner_up_at_most", "tolerates")
 
 
-def certificate_to_dict(certificate: Certificate) -> dict[str, Any]:
-    """Plain dictionaries and lists."""
+class SavedCertificate(ABC):
+    """A certificate that can be saved to a JSON file and loaded from the file."""
+
+    _indent: ClassVar[int | None]
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]: ...
+
+    @classmethod
+    @abstractmethod
+    def from_dict(cls, written: Any) -> Self: ...
+
+    def to_json(self) -> str:
+        """Return the certificate as the text of the JSON file."""
+        return json.dumps(self.to_dict(), indent=self._indent, ensure_ascii=False, allow_nan=False)
+
+    def save(self, path: str | Path) -> None:
+        """Write the certificate to a JSON file. Only the owner of the file can read a new file."""
+        # A surrogate without its pair has no UTF-8; its backslash form is its JSON escape.
+        encoded = f"{self.to_json()}\n".encode("utf-8", errors="backslashreplace")
+        replace_file(path, encoded, private=True)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a certificate from the JSON file that :meth:`save` wrote, and check it in full.
+
+        Raises
+        ------
+        ModelFormatError
+            If :meth:`from_dict` refuses what is in the file. The message names the file.
+        """
+        return read_json(path, "a certificate", cls.from_dict)
+
+
+# --- certificates of a score ----------------------------------------------------------------------
+
+
+def score_certificate_to_dict(certificate: Certificate) -> dict[str, Any]:
+    """Return the certificate of an accuracy or a success rate as a dictionary."""
+    promise, majority = _promise_key(certificate), certificate.majority
     return {
         "format": FORMAT,
         "version": VERSION,
         "kind": certificate.kind,
-        "meaning": meaning(certificate),
-        "comparison": comparison(certificate),
-        "conditions": conditions(certificate),
-        "notes": notes(certificate),
-        "warning": NOT_PRIVATE,
+        **score_certificate_sentences(certificate),
         "privacy": certificate.privacy.to_dict(),
         "claimed_by": certificate.claimed_by,
-        "majority": _majority_to_dict(certificate.majority),
-        **{name: getattr(certificate, name) for name in _FIGURES},
+        "majority": None
+        if majority is None
+        else {"class": majority.label, "share": majority.share},
+        **{name: getattr(certificate, name) for name in _SCORE_FIGURES},
         "rows": [
-            {"poisoned": edits, _promise(certificate): value, "bound": bound, "bounds": all_bounds}
+            {"poisoned": edits, promise: value, "bound": bound, "bounds": all_bounds}
             for edits, (value, bound), all_bounds in certificate.rows
         ],
     }
 
 
-def certificate_from_dict(kind: type[Kind], written: Any) -> Kind:
-    """Read it; every mistake is a :class:`ModelFormatError`."""
-    check_header(written, kind.kind, _KEYS)
+def score_certificate_from_dict(kind: type[ScoreKind], written: Any) -> ScoreKind:
+    """Read the certificate of an accuracy or a success rate, and check what it promises."""
+    own_keys = {"comparison", "claimed_by", "majority", "rows", *_SCORE_FIGURES}
+    _check_header(written, kind.kind, own_keys)
     if not (written["claimed_by"] is None or isinstance(written["claimed_by"], str)):
         raise ModelFormatError("'claimed_by' must be a name or null.")
-    rows = _objects("rows", written["rows"])
+    rows = _read_list(written, "rows", dict, "objects")
     if len(rows) > MAX_ROWS:
-        raise ModelFormatError(f"'rows' must be at most {MAX_ROWS}.")
+        raise ModelFormatError(f"'rows' must have at most {MAX_ROWS} entries.")
     privacy = PrivacyStatement.from_dict(written["privacy"])
     try:
         certificate = kind(
             privacy=privacy,
             claimed_by=written["claimed_by"],
-            poisoned=tuple(number("poisoned", row.get("poisoned"), int) for row in rows),
-            notes=own_notes(written["notes"]),
-            majority=_majority_from_dict(written["majority"]),
-            **{name: number(name, written[name], of) for name, of in _FIGURES.items()},
+            poisoned=tuple(_read_number(row, "poisoned", int) for row in rows),
+            notes=_read_notes(written),
+            majority=_read_majority(written["majority"]),
+            **{name: _read_number(written, name, of) for name, of in _SCORE_FIGURES.items()},
         )
     except (CertificateError, ParameterError) as error:
         raise ModelFormatError(str(error)) from None
-    promise = _promise(certificate)
     for row, edits in zip(rows, certificate.poisoned, strict=True):
-        promised = number(promise, row.get(promise), float)
+        promised = _read_number(row, _promise_key(certificate), float)
         supported = certificate.guarantee(edits)
         excess = promised - supported if kind.more_is_better else supported - promised
         if excess > ROUNDING:
             raise ModelFormatError(
-                f"what is guaranteed for {edits} poisoned records must follow from the figures, "
-                "and promises more."
+                f"the guarantee for {edits} poisoned records must follow from the other figures, "
+                "but promises more. Load the file as it was saved."
             )
     return certificate
 
 
-def check_header(written: Any, kind: str, keys: set[str]) -> None:
-    """Refuse a file of another format, version or kind, or with other keys.
+def _promise_key(certificate: Certificate) -> str:
+    return certificate.promise.replace(" ", "_")
 
-    Parameters
-    ----------
-    written : object
-        What was read.
-    kind : str
-        What it must be, one of `READERS`.
-    keys : set of str
-        What a file of this kind has.
-    """
+
+def _read_majority(written: Any) -> Majority | None:
+    if written is None:
+        return None
+    if not isinstance(written, dict) or written.keys() != {"class", "share"}:
+        raise ModelFormatError("'majority' must be null or have a 'class' and a 'share'.")
+    return Majority(written["class"], _read_number(written, "share", float))
+
+
+# --- certificates of predictions ------------------------------------------------------------------
+
+
+def prediction_certificates_to_dict(certificates: PredictionCertificates) -> dict[str, Any]:
+    """Return the certificates of predictions as a dictionary."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "kind": "predictions",
+        **prediction_certificates_sentences(certificates),
+        "privacy": certificates.privacy.to_dict(),
+        "classes": list(certificates.classes),
+        "confidence": certificates.confidence,
+        "refits": certificates.refits,
+        "n_train": certificates.n_train,
+        "counts": certificates.counts.tolist(),
+        "predictions": certificates.predictions,
+        "probability_at_least": certificates.lower.tolist(),
+        "runner_up_at_most": certificates.runner_up.tolist(),
+        "tolerates": [None if x < 0 else x for x in certificates.tolerates.tolist()],
+    }
+
+
+def prediction_certificates_from_dict(kind: type[PredictionKind], written: Any) -> PredictionKind:
+    """Read the certificates of predictions, and check what they promise."""
+    figures = {"classes", "confidence", "refits", "n_train", "counts"}
+    _check_header(written, "predictions", figures.union(_PREDICTION_PROMISES))
+    privacy = PrivacyStatement.from_dict(written["privacy"])
+    try:
+        certificates = kind(
+            privacy=privacy,
+            classes=_read_classes(written["classes"]),
+            counts=_read_counts(written),
+            confidence=_read_number(written, "confidence", float),
+            n_train=_read_number(written, "n_train", int),
+            notes=_read_notes(written),
+        )
+    except (CertificateError, ParameterError) as error:
+        raise ModelFormatError(str(error)) from None
+    if _read_number(written, "refits", int) != certificates.refits:
+        raise ModelFormatError("'counts' must add up to 'refits' for each record.")
+    n_records = len(certificates.counts)
+    for name in _PREDICTION_PROMISES:
+        if not isinstance(written[name], list) or len(written[name]) != n_records:
+            raise ModelFormatError(f"{name!r} must be a list with an entry for each record.")
+    if written["predictions"] != certificates.predictions:
+        raise ModelFormatError("'predictions' must be what most refits predicted.")
+    lower, upper = (
+        np.array([_check_json_number(name, entry, float) for entry in written[name]])
+        for name in ("probability_at_least", "runner_up_at_most")
+    )
+    known = [-1 if edits is None else edits for edits in written["tolerates"]]
+    tolerates = [_check_json_number("tolerates", edits, int) for edits in known]
+    if (
+        np.any(lower > certificates.lower + ROUNDING)
+        or np.any(upper < certificates.runner_up - ROUNDING)
+        or np.any(np.array(tolerates, dtype=object) > certificates.tolerates)
+    ):
+        raise ModelFormatError(
+            "the guarantee for each record must follow from 'counts', but promises more. Load the "
+            "file as it was saved."
+        )
+    return certificates
+
+
+def _read_classes(written: Any) -> tuple[Label, ...]:
+    labels = tuple(filter(is_label, written)) if isinstance(written, list) else ()
+    if not labels or len(set(labels)) != len(written):
+        raise ModelFormatError("'classes' must be a list of different texts, numbers or bools.")
+    return labels
+
+
+def _read_counts(written: dict[str, Any]) -> NDArray[np.int64]:
+    """Read a table of whole numbers. PredictionCertificates checks whether they are consistent."""
+    rows = _read_list(written, "counts", list, "lists")
+    if len({len(row) for row in rows}) != 1:
+        raise ModelFormatError("'counts' must be rows of the same length, one for each record.")
+    counts = [[_check_json_number("counts", count, int) for count in row] for row in rows]
+    if max(map(max, counts), default=0) > MAX_REFITS:
+        raise ModelFormatError(f"each entry of 'counts' must be at most {MAX_REFITS}.")
+    return np.array(counts, dtype=np.int64)
+
+
+# --- parts of a file ------------------------------------------------------------------------------
+
+
+def _check_header(written: Any, kind: str, own_keys: set[str]) -> None:
+    """Refuse a file of another format, version or kind, or with other keys."""
     if not isinstance(written, dict) or written.get("format") != FORMAT:
         raise ModelFormatError(
             f"a certificate must be an object with 'format': '{FORMAT}'. privatree.load reads a "
@@ -138,77 +253,41 @@ def check_header(written: Any, kind: str, keys: set[str]) -> None:
     version = written.get("version")
     if type(version) is not int or version != VERSION:
         raise ModelFormatError(
-            f"this privatree reads version {VERSION} of the certificate format. Please upgrade "
-            "privatree if the file is of a later one."
+            f"the version of a certificate file must be {VERSION}. Upgrade privatree to read a "
+            "later version."
         )
     found = written.get("kind")
     if found != kind:
-        reader = READERS.get(found) if isinstance(found, str) else None
-        hint = f" {reader}.load reads this one." if reader else ""
-        raise ModelFormatError(f"{READERS[kind]} must be of the kind '{kind}'.{hint}")
+        reader = _CLASS_OF_KIND.get(found) if isinstance(found, str) else None
+        hint = f" {reader}.load reads this file." if reader else ""
+        raise ModelFormatError(f"{_CLASS_OF_KIND[kind]} must be of the kind '{kind}'.{hint}")
+    keys = _COMMON_KEYS | own_keys
     if written.keys() != keys:
         raise ModelFormatError(f"a certificate must have the keys {', '.join(sorted(keys))}.")
 
 
-def read_json(path: str | Path, understand: Callable[[Any], Loaded]) -> Loaded:
-    """Read a file; every mistake starts with its path.
-
-    Parameters
-    ----------
-    path : path
-        The file.
-    understand : callable
-        From plain dictionaries and lists to what they mean, or a :class:`ModelFormatError`.
-    """
-    return json_files.read_json(path, "a certificate", understand)
+def _read_notes(written: dict[str, Any]) -> tuple[str, ...]:
+    """Read the notes, without the note that follows from the privacy statement."""
+    return tuple(note for note in _read_list(written, "notes", str, "texts") if note != SEEDED)
 
 
-def write_json(path: str | Path, text: str) -> None:
-    """Write a file, whole or not at all; a new one is for its owner only, as it is not private."""
-    # A surrogate without its pair has no UTF-8; its backslash form is its JSON escape.
-    replace_file(path, f"{text}\n".encode("utf-8", errors="backslashreplace"), private=True)
+def _read_list(written: dict[str, Any], name: str, kind: type, plural: str) -> list[Any]:
+    entries = written[name]
+    if not isinstance(entries, list) or not all(isinstance(entry, kind) for entry in entries):
+        raise ModelFormatError(f"'{name}' must be a list of {plural}.")
+    return entries
 
 
-def _promise(certificate: Certificate) -> str:
-    """The key of the figures: nothing is guaranteed by a claim."""
-    return certificate.promise.replace(" ", "_")
+def _read_number(written: dict[str, Any], name: str, kind: type) -> Any:
+    return _check_json_number(name, written.get(name), kind)
 
 
-def _majority_to_dict(majority: Majority | None) -> dict[str, Any] | None:
-    return None if majority is None else {"class": majority.label, "share": majority.share}
-
-
-def _majority_from_dict(written: Any) -> Majority | None:
-    if written is None:
-        return None
-    if not isinstance(written, dict) or written.keys() != {"class", "share"}:
-        raise ModelFormatError("'majority' must be null or have a 'class' and a 'share'.")
-    return Majority(written["class"], number("share", written["share"], float))
-
-
-def own_notes(written: Any) -> tuple[str, ...]:
-    """The notes without those that follow from the figures."""
-    if not isinstance(written, list) or not all(isinstance(note, str) for note in written):
-        raise ModelFormatError("'notes' must be a list of texts.")
-    return tuple(note for note in written if note != SEEDED)
-
-
-def _objects(name: str, written: Any) -> list[dict[str, Any]]:
-    if not isinstance(written, list) or not all(isinstance(entry, dict) for entry in written):
-        raise ModelFormatError(f"'{name}' must be a list of objects.")
-    return written
-
-
-def number(name: str, written: Any, kind: type) -> Any:
-    """A finite number of a kind, int or float."""
+def _check_json_number(name: str, value: Any, kind: type) -> Any:
+    """Return a finite number as an int or a float."""
     allowed = (int,) if kind is int else (int, float)
-    if isinstance(written, bool) or not isinstance(written, allowed) or not _is_finite(written):
-        raise ModelFormatError(f"'{name}' must be a finite {'whole ' * (kind is int)}number.")
-    return kind(written)
-
-
-def _is_finite(number: float) -> bool:
     try:
-        return math.isfinite(number)
-    except OverflowError:
-        return False
+        if isinstance(value, allowed) and not isinstance(value, bool) and math.isfinite(value):
+            return kind(value)
+    except OverflowError:  # an integer that is too large for a float
+        pass
+    raise ModelFormatError(f"'{name}' must be a finite {'whole ' * (kind is int)}number.")

@@ -1,4 +1,4 @@
-"""A certificate as a curve. matplotlib is an extra: it is loaded when a curve is drawn."""
+"""The plot of a certificate. matplotlib is an extra: it is loaded when a plot is drawn."""
 
 from __future__ import annotations
 
@@ -17,12 +17,10 @@ if TYPE_CHECKING:
 
 _POINTS = 50
 _BEYOND = 1.25
-"""How far the curve goes, of the largest number of poisoned records that was asked for."""
-_CLEAN = "without poison, average of refits"
-_SAME = "always the most frequent answer"
+"""Length of the curve, relative to the largest number of poisoned records of the certificate."""
 
 
-def draw(certificate: Certificate, ax: Axes | None) -> Axes:
+def plot_certificate(certificate: Certificate, ax: Axes | None) -> Axes:
     """Draw the guarantee, the paper's bound, and the estimate without poison."""
     if ax is None:
         ax = new_axes(6.4, 4.2)
@@ -38,12 +36,23 @@ def draw(certificate: Certificate, ax: Axes | None) -> Axes:
         ax.plot(certificate.poisoned, marked, "o", color=BLUE, markeredgecolor="white", zorder=3)
     paper = [certificate.bounds(x)["A"] for x in edits]
     ax.plot(edits, paper, "--", color=GREY, linewidth=1.4, label="the paper's bound (A)")
-    ax.axhline(certificate.estimate, color="black", linestyle=":", label=_CLEAN)
+    ax.axhline(
+        certificate.estimate,
+        color="black",
+        linestyle=":",
+        label="without poison, average of refits",
+    )
     if certificate.majority is not None:
         share = certificate.majority.share
-        ax.axhline(share, color=GREY, linestyle="-.", linewidth=1.0, label=_SAME)
+        ax.axhline(
+            share,
+            color=GREY,
+            linestyle="-.",
+            linewidth=1.0,
+            label="always the most frequent answer",
+        )
     worst = 0.0 if certificate.more_is_better else 1.0
-    ax.fill_between(edits, certain, worst, color=BLUE, alpha=0.1, linewidth=0)  # cannot happen
+    ax.fill_between(edits, certain, worst, color=BLUE, alpha=0.1, linewidth=0)  # excluded
     title = f"{certificate.learner}, epsilon {shown_amount(certificate.epsilon)}"
     ax.set_title(title, parse_math=False, usetex=False)
     ax.set_xlabel("records added or removed")
@@ -55,5 +64,5 @@ def draw(certificate: Certificate, ax: Axes | None) -> Axes:
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
     for text in ax.legend(loc="best", fontsize="small").get_texts():
-        text.set_parse_math(False)  # of whoever claims: a dollar is a dollar
+        text.set_parse_math(False)  # a dollar sign in claimed_by is text
     return ax

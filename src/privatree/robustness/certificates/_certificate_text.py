@@ -1,60 +1,112 @@
-"""A certificate in plain words: what is certain, on what conditions, and what is not private."""
+"""Certificates in plain words: what is certain, on what conditions, and what is not private.
+
+The sentences are also written into certificate files, so they must not change.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from textwrap import TextWrapper
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from privatree.privacy import PrivacyStatement, shown_amount
 
 if TYPE_CHECKING:
     from privatree.robustness.certificates._certificate import Certificate
-    from privatree.robustness.certificates._majority import Majority
+    from privatree.robustness.certificates._majority_class import Majority
+    from privatree.robustness.certificates._predictions import PredictionCertificates
 
 NOT_PRIVATE = (
     "This certificate was computed from the records without privacy: publishing it is outside "
     "epsilon."
 )
-TWO_EDITS = "A replaced record or a flipped label counts as 2: one removed and one added."
 SEEDED = (
     "The refits came from random_state, so that they can be repeated. The confidence holds for a "
     "seed that was not chosen by its result."
 )
-_BOUNDS = "bound: the letter of the best one. A is the paper's; any other is tighter there."
-_ANSWER_WIDTH = 40
-"""Of a class that is printed; longer ones are cut."""
+_TWO_EDITS = "A replaced record or a flipped label counts as 2: one removed and one added."
+_BOUND_COLUMN = "bound: the letter of the best one. A is the paper's; any other is tighter there."
+_CERTAIN_COLUMN = "certain: share of the records for which the class predicted most often stays so."
+_MAX_CLASS_WIDTH = 40
+"""Number of characters of a class that are printed; longer classes are cut."""
+_PREDICTION_ROWS = 6
 
 
-def meaning(certificate: Certificate) -> str:
-    """The sentence that the table completes."""
+# --- certificates of a score ----------------------------------------------------------------------
+
+
+def score_certificate_text(certificate: Certificate) -> str:
+    """Return the whole certificate of an accuracy or a success rate as text."""
+    word = "Claimed certificate" if certificate.claimed_by is not None else "Certificate"
+    side = "at least" if certificate.more_is_better else "at most"
+    header = [
+        ("without poison, average of the refits", f"{certificate.estimate:.4f}"),
+        (f"without poison, expected {side}", _safe_score(certificate, certificate.clean_bound)),
+    ]
+    if certificate.majority is not None:
+        always = f"always answering {_class_name(certificate.majority)}"
+        header.append((always, f"{certificate.majority.share:.4f}"))
+    width = max(len(name) for name, _ in header)
+    rows = [
+        ("poisoned", "share", certificate.promise, "bound"),
+        *(
+            (str(edits), f"{edits / certificate.n_train:.2%}", _safe_score(certificate, value), by)
+            for edits, (value, by), _ in certificate.rows
+        ),
+    ]
+    figures = [
+        f"{word} of {certificate.learner}, epsilon {shown_amount(certificate.epsilon)}: "
+        f"{certificate.score} against poisoned training records",
+        *(f"  {name:<{width}}   {figure}" for name, figure in header),
+        "",
+        *_table_lines(rows),
+        f"  {_BOUND_COLUMN}",
+    ]
+    return _join_text(figures, _score_hints(certificate), score_certificate_sentences(certificate))
+
+
+def score_certificate_sentences(certificate: Certificate) -> dict[str, Any]:
+    """Return the sentences of an accuracy or success rate certificate by their key in the file."""
     side = "at least" if certificate.more_is_better else "at most"
     shown = "guaranteed" if certificate.claimed_by is None else "shown"
     reserve = "" if certificate.claimed_by is None else ", if the claim is true"
-    return (
-        f"With {shown_confidence(certificate.confidence)} confidence over "
-        f"{counted(certificate.refits, 'refit')}, for this training set "
-        f"({counted(certificate.n_train, 'record')}) and test set "
+    meaning = (
+        f"{_evidence(certificate)} and test set "
         f"({counted(certificate.n_test, 'record')}), any x additions or removals of training "
         f"records leave an expected {certificate.score} of {side} what is {shown} for "
-        f"x{reserve}. {TWO_EDITS}"
+        f"x{reserve}. {_TWO_EDITS}"
     )
+    comparison = []
+    if certificate.majority is not None:
+        comparison = [
+            f"Always answering {_class_name(certificate.majority)} would have an accuracy of "
+            f"{certificate.majority.share:.4f} on the test set.",
+            *_score_hints(certificate),
+        ]
+    trigger = "" if certificate.more_is_better else ", the trigger"
+    conditions = [
+        f"the test set{trigger} and the parameters of the learner were fixed before training, and "
+        "no attacker changes them",
+        *(
+            public_conditions(certificate.privacy)
+            if certificate.claimed_by is None
+            else _claim_conditions(certificate.privacy, certificate.claimed_by)
+        ),
+    ]
+    return {
+        "meaning": meaning,
+        "comparison": comparison,
+        "conditions": conditions,
+        "notes": _all_notes(certificate),
+        "warning": NOT_PRIVATE,
+    }
 
 
-def comparison(certificate: Certificate) -> list[str]:
-    """What to compare an accuracy with, and what to do if nothing is above it."""
-    if certificate.majority is None:
-        return []
-    always = (
-        f"Always answering {_answer(certificate.majority)} would have an accuracy of "
-        f"{certificate.majority.share:.4f} on the test set."
-    )
-    return [always, *hints(certificate)]
-
-
-def hints(certificate: Certificate) -> list[str]:
-    """What to do if every figure for poisoned records is below a constant answer's."""
+def _score_hints(certificate: Certificate) -> list[str]:
+    """Say what to do if every figure for poisoned records is below that of a constant answer."""
     figures = [value for edits, (value, _), _ in certificate.rows if edits > 0]
     if certificate.majority is None or not figures or max(figures) >= certificate.majority.share:
         return []
@@ -62,45 +114,93 @@ def hints(certificate: Certificate) -> list[str]:
     too_few = certificate.clean_bound < certificate.majority.share <= certificate.estimate
     return [
         f"Every figure for poisoned records is below that of always answering "
-        f"{_answer(certificate.majority)}. {'More refits, a' if too_few else 'A'} smaller "
+        f"{_class_name(certificate.majority)}. {'More refits, a' if too_few else 'A'} smaller "
         f"epsilon, {robust}more training records or fewer poisoned ones can make certificates "
         "stronger."
     ]
 
 
-def conditions(certificate: Certificate) -> list[str]:
-    """What must hold, besides the arithmetic."""
-    trigger = "" if certificate.more_is_better else ", the trigger"
-    return [
-        f"the test set{trigger} and the parameters of the learner were fixed before training, and "
-        "no attacker changes them",
-        *(public_conditions(certificate.privacy) if certificate.claimed_by is None else []),
-        *claim(certificate.privacy, certificate.claimed_by),
+def _safe_score(certificate: Certificate, value: float) -> str:
+    return shown_score(value, up=not certificate.more_is_better)
+
+
+def _class_name(majority: Majority) -> str:
+    name = repr(majority.label)
+    return name if len(name) <= _MAX_CLASS_WIDTH else f"{name[: _MAX_CLASS_WIDTH - 3]}..."
+
+
+# --- certificates of predictions ------------------------------------------------------------------
+
+
+def prediction_certificates_text(certificates: PredictionCertificates) -> str:
+    """Return as text what holds for all records. The single records are in the table."""
+    privacy = certificates.privacy
+    most = max(int(certificates.tolerates.max()), 0)
+    numbers = sorted(set(np.linspace(0, most, _PREDICTION_ROWS).astype(int).tolist()))
+    shares = [(str(edits), f"{certificates.certified_share(edits):.2%}") for edits in numbers]
+    figures = [
+        f"Certificates of {counted(len(certificates.counts), 'prediction')} of "
+        f"{privacy.learner}, epsilon {shown_amount(privacy.epsilon)}",
+        "",
+        *_table_lines([("poisoned", "certain"), *shares]),
+        f"  {_CERTAIN_COLUMN}",
     ]
+    sentences = prediction_certificates_sentences(certificates)
+    return _join_text(figures, _prediction_hints(certificates), sentences)
+
+
+def prediction_certificates_sentences(certificates: PredictionCertificates) -> dict[str, Any]:
+    """Return the sentences of the certificates of predictions by their key in the file."""
+    meaning = (
+        f"{_evidence(certificates)} and all "
+        f"{counted(len(certificates.counts), 'record')} to predict together: the class that the "
+        "learner predicts most often for a record stays the one that it predicts most often, "
+        "after any additions or removals of at most as many training records as that tolerates. "
+        f"{_TWO_EDITS}"
+    )
+    fixed = "the parameters of the learner were fixed before training"
+    return {
+        "meaning": meaning,
+        "conditions": [fixed, *public_conditions(certificates.privacy)],
+        "notes": _all_notes(certificates),
+        "warning": NOT_PRIVATE,
+    }
+
+
+def _prediction_hints(certificates: PredictionCertificates) -> list[str]:
+    """Say what to do if nothing is certain for some records."""
+    undecided = int(np.sum(certificates.tolerates < 0))
+    if undecided == 0:
+        return []
+    start = (
+        f"Nothing is certain for {undecided} of {counted(len(certificates.counts), 'record')}, not "
+        "even without poison: "
+    )
+    fewest = certificates.fewest_refits
+    if certificates.refits < fewest:
+        return [
+            f"{start}that takes at least {counted(fewest, 'refit')} here, and more where they "
+            f"disagree; there were {certificates.refits}. Use more."
+        ]
+    return [f"{start}the refits disagree too often. More of them make more certain."]
+
+
+# --- conditions and notes -------------------------------------------------------------------------
 
 
 def public_conditions(privacy: PrivacyStatement) -> list[str]:
-    """What the learner takes to be public must not change with the records."""
+    """Return the conditions on what the learner assumes to be public."""
     if not privacy.public:
         return []
-    listed = _public_list(privacy)
     return [
-        f"these do not come from the records, so poison cannot change them: {listed}",
+        "these do not come from the records, so poison cannot change them: "
+        f"{_public_list(privacy)}",
         "types of columns and labels were fixed beforehand, and each record is read on its own: no "
         "other record changes how",
     ]
 
 
-def _public_list(privacy: PrivacyStatement) -> str:
-    """On one line; an explanation after a colon goes into brackets."""
-    parts = [entry.partition(": ") for entry in privacy.public]
-    return "; ".join(f"{name} ({why})" if why else name for name, _, why in parts)
-
-
-def claim(privacy: PrivacyStatement, claimed_by: str | None) -> list[str]:
-    """What a certificate that rests on a claim must say of it."""
-    if claimed_by is None:
-        return []
+def _claim_conditions(privacy: PrivacyStatement, claimed_by: str) -> list[str]:
     epsilon = shown_amount(privacy.claimed_epsilon or 0.0)
     entries = [
         f"epsilon = {epsilon} holds for one record added or removed: this is claimed by "
@@ -115,86 +215,57 @@ def claim(privacy: PrivacyStatement, claimed_by: str | None) -> list[str]:
     return entries
 
 
-def notes(certificate: Certificate) -> list[str]:
-    """What else a reader should know."""
-    return [*certificate.notes, *seed_notes(certificate.privacy)]
+def _public_list(privacy: PrivacyStatement) -> str:
+    """Return what is public on one line. An explanation after a colon goes into brackets."""
+    parts = [entry.partition(": ") for entry in privacy.public]
+    return "; ".join(f"{name} ({why})" if why else name for name, _, why in parts)
 
 
-def seed_notes(privacy: PrivacyStatement) -> list[str]:
-    """What to say of refits that can be repeated."""
-    return [SEEDED] if privacy.seeded else []
+def _all_notes(certificate: Certificate | PredictionCertificates) -> list[str]:
+    return [*certificate.notes, *([SEEDED] if certificate.privacy.seeded else [])]
 
 
-def full_text(certificate: Certificate) -> str:
-    """Everything."""
-    word = "Claimed certificate" if certificate.claimed_by is not None else "Certificate"
-    side = "at least" if certificate.more_is_better else "at most"
-    header = [
-        ("without poison, average of the refits", f"{certificate.estimate:.4f}"),
-        (f"without poison, expected {side}", _shown(certificate, certificate.clean_bound)),
-    ]
-    if certificate.majority is not None:
-        always = f"always answering {_answer(certificate.majority)}"
-        header.append((always, f"{certificate.majority.share:.4f}"))
-    width = max(len(name) for name, _ in header)
-    rows = [
-        ("poisoned", "share", certificate.promise, "bound"),
-        *(
-            (str(edits), f"{edits / certificate.n_train:.2%}", _shown(certificate, value), bound)
-            for edits, (value, bound), _ in certificate.rows
-        ),
-    ]
-    lines = [
-        f"{word} of {certificate.learner}, epsilon {shown_amount(certificate.epsilon)}: "
-        f"{certificate.score} against poisoned training records",
-        *(f"  {name:<{width}}   {figure}" for name, figure in header),
-        "",
-        *("  " + "  ".join(cell.rjust(10) for cell in row) for row in rows),
-        f"  {_BOUNDS}",
-        "",
-        *(line for hint in hints(certificate) for line in (filled(hint), "")),
-        filled(meaning(certificate)),
-        *block("on the conditions that", conditions(certificate)),
-        *block("notes", notes(certificate)),
-        "",
-        filled(NOT_PRIVATE),
-    ]
-    return "\n".join(lines)
+# --- formatting -----------------------------------------------------------------------------------
 
 
-def _answer(majority: Majority) -> str:
-    shown = repr(majority.label)
-    return shown if len(shown) <= _ANSWER_WIDTH else f"{shown[: _ANSWER_WIDTH - 3]}..."
+def _evidence(certificate: Certificate | PredictionCertificates) -> str:
+    return (
+        f"With {shown_confidence(certificate.confidence)} confidence over "
+        f"{counted(certificate.refits, 'refit')}, for this training set "
+        f"({counted(certificate.n_train, 'record')})"
+    )
 
 
 def counted(number: int, noun: str) -> str:
-    """A number of things: one record, two records."""
+    """Return a number and its noun: 1 record, 2 records."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def shown_confidence(confidence: float) -> str:
-    """As a percentage, without a digit too many."""
+    """Return a probability as a percentage without trailing zeros."""
     return f"{Decimal(repr(confidence)) * 100:f}".rstrip("0").rstrip(".") + "%"
 
 
 def shown_score(value: float, *, up: bool) -> str:
-    """A score in four digits, rounded to the side that promises less."""
+    """Return a score with four digits, rounded to the side that promises less."""
     rounding = ROUND_CEILING if up else ROUND_FLOOR
     return f"{Decimal(repr(value)).quantize(Decimal('0.0001'), rounding=rounding):f}"
 
 
-def _shown(certificate: Certificate, value: float) -> str:
-    return shown_score(value, up=not certificate.more_is_better)
+def _table_lines(rows: Iterable[Sequence[str]]) -> list[str]:
+    return ["  " + "  ".join(cell.rjust(10) for cell in row) for row in rows]
 
 
-def filled(text: str) -> str:
-    """In lines of a page."""
-    return TextWrapper(96, break_on_hyphens=False).fill(text)
-
-
-def block(title: str, entries: Sequence[str]) -> list[str]:
-    """A list with its title, or nothing."""
+def _join_text(figures: list[str], hints: list[str], sentences: dict[str, Any]) -> str:
+    fill = TextWrapper(96, break_on_hyphens=False).fill
     bullet = TextWrapper(
         96, initial_indent="  - ", subsequent_indent="    ", break_on_hyphens=False
     )
-    return [f"{title}:", *(bullet.fill(entry) for entry in entries)] if entries else []
+    lines = [*figures, ""]
+    for hint in hints:
+        lines += [fill(hint), ""]
+    lines.append(fill(sentences["meaning"]))
+    for title, key in (("on the conditions that", "conditions"), ("notes", "notes")):
+        if sentences[key]:
+            lines += [f"{title}:", *map(bullet.fill, sentences[key])]
+    return "\n".join([*lines, "", fill(NOT_PRIVATE)])

@@ -1,23 +1,23 @@
-"""One learner on one table, to be certified: checked first, then refitted."""
+"""A learner and its training data, to be certified: checked first, then refitted."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
+
+from sklearn.base import clone
 
 from privatree._support.validation import check_integer
 from privatree.errors import CertificateError, ParameterError
 from privatree.privacy import PrivacyStatement
 from privatree.repetition import check_confidence, fit_quietly, refit, without_budget
-from privatree.robustness.attacks._poisoned import poisoned_records
-from privatree.robustness.certificates._measures import Accuracy, SuccessRate
+from privatree.robustness.attacks._poisoned_numbers import parse_poisoned
 from privatree.robustness.certificates._preconditions import (
     check_dataset_size,
     claimed_spending,
     guaranteed_spending,
-    statement_of,
+    read_privacy_statement,
 )
 
 MAX_REFITS = 10**6
@@ -25,114 +25,57 @@ MAX_REFITS = 10**6
 Result = TypeVar("Result")
 
 
-def validate_request(confidence: Any, refits: Any, poisoned: Sequence[int | str] = (0,)) -> None:
-    """Refuse what is wrong whatever the records are.
-
-    Parameters
-    ----------
-    confidence, refits, poisoned
-        As in :func:`~privatree.robustness.certificates._certify.accuracy_certificate`.
-    """
+def check_certificate_parameters(
+    confidence: Any, refits: Any, poisoned: Sequence[int | str] = (0,)
+) -> None:
+    """Check the parameters of a certificate that can be checked without any record."""
     check_integer("refits", refits, 1, MAX_REFITS)
     check_confidence(confidence)
-    poisoned_records(poisoned, n_train=1)
+    parse_poisoned(poisoned, n_train=1)
 
 
-@dataclass(frozen=True)
 class Certification:
-    """What is refitted, and how often.
+    """A copy of a learner without its budget, its training data, and how often to refit it."""
 
-    Parameters
-    ----------
-    estimator : classifier
-        A copy without a budget.
-    X, y : records and labels
-        The training data.
-    confidence : float
-        Of the certificate.
-    refits : int
-        How often to train.
-    notes : tuple of str
-        What to tell about the copy.
-    """
-
-    estimator: Any
-    X: Any
-    y: Any
-    confidence: float
-    refits: int
-    notes: tuple[str, ...]
-
-    @classmethod
-    def of(cls, estimator: Any, X: Any, y: Any, confidence: Any, refits: Any) -> Certification:
-        """Check what the caller asked for."""
-        validate_request(confidence, refits)
+    def __init__(self, estimator: Any, X: Any, y: Any, confidence: Any, refits: Any) -> None:
+        check_certificate_parameters(confidence, refits)
         if len(y) == 0:
             raise ParameterError("X and y must have at least one record.")
-        copy, notes = without_budget(estimator)
-        return cls(copy, X, y, float(confidence), int(refits), notes)
+        self.estimator, self.notes = without_budget(estimator)
+        self.X, self.y = X, y
+        self.confidence, self.refits = float(confidence), int(refits)
 
     @property
     def n_train(self) -> int:
-        """How many training records there are."""
+        """Number of training records."""
         return len(self.y)
 
     @cached_property
-    def trial(self) -> Any:
-        """A model trained once, before all others, to see what its learner states."""
-        from sklearn.base import clone
-
+    def trial_model(self) -> Any:
+        """A model that is trained once, before the refits, to read the learner's statement."""
         copy = clone(self.estimator)
-        if hasattr(copy, "privacy_"):  # as one that is frozen: every refit would be the same model
+        if hasattr(copy, "privacy_"):  # a frozen estimator, of which every refit would be the same
             raise CertificateError(
-                f"{type(copy).__name__} must be a learner whose copies are untrained, but its copy "
-                "has a privacy_ already. Pass the learner itself: a certificate is about training, "
-                "not about one model."
+                f"{type(copy).__name__} must be a learner that sklearn.base.clone copies without "
+                "its training, but the clone is already trained. Pass the learner itself, not a "
+                "frozen model: a certificate is about training."
             )
         return fit_quietly(copy, self.X, self.y)
 
-    def guaranteed_privacy(self) -> PrivacyStatement:
-        """What the learner guarantees, or why it cannot be certified."""
-        privacy = statement_of(self.trial, claimed=False)
-        guaranteed_spending(privacy)
-        check_dataset_size(self.estimator, privacy, self.y)
+    def check_privacy(self, *, claimed: bool) -> PrivacyStatement:
+        """Return the learner's statement if what it guarantees, or claims, can be certified."""
+        privacy = read_privacy_statement(self.trial_model, claimed=claimed)
+        if claimed:
+            claimed_spending(privacy)
+        else:
+            guaranteed_spending(privacy)
+            check_dataset_size(self.estimator, privacy, self.y)
         return privacy
 
-    def claimed_privacy(self) -> PrivacyStatement:
-        """What is claimed of the learner, or why there is nothing to claim."""
-        privacy = statement_of(self.trial, claimed=True)
-        claimed_spending(privacy)
-        return privacy
-
-    def figures(self, poisoned: Sequence[int | str], y_test: Any) -> dict[str, Any]:
-        """What a certificate says of its making, once the caller's wishes are checked."""
-        if len(y_test) == 0:
-            raise ParameterError("X_test and y_test must have at least one record.")
-        return {
-            "confidence": self.confidence,
-            "refits": self.refits,
-            "n_train": self.n_train,
-            "n_test": len(y_test),
-            "poisoned": poisoned_records(poisoned, self.n_train),
-        }
-
-    def scores(
-        self, measure: Accuracy | SuccessRate, n_jobs: int | None, progress: bool | None
-    ) -> list[float]:
-        """The score of each refit; the trial is checked first, to fail early."""
-        measure.check(self.trial)
-        return self.measured(measure, n_jobs, progress)
-
-    def measured(
+    def measure_refits(
         self, measure: Callable[[Any], Result], n_jobs: int | None, progress: bool | None
     ) -> list[Result]:
-        """What each refit gives."""
+        """Train the learner again and again, and return the measure of each model."""
         return refit(
-            self.estimator,
-            self.X,
-            self.y,
-            measure,
-            self.refits,
-            n_jobs=n_jobs,
-            progress=progress,
+            self.estimator, self.X, self.y, measure, self.refits, n_jobs=n_jobs, progress=progress
         )

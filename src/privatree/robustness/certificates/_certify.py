@@ -1,20 +1,20 @@
-"""From a learner and its data to a certificate: check, refit, bound.
+"""The functions that certify a learner on its data: check the request, refit, bound.
 
-The mean score of a learner on its training records is unknown; refits with fresh noise estimate it,
-and a confidence bound takes its place. One confidence covers all numbers of poisoned records,
-because each certified score grows with that mean.
+The mean score of a learner on its training records is unknown. Refits with fresh noise estimate the
+mean, and a confidence bound takes its place. One confidence covers all numbers of poisoned records,
+because each certified score grows with the mean.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from privatree.errors import CertificateError, ParameterError
 from privatree.repetition import lower_confidence_bound, upper_confidence_bound
-from privatree.robustness.attacks._poisoned import USUAL_SHARES
+from privatree.robustness.attacks._poisoned_numbers import PAPER_SHARES, parse_poisoned
 from privatree.robustness.certificates._certificate import (
     AccuracyCertificate,
     AttackSuccessCertificate,
@@ -28,6 +28,8 @@ from privatree.robustness.certificates._measures import (
 )
 from privatree.robustness.certificates._predictions import PredictionCertificates
 
+Kind = TypeVar("Kind", AccuracyCertificate, AttackSuccessCertificate)
+
 
 def accuracy_certificate(
     estimator: Any,
@@ -36,52 +38,52 @@ def accuracy_certificate(
     X_test: Any,
     y_test: Any,
     *,
-    poisoned: Sequence[int | str] = USUAL_SHARES,
+    poisoned: Sequence[int | str] = PAPER_SHARES,
     confidence: float = 0.99,
     refits: int = 400,
     n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> AccuracyCertificate:
-    """Certify the accuracy that poisoned training records leave.
+    """Certify the accuracy that a learner keeps if training records are poisoned.
 
     Parameters
     ----------
     estimator : classifier
-        With a ``privacy_`` that guarantees a finite epsilon once it is trained. It is copied, not
-        trained itself; its budget, if it has one, is not charged.
+        Learner to certify. Its ``privacy_`` must guarantee a finite epsilon. The estimator is
+        copied, not trained, and its budget is not charged.
     X, y : records and labels
-        The training data, clean or not: the certificate is about everything near it.
+        Training data, clean or poisoned: the certificate covers every dataset near this one.
     X_test, y_test : records and labels
-        Fixed before training. A label that is not a class counts as a wrong prediction, and the
-        certificate says how many there are.
+        Test data, fixed before training. A test label that is not a class counts as a wrong
+        prediction, and the certificate states the number of such labels.
     poisoned : sequence of int or str
         Numbers of records added or removed, or shares of the training records such as ``"1%"``,
-        rounded down, each number once. The result can be asked for any other number too.
+        rounded down. ``certificate.guarantee`` answers for any other number, too.
     confidence : float, default=0.99
-        Probability over the refits that the certificate is right: at least this.
+        Least probability, over the refits, that the certificate is right.
     refits : int, default=400
-        How often to train. More bring the certificate nearer to the estimate: 400 to about 0.01,
-        100 to 0.04.
+        Number of trainings. The certificate is below the estimate by about 0.01 with 400 refits,
+        and by about 0.04 with 100.
     n_jobs : int, optional
-        Processes, as in scikit-learn: None is 1, -1 as many as there are processors.
+        Number of processes, as in scikit-learn: None is 1, -1 is one for each processor.
     progress : bool, optional
-        Whether to show a bar on stderr; by default if it is a terminal.
+        Whether to show a progress bar on stderr; by default only if stderr is a terminal.
 
     Returns
     -------
     AccuracyCertificate
-        To print, tabulate, plot and save. It is computed without privacy.
+        A certificate to print, tabulate, plot and save. The certificate is not private.
 
     Raises
     ------
     CertificateError
-        If a condition fails: an inferred schema, a dataset size taken from the data, an epsilon
-        that is infinite or only claimed. It says which; nothing was refitted.
+        If a condition fails: an inferred schema, a dataset size taken from the data, or an epsilon
+        that is infinite or only claimed. Nothing has been refitted then.
 
     Examples
     --------
     >>> from privatree import PrivaTreeClassifier, datasets
-    >>> from privatree.robustness.certificates._certify import accuracy_certificate
+    >>> from privatree.robustness import accuracy_certificate
     >>> X, y, schema = datasets.load("vote")
     >>> learner = PrivaTreeClassifier(0.1, schema=schema, schedule="robust", random_state=0)
     >>> certificate = accuracy_certificate(
@@ -90,18 +92,13 @@ def accuracy_certificate(
     >>> certificate.guarantee(0) > certificate.guarantee(1) > certificate.guarantee(5) > 0.4
     True
     """
-    task = Certification.of(estimator, X, y, confidence, refits)
-    figures = task.figures(poisoned, y_test)
-    privacy = task.guaranteed_privacy()
-    measure = Accuracy(X_test, y_test)
-    scores = task.scores(measure, n_jobs, progress)
-    return AccuracyCertificate(
-        privacy=privacy,
-        estimate=float(np.mean(scores)),
-        clean_bound=lower_confidence_bound(scores, task.confidence),
-        majority=measure.majority(task.trial),
-        notes=(*task.notes, *measure.notes(task.trial)),
-        **figures,
+    return _certify_score(
+        AccuracyCertificate,
+        Accuracy(X_test, y_test),
+        Certification(estimator, X, y, confidence, refits),
+        poisoned,
+        n_jobs,
+        progress,
     )
 
 
@@ -113,52 +110,61 @@ def claimed_accuracy_certificate(
     y_test: Any,
     *,
     claimed_by: str,
-    poisoned: Sequence[int | str] = USUAL_SHARES,
+    poisoned: Sequence[int | str] = PAPER_SHARES,
     confidence: float = 0.99,
     refits: int = 400,
     n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> AccuracyCertificate:
-    """Compute what would be certified if an epsilon that somebody claims were true.
+    """Compute the certificate that would hold if a claimed epsilon were true.
 
-    For the paper's tree, the published methods among the baselines, and other people's learners
-    with a parameter ``epsilon``. The result is only as true as the claim, and says so wherever it
-    is shown; the bounds are those for a learner of which nothing but epsilon is known.
+    Use this for the paper's tree, the published methods among the baselines, and learners of other
+    libraries with a parameter ``epsilon``. The result is only as true as the claim, and says so
+    wherever it is shown. The bounds are those for a learner of which only epsilon is known.
 
     Parameters
     ----------
     estimator : classifier
-        Its ``privacy_.claimed_epsilon``, or without a statement its ``epsilon``, is the claim.
+        Learner whose ``privacy_.claimed_epsilon``, or without a statement ``epsilon``, is claimed.
     claimed_by : str
-        Who claims it, for the reader: ``"the documentation of diffprivlib 0.6.6"``.
+        Name of whoever claims the epsilon: ``"the documentation of diffprivlib 0.6.6"``.
     X, y, X_test, y_test, poisoned, confidence, refits, n_jobs, progress
-        As in :func:`accuracy_certificate`.
+        See :func:`accuracy_certificate`.
 
     Returns
     -------
     AccuracyCertificate
-        With ``claimed_by``.
+        A certificate whose ``claimed_by`` is set.
 
     Raises
     ------
     CertificateError
-        If there is no claim, or the learner guarantees its epsilon itself.
+        If there is no claim, or if the learner itself guarantees its epsilon.
+
+    Examples
+    --------
+    >>> from privatree import PaperPrivaTreeClassifier, datasets
+    >>> from privatree.robustness import claimed_accuracy_certificate
+    >>> X, y, schema = datasets.load("vote")
+    >>> learner = PaperPrivaTreeClassifier(0.1, schema=schema, random_state=0)
+    >>> certificate = claimed_accuracy_certificate(
+    ...     learner, X[:180], y[:180], X[180:], y[180:], claimed_by="its paper", refits=20
+    ... )
+    >>> certificate.claimed_by, certificate.epsilon, list(certificate.bounds(1))
+    ('its paper', 0.1, ['A', 'B', 'AB*'])
     """
     if not isinstance(claimed_by, str) or not claimed_by.strip():
-        raise ParameterError("claimed_by must name who claims the epsilon, got none.", "claimed_by")
-    task = Certification.of(estimator, X, y, confidence, refits)
-    figures = task.figures(poisoned, y_test)
-    privacy = task.claimed_privacy()
-    measure = Accuracy(X_test, y_test)
-    scores = task.scores(measure, n_jobs, progress)
-    return AccuracyCertificate(
-        privacy=privacy,
-        estimate=float(np.mean(scores)),
-        clean_bound=lower_confidence_bound(scores, task.confidence),
-        majority=measure.majority(task.trial),
-        notes=(*task.notes, *measure.notes(task.trial)),
-        claimed_by=claimed_by.strip(),
-        **figures,
+        raise ParameterError(
+            f"claimed_by must name whoever claims the epsilon, got {claimed_by!r}.", "claimed_by"
+        )
+    return _certify_score(
+        AccuracyCertificate,
+        Accuracy(X_test, y_test),
+        Certification(estimator, X, y, confidence, refits),
+        poisoned,
+        n_jobs,
+        progress,
+        claimed_by.strip(),
     )
 
 
@@ -170,47 +176,57 @@ def attack_success_certificate(
     y_test: Any,
     attack: Attack,
     *,
-    poisoned: Sequence[int | str] = USUAL_SHARES,
+    poisoned: Sequence[int | str] = PAPER_SHARES,
     confidence: float = 0.99,
     refits: int = 400,
     n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> AttackSuccessCertificate:
-    """Certify how often a trigger can succeed at most, whatever records are poisoned for it.
+    """Certify how often a trigger succeeds at most, whatever records are poisoned.
 
     Parameters
     ----------
     X, y : records and labels
         Training data without poison.
     attack : BackdoorAttack
-        Or anything with ``success_rate(model, X_test, y_test)``. The trigger, and the test records
-        that count, are fixed before training. Its ``target``, if it has one, must be a class of the
-        learner; what the learner makes of a trigger outside its schema is noted.
+        Attack with a method ``success_rate(model, X_test, y_test)``. The trigger and the test
+        records that count must be fixed before training. The ``target`` of the attack, if there is
+        one, must be a class of the learner.
     estimator, X_test, y_test, poisoned, confidence, refits, n_jobs, progress
-        As in :func:`accuracy_certificate`.
+        See :func:`accuracy_certificate`.
 
     Returns
     -------
     AttackSuccessCertificate
-        Upper bounds: smaller is better.
+        Upper bounds on the success rate. A note says how the learner reads a trigger outside its
+        schema.
+
+    Examples
+    --------
+    >>> from privatree import PrivaTreeClassifier, datasets
+    >>> from privatree.robustness import BackdoorAttack, attack_success_certificate
+    >>> X, y, schema = datasets.load("vote")
+    >>> learner = PrivaTreeClassifier(0.1, schema=schema, schedule="robust", random_state=0)
+    >>> attack = BackdoorAttack({"crime": "y"}, target="democrat")
+    >>> certificate = attack_success_certificate(
+    ...     learner, X[:180], y[:180], X[180:], y[180:], attack, refits=20
+    ... )
+    >>> certificate.estimate < certificate.guarantee(0) < certificate.guarantee(1) <= 1
+    True
     """
     if not callable(getattr(attack, "success_rate", None)):
         raise ParameterError(
-            "attack must have success_rate(model, X_test, y_test), as a BackdoorAttack does, got "
-            f"{type(attack).__name__}.",
+            "attack must have a method success_rate(model, X_test, y_test), got "
+            f"{type(attack).__name__}. Use a BackdoorAttack.",
             "attack",
         )
-    task = Certification.of(estimator, X, y, confidence, refits)
-    figures = task.figures(poisoned, y_test)
-    privacy = task.guaranteed_privacy()
-    measure = SuccessRate(attack, X_test, y_test)
-    scores = task.scores(measure, n_jobs, progress)
-    return AttackSuccessCertificate(
-        privacy=privacy,
-        estimate=float(np.mean(scores)),
-        clean_bound=upper_confidence_bound(scores, task.confidence),
-        notes=(*task.notes, *measure.notes(task.trial)),
-        **figures,
+    return _certify_score(
+        AttackSuccessCertificate,
+        SuccessRate(attack, X_test, y_test),
+        Certification(estimator, X, y, confidence, refits),
+        poisoned,
+        n_jobs,
+        progress,
     )
 
 
@@ -227,30 +243,42 @@ def prediction_certificates(
 ) -> PredictionCertificates:
     """Certify for each record how many edits its most probable prediction survives.
 
+    An edit is one training record added or removed.
+
     Parameters
     ----------
     X_test : records
-        To predict.
+        Records to predict.
     confidence : float, default=0.99
-        Probability over the refits that all of them are right together: at least this.
+        Least probability, over the refits, that the certificates of all records are right.
     estimator, X, y, refits, n_jobs, progress
-        As in :func:`accuracy_certificate`.
+        See :func:`accuracy_certificate`.
 
     Returns
     -------
     PredictionCertificates
-        A row for each record.
+        One certificate for each record of `X_test`.
+
+    Examples
+    --------
+    >>> from privatree import PrivaTreeClassifier, datasets
+    >>> from privatree.robustness import prediction_certificates
+    >>> X, y, schema = datasets.load("vote")
+    >>> learner = PrivaTreeClassifier(0.5, schema=schema, random_state=0)
+    >>> certificates = prediction_certificates(learner, X[:180], y[:180], X[180:190], refits=50)
+    >>> certificates.counts.shape, certificates.tolerates.shape
+    ((10, 2), (10,))
     """
-    task = Certification.of(estimator, X, y, confidence, refits)
-    privacy = task.guaranteed_privacy()
-    classes = task.trial.classes_
+    task = Certification(estimator, X, y, confidence, refits)
+    privacy = task.check_privacy(claimed=False)
+    classes = task.trial_model.classes_
     if len(classes) < 2:
         raise CertificateError("the schema must have two or more classes, got 1.")
-    n_records = len(task.trial.predict(X_test))
+    n_records = len(task.trial_model.predict(X_test))
     if n_records == 0:
         raise ParameterError("X_test must have at least one record.")
     counts = np.zeros((n_records, len(classes)), dtype=np.int64)
-    for codes in task.measured(PredictedCodes(X_test), n_jobs, progress):
+    for codes in task.measure_refits(PredictedCodes(X_test), n_jobs, progress):
         counts[np.arange(n_records), codes] += 1
     return PredictionCertificates(
         privacy=privacy,
@@ -259,4 +287,36 @@ def prediction_certificates(
         confidence=task.confidence,
         n_train=task.n_train,
         notes=task.notes,
+    )
+
+
+def _certify_score(
+    kind: type[Kind],
+    measure: Accuracy | SuccessRate,
+    task: Certification,
+    poisoned: Sequence[int | str],
+    n_jobs: int | None,
+    progress: bool | None,
+    claimed_by: str | None = None,
+) -> Kind:
+    """Check everything that can fail, then refit, and bound the mean score with confidence."""
+    if len(measure.y_test) == 0:
+        raise ParameterError("X_test and y_test must have at least one record.")
+    numbers = parse_poisoned(poisoned, task.n_train)
+    privacy = task.check_privacy(claimed=claimed_by is not None)
+    measure.check(task.trial_model)
+    scores = task.measure_refits(measure, n_jobs, progress)
+    confidence_bound = lower_confidence_bound if kind.more_is_better else upper_confidence_bound
+    return kind(
+        privacy=privacy,
+        estimate=float(np.mean(scores)),
+        clean_bound=confidence_bound(scores, task.confidence),
+        confidence=task.confidence,
+        refits=task.refits,
+        n_train=task.n_train,
+        n_test=len(measure.y_test),
+        poisoned=numbers,
+        claimed_by=claimed_by,
+        notes=(*task.notes, *measure.notes(task.trial_model)),
+        majority=measure.majority(task.trial_model),
     )

@@ -1,13 +1,11 @@
-"""Single predictions under poisoning: up to how many edits a class stays the most probable."""
+"""Certificates of single predictions: how many edits leave a class the most probable one."""
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +13,15 @@ from numpy.typing import NDArray
 from privatree.errors import ParameterError
 from privatree.privacy import PrivacyStatement
 from privatree.repetition import check_confidence, clopper_pearson_lower, clopper_pearson_upper
+from privatree.robustness.certificates._certificate_json import (
+    SavedCertificate,
+    prediction_certificates_from_dict,
+    prediction_certificates_to_dict,
+)
+from privatree.robustness.certificates._certificate_text import prediction_certificates_text
 from privatree.robustness.certificates._preconditions import guaranteed_spending
 from privatree.robustness.poisoning_bounds._bounds import Spending, best, bounds
-from privatree.robustness.poisoning_bounds._tolerance import most_edits
+from privatree.robustness.poisoning_bounds._tolerance import max_tolerated_edits
 from privatree.schema import Label
 
 if TYPE_CHECKING:
@@ -27,23 +31,23 @@ if TYPE_CHECKING:
 def prediction_radius(
     spending: Spending, probability: float, runner_up: float, bound: str | None = None
 ) -> int | None:
-    """The most edits after which one class is still more probable than another.
+    """Return the largest number of edits after which one class is more probable than another.
 
     Parameters
     ----------
     spending : Schedule or EpsilonDP
-        What the learner can spend.
+        Schedule or epsilon of the learner.
     probability : float
-        At least so probable is the class on the records as they are.
+        Lower bound on the probability of the first class on the records as they are.
     runner_up : float
-        At most so probable is the other.
+        Upper bound on the probability of the other class.
     bound : str, optional
-        The letter of a bound to compute with; by default the best of all.
+        Letter of the bound to use; by default the best bound is used.
 
     Returns
     -------
     int or None
-        None if it is not certain even without an edit.
+        None if the first class is not certainly more probable even without an edit.
 
     Notes
     -----
@@ -52,37 +56,48 @@ def prediction_radius(
     convex, so F of the mean of two arguments is at most the mean of both: that never gives more.
     """
 
-    def at_least(mean: float, edits: int) -> float:
+    def lower_bound(mean: float, edits: int) -> float:
         if bound is not None:
             return bounds(spending, mean, edits)[bound]
         return best(spending, mean, edits).value
 
-    def holds(edits: int) -> bool:
-        high = at_least(probability, edits)
-        others = high if 1 - runner_up == probability else at_least(1 - runner_up, edits)
+    def is_ahead(edits: int) -> bool:
+        high = lower_bound(probability, edits)
+        others = high if 1 - runner_up == probability else lower_bound(1 - runner_up, edits)
         return high > 1 - others
 
-    return most_edits(holds)
+    return max_tolerated_edits(is_ahead)
 
 
 @dataclass(frozen=True, eq=False)
-class PredictionCertificates:
-    """For each record the most probable class, and how many edits that survives.
+class PredictionCertificates(SavedCertificate):
+    """The most probable class of each record, and how many edits that prediction survives.
 
     Parameters
     ----------
     privacy : PrivacyStatement
-        Of the learner.
+        Statement of the learner.
     classes : tuple
-        The labels.
+        Labels that the learner can predict.
     counts : ndarray of shape (n_records, n_classes)
-        How many refits predicted each class for each record.
+        Number of refits that predicted each class for each record.
     confidence : float
-        Probability over the refits that everything said of *all* records is right: at least this.
+        Least probability, over the refits, that the certificates of *all* records are right.
     n_train : int
         Number of training records.
     notes : tuple of str
-        What else a reader should know.
+        Further notes for the reader.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from privatree.privacy import PrivacyStatement
+    >>> from privatree.robustness import PredictionCertificates
+    >>> statement = PrivacyStatement("MyLearner", epsilon=0.1)
+    >>> counts = np.array([[99, 1], [60, 40]])
+    >>> certificates = PredictionCertificates(statement, ("a", "b"), counts, 0.9, n_train=500)
+    >>> certificates.predictions, certificates.tolerates
+    (['a', 'a'], array([22, -1]))
     """
 
     privacy: PrivacyStatement
@@ -92,57 +107,61 @@ class PredictionCertificates:
     n_train: int
     notes: tuple[str, ...] = ()
 
+    _indent: ClassVar[int | None] = None
+
     def __post_init__(self) -> None:
         check_confidence(self.confidence)
         shape, sums = self.counts.shape, self.counts.sum(axis=-1)
         if len(shape) != 2 or shape[0] < 1 or shape[1] != len(self.classes) or shape[1] < 2:
             raise ParameterError(
-                "counts must have a row for each record, a column for each class.", "counts"
+                "counts must have one row for each record and one column for each class, with at "
+                "least one record and two classes.",
+                "counts",
             )
         if self.n_train < 1:
             raise ParameterError("n_train must be >= 1.", "n_train")
         if self.counts.min() < 0 or sums.min() != sums.max() or sums.min() < 1:
             raise ParameterError(
-                "counts must be >= 0 and add up to the refits for each record.", "counts"
+                "counts must be >= 0, and each row must add up to the number of refits.", "counts"
             )
-        _ = self.spending
+        _ = self.spending  # raises an error if the statement supports no certificate
 
     @cached_property
     def spending(self) -> Spending:
-        """What the learner can spend, which the bounds rest on."""
+        """Schedule or epsilon of the learner, on which the bounds rest."""
         return guaranteed_spending(self.privacy)
 
     @property
     def refits(self) -> int:
-        """How many there were."""
+        """Number of refits."""
         return int(self.counts[0].sum())
 
     @cached_property
     def codes(self) -> NDArray[np.int64]:
-        """The place in `classes` of what most refits predicted for each record."""
+        """Position in `classes` of the class that most refits predicted for each record."""
         return np.asarray(np.argmax(self.counts, axis=1), dtype=np.int64)
 
     @property
     def predictions(self) -> list[Label]:
-        """What most refits predicted for each record; of equals the first class."""
+        """The class that most refits predicted for each record; the first of equals."""
         return [self.classes[code] for code in self.codes]
 
     @cached_property
     def lower(self) -> NDArray[np.float64]:
-        """Probability of each record's prediction on the records as they are, at least."""
+        """Lower bound on the probability of each prediction without poisoning."""
         each = clopper_pearson_lower(self.counts, self.refits, self._failure_of_each)
         return np.take_along_axis(each, self.codes[:, np.newaxis], axis=1)[:, 0]
 
     @cached_property
     def runner_up(self) -> NDArray[np.float64]:
-        """Probability of every other class, at most."""
+        """Upper bound on the probability of every other class without poisoning."""
         each = clopper_pearson_upper(self.counts, self.refits, self._failure_of_each)
         np.put_along_axis(each, self.codes[:, np.newaxis], 0.0, axis=1)
         return np.asarray(np.minimum(np.max(each, axis=1), 1.0 - self.lower))
 
     @property
     def _failure_of_each(self) -> float:
-        """One bound may fail with this probability: all together with 1 - confidence.
+        """Probability with which one bound may fail, so that all hold with the confidence.
 
         Which class most refits predicted is not known beforehand, so there is a lower and an upper
         bound for every class; with two classes they are the same bounds.
@@ -153,9 +172,9 @@ class PredictionCertificates:
 
     @cached_property
     def tolerates(self) -> NDArray[np.int64]:
-        """The most edits after which the prediction is still the most probable class.
+        """Largest number of edits after which each prediction is still the most probable class.
 
-        -1 where that is not certain even without an edit.
+        The number is -1 where that is not certain even without an edit.
         """
         pairs = np.column_stack([self.lower, self.runner_up])
         distinct, place = np.unique(pairs, axis=0, return_inverse=True)
@@ -164,11 +183,11 @@ class PredictionCertificates:
         return np.take(radii, place.reshape(-1))
 
     def certified_share(self, edits: int) -> float:
-        """Share of the records whose prediction survives so many edits."""
+        """Return the share of the records whose prediction survives `edits` edits."""
         return float(np.mean(self.tolerates >= edits))
 
     def table(self) -> pd.DataFrame:
-        """A row for each record; `tolerates` is missing where nothing is certain."""
+        """Return a frame with a row for each record; a missing `tolerates` is no certificate."""
         import pandas as pd
 
         tolerates = pd.Series(self.tolerates, dtype="Int64")
@@ -183,41 +202,25 @@ class PredictionCertificates:
 
     @property
     def fewest_refits(self) -> int:
-        """The fewest refits that can certify a record, if all of them agree."""
+        """Smallest number of refits that can certify a record, if all of them agree."""
         return math.floor(-math.log2(self._failure_of_each)) + 1
 
     def __str__(self) -> str:
-        """What is certain of all of them, in plain words."""
-        from privatree.robustness.certificates._predictions_text import full_text
-
-        return full_text(self)
+        """Return in plain words what is certain of all records."""
+        return prediction_certificates_text(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain dictionaries and lists, as in the JSON file."""
-        from privatree.robustness.certificates._predictions_json import predictions_to_dict
-
-        return predictions_to_dict(self)
+        """Return the certificates as a dictionary with the keys of the JSON file."""
+        return prediction_certificates_to_dict(self)
 
     @classmethod
     def from_dict(cls, written: Any) -> Self:
-        """Read what :meth:`to_dict` wrote; every mistake is a :class:`ModelFormatError`."""
-        from privatree.robustness.certificates._predictions_json import predictions_from_dict
+        """Read certificates from the dictionary that :meth:`to_dict` returned, and check them.
 
-        return predictions_from_dict(cls, written)
-
-    def to_json(self) -> str:
-        """The text of the JSON file."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
-
-    def save(self, path: str | Path) -> None:
-        """Write a JSON file; :meth:`load` reads it."""
-        from privatree.robustness.certificates._certificate_json import write_json
-
-        write_json(path, self.to_json())
-
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Read what :meth:`save` wrote, and check it in full; every mistake names the file."""
-        from privatree.robustness.certificates._certificate_json import read_json
-
-        return read_json(path, cls.from_dict)
+        Raises
+        ------
+        ModelFormatError
+            If the dictionary holds no certificates of predictions, or promises more than its
+            counts support.
+        """
+        return prediction_certificates_from_dict(cls, written)

@@ -1,8 +1,8 @@
-"""Deep partition aggregation: many trees on parts of the records vote. Not private.
+"""Deep partition aggregation: many models on parts of the records vote. Not private.
 
 ::
 
-    _classifier.py    DPAClassifier
-    _voter.py         one tree
-    _record_hash.py   which part a record belongs to
+    _classifier.py    DPAClassifier: training, votes, certified radii
+    _voter.py         the model and the votes of one partition
+    _record_hash.py   the partition to which a record belongs
 """

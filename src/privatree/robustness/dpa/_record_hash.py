@@ -1,7 +1,7 @@
-"""Which partition a record belongs to: a hash of its own values and of nothing else.
+"""The partition to which a record belongs: a hash of its own values and of nothing else.
 
-The number is the same on every machine and in every version of the libraries, whatever else is in
-the data: the place of the row, the width of its column's type and the label do not matter.
+The hash is the same on every machine and in every version of the libraries. It does not depend on
+other records, on the position of the row, on the width of a column's type or on the label.
 """
 
 from __future__ import annotations
@@ -11,33 +11,23 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-_PERSON = b"privatree-dpa"  # these hashes are nobody else's
+_PERSON = b"privatree-dpa"  # makes these hashes differ from those of other programs
 _DIGEST_BYTES = 8
 
 
-def canonical(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+def canonical_rows(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     """Copy rows so that equal records have equal bytes: one zero, one NaN, stored by rows."""
-    written = np.array(rows, dtype=np.float64, order="C")
-    written[written == 0] = 0.0  # -0.0 too
-    written[np.isnan(written)] = np.nan
-    return written
+    copied = np.array(rows, dtype=np.float64, order="C")
+    copied[copied == 0] = 0.0  # replaces -0.0 too
+    copied[np.isnan(copied)] = np.nan
+    return copied
 
 
 def partition_numbers(rows: NDArray[np.float64], n_partitions: int) -> NDArray[np.int64]:
-    """Find the partition of each record.
+    """Return the number of the partition of each row that :func:`canonical_rows` returned.
 
-    Parameters
-    ----------
-    rows : ndarray of float64 of shape (n_records, n_features)
-        What :func:`canonical` returned.
-    n_partitions : int
-        How many there are.
-
-    Returns
-    -------
-    ndarray of int64
-        BLAKE2b, as a big-endian number of 8 bytes modulo `n_partitions`, of the number of columns
-        (8 bytes) and the values (IEEE 754 doubles), all with the highest byte first.
+    The number is BLAKE2b, as a big-endian number of 8 bytes modulo `n_partitions`, of the number of
+    columns (8 bytes) and the values (IEEE 754 doubles), all with the highest byte first.
     """
     width = rows.shape[1].to_bytes(8, "big")
     start = blake2b(width, digest_size=_DIGEST_BYTES, person=_PERSON)

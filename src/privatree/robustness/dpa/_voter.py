@@ -1,4 +1,4 @@
-"""One partition of the training records, and what it answers: a function of its records alone."""
+"""The model of one partition and its votes, which depend on the records of the partition alone."""
 
 from __future__ import annotations
 
@@ -12,29 +12,25 @@ from sklearn.base import clone
 
 @dataclass(frozen=True)
 class Voter:
-    """What a partition votes for: nobody, always the same class, or what its model says.
+    """The votes of one partition: none, always the same class, or the predictions of a model.
 
-    Parameters
-    ----------
-    codes : ndarray of int
-        Positions of the classes that it can vote for: those of its own records, or none.
-    model : classifier or None
-        What was trained, where there are two classes or more.
+    `codes` are the positions of the classes that the partition's own records have. `model` is None
+    if there are fewer than two of them.
     """
 
     codes: NDArray[np.intp]
     model: Any = None
 
-    def vote(
+    def add_votes(
         self, rows: NDArray[np.float64], classes: NDArray[Any], votes: NDArray[np.int32]
     ) -> None:
-        """Add its votes on these rows to a table of rows and classes.
+        """Add this partition's votes on the rows to a table of rows and classes.
 
-        A label that its own records do not have is nobody's vote: whether it is a class at all
-        would depend on the rest of the data.
+        A predicted label that the partition's own records do not have is no vote: whether the label
+        is a class at all would depend on the rest of the data.
         """
         if self.model is None:
-            votes[:, self.codes] += 1  # of one class, or of none
+            votes[:, self.codes] += 1  # one class, or none
             return
         predicted = np.asarray(self.model.predict(rows))
         for code in self.codes:
@@ -51,36 +47,26 @@ def train_voter(
     codes: NDArray[np.intp],
     classes: NDArray[Any],
 ) -> Voter | Exception:
-    """Train on the records of one partition.
+    """Train a copy of `base` on the canonical rows of one partition, and their class codes.
 
-    Parameters
-    ----------
-    base : classifier
-        Not trained yet; it is copied.
-    seed : int
-        For every ``random_state`` of the classifier and of what it is made of.
-    rows, codes : ndarray
-        The records, in canonical form, and the positions of their labels among the classes.
-    classes : ndarray
-        All labels. The classifier is given labels, not positions, which depend on other classes.
+    The seed sets every ``random_state`` of the classifier and of its parts. The classifier is given
+    labels, not class codes: a code depends on the classes of other partitions.
 
-    Returns
-    -------
-    Voter or Exception
-        What the classifier raised, in training or when asked about the first of its own records;
-        an exception too is a function of this partition.
+    If the classifier raises an exception, in training or when it predicts the first of its own
+    records, the exception is returned. It is a function of this partition, too.
     """
     present = np.unique(codes)
     if len(present) < 2:
         return Voter(present)
     model = clone(base)
-    model.set_params(**dict.fromkeys(_seed_names(model), seed))
+    names = [name for name in model.get_params() if name.split("__")[-1] == "random_state"]
+    model.set_params(**dict.fromkeys(names, seed))
     order = training_order(rows, codes)
     ordered = rows[order]
     try:
         model.fit(ordered, classes[codes[order]])
         model.predict(ordered[:1])  # some classifiers find out only now that records are too few
-    except MemoryError:  # the machine's trouble and not the partition's
+    except MemoryError:  # depends on the machine, not on the partition
         raise
     except Exception as error:
         return error
@@ -88,13 +74,5 @@ def train_voter(
 
 
 def training_order(rows: NDArray[np.float64], codes: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Sort records by their values, column by column, and then by label."""
+    """Return the order that sorts records by their values, column by column, then by label."""
     return np.lexsort((codes, *rows.T[::-1]))
-
-
-def _seed_names(model: Any) -> list[str]:
-    return [
-        name
-        for name in model.get_params()
-        if name == "random_state" or name.endswith("__random_state")
-    ]

@@ -8,5 +8,9 @@ from privatree.robustness.poisoning_bounds._bounds import (
 )
 from privatree.robustness.poisoning_bounds._optimal_bound import Interval as Interval
 from privatree.robustness.poisoning_bounds._optimal_bound import TradeOff as TradeOff
-from privatree.robustness.poisoning_bounds._optimal_bound import trade_off as trade_off
-from privatree.robustness.poisoning_bounds._tolerance import most_edits as most_edits
+from privatree.robustness.poisoning_bounds._optimal_bound import (
+    optimal_trade_off as optimal_trade_off,
+)
+from privatree.robustness.poisoning_bounds._tolerance import (
+    max_tolerated_edits as max_tolerated_edits,
+)

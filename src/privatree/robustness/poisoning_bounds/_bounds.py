@@ -1,10 +1,10 @@
-"""What poisoned records cannot do to a private learner: lower bounds on an expected score.
+"""Lower bounds on the expected score of a private learner whose training records are poisoned.
 
 A score lies in [0, 1] and is fixed before training: accuracy on a test set, the share of triggered
-records that are *not* misclassified, whether one prediction is a certain class. Let ``value`` be
-its mean over the learner's noise on one table. Each bound is a lower bound on its mean on every
-table that ``edits`` records added or removed can make of it. (A replaced record or a flipped label
-is two edits.) All are symmetric: from the mean on poisoned records they bound that on clean ones.
+records that are *not* misclassified, or whether one prediction is a certain class. ``value`` is the
+mean of the score over the learner's noise on one dataset. Each bound is a lower bound on the mean
+on every dataset that differs by ``edits`` records added or removed. (A replaced record or a flipped
+label is two edits.) The bounds are symmetric: a mean on poisoned records bounds that on clean ones.
 
 ====  ==================================================  ===========================
 A     the paper's Corollary 2 [Vos23, MZH19]              any epsilon-DP learner
@@ -17,8 +17,8 @@ E     the best that the stages allow, on a grid           with a schedule
 ====  ==================================================  ===========================
 
 A schedule is what a learner could spend along *any* path on *any* data, so a certificate never
-claims more than its ledger supports. Proofs are in ``docs/proofs/poisoning.md``. Results err by
-roundings of double precision only.
+claims more than its ledger supports. Proofs are in ``docs/proofs/poisoning.md``. The only numerical
+error is the rounding of double precision.
 """
 
 from __future__ import annotations
@@ -35,23 +35,35 @@ from scipy.special import expit
 from privatree._support.validation import is_integer
 from privatree.errors import ParameterError
 from privatree.privacy import Schedule, Stage, rounded_up
-from privatree.robustness.poisoning_bounds._optimal_bound import Interval, TradeOff, trade_off
+from privatree.robustness.poisoning_bounds._optimal_bound import (
+    Interval,
+    TradeOff,
+    optimal_trade_off,
+)
 
 MAX_STEPS = 20_000
-"""Of a bound that goes edit by edit; from there on it is bound C."""
+"""Largest number of edits that C* and E take one by one. Bound C covers the edits beyond."""
 
-_FAR = 600
-"""A sum of ranges beyond which no bound but that for a mean of 1 differs from 0."""
+_NEGLIGIBLE_RANGE = 600
+"""A sum of ranges beyond which every bound is 0, unless the mean is 1."""
+
+LETTERS = ("A", "B", "AB*", "C", "C*", "D", "E")
 
 
 @dataclass(frozen=True)
 class EpsilonDP:
-    """All that is known: one record changes no probability by more than a factor e^epsilon.
+    """A privacy guarantee of which only epsilon is known.
 
     Parameters
     ----------
     epsilon : float
-        For one record added or removed.
+        Privacy loss for one record added or removed, > 0 and finite.
+
+    Examples
+    --------
+    >>> from privatree.robustness import EpsilonDP, best
+    >>> round(best(EpsilonDP(0.5), value=0.9, edits=1).value, 3)
+    0.835
     """
 
     epsilon: float
@@ -61,52 +73,68 @@ class EpsilonDP:
             raise ParameterError(f"epsilon must be > 0 and finite, got {self.epsilon}.", "epsilon")
 
 
-LETTERS = ("A", "B", "AB*", "C", "C*", "D", "E")
-
 Spending = Schedule | EpsilonDP
-"""What is known of a learner's privacy."""
+"""What is known about the privacy of a learner."""
 
 
 class Certified(NamedTuple):
-    """A guaranteed mean score, and by which bound."""
+    """A guaranteed mean score, and the letter of the bound that guarantees it."""
 
     value: float
     bound: str
 
 
 def best(spending: Spending, value: float, edits: int) -> Certified:
-    """The largest of all bounds that apply.
+    """Return the largest lower bound on the mean score after poisoning.
 
     Parameters
     ----------
     spending : Schedule or EpsilonDP
-        The learner's schedule (``model.privacy_.schedule``), or all that is known.
+        Schedule of the learner (``model.privacy_.schedule``), or its epsilon alone.
     value : float
-        Mean of the score, 0 to 1.
+        Mean score without the edits, from 0 to 1.
     edits : int
-        Records added or removed.
+        Number of records added or removed.
 
     Returns
     -------
     Certified
-        The mean score that is left at least, and the letter of the bound.
+        The bound, and its letter. Among equal bounds the simplest is named.
+
+    Examples
+    --------
+    >>> from privatree.robustness import EpsilonDP, best
+    >>> certified = best(EpsilonDP(0.1), value=0.9, edits=10)
+    >>> round(certified.value, 3), certified.bound
+    (0.728, 'B')
     """
-    found = _worth_comparing(spending, *checked(value, edits))
-    letter = max(found, key=lambda name: found[name])  # the simplest of equals
+    found = _bounds_to_compare(spending, *_check_value_and_edits(value, edits))
+    letter = max(found, key=lambda name: found[name])
     return Certified(found[letter], letter)
 
 
 def bounds(spending: Spending, value: float, edits: int) -> dict[str, float]:
-    """Every bound that applies, by its letter; E only if the schedule lists its sequences."""
-    value, edits = checked(value, edits)
-    found = _worth_comparing(spending, value, edits)
+    """Return every lower bound on the mean score that applies, by its letter.
+
+    The parameters are those of :func:`best`. Bounds C to E need a schedule, and E also needs the
+    schedule to list its sequences of stages.
+
+    Examples
+    --------
+    >>> from privatree.robustness import EpsilonDP, bounds
+    >>> found = bounds(EpsilonDP(0.1), value=0.9, edits=10)
+    >>> {letter: round(value, 3) for letter, value in found.items()}
+    {'A': 0.331, 'B': 0.728, 'AB*': 0.728}
+    """
+    value, edits = _check_value_and_edits(value, edits)
+    found = _bounds_to_compare(spending, value, edits)
     if isinstance(spending, Schedule):
         found["C*"] = stepwise_logit_bound(spending, value, edits)
     return {letter: found[letter] for letter in LETTERS if letter in found}
 
 
-def _worth_comparing(spending: Spending, value: float, edits: int) -> dict[str, float]:
-    """All but C*, which is slow and, where there is E, above it by no more than the grid."""
+def _bounds_to_compare(spending: Spending, value: float, edits: int) -> dict[str, float]:
+    """Return all bounds except C* where E exists: C* is slow and exceeds E by the grid at most."""
     epsilon = rounded_up(spending.total) if isinstance(spending, Schedule) else spending.epsilon
     found = {
         "A": paper_bound(epsilon, value, edits),
@@ -123,8 +151,7 @@ def _worth_comparing(spending: Spending, value: float, edits: int) -> dict[str, 
     return found
 
 
-def checked(value: Any, edits: Any) -> tuple[float, int]:
-    """The same as plain numbers, or an error."""
+def _check_value_and_edits(value: Any, edits: Any) -> tuple[float, int]:
     number = float(value)
     if not 0 <= number <= 1:
         raise ParameterError(f"value must be a mean score from 0 to 1, got {value}.", "value")
@@ -137,20 +164,20 @@ def checked(value: Any, edits: Any) -> tuple[float, int]:
 
 
 def paper_bound(epsilon: float, value: float, edits: int) -> float:
-    """Bound A, the paper's Corollary 2: each edit takes off a factor e^epsilon."""
-    return value * math.exp(-_times(edits, epsilon))
+    """Return bound A, the paper's Corollary 2: each edit divides the mean by e^epsilon."""
+    return value * math.exp(-_capped_product(edits, epsilon))
 
 
 def complement_bound(epsilon: float, value: float, edits: int) -> float:
-    """Bound B: one minus the score grows by at most that factor."""
+    """Return bound B: each edit multiplies one minus the mean by at most e^epsilon."""
     if value == 1:
         return 1.0
-    exponent = _times(edits, epsilon) + math.log1p(-value)
+    exponent = _capped_product(edits, epsilon) + math.log1p(-value)
     return 0.0 if exponent >= 0 else min(value, -math.expm1(exponent))
 
 
 def any_learner_bound(epsilon: float, value: float, edits: int) -> float:
-    """Bound AB*: for each edit the better of A and B, which is B first and A from some edit on."""
+    """Return bound AB*: the better of A and B for each edit, first B and from some edit on A."""
     if value == 1:
         return 1.0
     turn = -(math.log1p(-value) + float(np.logaddexp(0.0, epsilon))) / epsilon
@@ -165,13 +192,14 @@ def any_learner_bound(epsilon: float, value: float, edits: int) -> float:
 
 
 def logit_bound(schedule: Schedule, value: float, edits: int) -> float:
-    """Bound C: ln(value/(1 - value)) falls by the sum of the stages' ranges for each edit."""
-    return lower_logit(value, _times(edits, rounded_up(_most_range(schedule))))
+    """Return bound C: each edit lowers the log-odds by the sum of the stages' ranges."""
+    return lower_logit(value, _capped_product(edits, rounded_up(_max_path_range(schedule))))
 
 
 def stepwise_logit_bound(schedule: Schedule, value: float, edits: int) -> float:
-    """Bound C*: for each edit all choices as in C, and all counts as in AB*."""
-    odds, factor = _exp(rounded_up(schedule.choices)), _exp(rounded_up(schedule.counts))
+    """Return bound C*: for each edit, bound all choices as C does and all counts as AB* does."""
+    choices, counts = rounded_up(schedule.choices), rounded_up(schedule.counts)
+    odds, factor = (math.exp(x) if x < 709 else math.inf for x in (choices, counts))
 
     def after_choices(mean: float) -> float:
         return mean / (mean + odds * (1 - mean))
@@ -187,8 +215,8 @@ def stepwise_logit_bound(schedule: Schedule, value: float, edits: int) -> float:
 
 
 def renyi_bound(schedule: Schedule, value: float, edits: int) -> float:
-    """Bound D: the divergence of order alpha is at most alpha rho, both ways."""
-    root = _times(edits, math.sqrt(rounded_up(_most_divergence(schedule))))
+    """Return bound D: the Renyi divergence of order alpha is at most alpha rho, both ways."""
+    root = _capped_product(edits, math.sqrt(rounded_up(_max_path_divergence(schedule))))
     if value in (0.0, 1.0):
         return value
     high, low = math.sqrt(-math.log1p(-value)), math.sqrt(-math.log(value))
@@ -197,50 +225,47 @@ def renyi_bound(schedule: Schedule, value: float, edits: int) -> float:
 
 
 def optimal_bound(schedule: Schedule, value: float, edits: int) -> float:
-    """Bound E: the best that holds for every learner with these stages, less the error of a grid.
+    """Return bound E: the best that holds for every learner with these stages, less a grid error.
 
     Edits are taken one by one: each goes along one path. With a single sequence all nodes at a time
-    are at the same stage, so that all edits can also be taken at once; the better is taken.
+    are at the same stage, so that all edits can also be taken at once; the better is returned.
     """
     if edits == 0 or value in (0.0, 1.0):
         return value
-    if edits * _most_range(schedule) > _FAR:
+    if edits * _max_path_range(schedule) > _NEGLIGIBLE_RANGE:
         return logit_bound(schedule, value, edits)
     first, *others = set(schedule.sequences)
-    at_once = 0.0 if others else _all_at_once(first, edits)(value)
-    return max(min(value, at_once), _one_by_one(schedule, value, edits))
-
-
-def _one_by_one(schedule: Schedule, value: float, edits: int) -> float:
-    trade = _one_edit(schedule)
+    at_once = 0.0 if others else min(value, _trade_off_all_edits(first, edits)(value))
+    trade_off = _trade_off_one_edit(schedule)
     for _ in range(min(edits, MAX_STEPS)):
-        value = min(value, trade(value))
+        value = min(value, trade_off(value))
         if value == 0:
-            return 0.0
-    return logit_bound(schedule, value, max(0, edits - MAX_STEPS))
+            return at_once
+    return max(at_once, logit_bound(schedule, value, max(0, edits - MAX_STEPS)))
 
 
 def lower_logit(value: float, amount: float) -> float:
-    """A probability whose log-odds are lower by this amount."""
+    """Return the probability whose log-odds are lower by `amount` than those of `value`."""
     if value in (0.0, 1.0) or amount == 0:
         return value
     return min(value, float(expit(math.log(value) - math.log1p(-value) - amount)))
 
 
 @lru_cache(maxsize=512)
-def _all_at_once(sequence: tuple[Stage, ...], edits: int) -> TradeOff:
-    return trade_off([tuple(Interval.of(stage, edits) for stage in sequence)])
+def _trade_off_all_edits(sequence: tuple[Stage, ...], edits: int) -> TradeOff:
+    return optimal_trade_off([tuple(Interval.of_stage(stage, edits) for stage in sequence)])
 
 
 @lru_cache(maxsize=64)
-def _one_edit(schedule: Schedule) -> TradeOff:
-    paths = [tuple(Interval.of(stage, 1) for stage in path) for path in schedule.sequences]
-    return trade_off(paths)
+def _trade_off_one_edit(schedule: Schedule) -> TradeOff:
+    return optimal_trade_off(
+        [tuple(Interval.of_stage(stage, 1) for stage in path) for path in schedule.sequences]
+    )
 
 
 @lru_cache(maxsize=64)
-def _most_range(schedule: Schedule) -> Fraction:
-    """Most that the ranges add up to along a path: a count's is twice its epsilon."""
+def _max_path_range(schedule: Schedule) -> Fraction:
+    """Return the largest sum of ranges along a path. The range of a count is twice its epsilon."""
     if not schedule.sequences:
         return schedule.total + schedule.counts
     weight = {"choice": 1, "count": 2}
@@ -251,10 +276,10 @@ def _most_range(schedule: Schedule) -> Fraction:
 
 
 @lru_cache(maxsize=64)
-def _most_divergence(schedule: Schedule) -> Fraction:
-    """Most that the divergences of order alpha, over alpha, add up to along a path."""
+def _max_path_divergence(schedule: Schedule) -> Fraction:
+    """Return the largest sum, along a path, of divergences of order alpha divided by alpha."""
     weight = {"choice": Fraction(1, 8), "count": Fraction(1, 2)}
-    if not schedule.sequences:  # all in one stage, with as much for counts as there can be, or none
+    if not schedule.sequences:  # the worst is one stage, with the largest share for counts or none
         whole, counts = schedule.total, schedule.counts
         return max(whole**2 / 8, max(Fraction(0), whole - counts) ** 2 / 8 + counts**2 / 2)
     return max(
@@ -263,16 +288,10 @@ def _most_divergence(schedule: Schedule) -> Fraction:
     )
 
 
-# --- numbers --------------------------------------------------------------------------------------
-
 _HUGE = Fraction(10) ** 150
-"""Its square is a float still, and e to the minus it is 0 in double precision."""
+"""A number whose square is a float, while e to the power of minus it is 0 in double precision."""
 
 
-def _exp(exponent: float) -> float:
-    return math.exp(exponent) if exponent < 709 else math.inf
-
-
-def _times(edits: int, amount: float) -> float:
-    """Their product, as far as it matters."""
+def _capped_product(edits: int, amount: float) -> float:
+    """Return edits * amount as a float, or `_HUGE` if the product is larger."""
     return float(min(_HUGE, edits * Fraction(amount)))

@@ -23,7 +23,7 @@ from privatree._support.kernels.compiling import compiled
 from privatree.privacy import Stage
 
 CELLS = 4000
-"""Into which the largest sum of ranges is divided. Twice as many take four times as long."""
+"""Number of grid cells in the largest sum of ranges. Twice as many take four times as long."""
 
 ROUNDING = 1e-12
 """More than all roundings of a delta together: at most 100 stages of some operations each."""
@@ -31,22 +31,14 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Interval:
-    """Where the log-ratio of a stage can lie.
-
-    Parameters
-    ----------
-    length : Fraction
-        Of the interval.
-    centred : bool
-        Whether its middle is 0; else it can lie anywhere.
-    """
+    """The length of the interval of a stage's log-ratio, and whether its middle must be 0."""
 
     length: Fraction
     centred: bool
 
     @classmethod
-    def of(cls, stage: Stage, edits: int) -> Interval:
-        """Of a stage, if so many records are added or removed."""
+    def of_stage(cls, stage: Stage, edits: int) -> Interval:
+        """Return the interval of a stage after `edits` records were added or removed."""
         if stage.kind == "count":
             return cls(2 * edits * stage.epsilon, centred=True)
         return cls(edits * stage.epsilon, centred=False)
@@ -56,45 +48,41 @@ class Interval:
 class TradeOff:
     """The least probability under Q of an event, by its probability under P: a convex function.
 
-    It is the largest of some lines ``level - slope (1 - probability)``, the steepest first.
+    The function is the largest of the lines ``level - slope (1 - probability)``, steepest first.
     """
 
     levels: tuple[float, ...]
     slopes: tuple[float, ...]
     starts: tuple[float, ...]
-    """The 1 - probability from which on each line is the largest."""
+    """The value of 1 - probability from which on each line is the largest."""
 
     def __call__(self, value: float) -> float:
-        """The least probability; or the least mean of a function into [0, 1], by its mean."""
+        """Return the least probability under Q; or the least mean of a function into [0, 1]."""
         complement = 1.0 - value
         place = bisect_right(self.starts, complement) - 1
         return max(0.0, self.levels[place] - self.slopes[place] * complement)
 
 
-def trade_off(sequences: Sequence[tuple[Interval, ...]], cells: int = CELLS) -> TradeOff:
-    """The bound for one path whose stages, after each stage, may go on along any of the sequences.
+def optimal_trade_off(sequences: Sequence[tuple[Interval, ...]], cells: int = CELLS) -> TradeOff:
+    """Return the bound for one path that may continue, after each stage, along any of `sequences`.
 
-    Parameters
-    ----------
-    sequences : sequence of tuple of Interval
-        All sequences of stages that are possible, in time order.
-    cells : int
-        Of the grid.
+    `sequences` lists all possible sequences of stages in time order; `cells` is the size of the
+    grid.
     """
     most = max(sum((interval.length for interval in path), Fraction(0)) for path in sequences)
     step = Fraction(math.nextafter(float(most / cells), math.inf))
-    paths = {tuple(_on_grid(i, step) for i in path if i.length > 0) for path in sequences}
-    return _from_delta(_delta(frozenset(paths), float(step)), float(step))
+    paths = {tuple(_cells_of_interval(i, step) for i in path if i.length > 0) for path in sequences}
+    return _trade_off_from_delta(_delta_of_paths(frozenset(paths), float(step)), float(step))
 
 
 # --- delta, backwards -----------------------------------------------------------------------------
 
 _Cells = tuple[int, int, int]
-"""Cells of an interval, and the least and largest number of them that are above 0."""
+"""Number of cells of an interval, and the least and largest number of cells above 0."""
 
 
-def _on_grid(interval: Interval, step: Fraction) -> _Cells:
-    """An interval between grid points that covers it, wherever it lies."""
+def _cells_of_interval(interval: Interval, step: Fraction) -> _Cells:
+    """Return an interval between grid points that covers `interval`, wherever `interval` lies."""
     if interval.centred:
         half = math.ceil(interval.length / 2 / step)
         return 2 * half, half, half
@@ -102,21 +90,26 @@ def _on_grid(interval: Interval, step: Fraction) -> _Cells:
     return n_cells, 0, n_cells
 
 
-def _delta(paths: frozenset[tuple[_Cells, ...]], step: float) -> NDArray[np.float64]:
-    """Delta at 0, step, 2 step, ...; beyond its end it is 0."""
+def _delta_of_paths(paths: frozenset[tuple[_Cells, ...]], step: float) -> NDArray[np.float64]:
+    """Return delta at 0, step, 2 step, ...; delta is 0 beyond the end of the array."""
     rest: dict[_Cells, set[tuple[_Cells, ...]]] = {}
     for path in paths:
         if path:
             rest.setdefault(path[0], set()).add(path[1:])
-    deltas = [_before(stage, _delta(frozenset(rest[stage]), step), step) for stage in rest]
+    deltas = [
+        _delta_before_stage(stage, _delta_of_paths(frozenset(rest[stage]), step), step)
+        for stage in rest
+    ]
     largest = np.zeros(max(map(len, deltas), default=1))
-    for delta in deltas:  # whichever stage comes: it may depend on all that happened before
+    for delta in deltas:  # the next stage may depend on all that happened before
         np.maximum(largest[: len(delta)], delta, out=largest[: len(delta)])
     return largest
 
 
-def _before(stage: _Cells, later: NDArray[np.float64], step: float) -> NDArray[np.float64]:
-    """Delta before a stage, from delta after it."""
+def _delta_before_stage(
+    stage: _Cells, later: NDArray[np.float64], step: float
+) -> NDArray[np.float64]:
+    """Return delta before a stage, from `later`, the delta after the stage."""
     n_cells, lowest, highest = stage
     above = np.arange(lowest, highest + 1)
     weights = np.expm1((above - n_cells) * step) / np.expm1(-n_cells * step)
@@ -126,18 +119,18 @@ def _before(stage: _Cells, later: NDArray[np.float64], step: float) -> NDArray[n
     mirrored[:reached] = later[1 : reached + 1]
     negative = -np.expm1(below_zero) + np.exp(below_zero) * mirrored[::-1]
     everywhere = np.concatenate([negative, later, np.zeros(2 * n_cells)])
-    return np.asarray(_worst(everywhere, weights, n_cells, lowest, len(later) + n_cells))
+    return np.asarray(_worst_mean(everywhere, weights, n_cells, lowest, len(later) + n_cells))
 
 
 @compiled
-def _worst(
+def _worst_mean(
     later: NDArray[np.float64],
     weights: NDArray[np.float64],
     n_cells: int,
     lowest: int,
     n_points: int,
 ) -> NDArray[np.float64]:
-    """The largest mean of `later` after a step of the log-ratio; `later` begins n_cells below 0."""
+    """Return the largest mean of `later`, whose first point lies n_cells below 0."""
     worst = np.zeros(n_points)
     for place in range(n_points):
         for number in range(len(weights)):
@@ -153,18 +146,18 @@ def _worst(
 _MAX_EXPONENT = 690.0
 
 
-def _from_delta(delta: NDArray[np.float64], step: float) -> TradeOff:
-    """P(S) - e^s Q(S) <= delta(s) for S, and with P and Q exchanged for its complement."""
+def _trade_off_from_delta(delta: NDArray[np.float64], step: float) -> TradeOff:
+    """Use P(S) - e^s Q(S) <= delta(s) for S, and with P and Q exchanged for its complement."""
     shifts = np.arange(len(delta)) * step
     shifts = shifts[shifts < _MAX_EXPONENT]
     high = 1.0 - delta[: len(shifts)] - ROUNDING
     up, down = np.exp(shifts), np.exp(-shifts)
     steepest_first = [*zip(up[::-1], high[::-1], strict=True), *zip(down, down * high, strict=True)]
-    return _largest_of([*steepest_first, (0.0, 0.0)])
+    return _upper_envelope([*steepest_first, (0.0, 0.0)])
 
 
-def _largest_of(lines: Sequence[tuple[float, float]]) -> TradeOff:
-    """The upper envelope of lines given as slope and level, the steepest first."""
+def _upper_envelope(lines: Sequence[tuple[float, float]]) -> TradeOff:
+    """Return the largest of lines given as slope and level, the steepest first."""
     levels: list[float] = []
     slopes: list[float] = []
     starts: list[float] = []

@@ -1,20 +1,17 @@
-"""How many edits something survives, where more edits are never easier to survive."""
+"""The largest number of edits for which a condition holds."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 MAX_EDITS = 2**60
-"""Where the search stops: more records than anybody has."""
+"""The search stops here: no dataset has as many records."""
 
 
-def most_edits(holds: Callable[[int], bool]) -> int | None:
-    """The largest number of edits for which it holds; None if not even for 0.
+def max_tolerated_edits(holds: Callable[[int], bool]) -> int | None:
+    """Return the largest number of edits for which `holds` is true, or None if ``holds(0)`` is not.
 
-    Parameters
-    ----------
-    holds : callable
-        Whether it holds for a number of edits; once not, never again.
+    `holds` must be monotone: if it is false for a number of edits, it is false for all larger ones.
     """
     if not holds(0):
         return None

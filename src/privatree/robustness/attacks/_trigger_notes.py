@@ -1,4 +1,4 @@
-"""What a learner makes of a trigger whose values its schema does not have."""
+"""Notes on the values of a trigger that are outside the schema of the learner."""
 
 from __future__ import annotations
 
@@ -13,23 +13,16 @@ from privatree.tables import column_names, column_position, read_features, take_
 
 
 def trigger_notes(attack: Any, X_test: Any, model: Any) -> tuple[str, ...]:
-    """A note for each value of a trigger that is read as another one.
+    """Return a note for each value of the trigger that the learner reads as another value.
 
-    Parameters
-    ----------
-    attack : object
-        Only a :class:`BackdoorAttack` has a trigger that is known.
-    X_test : frame
-        What the trigger is set in.
-    model : classifier
-        Trained; one without a schema of its own is not spoken of.
+    There are no notes if `attack` is not a :class:`BackdoorAttack`, or `model` has no schema.
     """
     released = getattr(model, "model_", None)
     if not isinstance(attack, BackdoorAttack) or not isinstance(released, Model):
         return ()
     schema = released.schema_
     first = attack.apply(take_rows(X_test, np.array([0])))
-    names = getattr(model, "feature_names_in_", None)  # of the columns of an array
+    names = getattr(model, "feature_names_in_", None)  # the names of the columns of an array
     read = read_features(first, schema, names=names)
     notes = []
     for column, value in attack.trigger.items():
@@ -37,25 +30,24 @@ def trigger_notes(attack: Any, X_test: Any, model: Any) -> tuple[str, ...]:
         name = column_names(X_test)[position]
         if name not in schema.features:
             name = (schema.names if names is None else names)[position]
-        place = read[schema.names.index(name)][0]
-        note = _note(name, value, schema.features[name], place)
-        notes += [note] if note else []
-    return tuple(notes)
+        code = read[schema.names.index(name)][0]
+        notes.append(_note_on_value(name, value, schema.features[name], code))
+    return tuple(filter(None, notes))
 
 
-def _note(name: str, value: Any, feature: Any, place: Any) -> str | None:
+def _note_on_value(name: str, value: Any, feature: Any, code: Any) -> str:
     start = f"The trigger has {value!r} in column {name!r}, which is"
     if isinstance(feature, Numeric):
         is_number = isinstance(value, (int, float, np.number))
         if is_number and feature.low <= value <= feature.high:
-            return None
+            return ""
         return (
             f"{start} not in the schema's range from {feature.low:g} to {feature.high:g}: the "
-            f"learner reads it as {place:g}."
+            f"learner reads it as {code:g}."
         )
-    category = feature.categories[int(place)]
+    category = feature.categories[int(code)]
     if category == value:
-        return None
+        return ""
     return (
         f"{start} not a category of the schema: the learner reads it as {category!r}, where what "
         "is unknown counts."

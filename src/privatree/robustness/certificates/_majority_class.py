@@ -1,4 +1,4 @@
-"""What giving everybody the same answer would score, to compare an accuracy with."""
+"""The most frequent test label: a constant prediction with which an accuracy is compared."""
 
 from __future__ import annotations
 
@@ -18,36 +18,25 @@ from privatree.tables import labels_as_objects, read_labels
 
 @dataclass(frozen=True)
 class Majority:
-    """The most frequent class among test labels.
+    """The most frequent class among the test labels, and its share of all test records.
 
-    Parameters
-    ----------
-    label : str, bool, int or float
-        The class; of equals the first.
-    share : float
-        Of all test records, those without a known label included.
+    Test records whose label is not a class count in the denominator of the share.
     """
 
     label: Label
     share: float
 
     def __post_init__(self) -> None:
-        """Refuse what is no class and its share; a file might hold anything."""
         if not is_label(self.label):
             raise ParameterError("the class of a majority must be text, a number or a bool.")
         if not 0 < self.share <= 1:
             raise ParameterError("the share of a majority must be above 0 and at most 1.")
 
 
-def majority_of(codes: NDArray[Any], classes: Sequence[Any]) -> Majority | None:
-    """The most frequent class; None where no label is one.
+def find_majority(codes: NDArray[Any], classes: Sequence[Any]) -> Majority | None:
+    """Return the most frequent class (the first of equals), or None if no label is a class.
 
-    Parameters
-    ----------
-    codes : ndarray of int
-        As :func:`label_codes` finds them.
-    classes : sequence
-        Of the learner.
+    `codes` are the class codes that :func:`label_codes` returned.
     """
     known = codes[codes >= 0]
     if len(known) == 0:
@@ -58,17 +47,17 @@ def majority_of(codes: NDArray[Any], classes: Sequence[Any]) -> Majority | None:
     return Majority(shown, float(counts.max() / len(codes)))
 
 
-def is_label(written: Any) -> TypeGuard[Label]:
-    """Tell what a schema takes for a class, and a file can hold."""
-    if isinstance(written, float):
-        return math.isfinite(written)
-    return isinstance(written, (str, bool, int))
+def is_label(value: Any) -> TypeGuard[Label]:
+    """Tell whether a schema accepts the value as a class and a JSON file can hold it."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, (str, bool, int))
 
 
 def label_codes(y: Any, model: Any) -> NDArray[Any]:
-    """The place of each label among the classes of a trained model, -1 where it is none of them."""
+    """Return the position of each label among the model's classes, or -1 if it is not a class."""
     released = getattr(model, "model_", None)
     if isinstance(released, Model):
         return read_labels(y, released.schema_)
-    place = {label: code for code, label in enumerate(np.asarray(model.classes_).tolist())}
-    return np.array([place.get(label, -1) for label in labels_as_objects(y)], dtype=np.int32)
+    position = {label: code for code, label in enumerate(np.asarray(model.classes_).tolist())}
+    return np.array([position.get(label, -1) for label in labels_as_objects(y)], dtype=np.int32)

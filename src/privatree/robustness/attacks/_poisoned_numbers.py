@@ -1,4 +1,4 @@
-"""How many records an attacker has, as a user says it: a number, or a share of the table."""
+"""Numbers of poisoned records as users write them: whole numbers, or shares such as "1%"."""
 
 from __future__ import annotations
 
@@ -11,32 +11,28 @@ from typing import Any
 from privatree._support.validation import is_integer
 from privatree.errors import ParameterError
 
-USUAL_SHARES = ("0.1%", "0.5%", "1%")
-"""Those of the paper's tables."""
+PAPER_SHARES = ("0.1%", "0.5%", "1%")
+"""The shares in the tables of [Vos23]."""
 
 
-def poisoned_records(poisoned: Sequence[int | str], n_train: int) -> tuple[int, ...]:
-    """Numbers of records, in the order given, each once.
+def parse_poisoned(poisoned: Sequence[int | str], n_train: int) -> tuple[int, ...]:
+    """Return the numbers of poisoned records in the given order, without duplicates.
 
-    Parameters
-    ----------
-    poisoned : sequence of int or str
-        Numbers of records, or shares of the training records such as ``"0.5%"``, rounded down.
-    n_train : int
-        The number of training records.
+    Shares of the `n_train` training records, such as ``"0.5%"``, are rounded down.
     """
     if isinstance(poisoned, (str, bytes)) or not hasattr(poisoned, "__iter__"):
         raise ParameterError(
             f"poisoned must be a list of numbers and shares such as [10, '1%'], got {poisoned!r}.",
             "poisoned",
         )
-    numbers = tuple(dict.fromkeys(_number(entry, n_train) for entry in poisoned))
+    numbers = tuple(dict.fromkeys(parse_poisoned_entry(entry, n_train) for entry in poisoned))
     if not numbers:
         raise ParameterError("poisoned must be a list of at least one number or share.", "poisoned")
     return numbers
 
 
-def _number(entry: Any, n_train: int) -> int:
+def parse_poisoned_entry(entry: Any, n_train: int) -> int:
+    """Return one number of poisoned records."""
     if is_integer(entry) and entry >= 0:
         return int(entry)
     if isinstance(entry, str) and entry.strip().endswith("%"):
