@@ -26,7 +26,7 @@ def test_the_default_is_what_most_programs_write():
     [
         ({"delimiter": ""}, "delimiter must be one ASCII character"),
         ({"delimiter": ";;"}, "delimiter must be one ASCII character"),
-        ({"delimiter": "\n"}, "that is no line break"),
+        ({"delimiter": "\n"}, "and not a line break"),
         ({"delimiter": "§"}, "delimiter must be one ASCII character"),
         ({"delimiter": 7}, "delimiter must be one ASCII character"),
         ({"quote": "\r"}, "quote must be one ASCII character"),
@@ -38,10 +38,10 @@ def test_the_default_is_what_most_programs_write():
         ({"encoding": "klingon"}, "encoding must be a character encoding that Python knows"),
         ({"encoding": 8}, "encoding must be a character encoding that Python knows"),
         ({"encoding": "utf\x008"}, "encoding must be a character encoding that Python knows"),
-        ({"encoding": "hex"}, "a line break is a byte of its own"),
+        ({"encoding": "hex"}, "must store each line break as a separate byte"),
         ({"multiline": "yes"}, "multiline must be True or False"),
         ({"multiline": True, "quote": None}, "multiline must be used with a quote"),
-        ({"unconfirmed": ["speed"]}, "unconfirmed must list some of delimiter"),
+        ({"unconfirmed": ["speed"]}, "unconfirmed must list names among delimiter"),
     ],
 )
 def test_what_could_be_read_in_two_ways_is_refused(options, message):
@@ -66,7 +66,7 @@ def test_what_could_be_read_in_two_ways_is_refused(options, message):
     ],
 )
 def test_encodings_in_which_one_line_can_change_the_next_are_refused(encoding):
-    with pytest.raises(SchemaError, match=r"a line break is a byte of its own.*Convert the file"):
+    with pytest.raises(SchemaError, match=r"each line break as a separate byte.*Convert the file"):
         CsvDialect(encoding=encoding)
 
 

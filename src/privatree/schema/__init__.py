@@ -2,9 +2,9 @@
 
 ::
 
-    _schema.py        Numeric, Categorical, Schema; its TOML file
-    _value_checks.py  which values a schema may hold
-    _csv_dialect.py   how CSV files are written
+    _schema.py         Numeric, Categorical and Schema; the schema's TOML file
+    _value_checks.py   checks of the values in a schema
+    _csv_dialect.py    how CSV files are written
 """
 
 from privatree._support.lazy_names import lazy_names

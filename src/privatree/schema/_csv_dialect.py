@@ -1,11 +1,11 @@
-"""How CSV files are written: what separates values, what quotes them, in which encoding.
+"""How CSV files are written: delimiter, quote, escape, decimal mark and encoding.
 
-A dialect decides where a row ends, so it is public: whoever trains declares it, in a schema file or
-as options, and it is never guessed during training.
+A dialect decides where a row ends, so it must be public. The user declares it in a schema file or
+by options; training never guesses it.
 
-By default a physical line is a row, whatever stands in it, so one row cannot change how another is
-read. ``multiline=True`` gives that up: a quote that is opened on one line and closed on another
-makes one row of both.
+By default every physical line is one row, whatever it contains, so one row cannot change how
+another row is read. ``multiline=True`` gives this up: a quote that is opened on one line and closed
+on another line makes one row of both.
 """
 
 from __future__ import annotations
@@ -17,47 +17,59 @@ from typing import Any
 
 from privatree._support.suggestions import did_you_mean
 from privatree.errors import SchemaError
-from privatree.schema._value_checks import marks_of, shown
+from privatree.schema._value_checks import check_bool, check_unconfirmed_names, shorten_repr
 
 __all__ = ["CsvDialect"]
 
 _DECIMALS = (".", ",")
-_NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
-"""Names of delimiters, which are easier to type than some of the characters."""
+_DELIMITER_NAMES = {
+    "tab": "\t",
+    "\\t": "\t",
+    "comma": ",",
+    "semicolon": ";",
+    "pipe": "|",
+    "space": " ",
+}
+"""Names that are easier to type than the characters."""
 _OPTIONAL = ("quote", "escape")
-"""Characters that a dialect can be without."""
+"""Characters that can be None. In files and on the command line, None is an empty string."""
 _UTF_16 = ("utf-16", "utf-16-le", "utf-16-be")
 
 
 @dataclass(frozen=True)
 class CsvDialect:
-    """How CSV files are written.
+    """The way in which CSV files are written.
 
     Parameters
     ----------
     delimiter : str or None, default=None
-        What stands between values: one ASCII character, or ``"tab"``. None: a tab in files whose
-        names end in ``.tsv``, a comma in others.
+        Separator of values: one ASCII character, or a name such as ``"tab"``. None means a tab in
+        files whose names end in ``.tsv``, and a comma in all others.
     decimal : {".", ","}, default="."
-        The decimal mark of numbers.
+        Decimal mark of numbers.
     encoding : str, default="utf-8"
-        The character encoding, such as ``"latin-1"`` or ``"utf-16"``. Encodings in which a line
-        break is not a byte (or, in UTF-16, a unit) of its own are refused.
+        Character encoding, such as ``"latin-1"`` or ``"utf-16"``. Encodings in which a line break
+        is not a separate byte (in UTF-16, a separate unit) are refused.
     quote : str or None, default='"'
-        What encloses a value that contains a delimiter; doubled inside it stands for itself. None:
-        no character does.
+        Character around values that contain a delimiter. A doubled quote inside a quoted value
+        stands for one quote. None if values are never quoted.
     escape : str or None, default=None
-        What takes the meaning off the next character, such as the backslash of Spark's, Hive's and
-        MySQL's writers.
+        Character that makes the next character literal, such as the backslash that Spark, Hive and
+        MySQL write. None if there is no such character.
     multiline : bool, default=False
-        Whether a quoted value may contain line breaks. Then the quotes of one row decide where the
-        next one starts, and the guarantee rests on every row closing its quotes.
+        Whether a quoted value may contain line breaks. If True, the quotes of one row decide where
+        the next row starts, and the privacy guarantee holds only if every row closes its quotes.
     unconfirmed : sequence of str, optional
-        Which of these were read from the files, and nobody has confirmed them.
+        Names of the parameters that were read from the files and that nobody has confirmed to be
+        public.
 
     Examples
     --------
-    >>> CsvDialect(delimiter=";", decimal=",", encoding="latin-1").decimal
+    >>> from privatree import Categorical, CsvDialect, Schema
+    >>> dialect = CsvDialect(delimiter="semicolon", decimal=",", encoding="latin-1")
+    >>> dialect.delimiter
+    ';'
+    >>> Schema({"sex": Categorical(["F", "M"])}, ["no", "yes"], csv=dialect).csv.decimal
     ','
     """
 
@@ -70,49 +82,54 @@ class CsvDialect:
     unconfirmed: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a dialect in which text could be read in two ways."""
+        """Check that text can be read in one way only."""
         delimiter = self.delimiter
         if isinstance(delimiter, str):
-            object.__setattr__(self, "delimiter", _NAMED.get(delimiter.lower(), delimiter))
+            object.__setattr__(
+                self, "delimiter", _DELIMITER_NAMES.get(delimiter.lower(), delimiter)
+            )
         for name in ("delimiter", "quote", "escape"):
-            _check_character(name, getattr(self, name))
+            _check_dialect_character(name, getattr(self, name))
         marks = [mark for mark in (self.delimiter, self.quote, self.escape) if mark is not None]
         if len(set(marks)) < len(marks):
             raise SchemaError("delimiter, quote and escape must be different characters.")
         if self.decimal not in _DECIMALS:
-            raise SchemaError(f'decimal must be "." or ",", got {shown(self.decimal)}.')
-        object.__setattr__(self, "encoding", _encoding(self.encoding))
-        if not isinstance(self.multiline, bool):
-            raise SchemaError(f"multiline must be True or False, got {shown(self.multiline)}.")
+            raise SchemaError(f'decimal must be "." or ",", got {shorten_repr(self.decimal)}.')
+        object.__setattr__(self, "encoding", _check_csv_encoding(self.encoding))
+        check_bool("multiline", self.multiline)
         if self.multiline and self.quote is None:
-            raise SchemaError("multiline must be used with a quote: values span lines in quotes.")
-        object.__setattr__(self, "unconfirmed", marks_of(self.unconfirmed, _NAMES))
+            raise SchemaError(
+                "multiline must be used with a quote: only quoted values can contain line breaks."
+            )
+        marks_read = check_unconfirmed_names(self.unconfirmed, _NAMES)
+        object.__setattr__(self, "unconfirmed", marks_read)
 
     def changed(self, **options: Any) -> CsvDialect:
-        """The same dialect but for some options, which whoever gives them has confirmed.
+        """Return a copy with other options. The changed options count as confirmed.
 
-        None is an option that is not given; an empty string as `quote` or `escape` is none.
+        An option that is None stays as it is. An empty string removes `quote` or `escape`.
         """
         given = {name: value for name, value in options.items() if value is not None}
-        for name in _OPTIONAL:
-            if given.get(name) == "":
-                given[name] = None
+        given = _empty_to_none(given)
         marks = tuple(mark for mark in self.unconfirmed if mark not in given)
         return replace(self, **given, unconfirmed=marks)
 
     def all_unconfirmed(self) -> CsvDialect:
-        """The same dialect, whatever differs from the default marked as read from the files."""
+        """Return a copy in which every value that is not the default is unconfirmed."""
         differing = [f.name for f in fields(self) if getattr(self, f.name) != f.default]
         return replace(self, unconfirmed=tuple(name for name in _NAMES if name in differing))
 
     def of_file(self, *, is_tab_separated: bool) -> CsvDialect:
-        """The dialect with a delimiter, which the name of a file may decide."""
+        """Return the dialect for one file: a delimiter of None becomes a tab or a comma."""
         if self.delimiter is not None:
             return self
         return replace(self, delimiter="\t" if is_tab_separated else ",")
 
     def to_dict(self) -> dict[str, Any]:
-        """What differs from the default, as in a schema file; no quote and no escape are ""."""
+        """Return the values that are not the default, as a schema file stores them.
+
+        A `quote` or `escape` of None becomes an empty string.
+        """
         written = {
             field.name: "" if getattr(self, field.name) is None else getattr(self, field.name)
             for field in fields(self)
@@ -122,7 +139,13 @@ class CsvDialect:
 
     @classmethod
     def from_dict(cls, written: Any) -> CsvDialect:
-        """Read what :meth:`to_dict` wrote; every mistake is a :class:`SchemaError`."""
+        """Read a dialect from the dictionary that :meth:`to_dict` wrote.
+
+        Raises
+        ------
+        SchemaError
+            If a key is unknown or a value is invalid.
+        """
         if not isinstance(written, dict):
             raise SchemaError(f"'csv' must be a table of {', '.join(_NAMES)}.")
         if unknown := sorted(str(key) for key in written.keys() - {*_NAMES, "unconfirmed"}):
@@ -130,12 +153,8 @@ class CsvDialect:
             raise SchemaError(
                 f"csv: unknown key {unknown[0]!r}; known are {sorted(_NAMES)}.{meant}"
             )
-        entries = dict(written)
-        for name in _OPTIONAL:
-            if entries.get(name) == "":
-                entries[name] = None
         try:
-            return cls(**entries)
+            return cls(**_empty_to_none(written))
         except SchemaError as error:
             raise SchemaError(f"csv: {error}") from None
 
@@ -143,17 +162,21 @@ class CsvDialect:
 _NAMES = tuple(field.name for field in fields(CsvDialect) if field.name != "unconfirmed")
 
 
-def _check_character(name: str, value: Any) -> None:
+def _empty_to_none(options: dict[str, Any]) -> dict[str, Any]:
+    return options | {name: None for name in _OPTIONAL if options.get(name) == ""}
+
+
+def _check_dialect_character(name: str, value: Any) -> None:
     if value is None:
         return
     if not isinstance(value, str) or len(value) != 1 or not value.isascii() or value in "\r\n":
         raise SchemaError(
-            f"{name} must be one ASCII character that is no line break, got {shown(value)}."
+            f"{name} must be one ASCII character and not a line break, got {shorten_repr(value)}."
         )
 
 
-def _encoding(name: Any) -> str:
-    """The usual name of an encoding whose rows can be told apart."""
+def _check_csv_encoding(name: Any) -> str:
+    """Return the usual name of an encoding in which every line can be decoded by itself."""
     try:
         found = codecs.lookup(name).name if isinstance(name, str) else None
     except (LookupError, ValueError):
@@ -161,23 +184,24 @@ def _encoding(name: Any) -> str:
     if found is None:
         raise SchemaError(
             f"encoding must be a character encoding that Python knows, such as utf-8 or latin-1, "
-            f"got {shown(name)}."
+            f"got {shorten_repr(name)}."
         )
     found = {"utf-8-sig": "utf-8", "iso8859-1": "latin-1"}.get(found, found)
-    if found not in _UTF_16 and not _lines_are_local(found):
+    if found not in _UTF_16 and not _decodes_line_by_line(found):
         raise SchemaError(
-            f"encoding must be one in which a line break is a byte of its own, got {found}. "
+            f"encoding must store each line break as a separate byte, but {found} does not. "
             "Convert the file to UTF-8."
         )
     return found
 
 
 @lru_cache(maxsize=32)
-def _lines_are_local(encoding: str) -> bool:
-    """Whether ASCII stands for itself and no byte before a line break can take it away.
+def _decodes_line_by_line(encoding: str) -> bool:
+    """Tell whether each line can be decoded without the lines before it.
 
-    So a line can be decoded by itself, whatever the one before it holds. Encodings that shift
-    between alphabets, as ISO-2022 does by an escape sequence, fail the first condition.
+    Every ASCII byte must stand for itself, and no byte before a line break may swallow the line
+    break. Encodings that switch alphabets by escape sequences, such as ISO-2022, fail the first
+    condition.
     """
     ascii_bytes = bytes(range(128)) + b"\x1b$BA"
     if encoding.endswith("escape"):  # a backslash and letters make a line break
@@ -190,5 +214,5 @@ def _lines_are_local(encoding: str) -> bool:
             for first in range(128, 256)
             for before in ([first], *([first, second] for second in range(256)))
         )
-    except (LookupError, UnicodeError):  # not an encoding of text, or not of all of ASCII
+    except (LookupError, UnicodeError):  # not a text encoding, or ASCII is incomplete
         return False

@@ -1,20 +1,20 @@
 """What is public about the data: feature kinds, ranges, categories and class labels.
 
-A :class:`Schema` is written by a person from public knowledge (a codebook, a law, a unit of
-measurement), never silently read from the records. Types of columns are public too: pass a frame
-whose types were fixed before it was read.
+A person writes a :class:`Schema` from public knowledge (a codebook, a law, a unit of measurement).
+It is never silently read from the records. The types of columns are public too: pass a frame whose
+types were fixed before the records were read.
 
-Every value has a fixed public place, the same at training and at prediction:
+Every value is treated in a fixed, public way, the same in training and in prediction:
 
 - a number below (above) its range counts as the lower (upper) end, infinities included;
-- a missing number (NaN, null, not a number at all) counts as ``Numeric.missing``, by default the
-  lower end;
+- a missing number (NaN, null or text that is not a number) counts as ``Numeric.missing``, by
+  default the lower end;
 - a missing or unknown category counts as ``Categorical.missing``, by default the first category;
 - a record whose label is missing or not among the classes is left out of training.
 
 A value that *was* read from the records (:meth:`Schema.infer`, ``privatree schema draft``) is
-marked ``unconfirmed`` beside where it stands, in memory and in files, until a person takes the mark
-away. No model of a schema with such a mark has a finite epsilon.
+marked as ``unconfirmed``, in memory and in files, until a person removes the mark. A model that was
+trained with an unconfirmed schema has no finite epsilon.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from privatree.errors import SchemaError
 from privatree.schema._csv_dialect import CsvDialect
 from privatree.schema._value_checks import (
     Label,
-    finite_number,
-    is_whole,
-    label_of,
-    labels_of,
-    marks_of,
-    shown,
-    text_of,
+    check_bool,
+    check_finite_number,
+    check_label,
+    check_labels,
+    check_unconfirmed_names,
+    check_unicode_text,
+    shorten_repr,
 )
 
 if TYPE_CHECKING:
@@ -47,17 +47,18 @@ if TYPE_CHECKING:
 
 __all__ = ["Categorical", "Feature", "Label", "Numeric", "Schema"]
 
-_OF_NUMERIC = ("kind", "low", "high", "integer", "cuts", "missing")
-_OF_CATEGORICAL = ("kind", "categories", "missing")
-"""What can be unconfirmed, as the keys of the written form."""
-_READ_OF_NUMERIC = ("kind", "low", "high", "integer")
-_READ_OF_CATEGORICAL = ("kind", "categories")
-"""What records show of a feature."""
+_NUMERIC_KEYS = ("kind", "low", "high", "integer", "cuts", "missing")
+_CATEGORICAL_KEYS = ("kind", "categories", "missing")
+"""Keys of a feature in a schema file. Each of them can be unconfirmed."""
+_INFERRED_NUMERIC_KEYS = ("kind", "low", "high", "integer")
+_INFERRED_CATEGORICAL_KEYS = ("kind", "categories")
+"""Keys that can be read from records."""
 _MAX_NAMED = 30
+"""Most columns that a message names."""
 _MAX_NAME_LENGTH = 60
-"""Of columns in a message."""
+"""Most characters of a column name in a message."""
 _MAX_IN_REPR = 6
-"""Columns, and classes, that ``repr`` of a schema shows."""
+"""Most columns, and most classes, that ``repr`` of a schema shows."""
 
 
 @dataclass(frozen=True)
@@ -67,17 +68,24 @@ class Numeric:
     Parameters
     ----------
     low, high : float
-        The public range, both ends included. Values outside count as the nearer end.
+        Public range, both ends included. A value outside the range counts as the nearer end.
     integer : bool, default=False
-        Whether the feature takes whole numbers only.
+        Whether the feature has whole numbers only.
     cuts : sequence of float, optional
         Public cut points to split at, strictly increasing, ``low <= cut < high``. A value equal
-        to a cut belongs to its left. Without them the learner chooses its own.
+        to a cut point goes left. By default the learner derives cut points from the range.
     missing : float, optional
-        Where a missing value counts; ``low`` if not given.
+        Value that stands for a missing value; by default ``low``.
     unconfirmed : sequence of str, optional
-        Which of these (and ``"kind"``: that it is numeric) were read from the records, and nobody
-        has confirmed that they are public.
+        Names of the parameters that were read from the records and that nobody has confirmed to
+        be public. ``"kind"`` means: that the feature is numeric.
+
+    Examples
+    --------
+    >>> from privatree import Numeric
+    >>> age = Numeric(0, 120, integer=True, missing=40)
+    >>> age.missing_place
+    40
     """
 
     low: float
@@ -88,26 +96,26 @@ class Numeric:
     unconfirmed: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a range that contradicts itself."""
+        """Check that the parameters do not contradict each other."""
         for name in ("low", "high"):
-            object.__setattr__(self, name, finite_number(name, getattr(self, name)))
+            object.__setattr__(self, name, check_finite_number(name, getattr(self, name)))
         if self.low > self.high:
             raise SchemaError(
                 f"low must be <= high, got low={self.low} and high={self.high}. Swap them."
             )
         if not math.isfinite(float(self.high) - float(self.low)):
             raise SchemaError("high - low must be a finite number. Choose a narrower range.")
-        if not isinstance(self.integer, bool):
-            raise SchemaError(f"integer must be True or False, got {shown(self.integer)}.")
-        if self.integer and not (is_whole(self.low) and is_whole(self.high)):
+        check_bool("integer", self.integer)
+        if self.integer and not (float(self.low).is_integer() and float(self.high).is_integer()):
             raise SchemaError(
                 f"low and high of an integer feature must be whole numbers, "
                 f"got {self.low} and {self.high}."
             )
         self._check_cuts()
-        object.__setattr__(self, "unconfirmed", marks_of(self.unconfirmed, _OF_NUMERIC))
+        marks = check_unconfirmed_names(self.unconfirmed, _NUMERIC_KEYS)
+        object.__setattr__(self, "unconfirmed", marks)
         if self.missing is not None:
-            object.__setattr__(self, "missing", finite_number("missing", self.missing))
+            object.__setattr__(self, "missing", check_finite_number("missing", self.missing))
             if not self.low <= self.missing <= self.high:
                 raise SchemaError(
                     f"missing must lie in [{self.low}, {self.high}], got {self.missing}."
@@ -117,8 +125,8 @@ class Numeric:
         if self.cuts is None:
             return
         if isinstance(self.cuts, (str, bytes)) or not isinstance(self.cuts, Iterable):
-            raise SchemaError(f"cuts must be a list of numbers, got {shown(self.cuts)}.")
-        cuts = tuple(finite_number("cuts", cut) for cut in self.cuts)
+            raise SchemaError(f"cuts must be a list of numbers, got {shorten_repr(self.cuts)}.")
+        cuts = tuple(check_finite_number("cuts", cut) for cut in self.cuts)
         if any(a >= b for a, b in pairwise(cuts)):
             raise SchemaError("cuts must be strictly increasing.")
         if any(not self.low <= cut < self.high for cut in cuts):
@@ -127,23 +135,30 @@ class Numeric:
 
     @property
     def missing_place(self) -> float:
-        """The value that a missing one counts as."""
+        """Value that stands for a missing value."""
         return self.low if self.missing is None else self.missing
 
 
 @dataclass(frozen=True)
 class Categorical:
-    """A feature with a public list of categories.
+    """A categorical feature with a public list of categories.
 
     Parameters
     ----------
     categories : sequence of str, or of numbers, or of bool
-        Every value the feature can take. Their order is kept.
+        Every value that the feature can have. The order is kept.
     missing : a category, optional
-        Where a missing or unknown value counts; the first category if not given.
+        Category that stands for a missing or unknown value; by default the first category.
     unconfirmed : sequence of str, optional
-        Which of these (and ``"kind"``: that it is categorical) were read from the records, and
-        nobody has confirmed that they are public.
+        Names of the parameters that were read from the records and that nobody has confirmed to
+        be public. ``"kind"`` means: that the feature is categorical.
+
+    Examples
+    --------
+    >>> from privatree import Categorical
+    >>> ward = Categorical(["east", "west", "unknown"], missing="unknown")
+    >>> ward.missing_place
+    2
     """
 
     categories: Sequence[Label]
@@ -151,17 +166,19 @@ class Categorical:
     unconfirmed: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        """Refuse an empty, repeated or mixed list of categories."""
-        object.__setattr__(self, "categories", labels_of("categories", self.categories, at_least=1))
-        object.__setattr__(self, "unconfirmed", marks_of(self.unconfirmed, _OF_CATEGORICAL))
+        """Check that the categories are distinct and all of the same type."""
+        categories = check_labels("categories", self.categories, at_least=1)
+        object.__setattr__(self, "categories", categories)
+        marks = check_unconfirmed_names(self.unconfirmed, _CATEGORICAL_KEYS)
+        object.__setattr__(self, "unconfirmed", marks)
         if self.missing is not None:
-            object.__setattr__(self, "missing", label_of("missing", self.missing))
+            object.__setattr__(self, "missing", check_label("missing", self.missing))
             if self.missing not in self.categories:
                 raise SchemaError(f"missing must be one of the categories, got {self.missing!r}.")
 
     @cached_property
     def missing_place(self) -> int:
-        """The code of the category that a missing or unknown value counts as."""
+        """Code of the category that stands for a missing or unknown value."""
         return 0 if self.missing is None else self.categories.index(self.missing)
 
 
@@ -170,22 +187,23 @@ Feature: TypeAlias = Numeric | Categorical
 
 @dataclass(frozen=True, repr=False)
 class Schema:
-    """The public description of a table: its features, in order, and its class labels.
+    """The public description of a dataset: its features, in order, and its class labels.
 
     Parameters
     ----------
     features : mapping of str to Numeric or Categorical
-        The columns, in order.
+        Column names and their features, in order.
     classes : sequence of str, or of numbers, or of bool
-        The labels that can be predicted, at least two.
+        Labels that can be predicted, at least two.
     classes_confirmed : bool, default=True
-        False if the classes were read from the records, and nobody has confirmed that they are
-        public. Features carry such marks themselves.
+        False if the classes were read from the records and nobody has confirmed that they are
+        public. For features, see their parameter ``unconfirmed``.
     csv : CsvDialect, optional
-        How CSV files of the records are written, if not in the usual way.
+        Dialect of the CSV files that hold the records; by default ``CsvDialect()``.
 
     Examples
     --------
+    >>> from privatree import Categorical, Numeric, Schema
     >>> schema = Schema(
     ...     features={"age": Numeric(17, 90, integer=True), "sex": Categorical(["F", "M"])},
     ...     classes=["no", "yes"],
@@ -200,39 +218,43 @@ class Schema:
     csv: CsvDialect | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a schema that contradicts itself."""
+        """Check names, features, classes and dialect."""
         if not isinstance(self.features, Mapping) or not self.features:
-            raise SchemaError("features must map at least one column name to Numeric/Categorical.")
+            raise SchemaError(
+                "features must be a dictionary with at least one column name and its Numeric or "
+                "Categorical."
+            )
         for name, feature in self.features.items():
             if not isinstance(name, str):
                 raise SchemaError(f"feature names must be strings, got {name!r}.")
             if not isinstance(feature, (Numeric, Categorical)):
                 raise SchemaError(f"feature {name!r} must be Numeric or Categorical.")
-        features = {text_of("feature names", name): f for name, f in self.features.items()}
+        features = {
+            check_unicode_text("feature names", name): f for name, f in self.features.items()
+        }
         object.__setattr__(self, "features", MappingProxyType(features))
-        object.__setattr__(self, "classes", labels_of("classes", self.classes, at_least=2))
-        if not isinstance(self.classes_confirmed, bool):
-            raise SchemaError(
-                f"classes_confirmed must be True or False, got {shown(self.classes_confirmed)}."
-            )
+        object.__setattr__(self, "classes", check_labels("classes", self.classes, at_least=2))
+        check_bool("classes_confirmed", self.classes_confirmed)
         if self.csv is not None and not isinstance(self.csv, CsvDialect):
-            raise SchemaError(f"csv must be a CsvDialect or None, got {shown(self.csv)}.")
+            raise SchemaError(f"csv must be a CsvDialect or None, got {shorten_repr(self.csv)}.")
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether features, their order, classes and what is unconfirmed are the same."""
+        """Compare features, their order, classes, dialect and unconfirmed marks."""
         return isinstance(other, Schema) and self._identity == other._identity
 
     def __repr__(self) -> str:
-        """The first columns and classes: an estimator shows its schema among its parameters."""
-        kinds = [f"{shown(name)}: {type(kind).__name__}" for name, kind in self.features.items()]
+        """Return the first columns and classes, as an estimator shows its schema in its repr."""
+        kinds = [
+            f"{shorten_repr(name)}: {type(kind).__name__}" for name, kind in self.features.items()
+        ]
         marks = ", some of it unconfirmed" if self.unconfirmed else ""
         return (
-            f"Schema(features={{{_some(kinds)}}}, "
-            f"classes=[{_some(list(map(shown, self.classes)))}]{marks})"
+            f"Schema(features={{{_first_entries_for_repr(kinds)}}}, "
+            f"classes=[{_first_entries_for_repr(list(map(shorten_repr, self.classes)))}]{marks})"
         )
 
     def __hash__(self) -> int:
-        """Agree with equality; a mapping proxy cannot be hashed."""
+        """Hash what equality compares; a mapping proxy cannot be hashed."""
         return hash(self._identity)
 
     @property
@@ -245,17 +267,17 @@ class Schema:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The column names in order."""
+        """Column names, in order."""
         return tuple(self.features)
 
-    # --- what was read from the records -------------------------------------------------------
+    # --- unconfirmed entries ------------------------------------------------------------------
 
     @property
     def unconfirmed(self) -> tuple[tuple[str, ...], ...]:
-        """The entries that were read from the records, and that nobody has confirmed.
+        """Entries that were read from the records and that nobody has confirmed to be public.
 
-        Each is the keys that lead to it in the written form: ``("classes",)`` or
-        ``("features", "age", "low")``. While there is one, no model has a finite epsilon.
+        Each entry is a path of keys in the schema file: ``("classes",)`` or
+        ``("features", "age", "low")``. A model has no finite epsilon if there is any such entry.
         """
         of_classes = () if self.classes_confirmed else (("classes",),)
         of_csv = () if self.csv is None else tuple(("csv", mark) for mark in self.csv.unconfirmed)
@@ -267,9 +289,9 @@ class Schema:
         return (*of_classes, *of_csv, *of_features)
 
     def shown_unconfirmed(self) -> str:
-        """The unconfirmed entries in words, without any value; a long list is cut.
+        """Return the unconfirmed entries as text, without values: ``classes; 'age': low, high``.
 
-        A column that has nothing else is named alone: ``classes; 'age'; 'income': high``.
+        A column of which every entry is unconfirmed is shown by its name alone. A long list is cut.
         """
         marked = {name: f for name, f in self.features.items() if f.unconfirmed}
         entries = [] if self.classes_confirmed else ["classes"]
@@ -278,35 +300,35 @@ class Schema:
         for name, feature in list(marked.items())[:_MAX_NAMED]:
             named = repr(name)
             named = named if len(named) <= _MAX_NAME_LENGTH else f"{named[: _MAX_NAME_LENGTH - 1]}…"
-            some = set(_marks_read(feature)) - set(feature.unconfirmed)
+            some = set(_entries_read_from_records(feature)) - set(feature.unconfirmed)
             entries.append(f"{named}: {', '.join(feature.unconfirmed)}" if some else named)
         if len(marked) > _MAX_NAMED:
             entries.append(f"and {len(marked) - _MAX_NAMED} more columns")
         return "; ".join(entries)
 
     def confirmed(self) -> Schema:
-        """The same schema without marks.
+        """Return a copy in which nothing is marked as unconfirmed.
 
-        Whoever calls this vouches that every value in the schema is public knowledge: that it
-        would be the same whatever the records are.
+        Call this only if every value in the schema is public knowledge, that is, if it would be
+        the same for any other records.
         """
         features = {name: replace(f, unconfirmed=()) for name, f in self.features.items()}
         csv = None if self.csv is None else replace(self.csv, unconfirmed=())
         return Schema(features, self.classes, csv=csv)
 
     def all_unconfirmed(self) -> Schema:
-        """The same schema, everything in it marked as read from the records."""
+        """Return a copy in which everything is marked as read from the records."""
         features = {
-            name: replace(f, unconfirmed=(*f.unconfirmed, *_marks_read(f)))
+            name: replace(f, unconfirmed=(*f.unconfirmed, *_entries_read_from_records(f)))
             for name, f in self.features.items()
         }
         csv = None if self.csv is None else self.csv.all_unconfirmed()
         return Schema(features, self.classes, classes_confirmed=False, csv=csv)
 
-    # --- written form -------------------------------------------------------------------------
+    # --- dictionary and TOML ------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain dictionaries and lists, as in the TOML file and in a model's JSON."""
+        """Return plain dictionaries and lists, as in a schema's TOML file and a model's JSON."""
         return {
             "classes": list(self.classes),
             **({} if self.classes_confirmed else {"unconfirmed": ["classes"]}),
@@ -316,11 +338,17 @@ class Schema:
 
     @classmethod
     def from_dict(cls, written: Any) -> Schema:
-        """Read what :meth:`to_dict` wrote; every mistake is a :class:`SchemaError`."""
+        """Read a schema from the dictionary that :meth:`to_dict` wrote.
+
+        Raises
+        ------
+        SchemaError
+            If a key is missing or unknown, or a value is invalid.
+        """
         if not isinstance(written, dict):
             raise SchemaError("a schema must be a table with 'classes' and 'features'.")
         needed = {"classes", "features"}
-        _only_keys("the schema", written, {*needed, "unconfirmed", "csv"}, needed=needed)
+        _check_schema_keys("the schema", written, {*needed, "unconfirmed", "csv"}, needed=needed)
         features = written["features"]
         if not isinstance(features, dict):
             raise SchemaError("'features' must be a table of columns.")
@@ -329,29 +357,40 @@ class Schema:
         return cls(
             {name: _feature_from_dict(name, entry) for name, entry in features.items()},
             tuple(written["classes"]),
-            classes_confirmed=not marks_of(written.get("unconfirmed", ()), ("classes",)),
+            classes_confirmed=not check_unconfirmed_names(
+                written.get("unconfirmed", ()), ("classes",)
+            ),
             csv=CsvDialect.from_dict(written["csv"]) if "csv" in written else None,
         )
 
     def to_toml(self, path: str | Path) -> None:
         """Write the schema as a TOML file that a person can read and edit.
 
-        One that would be too large for :meth:`from_toml` is a :class:`SchemaError`.
+        Raises
+        ------
+        SchemaError
+            If the file would be too large for :meth:`from_toml`.
         """
         write_toml(path, self.to_dict())
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Schema:
-        """Read a TOML file; every mistake in it is a :class:`SchemaError` that names the file."""
+        """Read a schema from a TOML file.
+
+        Raises
+        ------
+        SchemaError
+            If the file is not a valid schema. The message starts with the name of the file.
+        """
         return read_toml(path, cls.from_dict)
 
     @classmethod
     def infer(cls, X: Any, y: Any) -> Schema:
-        """Read a schema from the records themselves. **This leaks**, and warns that it does.
+        """Read a schema from the records themselves. **This leaks**, and issues a warning.
 
-        Ranges are the smallest and largest finite values, categories and classes the values that
-        occur. All of it is marked unconfirmed: a model trained with such a schema has no finite
-        epsilon. Use it to draft a schema that a person then checks against public knowledge.
+        Ranges are the smallest and largest finite values. Categories and classes are the values
+        that occur. Everything is marked as unconfirmed, so a model trained with this schema has no
+        finite epsilon. Use it to draft a schema that a person then checks against public knowledge.
 
         Warns
         -----
@@ -362,36 +401,37 @@ class Schema:
 
         return infer_schema(X, y)
 
-    # --- for the owner's eyes -----------------------------------------------------------------
+    # --- not private: for the owner of the records --------------------------------------------
 
     def check(self, X: Any, y: Any = None) -> SchemaCheck:
-        """Look for what in the records does not fit this schema. **This leaks.**
+        """Find the values in the records that do not fit this schema. **This leaks.**
 
-        Training takes what does not fit without a word, because an error would tell of a record:
-        a number is clipped to its range, an unknown category counts as the first one, a record
-        with an unknown label is left out. Here all of it is counted, with examples of values, and
-        with the columns that ``fit`` would refuse. It is about single records: look, keep it to
-        yourself, and do not narrow the schema to what you see. ``fit`` never calls it.
+        Training never reports such values, because an error would reveal something about a record:
+        a number is clipped to its range, an unknown category counts as the first one, and a record
+        with an unknown label is left out. This method counts them, shows examples of values, and
+        lists the columns that ``fit`` would refuse. The result is about single records: keep it to
+        yourself, and do not narrow the schema to what you see. ``fit`` never calls this method.
 
         Parameters
         ----------
         X : frame
-            Records in memory, of any kind that ``fit`` takes. For files there is the command
+            Records in memory, in any container that ``fit`` accepts. For files, use the command
             ``privatree schema check``.
         y : labels, optional
-            One label per record. Without them only the columns are checked.
+            One label per record. By default only the features are checked.
 
         Returns
         -------
         SchemaCheck
-            True if every value fits. Print it.
+            The misfits. It is True if every value fits; print it to read them.
 
         Raises
         ------
         SchemaError
-            If X has no column of the schema or, without names of columns, not as many.
+            If no column of X is in the schema, or if X has no column names and the number of its
+            columns differs from the schema.
         TypeError, ValueError
-            If X is not a frame, y not one column, or they have not equally many rows.
+            If X is not a frame, y is not one column, or X and y have different lengths.
 
         Examples
         --------
@@ -410,23 +450,25 @@ class Schema:
         return check_frame_against_schema(X, y, self)
 
 
-# --- written form --------------------------------------------------------------------------------
+# --- dictionary and TOML -------------------------------------------------------------------------
 
 
-def _only_keys(where: str, table: dict[Any, Any], allowed: set[str], needed: set[str]) -> None:
+def _check_schema_keys(
+    where: str, table: dict[Any, Any], allowed: set[str], needed: set[str]
+) -> None:
     if unknown := sorted(str(key) for key in table.keys() - allowed):
         raise SchemaError(f"{where}: unknown key {unknown[0]!r}; known are {sorted(allowed)}.")
     if absent := sorted(needed - table.keys()):
-        raise SchemaError(f"{where}: key {absent[0]!r} is needed.")
+        raise SchemaError(f"{where}: the key {absent[0]!r} is missing. Add it.")
 
 
-def _some(entries: Sequence[str]) -> str:
+def _first_entries_for_repr(entries: Sequence[str]) -> str:
     more = len(entries) - _MAX_IN_REPR
     return ", ".join([*entries[:_MAX_IN_REPR], *([f"… {more} more"] if more > 0 else [])])
 
 
-def _marks_read(feature: Feature) -> tuple[str, ...]:
-    return _READ_OF_NUMERIC if isinstance(feature, Numeric) else _READ_OF_CATEGORICAL
+def _entries_read_from_records(feature: Feature) -> tuple[str, ...]:
+    return _INFERRED_NUMERIC_KEYS if isinstance(feature, Numeric) else _INFERRED_CATEGORICAL_KEYS
 
 
 def _feature_to_dict(feature: Feature) -> dict[str, Any]:
@@ -449,19 +491,17 @@ def _feature_to_dict(feature: Feature) -> dict[str, Any]:
 def _feature_from_dict(name: str, entry: Any) -> Feature:
     where = f"feature {name!r}"
     if not isinstance(entry, dict) or entry.get("kind") not in ("numeric", "categorical"):
-        raise SchemaError(f'{where}: needs kind = "numeric" or kind = "categorical".')
+        raise SchemaError(f'{where}: must have kind = "numeric" or kind = "categorical".')
     arguments = {key: value for key, value in entry.items() if key != "kind"}
     for key in ("categories", "cuts"):
-        if isinstance(arguments.get(key), Mapping):  # whose keys would pass for a list
+        if isinstance(arguments.get(key), Mapping):  # iterating over a table gives its keys
             raise SchemaError(f"{where}: {key} must be a list, not a table.")
+    is_numeric = entry["kind"] == "numeric"
+    known = {*(_NUMERIC_KEYS if is_numeric else _CATEGORICAL_KEYS), "unconfirmed"} - {"kind"}
+    needed = {"low", "high"} if is_numeric else {"categories"}
     try:
-        if entry["kind"] == "numeric":
-            known = {*_OF_NUMERIC, "unconfirmed"} - {"kind"}
-            _only_keys(where, arguments, known, needed={"low", "high"})
-            return Numeric(**arguments)
-        known = {*_OF_CATEGORICAL, "unconfirmed"} - {"kind"}
-        _only_keys(where, arguments, known, needed={"categories"})
-        return Categorical(**arguments)
+        _check_schema_keys(where, arguments, known, needed)
+        return Numeric(**arguments) if is_numeric else Categorical(**arguments)
     except SchemaError as error:
         message = str(error)
         raise SchemaError(message if message.startswith(where) else f"{where}: {message}") from None

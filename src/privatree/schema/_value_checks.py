@@ -1,4 +1,7 @@
-"""What may stand in a schema: finite numbers, text and labels, each checked and made plain."""
+"""Checks of the values in a schema: finite numbers, text, labels and names of unconfirmed entries.
+
+Each check returns the value as a plain Python object; numpy scalars are converted.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +13,14 @@ from typing import Any, TypeAlias
 from privatree.errors import SchemaError
 
 Label: TypeAlias = str | bool | int | float
-"""A category or class label: what TOML and JSON can both write down."""
+"""A category or class label: a value that both TOML and JSON can store."""
 
 _MAX_SHOWN_LENGTH = 80
 _MAX_LABEL = 10**4000
-"""Python neither prints nor reads much larger ones."""
+"""Largest whole number as a label: Python refuses to print or parse numbers with more digits."""
 
 
-def is_whole(value: float) -> bool:
-    """Tell whether a number is one that an integer feature can have."""
-    return float(value).is_integer()
-
-
-def _plain(value: Any) -> Any:
-    """A numpy scalar as the Python value it stands for."""
+def _numpy_scalar_to_python(value: Any) -> Any:
     item = getattr(value, "item", None)
     return item() if callable(item) and getattr(value, "shape", None) == () else value
 
@@ -31,32 +28,38 @@ def _plain(value: Any) -> Any:
 def _is_finite(value: Any) -> bool:
     try:
         return math.isfinite(value)
-    except OverflowError:  # beyond the floats
+    except OverflowError:  # a whole number beyond the range of floats
         return False
 
 
-def shown(value: Any) -> str:
-    """A wrong value for a message, cut if it is long."""
+def shorten_repr(value: Any) -> str:
+    """Return the repr of a wrong value for an error message, cut if it is long."""
     try:
         text = repr(value)
-    except ValueError:  # of more digits than Python prints
+    except ValueError:  # a number with more digits than Python prints
         return "a number of thousands of digits"
     return text if len(text) <= _MAX_SHOWN_LENGTH else f"{text[: _MAX_SHOWN_LENGTH - 1]}…"
 
 
-def finite_number(name: str, value: Any) -> float:
-    """A finite number as Python's own; anything else is a :class:`SchemaError`."""
-    value = _plain(value)
+def check_finite_number(name: str, value: Any) -> float:
+    """Return a finite number as a Python int or float."""
+    value = _numpy_scalar_to_python(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise SchemaError(f"{name} must be a number, got {shown(value)}.")
+        raise SchemaError(f"{name} must be a number, got {shorten_repr(value)}.")
     if not _is_finite(value):
-        raise SchemaError(f"{name} must be a finite number, got {shown(value)}.")
+        raise SchemaError(f"{name} must be a finite number, got {shorten_repr(value)}.")
     return int(value) if isinstance(value, int) else float(value)
 
 
-def text_of(name: str, value: str) -> str:
-    """Text as Python's own, that can be written to a file."""
-    text = str.__str__(value)  # not str(): an enumeration prints its name there
+def check_bool(name: str, value: Any) -> None:
+    """Check that a value is True or False."""
+    if not isinstance(value, bool):
+        raise SchemaError(f"{name} must be True or False, got {shorten_repr(value)}.")
+
+
+def check_unicode_text(name: str, value: str) -> str:
+    """Return text as a Python str that can be written to a UTF-8 file."""
+    text = str.__str__(value)  # not str(): for a member of an enumeration it gives the member name
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -64,11 +67,11 @@ def text_of(name: str, value: str) -> str:
     return text
 
 
-def label_of(name: str, value: Any) -> Label:
-    """A category or class as Python's own."""
-    value = _plain(value)
+def check_label(name: str, value: Any) -> Label:
+    """Return a category or class as a plain Python value."""
+    value = _numpy_scalar_to_python(value)
     if isinstance(value, str):
-        return text_of(name, value)
+        return check_unicode_text(name, value)
     if isinstance(value, bool):
         return value
     if isinstance(value, int):
@@ -77,20 +80,24 @@ def label_of(name: str, value: Any) -> Label:
         return int(value)
     if isinstance(value, numbers.Real) and _is_finite(value):
         return float(value)
-    raise SchemaError(f"{name} must be strings, whole or finite numbers, or booleans.")
+    raise SchemaError(f"{name} must be strings, finite numbers or booleans.")
 
 
-def labels_of(name: str, values: Any, at_least: int) -> tuple[Label, ...]:
-    """Distinct categories or classes, all of one kind."""
+def check_labels(name: str, values: Any, at_least: int) -> tuple[Label, ...]:
+    """Return distinct categories or classes: all strings, all numbers or all booleans."""
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
-        raise SchemaError(f"{name} must be a list, got {shown(values)}.")
-    labels = tuple(label_of(name, value) for value in values)
+        raise SchemaError(f"{name} must be a list, got {shorten_repr(values)}.")
+    labels = tuple(check_label(name, value) for value in values)
     if len(labels) < at_least:
-        raise SchemaError(f"{name} must list at least {at_least}, got {len(labels)}.")
-    kinds = {"string" if isinstance(v, str) else "bool" if isinstance(v, bool) else "number"
+        entries = "entry" if at_least == 1 else "entries"
+        raise SchemaError(f"{name} must have at least {at_least} {entries}, got {len(labels)}.")
+    kinds = {"strings" if isinstance(v, str) else "booleans" if isinstance(v, bool) else "numbers"
              for v in labels}  # fmt: skip
     if len(kinds) > 1:
-        raise SchemaError(f"{name} must be all of one kind, got {' and '.join(sorted(kinds))}.")
+        raise SchemaError(
+            f"{name} must be all strings, all numbers or all booleans, "
+            f"got {' and '.join(sorted(kinds))}."
+        )
     seen: set[Label] = set()
     for label in labels:
         if label in seen:
@@ -99,15 +106,15 @@ def labels_of(name: str, values: Any, at_least: int) -> tuple[Label, ...]:
     return labels
 
 
-def marks_of(values: Any, known: tuple[str, ...]) -> tuple[str, ...]:
-    """The names of unconfirmed entries, in the order of `known`; any other name is refused."""
+def check_unconfirmed_names(values: Any, known: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of unconfirmed entries in the order of `known`; refuse other names."""
     if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
-        raise SchemaError(f"unconfirmed must be a list of names, got {shown(values)}.")
+        raise SchemaError(f"unconfirmed must be a list of names, got {shorten_repr(values)}.")
     marks = list(values)
     for mark in marks:
         if not isinstance(mark, str) or mark not in known:
             raise SchemaError(
-                f"unconfirmed must list some of {', '.join(known)}, got {shown(mark)}. Delete the "
-                "line once every value is checked."
+                f"unconfirmed must list names among {', '.join(known)}, got {shorten_repr(mark)}. "
+                "Delete the line 'unconfirmed' after you have checked every value."
             )
     return tuple(name for name in known if name in marks)

@@ -88,7 +88,7 @@ def call_with_redacted_errors(function: Callable[[], _Result]) -> _Result:
 
 
 def _unreadable() -> SourceError:
-    return SourceError("data cannot be read to its end. Read it yourself to see why.")
+    return SourceError("data could not be read. Read all of it yourself to see the error.")
 
 
 @dataclass(frozen=True)

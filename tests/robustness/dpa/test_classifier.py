@@ -544,7 +544,7 @@ def test_missing_values_are_the_base_s_affair() -> None:
         ({"schema": {"a": 1}}, r"schema must be a privatree\.Schema or None, got dict"),
         ({"schema": SCHEMA, "classes": ["no", "yes"]}, "classes must be None with a schema"),
         ({"classes": "ab"}, "classes must be a list"),
-        ({"classes": [1]}, "classes must list at least 2"),
+        ({"classes": [1]}, "classes must have at least 2"),
     ],
 )
 def test_parameters_are_refused(parameters: dict[str, Any], message: str) -> None:
