@@ -408,7 +408,7 @@ def test_mistakes_in_toml_name_the_file(tmp_path, text, message):
     [
         (NUMERIC + f"low = {'9' * 5000}\nhigh = 1", "a number must not have thousands of digits"),
         (NUMERIC + f"low = 0x{'f' * 5000}\nhigh = 1", "got a number of thousands of digits"),
-        (NUMERIC + f"low = {'[' * 5000}{']' * 5000}\nhigh = 1", "nested so deeply"),
+        (NUMERIC + f"low = {'[' * 5000}{']' * 5000}\nhigh = 1", "without deep nesting"),
         (NUMERIC + "low = 0\nhigh = 1\n" + ".".join("a" * 30_000) + " = 1", "at most 8 parts"),
         (NUMERIC + f"low = '{'x' * 5000}'\nhigh = 1", "low must be a number, got 'xxx.*…"),
         (NUMERIC + f"{'x' * 5000} = 1", "unknown key 'xxx.*…$"),

@@ -1,4 +1,4 @@
-"""Files that are there in full or not at all, also if the program is killed while it writes."""
+"""Files that are written completely or not at all, even if the program is killed."""
 
 from __future__ import annotations
 
@@ -12,33 +12,17 @@ from pathlib import Path
 from typing import BinaryIO
 
 _STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
-"""Names of what is open already, which may be a file that others write to as well."""
+"""Streams that are open already; they may be files that other programs write to as well."""
 _OPENED = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
 
 
 def replace_file(
     path: str | os.PathLike[str], content: str | bytes, *, private: bool = False
 ) -> Path:
-    """Write a file beside its place, then move it there.
+    """Write a temporary file in the same folder, then move it to `path`.
 
-    Parameters
-    ----------
-    path : path
-        The file to write; one that is there is replaced. Its folder must exist.
-    content : str or bytes
-        Text is written as UTF-8, its lines as they are.
-    private : bool, default=False
-        Whether a new file may be read by its owner only. One that is replaced keeps its mode.
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written, with the name of the file; what was there before still is.
+    Text is encoded as UTF-8. With `private`, only the owner may read a new file; a file that is
+    replaced keeps its mode. If writing fails, the old file is unchanged; the OSError names `path`.
     """
     encoded = content.encode() if isinstance(content, str) else content
     with replace_file_in_pieces(path, private=private) as file:
@@ -50,20 +34,20 @@ def replace_file(
 def replace_file_in_pieces(
     path: str | os.PathLike[str], *, private: bool = False
 ) -> Iterator[BinaryIO]:
-    """The same for content that comes in pieces: the file is moved once all of it was written.
+    """Like `replace_file`, for content in pieces: the file is moved when the context ends.
 
-    An OSError while it is written is taken for one about the file.
+    An OSError inside of the context is reported as an error about `path`.
     """
     try:
-        if (stream := _stream(path)) is not None:  # what was written there before stays
+        if (stream := _stream_number(path)) is not None:  # what was written there before stays
             with os.fdopen(os.dup(stream), "wb") as file:
                 yield file
         elif Path(path).exists() and not Path(path).is_file():
             with open(path, "wb") as file:  # a device or a pipe: there is nothing to keep
                 yield file
-        else:
-            with _unfinished(Path(os.path.realpath(path)), private) as file:
-                yield file  # a link goes on leading there
+        else:  # a symbolic link stays: the file that it points to is replaced
+            with _temporary_file(Path(os.path.realpath(path)), private) as file:
+                yield file
     except OSError as error:
         if error.errno is None:
             raise
@@ -71,8 +55,8 @@ def replace_file_in_pieces(
 
 
 @contextmanager
-def _unfinished(place: Path, private: bool) -> Iterator[BinaryIO]:
-    """A file beside its place, moved there if all goes well."""
+def _temporary_file(place: Path, private: bool) -> Iterator[BinaryIO]:
+    """Open a file in the folder of `place`, and move it to `place` if no error occurs."""
     kept = stat.S_IMODE(place.stat().st_mode) if place.exists() else None
     mode = 0o600 if private or kept is not None else 0o666
     unfinished = place.parent / f".{secrets.token_hex(8)}.tmp"
@@ -82,7 +66,7 @@ def _unfinished(place: Path, private: bool) -> Iterator[BinaryIO]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        if kept is not None:  # nobody may read it who could not before
+        if kept is not None:  # nobody may read the new file who could not read the old one
             os.chmod(unfinished, kept)
         os.replace(unfinished, place)
     except BaseException:
@@ -90,8 +74,8 @@ def _unfinished(place: Path, private: bool) -> Iterator[BinaryIO]:
         raise
 
 
-def _stream(path: str | os.PathLike[str]) -> int | None:
-    """The number of the stream that a path stands for, if it does."""
+def _stream_number(path: str | os.PathLike[str]) -> int | None:
+    """Return the file descriptor that a path such as /dev/stdout stands for, or None."""
     name = os.fspath(path)
     found = _OPENED.fullmatch(name)
     return int(found[1]) if found else _STREAMS.get(name)

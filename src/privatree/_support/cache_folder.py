@@ -1,4 +1,4 @@
-"""Where this user keeps what can be had again: fetched datasets, compiled functions."""
+"""The user's folder for files that can be made again: downloaded datasets, compiled functions."""
 
 from __future__ import annotations
 
@@ -7,18 +7,11 @@ from pathlib import Path
 
 
 def cache_folder() -> Path:
-    """Return the user's cache folder for this package, whether it is there or not.
+    """Return the user's cache folder for this package, which may not exist yet.
 
-    Returns
-    -------
-    Path
-        What ``PRIVATREE_CACHE`` names, else ``privatree`` in the user's cache folder:
-        ``XDG_CACHE_HOME``, on Windows ``LOCALAPPDATA``, else ``~/.cache``.
-
-    Raises
-    ------
-    RuntimeError
-        If the user has no home and none of these is set.
+    It is ``PRIVATREE_CACHE`` if this variable is set, else the folder ``privatree`` in
+    ``XDG_CACHE_HOME``, ``LOCALAPPDATA`` (Windows) or ``~/.cache``. A RuntimeError is raised if none
+    of the variables is set and the user has no home folder.
     """
     if chosen := os.environ.get("PRIVATREE_CACHE"):
         return Path(chosen).expanduser()

@@ -1,4 +1,4 @@
-"""Texts of strangers, made fit for a screen: a name must not move the cursor or hide a line."""
+"""Escapes for untrusted text, so that a name can neither move the cursor nor hide a line."""
 
 from __future__ import annotations
 
@@ -6,14 +6,9 @@ from collections.abc import Callable
 
 
 def escape_text(text: str, keep: str = "") -> str:
-    """Write out control and direction characters and other signs that nobody sees.
+    """Replace invisible characters, such as control and direction marks, by Python escapes.
 
-    Parameters
-    ----------
-    text : str
-        From a file, or a name.
-    keep : str, optional
-        Characters to leave as they are.
+    Characters in `keep` are left as they are.
     """
     if text.isprintable():
         return text
@@ -21,34 +16,31 @@ def escape_text(text: str, keep: str = "") -> str:
 
 
 def escape_to_one_line(text: str) -> str:
-    """The same on one line: runs of blanks and line breaks become one blank."""
+    """Escape text, and replace each run of blanks and line breaks by one blank."""
     return escape_text(" ".join(text.split()))
 
 
 def escape_json(text: str) -> str:
-    """JSON that means the same, with what nobody sees written as JSON writes it.
+    """Replace invisible characters in JSON by JSON escapes. The meaning stays the same.
 
-    Parameters
-    ----------
-    text : str
-        JSON. Such signs stand in its strings only, but for line breaks.
+    Line breaks are kept. All other invisible characters are inside of JSON strings.
     """
-    return _escaped(text, _units)
+    return _escape_invisible(text, _json_escape)
 
 
 def escape_toml(text: str) -> str:
-    """The same for TOML, whose escapes are of whole characters."""
-    return _escaped(text, _character)
+    """Replace invisible characters in TOML by TOML escapes. The meaning stays the same."""
+    return _escape_invisible(text, _toml_escape)
 
 
-def _escaped(text: str, written: Callable[[str], str]) -> str:
-    return "".join(c if c.isprintable() or c == "\n" else written(c) for c in text)
+def _escape_invisible(text: str, escape: Callable[[str], str]) -> str:
+    return "".join(c if c.isprintable() or c == "\n" else escape(c) for c in text)
 
 
-def _units(char: str) -> str:
+def _json_escape(char: str) -> str:
     code = char.encode("utf-16-be", "surrogatepass").hex()
     return "".join(f"\\u{code[start : start + 4]}" for start in range(0, len(code), 4))
 
 
-def _character(char: str) -> str:
+def _toml_escape(char: str) -> str:
     return f"\\u{ord(char):04x}" if ord(char) < 2**16 else f"\\U{ord(char):08x}"

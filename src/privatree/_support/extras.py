@@ -1,4 +1,4 @@
-"""What the extras of the package bring, named where it is missing."""
+"""The error for an optional dependency that is not installed."""
 
 from __future__ import annotations
 
@@ -6,15 +6,7 @@ from privatree.errors import ParameterError
 
 
 def missing_extra(need: str, extra: str) -> ParameterError:
-    """The error that says how to install it.
-
-    Parameters
-    ----------
-    need : str
-        What needs which library: "plots need matplotlib".
-    extra : str
-        The extra that brings it.
-    """
+    """Return an error with the command that installs an extra; `need`: "plots need matplotlib"."""
     return ParameterError(
         f"{need}, which is not installed. Install it: pip install 'privatree[{extra}]'"
     )

@@ -1,8 +1,8 @@
-"""JSON files of strangers: read strictly, and at a cost that a file of that size should have.
+"""Strict reading of untrusted JSON files, with limits on time and memory.
 
-Python reads more than JSON has (NaN, a key twice, whole numbers beyond the floats), and a list of
-empty lists takes 20 times the memory of its text. So what a file may ask for is bounded before it
-is understood.
+Python accepts more than JSON allows (NaN, repeated keys, whole numbers beyond the floats), and a
+list of empty lists takes 20 times the memory of its text. So size and number of values are checked
+before a file is parsed.
 """
 
 from __future__ import annotations
@@ -20,59 +20,41 @@ Loaded = TypeVar("Loaded")
 
 MAX_BYTES = 32 * 2**20
 MAX_VALUES = 1_250_000
-"""In a file: what a full tree of 16 levels takes, and its spends."""
+"""Most values in a file: enough for a full tree of 16 levels and its spends."""
 MAX_NAMES = 100_000
-"""In a file: keys that are not those of the format, such as names of features."""
+"""Most keys in a file that are not keys of the format, such as names of features."""
 
 _ALWAYS_SMALL = 2**22
-"""Bytes of a file that takes no more than 200 MB whatever it holds."""
+"""A file with at most so many bytes takes at most 200 MB of memory, whatever its content is."""
 _MAX_MESSAGE = 300
+"""Most characters of an error message."""
 _FORMAT_NAMES = (
     *("feature", "threshold", "categories", "left", "right", "label", "probability"),
     *("mechanism", "epsilon", "delta", "times", "purpose", "node"),
 )
-"""The keys that a large file repeats: those of nodes and of spends."""
+"""Keys of the format that a large file repeats: those of nodes and of spends."""
 
 
 def read_json(
     path: str | os.PathLike[str], what: str, understand: Callable[[Any], Loaded]
 ) -> Loaded:
-    """Read a file; every mistake in it is a :class:`ModelFormatError` of one line.
+    """Parse a JSON file and convert its dictionaries and lists by `understand`.
 
-    Parameters
-    ----------
-    path : path
-        The file; messages start with it.
-    what : str
-        What the file must be, for messages: "a model file".
-    understand : callable
-        From plain dictionaries and lists to what they mean, or a :class:`ModelFormatError`.
-
-    Returns
-    -------
-    object
-        What `understand` returns.
+    `what` describes the file in messages: "a model file". Every mistake in the file, also one that
+    `understand` finds, is a :class:`ModelFormatError` of one line that starts with `path`.
     """
     try:
-        return understand(_parsed(path, what))
+        return understand(_parse_json(path, what))
     except RecursionError:
-        message = f"{what} must be JSON that is not nested so deeply."
+        message = f"{what} must be JSON without deep nesting."
     except ModelFormatError as error:
         message = str(error)
     raise ModelFormatError(f"{path}: {shorten_message(message)}")
 
 
 def check_json_size(encoded: bytes, what: str) -> None:
-    """Refuse a file that would take much more memory than any that is written here.
-
-    Parameters
-    ----------
-    encoded : bytes
-        What the file holds.
-    what : str
-        What it must be, for the message.
-    """
-    # Where one character is beyond the first 65,536, Python takes four bytes for each.
+    """Refuse the content of a file that would take much more memory than any file of privatree."""
+    # If one character is beyond the first 65,536, Python stores every character in four bytes.
     is_wide = any(first in encoded for first in b"\xf0\xf1\xf2\xf3\xf4")
     most = MAX_BYTES // 2 if is_wide else MAX_BYTES
     if len(encoded) > most:
@@ -87,55 +69,51 @@ def check_json_size(encoded: bytes, what: str) -> None:
 
 
 def shorten_message(message: str) -> str:
-    """A message without line breaks, cut where it is too long to read."""
+    """Return a message without line breaks, cut if it is very long."""
     line = " ".join(message.split())
     return line if len(line) <= _MAX_MESSAGE else f"{line[: _MAX_MESSAGE - 1]}…"
 
 
-def _parsed(path: str | os.PathLike[str], what: str) -> Any:
-    """Dictionaries and lists. The bytes are let go of before the text is turned into them.
-
-    Meanwhile nothing is searched for garbage, of which there is none: with a million new lists that
-    would take most of the time.
-    """
+def _parse_json(path: str | os.PathLike[str], what: str) -> Any:
+    """Parse a file. The garbage collector is off: with a million new lists it takes most time."""
     was_collecting = gc.isenabled()
     gc.disable()
     try:
         return json.loads(
-            _text(path, what),
-            object_pairs_hook=_distinct,
-            parse_float=_finite,
-            parse_constant=_finite,
+            _read_text(path, what),  # in a function, so that the bytes are freed before parsing
+            object_pairs_hook=_refuse_repeated_keys,
+            parse_float=_parse_finite_float,
+            parse_constant=_parse_finite_float,
         )
     except json.JSONDecodeError as error:
         raise ModelFormatError(f"{what} must be JSON: {error}.") from None
     except ModelFormatError:
         raise
-    except ValueError:  # more digits than Python turns into an int
+    except ValueError:  # more digits than Python converts to an int
         raise ModelFormatError("a number must not have thousands of digits.") from None
     finally:
         if was_collecting:
             gc.enable()
 
 
-def _text(path: str | os.PathLike[str], what: str) -> str:
+def _read_text(path: str | os.PathLike[str], what: str) -> str:
     with open(path, "rb") as file:
         encoded = file.read(MAX_BYTES + 1)
     check_json_size(encoded, what)
     try:
-        return encoded.decode("utf-8-sig")  # some editors begin a file with that mark
+        return encoded.decode("utf-8-sig")  # some editors write a byte order mark
     except UnicodeDecodeError:
         raise ModelFormatError(f"{what} must be UTF-8 text. Save it as UTF-8.") from None
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     table = dict(pairs)
     if len(table) < len(pairs):
         raise ModelFormatError("an object must not have the same key twice.")
     return table
 
 
-def _finite(literal: str) -> float:
+def _parse_finite_float(literal: str) -> float:
     number = float(literal)
     if not math.isfinite(number):
         raise ModelFormatError("numbers must be finite.")

@@ -12,20 +12,17 @@ from typing import Any
 
 
 def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package, from its stub.
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` for a package, from its stub.
 
-    Parameters
-    ----------
-    package : str
-        Its ``__init__.pyi`` imports each name from where it is defined. If it has no ``__all__``,
-        all its names are public.
+    The stub ``__init__.pyi`` imports each name from the module that defines it. If the stub has no
+    ``__all__``, all of its names are public.
 
     Examples
     --------
-    >>> get_name, _, public = lazy_names("privatree.sources")
+    >>> load_attribute, _, public = lazy_names("privatree.sources")
     >>> public
     ['ArrowSource', 'CsvSource', 'ParquetSource', 'SparkSource']
-    >>> get_name("CsvSource").__module__
+    >>> load_attribute("CsvSource").__module__
     'privatree.sources._csv_source'
     """
     stub = pkgutil.get_data(package, "__init__.pyi")
@@ -39,11 +36,12 @@ def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
             public = ast.literal_eval(line.value)
     names = sorted(homes if public is None else public)
 
-    def get_name(name: str) -> Any:
+    def load_attribute(name: str) -> Any:
+        """Import the module that defines a name of the package, and return the object."""
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         if homes[name] == package:
             return import_module(f"{package}.{name}")
         return getattr(import_module(str(homes[name])), name)
 
-    return get_name, lambda: names, names
+    return load_attribute, lambda: names, names

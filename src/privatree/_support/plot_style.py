@@ -1,7 +1,4 @@
-"""What all plots share: colours, and axes to draw on.
-
-matplotlib is an extra: it is loaded when something is drawn.
-"""
+"""Colours and axes that all plots share. matplotlib is optional, so it is imported when needed."""
 
 from __future__ import annotations
 
@@ -13,27 +10,17 @@ from privatree.errors import ParameterError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Of [Okabe08]: colour-blind readers can tell them apart.
+# From [Okabe08]: colour-blind readers can tell these colours apart.
 BLUE, ORANGE, GREEN, PINK = "#0072B2", "#E69F00", "#009E73", "#CC79A7"
 SKY, VERMILION, YELLOW, GREY = "#56B4E9", "#D55E00", "#F0E442", "#8A8A8A"
 CLASS_COLOURS = (BLUE, ORANGE, GREEN, PINK, SKY, VERMILION, YELLOW, GREY)
-"""Of the classes in the order of the schema; where there are more, they come again."""
+"""Colours of the classes, in the order of the schema. With more than 8 classes they repeat."""
 
 
 def new_axes(width: float, height: float, *, whole: bool = False) -> Axes:
-    """Axes on a new figure of pyplot, which shows it and closes it.
+    """Return axes on a new pyplot figure, whose width and height are in inches.
 
-    Parameters
-    ----------
-    width, height : float
-        Of the figure, in inches.
-    whole : bool
-        Whether the axes fill the figure, without room for labels around them.
-
-    Raises
-    ------
-    ParameterError
-        If matplotlib is not installed.
+    With `whole`, the axes fill the figure and leave no space for tick labels.
     """
     try:
         from matplotlib import pyplot
@@ -44,19 +31,11 @@ def new_axes(width: float, height: float, *, whole: bool = False) -> Axes:
 
 
 def missing_matplotlib(what: str) -> ParameterError:
-    """The error that names the extra."""
+    """Return the error that says how to install matplotlib; `what` is "plots" or similar."""
     return missing_extra(f"{what} need matplotlib", "plot")
 
 
 def tint(colour: str, strength: float) -> str:
-    """A colour mixed with white.
-
-    Parameters
-    ----------
-    colour : str
-        Like ``#0072B2``.
-    strength : float
-        From 0, white, to 1, the colour itself.
-    """
+    """Mix a colour such as ``#0072B2`` with white: strength 0 is white, 1 the colour itself."""
     parts = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
     return "#" + "".join(f"{round(255 - strength * (255 - part)):02X}" for part in parts)

@@ -1,4 +1,4 @@
-"""Progress on stderr: bars, and a spinner where nothing can be counted."""
+"""Progress bars and spinners on stderr, drawn by rich, which is optional."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from privatree.errors import ParameterError
 
 
 def rich_progress(*columns: str, shown: bool | None = None, **options: Any) -> Any:
-    """A display of rich, which is not started yet.
+    """Return a `rich.progress.Progress` that is not started yet; None if rich is not installed.
 
     Parameters
     ----------
@@ -19,19 +19,10 @@ def rich_progress(*columns: str, shown: bool | None = None, **options: Any) -> A
         "spinner", "bar", "count", "share", "elapsed", "remaining", or a text with fields of the
         task.
     shown : bool or None
-        Whether it is seen; None: if stderr is a terminal.
+        Whether to show the progress; None shows it if stderr is a terminal. With True, a missing
+        rich is a ParameterError.
     **options
-        As in :class:`rich.progress.Progress`.
-
-    Returns
-    -------
-    rich.progress.Progress or None
-        None if rich is not installed, and nothing must be shown.
-
-    Raises
-    ------
-    ParameterError
-        If something must be shown, and rich is not installed.
+        Options of :class:`rich.progress.Progress`.
     """
     try:
         from rich import progress
@@ -64,26 +55,10 @@ def rich_progress(*columns: str, shown: bool | None = None, **options: Any) -> A
 def progress_bar(
     total: int, shown: bool | None, description: str
 ) -> Iterator[Callable[[int], None]]:
-    """Show how much is done and how long the rest will take.
+    """Show a bar with the remaining time; yield a function that takes how much more is done.
 
-    Parameters
-    ----------
-    total : int
-        How much there is to do.
-    shown : bool or None
-        Whether there is a bar; None: if stderr is a terminal and rich is installed.
-    description : str
-        What is counted.
-
-    Yields
-    ------
-    callable
-        Takes how much more is done.
-
-    Raises
-    ------
-    ParameterError
-        If there must be a bar, and rich is not installed.
+    `shown` is the parameter ``progress`` of the caller. None shows a bar if stderr is a terminal
+    and rich is installed; True raises a ParameterError if rich is not installed.
     """
     if shown is not None and not isinstance(shown, bool):
         raise ParameterError(f"progress must be True, False or None, got {shown!r}.", "progress")

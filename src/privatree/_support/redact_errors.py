@@ -1,4 +1,4 @@
-"""Errors of other libraries while records are read: their text can show a record."""
+"""Replacement of other libraries' errors, whose text can show a record, by errors of privatree."""
 
 from __future__ import annotations
 
@@ -14,32 +14,26 @@ _Item = TypeVar("_Item")
 def redact_errors(
     items: Iterator[_Item], caught: tuple[type[Exception], ...], error: Callable[[], PrivatreeError]
 ) -> Iterator[_Item]:
-    """Pass on what an iterator gives; what it raises becomes an error of ours.
+    """Yield the items of an iterator; raise `error()` in place of an exception in `caught`.
 
-    Parameters
-    ----------
-    items : iterator
-        It gives no None.
-    caught : tuple of type
-        Which errors. Those of ours and a lack of memory are passed on in any case.
-    error : callable
-        Makes the error to raise instead. The one caught is not even kept as its context.
+    The original exception is not even kept as the context. Errors of privatree and MemoryError are
+    passed on. The iterator must not yield None.
     """
-    with closing(_generator(items)) as rest:
-        while (item := _next(rest, caught, error)) is not None:
+    with closing(_closable(items)) as rest:
+        while (item := _next_item(rest, caught, error)) is not None:
             yield item
 
 
-def _next(rest: Any, caught: tuple[type[Exception], ...], error: Any) -> Any:
+def _next_item(rest: Any, caught: tuple[type[Exception], ...], error: Any) -> Any:
     try:
         return next(rest, None)
     except (PrivatreeError, MemoryError):
         raise
     except caught:
         pass
-    raise error()
+    raise error()  # outside of the except block, so that it has no context
 
 
-def _generator(items: Iterator[_Item]) -> Any:
-    """So that what is being read is closed even if it is not read to its end."""
+def _closable(items: Iterator[_Item]) -> Any:
+    """Wrap an iterator, so that its resources are closed even if it is not read to the end."""
     yield from items

@@ -1,6 +1,6 @@
-"""TOML files of strangers: read at a cost that a file of that size should have; and written.
+"""Reading of untrusted TOML files, with limits on time and memory, and writing with comments.
 
-Python's reader goes as deep as a file says, and needs the square of the length of a dotted key.
+Python's parser has no limit on nesting, and needs quadratic time for a long dotted key.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _WIDTH = 100
 
 MAX_BYTES = 2**20
 MAX_VALUES = 100_000
-"""In lists, and lines: the reader takes some microseconds for each."""
+"""Most commas, and most lines, in a file: the parser takes some microseconds for each."""
 MAX_KEY_PARTS = 8
-"""A schema needs three: features.age.kind."""
+"""Most parts of a dotted key. A schema needs three: features.age.kind."""
 
 _QUOTED_OR_COMMENT = re.compile(
     r'"""(?:[^\\]|\\.)*?(?:"{3,5}|\Z)'
@@ -35,47 +35,31 @@ _QUOTED_OR_COMMENT = re.compile(
     r"|\#[^\n]*",
     re.DOTALL,
 )
-"""Ends where the reader would end it, or stop: after one that does not end nothing is read."""
+"""A string or comment, to the place where the parser ends it or stops with an error."""
 _LONG_KEY = re.compile(rf"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){{{MAX_KEY_PARTS}}}")
-"""Where quoted parts are words; nothing is tried twice, so that the time is that of the length."""
+"""A dotted key that is too long, after quoted parts were replaced by words. The possessive
+quantifiers avoid backtracking, so the time is linear."""
 
 
 def read_toml(path: str | os.PathLike[str], understand: Callable[[Any], Loaded]) -> Loaded:
-    """Read a file; every mistake in it is a :class:`SchemaError` of one line.
+    """Parse a TOML file and convert its dictionaries and lists by `understand`.
 
-    Parameters
-    ----------
-    path : path
-        The file; messages start with it.
-    understand : callable
-        From plain dictionaries and lists to what they mean, or a :class:`SchemaError`.
-
-    Returns
-    -------
-    object
-        What `understand` returns.
+    Every mistake in the file, also one that `understand` finds, is a :class:`SchemaError` of one
+    line that starts with `path`.
     """
     with open(path, "rb") as file:
         encoded = file.read(MAX_BYTES + 1)
     try:
-        return understand(_parsed(encoded))
+        return understand(_parse_toml(encoded))
     except RecursionError:
-        message = "not a TOML file of a schema: it must not be nested so deeply."
+        message = "a schema file must be TOML without deep nesting."
     except SchemaError as error:
         message = str(error)
     raise SchemaError(f"{path}: {shorten_message(message)}")
 
 
 def write_toml(path: str | os.PathLike[str], table: dict[str, Any]) -> None:
-    """Write strings, numbers, truth values, lists of them, and tables of all that.
-
-    Parameters
-    ----------
-    path : path
-        The file.
-    table : dict
-        What to write; keys are strings.
-    """
+    """Write a dictionary of strings, numbers, booleans, lists of these, and dictionaries."""
     try:
         text = toml_text(table)
     except SchemaError as error:
@@ -86,36 +70,26 @@ def write_toml(path: str | os.PathLike[str], table: dict[str, Any]) -> None:
 def toml_text(
     table: dict[str, Any], comments: Mapping[tuple[str, ...], Sequence[str]] | None = None
 ) -> str:
-    """What :func:`write_toml` writes, with comments for whoever edits it.
+    """Return the text of a TOML file, with comments for the person who edits it.
 
-    Parameters
-    ----------
-    table : dict
-        What to write; keys are strings.
-    comments : mapping, optional
-        Lines to stand above a value or a table, by the keys that lead there. Those of ``()`` begin
-        the file. Whatever characters a line has, it stays a comment.
-
-    Returns
-    -------
-    str
-        One that would be too large to read back is a :class:`SchemaError`.
+    `comments` maps a path of keys to the lines above this value or table; the lines of ``()`` begin
+    the file. A text that is too large to be read back is a :class:`SchemaError`.
     """
-    lines = list(_lines(table, (), {} if comments is None else comments))
+    lines = list(_toml_lines(table, (), {} if comments is None else comments))
     text = "\n".join(lines).lstrip("\n") + "\n"
-    _check_size(text.encode("utf-8"))
+    _check_toml_size(text.encode("utf-8"))
     return text
 
 
 # --- reading ------------------------------------------------------------------------------------
 
 
-def _parsed(encoded: bytes) -> dict[str, Any]:
-    _check_size(encoded)
+def _parse_toml(encoded: bytes) -> dict[str, Any]:
+    _check_toml_size(encoded)
     try:
-        text = encoded.decode("utf-8-sig")  # some editors begin a file with that mark
+        text = encoded.decode("utf-8-sig")  # some editors write a byte order mark
         if _LONG_KEY.search(_QUOTED_OR_COMMENT.sub("_", text)):
-            raise SchemaError(f"a key must have at most {MAX_KEY_PARTS} parts with dots between.")
+            raise SchemaError(f"a dotted key must have at most {MAX_KEY_PARTS} parts.")
         return tomllib.loads(text)
     except UnicodeDecodeError:
         raise SchemaError("must be UTF-8 text. Save it as UTF-8.") from None
@@ -123,11 +97,11 @@ def _parsed(encoded: bytes) -> dict[str, Any]:
         raise SchemaError(f"not a TOML file: {error}.") from None
     except SchemaError:
         raise
-    except ValueError:  # more digits than Python turns into an int
+    except ValueError:  # more digits than Python converts to an int
         raise SchemaError("a number must not have thousands of digits.") from None
 
 
-def _check_size(encoded: bytes) -> None:
+def _check_toml_size(encoded: bytes) -> None:
     if len(encoded) > MAX_BYTES:
         raise SchemaError(f"a schema file must be at most {MAX_BYTES} bytes.")
     if max(map(encoded.count, (b",", b"\n"))) > MAX_VALUES:
@@ -137,39 +111,39 @@ def _check_size(encoded: bytes) -> None:
 # --- writing ------------------------------------------------------------------------------------
 
 
-def _lines(
+def _toml_lines(
     table: dict[str, Any],
     place: tuple[str, ...],
     comments: Mapping[tuple[str, ...], Sequence[str]],
 ) -> Iterator[str]:
-    """First the table's own values, then the tables inside it, each after an empty line."""
+    """Yield first the values of a table, then the tables inside it, each after an empty line."""
     values = {key: value for key, value in table.items() if not isinstance(value, dict)}
-    above = [_comment(line) for line in comments.get(place, ())]
+    above = [_comment_line(line) for line in comments.get(place, ())]
     if (place and values) or above:
         yield ""
     yield from above
     if place and values:
-        yield f"[{'.'.join(map(_key, place))}]"
+        yield f"[{'.'.join(map(_toml_key, place))}]"
     elif above and values:
         yield ""
     for key, value in values.items():
-        yield from map(_comment, comments.get((*place, key), ()))
-        line = f"{_key(key)} = {_value(value)}"
+        yield from map(_comment_line, comments.get((*place, key), ()))
+        line = f"{_toml_key(key)} = {_toml_value(value)}"
         if isinstance(value, list) and len(line) > _WIDTH:
-            yield from _long_list(key, value)
+            yield from _long_list_lines(key, value)
         else:
             yield line
     for key, value in table.items():
         if isinstance(value, dict):
-            yield from _lines(value, (*place, key), comments)
+            yield from _toml_lines(value, (*place, key), comments)
 
 
-def _long_list(key: str, values: list[Any]) -> Iterator[str]:
-    """A list as lines that a person can read; only a value that is long alone makes a long one."""
-    yield f"{_key(key)} = ["
+def _long_list_lines(key: str, values: list[Any]) -> Iterator[str]:
+    """Yield a list as several lines, each as long as the width allows."""
+    yield f"{_toml_key(key)} = ["
     line = "   "
     for value in values:
-        item = f" {_value(value)},"
+        item = f" {_toml_value(value)},"
         if len(line) + len(item) > _WIDTH and line.strip():
             yield line
             line = "   "
@@ -178,17 +152,17 @@ def _long_list(key: str, values: list[Any]) -> Iterator[str]:
     yield "]"
 
 
-def _comment(line: str) -> str:
-    """One line, whatever is in it: what would end it, or is not allowed, is written as escapes."""
+def _comment_line(line: str) -> str:
+    """Return a comment of one line; characters that would end the line are escaped."""
     return f"# {escape_text(line)}".rstrip()
 
 
-def _key(key: str) -> str:
-    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _value(key)
+def _toml_key(key: str) -> str:
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _toml_value(key)
 
 
-def _value(value: Any) -> str:
-    """As in JSON, but for one character that TOML wants escaped and JSON does not."""
+def _toml_value(value: Any) -> str:
+    """Return a value as JSON, with DEL escaped: JSON allows this character, TOML does not."""
     if isinstance(value, list):
-        return f"[{', '.join(map(_value, value))}]"
+        return f"[{', '.join(map(_toml_value, value))}]"
     return json.dumps(value, ensure_ascii=False, allow_nan=False).replace("\x7f", "\\u007f")

@@ -11,28 +11,20 @@ from privatree.errors import ParameterError
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is a number of Python or numpy; True and False are none."""
+    """Tell whether a value is a number of Python or numpy, but not a boolean."""
     return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
 
 
 def is_integer(value: Any) -> bool:
-    """Whether it is an integer of Python or numpy; True and False are none."""
+    """Tell whether a value is an integer of Python or numpy, but not a boolean."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def check_number(name: str, value: Any, holds: Callable[[Any], bool], must: str) -> None:
-    """Refuse anything but a number for which something holds.
+    """Check that a parameter is a number for which `holds` returns True.
 
-    Parameters
-    ----------
-    name : str
-        Of the parameter.
-    value : object
-        What was passed.
-    holds : callable
-        From a number to whether it is allowed. Of NaN no comparison is true.
-    must : str
-        What it must, in words: "be between 0 and 1".
+    `must` says the condition in words: "be between 0 and 1". Write `holds` such that it is False
+    for NaN: every comparison with NaN is.
     """
     if not is_number(value) or not holds(value):
         raise ParameterError(f"{name} must {must}, got {value!r}.", name)
@@ -41,18 +33,9 @@ def check_number(name: str, value: Any, holds: Callable[[Any], bool], must: str)
 def check_integer(
     name: str, value: Any, smallest: int, largest: int, *, unless: str | None = None
 ) -> None:
-    """Refuse anything but an integer in a range.
+    """Check that a parameter is an integer from `smallest` to `largest`, both included.
 
-    Parameters
-    ----------
-    name : str
-        Of the parameter.
-    value : object
-        What was passed.
-    smallest, largest : int
-        The range, both included.
-    unless : str, optional
-        What else is allowed, as it is written in Python.
+    `unless` is another allowed value, as Python code. The caller checks it; it is for the message.
     """
     if not is_integer(value) or not smallest <= value <= largest:
         called = name if unless is None else f"{name} (if not {unless})"
@@ -62,29 +45,19 @@ def check_integer(
 
 
 def check_one_of(name: str, value: Any, allowed: tuple[str, ...]) -> None:
-    """Refuse anything but one of some words."""
+    """Check that a parameter is one of the allowed strings."""
     if not isinstance(value, str) or value not in allowed:
         words = " or ".join(f'"{word}"' for word in allowed)
         raise ParameterError(f"{name} must be {words}, got {value!r}.", name)
 
 
 def check_same_length(n_rows: int, n_labels: int) -> None:
-    """Refuse records and labels of different lengths, without a word on the lengths."""
+    """Check that there is one label per record. The message must not show the private lengths."""
     if n_rows != n_labels:
         raise ParameterError("X and y must have the same number of rows.", "y")
 
 
 def list_some_names(names: Sequence[Any], at_most: int = 10, more: str = "more") -> str:
-    """Names for a message: the first few, and how many there are besides.
-
-    Parameters
-    ----------
-    names : sequence
-        Of columns or classes, which are public.
-    at_most : int, default=10
-        How many are written out.
-    more : str, default="more"
-        What the others are called.
-    """
+    """Return the first names of columns or classes, quoted, and the number of the others."""
     shown = ", ".join(map(repr, names[:at_most]))
     return shown if len(names) <= at_most else f"{shown} and {len(names) - at_most} {more}"

@@ -1,8 +1,8 @@
-"""Functions compiled by numba, and where they are kept.
+"""Functions compiled by numba.
 
 ::
 
-    compiling.py        how functions are compiled
-    kernel_folder.py    the folder that keeps them, another one for other code
-    compile_notice.py   a line on stderr while it takes long
+    compiling.py        decorators that compile functions
+    kernel_folder.py    the folder of compiled functions on disk
+    compile_notice.py   a line on stderr while functions are compiled
 """

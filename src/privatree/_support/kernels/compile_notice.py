@@ -1,6 +1,6 @@
-"""A line on stderr when something is compiled, which makes the first use wait.
+"""A line on stderr when a function is compiled, because the first use then takes long.
 
-numba tells when it compiles (its Event API): not where what is compiled is found on disk.
+numba's Event API reports compilations. It reports none if the compiled function is found on disk.
 """
 
 from __future__ import annotations
@@ -13,19 +13,13 @@ from typing import Any
 
 LINE = "Compiling for the first use: up to 20 seconds."
 
-_shown: bool | None = None  # None: if stderr is a terminal
+_shown: bool | None = None  # None: show the notice if stderr is a terminal
 _said = False
 
 
 @contextmanager
 def compile_notice(shown: bool) -> Iterator[None]:
-    """Say it, or do not, whatever stderr is. Else it is said on a terminal only.
-
-    Parameters
-    ----------
-    shown : bool
-        Whether to say it.
-    """
+    """Show the notice, or hide it, also where stderr is no terminal."""
     global _shown
     before, _shown = _shown, shown
     try:
@@ -35,28 +29,28 @@ def compile_notice(shown: bool) -> Iterator[None]:
 
 
 def announce_compilation() -> None:
-    """Say it once, when the first function of privatree is compiled in this process."""
+    """Print the notice once per process, when the first function of privatree is compiled."""
     from numba.core.event import Listener, register
 
     class CompileListener(Listener):
-        """Hears that numba begins to compile a function, and that it has ended."""
+        """A listener that numba calls at the start and the end of each compilation."""
 
         def on_start(self, event: Any) -> None:
-            """Say it if the function is ours."""
+            """Print the notice if the function belongs to privatree."""
             function = getattr(event.data["dispatcher"], "py_func", None)
             if (getattr(function, "__module__", None) or "").startswith("privatree."):
-                _say()
+                _print_compile_notice()
 
         def on_end(self, event: Any) -> None:
-            """Required by numba."""
+            """Do nothing; numba requires this method."""
 
     register("numba:compile", CompileListener())  # type: ignore[no-untyped-call]
 
 
-def _say() -> None:
+def _print_compile_notice() -> None:
     global _said
     is_shown = sys.stderr.isatty() if _shown is None else _shown
-    is_first = not _said and current_process().name == "MainProcess"  # no others that it started
+    is_first = not _said and current_process().name == "MainProcess"  # workers print nothing
     if is_shown and is_first:
         _said = True
         print(LINE, file=sys.stderr, flush=True)

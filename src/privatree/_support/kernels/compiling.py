@@ -1,4 +1,4 @@
-"""Functions compiled by numba, kept on disk for the next time where there is a place for them."""
+"""Decorators that compile functions by numba and keep them on disk for the next process."""
 
 from __future__ import annotations
 
@@ -19,30 +19,23 @@ announce_compilation()
 
 
 def compiled(function: Any) -> Any:
-    """Compile a function when it is first called; while it runs, other threads run too.
+    """Compile a function of arrays and numbers at its first call; it runs without the GIL.
 
-    Parameters
-    ----------
-    function : callable
-        Of arrays and numbers.
-
-    Returns
-    -------
-    callable
-        The same, compiled. It is compiled anew in each process where there is no `kernel_folder`.
+    The compiled function is kept in `kernel_folder`; without one, each process compiles it again.
     """
-    return _kept(function, inline="never")
+    return _compile_and_keep(function, inline="never")
 
 
 def compiled_inline(function: Any) -> Any:
-    """The same for a small function, which becomes part of the compiled ones that call it."""
-    return _kept(function, inline="always")
+    """Compile a small function into each compiled function that calls it."""
+    return _compile_and_keep(function, inline="always")
 
 
-def _kept(function: Any, inline: Literal["never", "always"]) -> Any:
+def _compile_and_keep(function: Any, inline: Literal["never", "always"]) -> Any:
     folder = kernel_folder()
     if folder is not None:
-        with _one_at_a_time, _numba_keeps_in(folder), suppress(RuntimeError):  # of no file
+        # numba raises RuntimeError for a function that is in no file.
+        with _one_at_a_time, _numba_cache_in(folder), suppress(RuntimeError):
             kept = numba.njit(cache=True, nogil=True, inline=inline)(function)
             if _is_kept_in(folder, kept):
                 return kept
@@ -50,8 +43,8 @@ def _kept(function: Any, inline: Literal["never", "always"]) -> Any:
 
 
 @contextmanager
-def _numba_keeps_in(folder: Path) -> Iterator[None]:
-    """What is decorated meanwhile is kept there; afterwards, all is as it was for others."""
+def _numba_cache_in(folder: Path) -> Iterator[None]:
+    """Make numba's cache folder `folder` for now, without a change for other packages."""
     usual = numba_settings.CACHE_DIR
     numba_settings.CACHE_DIR = str(folder)
     try:
@@ -61,7 +54,7 @@ def _numba_keeps_in(folder: Path) -> Iterator[None]:
 
 
 def _is_kept_in(folder: Path, function: Any) -> bool:
-    """Whether numba uses the folder, and not one that NUMBA_CACHE_LOCATOR_CLASSES names."""
-    if numba_settings.DISABLE_JIT:  # then it is a plain function
+    """Tell whether numba uses the folder, and not another from NUMBA_CACHE_LOCATOR_CLASSES."""
+    if numba_settings.DISABLE_JIT:  # then the function is not compiled at all
         return True
     return folder in Path(function.stats.cache_path).parents

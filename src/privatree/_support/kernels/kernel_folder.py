@@ -1,9 +1,9 @@
-"""The folder where compiled functions are kept: another one whenever their code is another.
+"""The folder of compiled functions: its name has a digest of their code.
 
-By itself numba keeps a compiled function until its own file changes; a change of a helper in
-another file, which is compiled into it, goes unnoticed. So the name of the folder holds a digest
-of all code that may be part of a compiled function. Where that code cannot be read, as in a zip
-archive or a frozen program, nothing is kept.
+numba itself keeps a compiled function until the file of the function changes. It does not notice a
+change of a helper in another file that is compiled into the function. So the name of the folder has
+a digest of all code that may be part of a compiled function. If this code cannot be read, as in a
+zip archive or a frozen program, nothing is kept.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import numpy as np
 from privatree._support.cache_folder import cache_folder
 
 numba_settings: Any = numba.config
-"""Each environment variable of numba, as an attribute."""
+"""The environment variables of numba, as attributes."""
 _PACKAGE = Path(__file__).parents[2]
 _COMPILES = b"privatree._support.kernels.compiling"
 _IMPORTED = re.compile(
@@ -36,18 +36,15 @@ _IMPORTED = re.compile(
 _NAME = "privatree-kernels-"
 _MAX_FOLDERS = 8
 _SECONDS_IN_USE = 24 * 60 * 60
-"""A process that took a folder less than this ago may still write to it: it is not removed."""
+"""A folder that a process took less than this ago is not removed: it may still be in use."""
 
 
 @cache
 def kernel_folder() -> Path | None:
-    """Return where this process keeps compiled functions.
+    """Return the folder in which this process keeps compiled functions.
 
-    Returns
-    -------
-    Path or None
-        A folder in what ``NUMBA_CACHE_DIR`` names; if it is not set, in the package, else in the
-        user's cache folder. None if it cannot be written to, or the code cannot be read.
+    It is in ``NUMBA_CACHE_DIR`` if this variable is set, else in the package, else in the user's
+    cache folder. None if no folder can be written to, or the code cannot be read.
     """
     try:
         digest = kernel_code_digest(_PACKAGE)
@@ -55,42 +52,30 @@ def kernel_folder() -> Path | None:
         return None
     if digest is None:
         return None
-    for parent in _parents():
+    for parent in _parent_folders():
         folder = parent / (_NAME + digest)
         is_new = not folder.exists()
         try:
             folder.mkdir(parents=True, exist_ok=True)
             TemporaryFile(dir=folder).close()
-            os.utime(folder)  # the time when it was taken last
+            os.utime(folder)  # records when the folder was taken last
         except OSError:
             continue
         if is_new:
-            _remove_old(parent)
+            _remove_old_folders(parent)
         return folder
     return None
 
 
 def kernel_code_digest(package: Path) -> str | None:
-    """Digest the code that compiled functions are made of.
+    """Return a digest of all code that can be part of the compiled functions in a package folder.
 
-    Parameters
-    ----------
-    package : Path
-        The folder of a package ``privatree``.
-
-    Returns
-    -------
-    str or None
-        Of each file that compiles functions and of all files that it imports, directly or not,
-        because functions and constants of theirs may be compiled in; and of the versions of the
-        compiler. None if there is no such file.
-
-    Raises
-    ------
-    OSError
-        If a file cannot be read.
+    This is each file that compiles functions, and all files that it imports, directly or not: their
+    functions and constants may be compiled in. The versions of the compiler count too. None if no
+    file compiles functions; an OSError if a file cannot be read.
     """
-    texts = {path.relative_to(package.parent): path.read_bytes() for path in _sources(package)}
+    paths = (path for path in package.rglob("*.py*") if path.suffix in (".py", ".pyi"))
+    texts = {path.relative_to(package.parent): path.read_bytes() for path in paths}
     waiting = [path for path, text in texts.items() if _COMPILES in text]
     found = set[Path]()
     while waiting:
@@ -98,7 +83,7 @@ def kernel_code_digest(package: Path) -> str | None:
         if path not in found:
             found.add(path)
             for module, names in _IMPORTED.findall(texts[path]):
-                waiting += _defining(module, re.findall(rb"\w+", names), texts)
+                waiting += _defining_files(module, re.findall(rb"\w+", names), texts)
     if not found:
         return None
     digest = sha256(repr((numba.__version__, llvmlite.__version__, np.__version__)).encode())
@@ -107,12 +92,10 @@ def kernel_code_digest(package: Path) -> str | None:
     return digest.hexdigest()[:16]
 
 
-def _sources(package: Path) -> Iterator[Path]:
-    return (path for path in package.rglob("*.py*") if path.suffix in (".py", ".pyi"))
-
-
-def _defining(module: bytes, names: list[bytes], texts: Mapping[Path, bytes]) -> Iterator[Path]:
-    """The files that may define what is imported from a module or a package."""
+def _defining_files(
+    module: bytes, names: list[bytes], texts: Mapping[Path, bytes]
+) -> Iterator[Path]:
+    """Yield the files that may define names that are imported from a module or a package."""
     imported = Path(*module.decode().split("."))
     if (file := imported.with_suffix(".py")) in texts:
         yield file
@@ -122,25 +105,25 @@ def _defining(module: bytes, names: list[bytes], texts: Mapping[Path, bytes]) ->
     )
     homes = _IMPORTED.findall(texts.get(imported / "__init__.pyi", b""))
     for name in names:
-        for suffix in (".py", "/__init__.py"):  # a module or a package in it
+        for suffix in (".py", "/__init__.py"):  # a module or a package in this package
             if (file := imported / (name.decode() + suffix)) in texts:
                 yield file
-        for home, listed in homes:  # a name that the package's list says the home of
+        for home, listed in homes:  # a name that the stub imports from its home
             if name in re.findall(rb"\w+", listed) and home != module:
-                yield from _defining(home, [name], texts)
+                yield from _defining_files(home, [name], texts)
 
 
-def _parents() -> Iterator[Path]:
+def _parent_folders() -> Iterator[Path]:
     if numba_settings.CACHE_DIR:
         yield Path(numba_settings.CACHE_DIR)
         return
     yield _PACKAGE / "__pycache__"
-    with suppress(RuntimeError):  # no home
+    with suppress(RuntimeError):  # the user has no home folder
         yield cache_folder()
 
 
-def _remove_old(parent: Path) -> None:
-    """Keep the folders that were taken last, and those that may be in use."""
+def _remove_old_folders(parent: Path) -> None:
+    """Remove folders, except those that were taken last and those that may be in use."""
     taken = list[tuple[float, Path]]()
     for folder in parent.glob(_NAME + "*"):
         with suppress(OSError):  # another process has just removed it
