@@ -23,7 +23,7 @@ from privatree.baselines._random_tree import draw_splits
 from privatree.errors import ParameterError, PrivacyLeakWarning, SchemaError
 from privatree.privacy import Randomness
 from privatree.privacy.mechanisms import PermuteAndFlip
-from privatree.tables._frames import open_frame, open_labels
+from privatree.tables import open_frame, open_labels
 
 SCHEMA = Schema(
     {

@@ -13,8 +13,7 @@ from numpy.testing import assert_array_equal
 from privatree.counting import Binner, Candidates
 from privatree.counting import _binner as coding
 from privatree.schema import Categorical, Numeric, Schema
-from privatree.tables import frame_batch, read_features, read_labels
-from privatree.tables._frames import open_frame
+from privatree.tables import frame_batch, open_frame, read_features, read_labels
 
 NUMBERS = Schema(
     {

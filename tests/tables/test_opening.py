@@ -11,8 +11,7 @@ from sklearn.exceptions import DataConversionWarning
 
 from privatree.errors import SchemaError
 from privatree.schema import Categorical, Numeric, Schema
-from privatree.tables import read_features, read_labels
-from privatree.tables._frames import open_frame, open_labels
+from privatree.tables import open_frame, open_labels, read_features, read_labels
 
 NUMBERS = Schema({"a": Numeric(0, 1), "b": Numeric(0, 10), "c": Numeric(-1, 1)}, [0, 1])
 
@@ -247,7 +246,7 @@ def test_a_lazy_frame_that_fails_is_refused_without_its_own_words():
 
 
 def test_rows_must_have_one_length():
-    with pytest.raises(ValueError, match="every row must have the same length"):
+    with pytest.raises(ValueError, match="every row of X must have the same number of values"):
         read_features([[1, 2, 3], [1, 2]], NUMBERS)
 
 

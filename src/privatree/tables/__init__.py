@@ -2,16 +2,16 @@
 
 ::
 
-    _opening.py         which container is it?
+    _opening.py         recognises the container and opens it
     _containers.py      numpy, pandas, polars, Arrow, plain Python
-    _streams.py         containers that are read some rows at a time
-    _columns.py         one column, whatever it came from
+    _streams.py         containers that are read in batches of rows
+    _columns.py         one column of any container, as numbers or codes
     _arrow_columns.py   a column of Arrow
     _python_values.py   single Python objects
-    _text.py            text to numbers and categories
-    _frames.py          a frame by a schema
-    _batch.py           some rows of it
-    _editing.py         rows added, removed and changed, in the caller's own container
+    _text.py            text of CSV files to numbers and categories
+    _frames.py          the columns of a schema from a frame
+    _batch.py           a batch of records
+    _editing.py         rows and values added and changed, in the user's own container
 """
 
 from privatree._support.lazy_names import lazy_names

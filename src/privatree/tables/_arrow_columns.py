@@ -1,4 +1,4 @@
-"""Columns in Arrow's memory format, from which pandas and polars columns are read too."""
+"""Columns in Arrow's memory format. Many columns of pandas and polars are read through Arrow."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from privatree.tables._columns import CodedColumn, Column, ColumnType, Kind, NumberColumn
 
 _MAX_DICTIONARY = 2**30
-"""Bytes of text of which a dictionary can hold all, whatever it is."""
+"""Bytes of text that always fit in one Arrow dictionary."""
 
 
 def arrow_column_type(found: Any) -> ColumnType:
-    """Return what an Arrow type declares."""
+    """Return the column type for an Arrow type."""
     import pyarrow as pa
 
-    values = _values_type(found)
+    values = _type_of_values(found)
     kind: Kind = "other"
     if pa.types.is_boolean(values):
         kind = "bool"
@@ -24,27 +24,21 @@ def arrow_column_type(found: Any) -> ColumnType:
         kind = "number"
     elif _is_text(values):
         kind = "string"
-    elif pa.types.is_null(values):  # declares only that every value is missing
+    elif pa.types.is_null(values):  # the type says only that every value is missing
         kind = "object"
     is_category = pa.types.is_dictionary(found)
-    plain = _type_name(values)
-    name = f"dictionary of {plain}" if is_category else plain
+    # The name must not have what can come from content: digits, lengths, names of fields.
+    name = str(values).partition("<")[0]
+    if pa.types.is_decimal(values):
+        name = "decimal"
+    elif pa.types.is_fixed_size_binary(values):
+        name = "fixed_size_binary"
+    name = f"dictionary of {name}" if is_category else name
     return ColumnType(kind, name, pa.types.is_integer(values), is_category)
 
 
-def _type_name(values: Any) -> str:
-    """What a type is called, without what can come from content: digits, lengths, names inside."""
-    import pyarrow as pa
-
-    if pa.types.is_decimal(values):
-        return "decimal"
-    if pa.types.is_fixed_size_binary(values):
-        return "fixed_size_binary"
-    return str(values).partition("<")[0]
-
-
 def read_arrow_column(data: Any) -> Column:
-    """Read an Arrow array or chunked array of a type that :func:`arrow_column_type` can read."""
+    """Read an Arrow array or chunked array whose column type is not "other"."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -58,13 +52,13 @@ def read_arrow_column(data: Any) -> Column:
         return CodedColumn(np.full(len(data), -1, dtype=np.int8), ())
     if _is_text(data.type) and data.get_total_buffer_size() < _MAX_DICTIONARY:
         data = data.dictionary_encode()
-    elif _is_text(data.type):  # a dictionary for each chunk, lest one be larger than Arrow's can be
+    elif _is_text(data.type):  # a dictionary per chunk: one for all could be too large for Arrow
         encoded = [chunk.dictionary_encode() for chunk in data.chunks]
         data = pa.chunked_array(encoded)
     if pa.types.is_dictionary(data.type):
-        return _dictionary_column(data)
+        return _join_dictionary_chunks(data)
     if pa.types.is_decimal(data.type):
-        # Digit by digit: Arrow itself multiplies by 0.01, which is not 1 / 100.
+        # Through text, to get the nearest float: Arrow itself multiplies by 0.01, an inexact float.
         data = data.cast(pa.string()).cast(pa.float64())
     if data.null_count == 0:
         return NumberColumn(data.to_numpy())
@@ -73,29 +67,25 @@ def read_arrow_column(data: Any) -> Column:
     return NumberColumn(filled.to_numpy(), data.is_null().to_numpy())
 
 
-def _values_type(found: Any) -> Any:
-    """The type of single values under an extension, a dictionary or an encoding of runs."""
+def _type_of_values(found: Any) -> Any:
+    """Return the type of single values inside of an extension, dictionary or run-end type."""
     import pyarrow as pa
 
     if isinstance(found, pa.BaseExtensionType):
-        return _values_type(found.storage_type)
+        return _type_of_values(found.storage_type)
     if pa.types.is_dictionary(found) or pa.types.is_run_end_encoded(found):
-        return _values_type(found.value_type)
+        return _type_of_values(found.value_type)
     return found
 
 
 def _is_text(found: Any) -> bool:
     import pyarrow as pa
 
-    return bool(
-        pa.types.is_string(found)
-        or pa.types.is_large_string(found)
-        or pa.types.is_string_view(found)
-    )
+    return found in (pa.string(), pa.large_string(), pa.string_view())
 
 
-def _dictionary_column(data: Any) -> CodedColumn:
-    """Join the chunks, each of which can have its own dictionary."""
+def _join_dictionary_chunks(data: Any) -> CodedColumn:
+    """Join the chunks of a dictionary column; each chunk can have a dictionary of its own."""
     if data.num_chunks == 1 and data.null_count == 0:
         (chunk,) = data.chunks
         return CodedColumn(chunk.indices.to_numpy(), _python_values(chunk.dictionary))
@@ -114,17 +104,16 @@ def _dictionary_column(data: Any) -> CodedColumn:
 
 
 def _python_values(dictionary: Any) -> list[Any]:
-    """The values as Python objects; text that is not UTF-8 is no value."""
+    """Return the values as Python objects; text that is not valid UTF-8 becomes None."""
     import pyarrow as pa
+
+    def decode(value: bytes | None) -> str | None:
+        try:
+            return None if value is None else value.decode("utf-8")
+        except UnicodeDecodeError:
+            return None
 
     try:
         return list(dictionary.to_pylist())
     except UnicodeDecodeError:
-        return [_decoded(value) for value in dictionary.cast(pa.large_binary()).to_pylist()]
-
-
-def _decoded(value: bytes | None) -> str | None:
-    try:
-        return None if value is None else value.decode("utf-8")
-    except UnicodeDecodeError:
-        return None
+        return [decode(value) for value in dictionary.cast(pa.large_binary()).to_pylist()]

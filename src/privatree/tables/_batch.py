@@ -1,4 +1,4 @@
-"""Some rows of a table, their columns found but not yet coded."""
+"""A batch of records: typed columns and labels that are not read yet."""
 
 from __future__ import annotations
 
@@ -13,18 +13,10 @@ from privatree.tables._columns import LazyColumn
 
 @dataclass(frozen=True)
 class Batch:
-    """Rows with their labels.
+    """Some records with their labels.
 
-    Parameters
-    ----------
-    n_rows : int
-        How many. It is private.
-    features : sequence of LazyColumn
-        The columns of the schema's features, in its order.
-    labels : LazyColumn
-        The column of labels.
-    array : ndarray, optional
-        The features as one two-dimensional array of numbers without a mask, if they are one.
+    `features` are in the order of the schema. `n_rows` is private. `array` holds all features as
+    one two-dimensional array of numbers without a mask, if they are stored in this way.
     """
 
     n_rows: int

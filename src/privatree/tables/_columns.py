@@ -1,8 +1,8 @@
-"""One column, whatever container it came from, and how it becomes numbers or codes.
+"""One column of any container, and its conversion to numbers or category codes.
 
-A container only says what *type* each column has and hands out its content in one of three forms
-(numbers, codes of a dictionary, Python objects). Errors are decided by the type alone; reading the
-content cannot fail.
+A container states the *type* of each column and gives its content in one of three forms: numbers,
+codes of a dictionary, or Python objects. Errors depend on the type alone; reading the content
+cannot fail.
 """
 
 from __future__ import annotations
@@ -19,25 +19,18 @@ from privatree.schema import Categorical, Feature, Label, Numeric
 from privatree.tables._python_values import plain_python_values, python_values_to_numbers
 
 _FEW_LABELS = 4
+"""Up to so many labels, comparing all values with each label is faster than a search."""
 
 Kind: TypeAlias = Literal["number", "bool", "string", "object", "other"]
 
 
 @dataclass(frozen=True)
 class ColumnType:
-    """What the caller declared by the type of a column, never by its content.
+    """The type of a column, which does not depend on its content.
 
-    Parameters
-    ----------
-    kind : {"number", "bool", "string", "object", "other"}
-        What the values are. An ``"object"`` column is read value by value; an ``"other"`` one
-        (dates, lists, bytes, ...) cannot be read.
-    name : str
-        The type as the caller knows it, for messages.
-    is_integer : bool
-        Whether the type holds whole numbers only.
-    is_category : bool
-        Whether the type lists its values; `kind` is then theirs.
+    An ``"object"`` column is read value by value. An ``"other"`` column (dates, lists, bytes, ...)
+    cannot be read. `name` is the type's name in messages. `is_category` means that the type lists
+    its values; `kind` and `is_integer` are then about the listed values.
     """
 
     kind: Kind
@@ -48,9 +41,9 @@ class ColumnType:
 
 @dataclass(frozen=True)
 class NumberColumn:
-    """Numbers or booleans, with a mask of the missing ones.
+    """Numbers or booleans, with a mask of missing values.
 
-    ``is_fresh`` says that the array belongs to us and may be overwritten.
+    ``is_fresh`` means that the array is not the user's, so it may be overwritten.
     """
 
     values: NDArray[Any]
@@ -60,7 +53,7 @@ class NumberColumn:
 
 @dataclass(frozen=True)
 class CodedColumn:
-    """Positions in a list of values, which may repeat; -1 stands for missing."""
+    """Positions in a list of values; -1 means missing. The same value can be listed twice."""
 
     codes: NDArray[Any]
     values: Sequence[Any]
@@ -78,37 +71,24 @@ Column: TypeAlias = NumberColumn | CodedColumn | ValueColumn
 
 @dataclass(frozen=True)
 class LazyColumn:
-    """The type of a column, and a function that reads its content."""
+    """The type of a column and a function that reads the content."""
 
     type: ColumnType
     read: Callable[[], Column]
 
 
-# --- what the types allow -----------------------------------------------------------------------
+# --- checks of types ----------------------------------------------------------------------------
 
 
 def check_feature_type(name: str, found: ColumnType, feature: Feature, *, of_a_frame: bool) -> None:
-    """Refuse a column whose type contradicts its feature.
+    """Check that the type of a column can hold the values of its feature.
 
-    Parameters
-    ----------
-    name : str
-        What the feature is called.
-    found : ColumnType
-        The type of its column.
-    feature : Feature
-        What was declared.
-    of_a_frame : bool
-        Whether each column has a type of its own, and not all the type of one array.
-
-    Raises
-    ------
-    SchemaError
-        From the types alone, so it says nothing about the records.
+    `of_a_frame` is False if the column is part of one array, whose columns all have the same type.
+    The error message uses only the types, so it reveals nothing about any record.
     """
     if isinstance(feature, Categorical):
         if not of_a_frame or not _can_be_all_missing(found):
-            _check_holds(f"column {name!r}", "categories", found, feature.categories)
+            _check_can_hold_labels(f"column {name!r}", "categories", found, feature.categories)
     elif found.kind not in ("number", "bool", "object"):
         raise SchemaError(
             f"column {name!r} has type {found.name}, but the schema declares it numeric. "
@@ -117,54 +97,47 @@ def check_feature_type(name: str, found: ColumnType, feature: Feature, *, of_a_f
 
 
 def are_class_codes(found: ColumnType, classes: Sequence[Label]) -> bool:
-    """Tell by their type whether labels are numbers that stand for classes of text.
+    """Tell whether labels of this type are numbers 0, 1, ... that stand for text classes.
 
-    Parameters
-    ----------
-    found : ColumnType
-        Of the labels.
-    classes : sequence
-        Those of the schema.
+    Classes such as "1" and "2" do not count as text here: an integer label can mean them.
     """
+
     is_number = found.kind == "number" and found.is_integer and not found.is_category
-    return is_number and all(map(_is_a_name, classes))
-
-
-def _is_a_name(label: Label) -> bool:
-    """Text that no number can be meant by, unlike "1" and "2"."""
-    return isinstance(label, str) and not label.strip().lstrip("+-").replace(".", "").isdecimal()
+    return is_number and all(
+        isinstance(label, str) and not label.strip().lstrip("+-").replace(".", "").isdecimal()
+        for label in classes
+    )
 
 
 def check_class_type(where: str, found: ColumnType, classes: Sequence[Label]) -> None:
-    """Refuse a column of labels whose type contradicts the classes.
+    """Check that the type of a label column can hold the classes.
 
-    Raises
-    ------
-    SchemaError
-        From the types alone, so it says nothing about the records.
+    The error message uses only the types, so it reveals nothing about any record.
     """
     if not _can_be_all_missing(found):
-        _check_holds(where, "classes", found, classes)
+        _check_can_hold_labels(where, "classes", found, classes)
 
 
 def _can_be_all_missing(found: ColumnType) -> bool:
-    """Whether a column can have got its type from having no value at all.
+    """Tell whether a text column gets this type if all of its values are missing.
 
-    Text in which every value is missing has a floating type in pandas and numpy, as has an array
-    without rows. So floats must pass as text of which nothing is known: an error would tell that
-    the last value was missing.
+    In pandas and numpy, text of which every value is missing has a floating type; so has an array
+    without rows. So a floating type must be accepted for text: an error would reveal that the last
+    value was missing.
     """
     return found.kind == "number" and not found.is_integer
 
 
-def _check_holds(where: str, what: str, found: ColumnType, labels: Sequence[Label]) -> None:
-    """Refuse a column whose type can hold none of the labels."""
+def _check_can_hold_labels(
+    where: str, what: str, found: ColumnType, labels: Sequence[Label]
+) -> None:
+    """Check that a column of this type can hold at least one of the labels."""
     is_text = isinstance(labels[0], str)
     if found.kind not in (("string", "object") if is_text else ("number", "bool", "object")):
         declared = "string" if is_text else "boolean" if isinstance(labels[0], bool) else "number"
         raise SchemaError(
             f"{where} has type {found.name}, but the schema declares {declared} {what}. "
-            f"Convert one to the type of the other."
+            "Convert the column, or change the schema."
         )
 
 
@@ -172,15 +145,15 @@ def _check_holds(where: str, what: str, found: ColumnType, labels: Sequence[Labe
 
 
 def column_to_numbers(column: Column) -> NDArray[np.float64]:
-    """Read a column as numbers; missing ones and what is not a number are NaN.
+    """Read a column as numbers; a missing value or a value that is not a number becomes NaN.
 
-    The result can share memory with the caller's data: do not write into it.
+    The result can share memory with the user's data: do not write into it.
     """
     if isinstance(column, ValueColumn):
         return python_values_to_numbers(column.values)
     if isinstance(column, CodedColumn):
         return np.take(np.append(python_values_to_numbers(column.values), np.nan), column.codes)
-    with np.errstate(all="ignore"):  # wider floats can overflow to infinity, as they should
+    with np.errstate(all="ignore"):  # floats wider than 64 bits may overflow to infinity
         numbers = column.values.astype(np.float64, copy=False)
     if column.missing is None:
         return numbers
@@ -188,7 +161,7 @@ def column_to_numbers(column: Column) -> NDArray[np.float64]:
 
 
 def column_to_clipped_numbers(column: Column, feature: Numeric) -> NDArray[np.float64]:
-    """Read a column as numbers inside the range of its feature, missing ones at their place."""
+    """Read a column as numbers clipped to the range of a feature; replace missing values."""
     numbers = column_to_numbers(column)
     is_shared = isinstance(column, NumberColumn) and not column.is_fresh
     target = None if is_shared or not numbers.flags.c_contiguous else numbers
@@ -216,14 +189,14 @@ def column_to_codes(
 
 
 def category_code_dtype(feature: Categorical) -> np.dtype[Any]:
-    """Return the smallest unsigned type that holds every code of a feature."""
+    """Return the smallest unsigned integer type that can hold every category code."""
     return np.min_scalar_type(len(feature.categories) - 1)
 
 
 def _codes_of_numbers(
     values: NDArray[Any], labels: Sequence[Label], place: int, dtype: DTypeLike
 ) -> NDArray[Any]:
-    """Find each number among the labels that its type can hold exactly."""
+    """Return the position of each number among the labels that the type can hold exactly."""
     if values.dtype.kind == "b":
         values = values.view(np.uint8)
     elif values.dtype.kind == "f":
@@ -232,12 +205,12 @@ def _codes_of_numbers(
     known = sorted(
         (exact, code)
         for code, label in enumerate(labels)
-        if (exact := _exactly(label, values.dtype)) is not None
+        if (exact := _label_as_exact_number(label, values.dtype)) is not None
     )
-    if len(known) <= _FEW_LABELS:  # faster than a search, by far
+    if len(known) <= _FEW_LABELS:
         few: NDArray[Any] = np.full(values.shape, place, dtype=dtype)
         for key, code in known:
-            # A product, as no branch depends on a value; modulo the type's range, if unsigned.
+            # A product, so that no branch depends on a value. Unsigned types wrap around as wanted.
             few += (values == key) * np.array(code - place).astype(dtype)
         return few
     keys = np.array([key for key, _ in known], dtype=values.dtype)
@@ -248,8 +221,8 @@ def _codes_of_numbers(
     return found
 
 
-def _exactly(label: Any, dtype: np.dtype[Any]) -> float | None:
-    """The label as a number of this type, or None if the type cannot hold it."""
+def _label_as_exact_number(label: Any, dtype: np.dtype[Any]) -> float | None:
+    """Return the label as a number of this type, or None if the type cannot hold it."""
     if isinstance(label, str):
         return None
     if dtype.kind == "f":

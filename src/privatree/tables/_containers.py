@@ -1,6 +1,6 @@
-"""Columns of the containers people use: numpy arrays, lists, pandas, polars and Arrow.
+"""Columns of numpy arrays, lists, pandas, polars and Arrow.
 
-pandas and polars are never imported from here unless the caller's own object comes from them.
+pandas and polars are imported only if the user's object comes from them.
 """
 
 from __future__ import annotations
@@ -27,20 +27,11 @@ from privatree.tables._columns import (
 
 @dataclass(frozen=True)
 class Table:
-    """The columns of a container, not yet read.
+    """The columns of a container, not read yet.
 
-    Parameters
-    ----------
-    n_rows : int
-        The number of rows. It is private.
-    columns : list of LazyColumn
-        The columns in the container's order.
-    names : list, optional
-        The container's own column names, of any type.
-    array : ndarray, optional
-        The same table as one array of numbers without a mask, if it already is one.
-    has_shape : bool
-        False for a list without rows, which cannot say how many columns it has.
+    `n_rows` is private. `names` are the container's own column names, of any type. `array` is the
+    whole content as one array of numbers without a mask, if it is stored in this way. `has_shape`
+    is False for a list without rows, whose number of columns is unknown.
     """
 
     n_rows: int
@@ -75,24 +66,30 @@ def numpy_table(array: NDArray[Any]) -> Table:
 
 
 def list_table(rows: Sequence[Sequence[Any]]) -> Table:
-    """Open a list of rows; it declares no types, so every column is read value by value."""
+    """Open a list of rows. It has no types, so every column is read value by value."""
     width = len(rows[0]) if rows else 0
     if any(len(row) != width for row in rows):
-        raise ValueError("every row must have the same length. Fill the gaps with None.")
+        raise ValueError(
+            "every row of X must have the same number of values. Use None for a missing value."
+        )
     return Table(
         n_rows=len(rows),
-        columns=[object_column(partial(_item_of_each, rows, i)) for i in range(width)],
+        columns=[object_column(partial(_values_at, rows, i)) for i in range(width)],
         has_shape=len(rows) > 0,
     )
 
 
+def _values_at(rows: Sequence[Sequence[Any]], i: int) -> list[Any]:
+    return [row[i] for row in rows]
+
+
 def object_column(values: Any) -> LazyColumn:
-    """Open a column without a type; `values` is a function that lists its objects."""
+    """Open a column without a type; `values` is a function that returns the list of values."""
     return LazyColumn(ColumnType("object", "object"), lambda: ValueColumn(values()))
 
 
 def numpy_type(dtype: np.dtype[Any]) -> ColumnType:
-    """Return what a numpy type declares; lengths of strings are content and left out."""
+    """Return the column type for a numpy type. String lengths are content, so they are left out."""
     match dtype.kind:
         case "b":
             return ColumnType("bool", "bool")
@@ -116,17 +113,13 @@ def numpy_column(values: NDArray[Any]) -> Column:
         return NumberColumn(values, mask)
     try:
         objects = values.tolist()
-    except Exception:  # characters that do not exist
+    except Exception:  # code points that do not exist in Unicode
         points = np.ascontiguousarray(values).view(np.uint32)
         existing = np.where(points > sys.maxunicode, 0xFFFD, points).astype(np.uint32)
         objects = existing.view(values.dtype).tolist()
     if mask is not None:
         objects = [None if gone else value for value, gone in zip(objects, mask, strict=True)]
     return ValueColumn(objects)
-
-
-def _item_of_each(rows: Sequence[Sequence[Any]], i: int) -> list[Any]:
-    return [row[i] for row in rows]
 
 
 # --- pandas -------------------------------------------------------------------------------------
@@ -142,12 +135,12 @@ def pandas_table(frame: Any) -> Table:
             for i, dtype in enumerate(dtypes)
         ],
         names=list(frame.columns),
-        array=_one_array(frame, dtypes),
+        array=_array_behind_frame(frame, dtypes),
     )
 
 
 def pandas_type(dtype: Any) -> ColumnType:
-    """Return what a pandas type declares."""
+    """Return the column type for a pandas type."""
     import pandas as pd
 
     if isinstance(dtype, np.dtype):
@@ -185,12 +178,12 @@ def pandas_column(series: Any) -> Column:
 
 def _pandas_column_at(frame: Any, i: int) -> Column:
     names = frame.columns
-    by_name = names.is_unique and names.nlevels == 1  # five times quicker than by position
+    by_name = names.is_unique and names.nlevels == 1  # five times faster than by position
     return pandas_column(frame[names[i]] if by_name else frame.iloc[:, i])
 
 
-def _one_array(frame: Any, dtypes: list[Any]) -> NDArray[Any] | None:
-    """The array behind a frame that was made from one by rows, without a copy."""
+def _array_behind_frame(frame: Any, dtypes: list[Any]) -> NDArray[Any] | None:
+    """Return the array that a frame was made from, without a copy, if its rows are contiguous."""
     is_uniform = len(set(dtypes)) == 1 and isinstance(dtypes[0], np.dtype)
     if not is_uniform or dtypes[0].kind not in "biuf":
         return None
@@ -216,22 +209,22 @@ def polars_column(series: Any) -> LazyColumn:
     name = series.dtype.base_type().__name__
     if series.dtype == pl.Object:
         return object_column(series.to_list)
-    if name in ("Int128", "UInt128"):  # beyond Arrow
+    if name in ("Int128", "UInt128"):  # Arrow has no such type
         wide = ColumnType("number", name, is_integer=True)
         return LazyColumn(wide, lambda: read_arrow_column(series.cast(pl.Float64).to_arrow()))
     try:
         found = arrow_column_type(series.clear().to_arrow().type)
-    except Exception:  # a nested type beyond Arrow
+    except Exception:  # a nested type that Arrow does not have
         found = ColumnType("other", name)
     column_type = ColumnType(found.kind, name, found.is_integer, found.is_category)
     return LazyColumn(column_type, lambda: read_arrow_column(series.to_arrow()))
 
 
 def arrow_table(data: Any) -> Table:
-    """Open an Arrow table, record batch or anything that offers an Arrow stream of them."""
+    """Open an Arrow table, a record batch or any object with an Arrow stream."""
     import pyarrow as pa
 
-    table = data if isinstance(data, pa.Table) else _stream_table(data)
+    table = data if isinstance(data, pa.Table) else _read_arrow_stream(data)
     columns = [
         LazyColumn(arrow_column_type(column.type), partial(read_arrow_column, column))
         for column in table.columns
@@ -239,17 +232,16 @@ def arrow_table(data: Any) -> Table:
     return Table(n_rows=table.num_rows, columns=columns, names=list(table.column_names))
 
 
-def _stream_table(data: Any) -> Any:
-    """Read an Arrow stream to its end."""
+def _read_arrow_stream(data: Any) -> Any:
     import pyarrow as pa
 
     try:
         return pa.table(data)
     except MemoryError:
         raise
-    except Exception:  # its text can show a record, so it is not even kept as the context of ours
+    except Exception:  # the text can show a record, so it is not even kept as the context
         pass
     raise TypeError(
         f"X must be a table with columns, got a {type(data).__name__} that pyarrow.table cannot "
-        "make one of. Call it yourself to see why."
+        "convert. Call pyarrow.table(X) yourself to see the error."
     )

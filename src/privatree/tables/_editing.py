@@ -1,9 +1,9 @@
-"""Copies of tables with rows added and values changed, in the container that was given.
+"""Copies of records and labels with rows added or values changed, in the user's own container.
 
-Records are a 2-D numpy array, a pandas or a polars frame; labels a 1-D array, a list or a Series.
-Nothing here changes its input, and types stay as they are: a value that a column cannot hold is
-refused instead of being cut, wrapped around or turned into a missing one. None, NaN and pandas.NA
-all mean a missing value, which becomes what the column has for it.
+Records are a 2-D numpy array or a pandas or polars frame. Labels are a 1-D array, a list or a
+Series. The input is never changed, and types stay the same: a value that a column cannot hold is
+refused; it is not cut, wrapped around or made a missing value. None, NaN and pandas.NA all mean a
+missing value, and become the missing value of the column's type.
 """
 
 from __future__ import annotations
@@ -22,42 +22,42 @@ Rows = NDArray[np.intp]
 
 
 def check_editable_table(X: Any, y: Any) -> None:
-    """Refuse containers that cannot be edited, or whose lengths differ."""
+    """Check that records and labels are containers that can be edited, of the same length."""
     check_editable_records(X)
     is_plain = isinstance(y, list) or (isinstance(y, np.ndarray) and y.ndim == 1)
     if not (is_plain or is_instance_by_name(y, "pandas.Series", "polars.Series")):
         raise TypeError(
             "y must be a 1-D numpy array, a list or a pandas or polars Series, "
-            f"got {_kind(y)}. Convert it to one of these."
+            f"got {_container_name(y)}. Convert it to one of these."
         )
     check_same_length(len(X), len(y))
 
 
 def check_editable_records(X: Any) -> None:
-    """Refuse records that are neither a 2-D array nor a frame."""
+    """Check that records are a 2-D array or a frame."""
     is_array = isinstance(X, np.ndarray) and X.ndim == 2
     if not (is_array or is_instance_by_name(X, "pandas.DataFrame", "polars.DataFrame")):
         raise TypeError(
-            f"X must be a 2-D numpy array or a pandas or polars DataFrame, got {_kind(X)}. "
-            "Convert it to one of these."
+            f"X must be a 2-D numpy array or a pandas or polars DataFrame, got "
+            f"{_container_name(X)}. Convert it to one of these."
         )
 
 
 def labels_as_objects(y: Any) -> list[Any]:
-    """The labels as Python objects; None where one is missing."""
+    """Return the labels as Python objects; None for a missing label."""
     if is_instance_by_name(y, "pandas.Series"):
-        y = y.to_numpy(dtype=object, na_value=None)  # its own missing values compare with nothing
+        y = y.to_numpy(dtype=object, na_value=None)  # pandas.NA cannot be compared
     objects = y.tolist() if isinstance(y, np.ndarray) else list(y)
     return [None if _is_missing(label) else label for label in objects]
 
 
 def column_names(X: Any) -> list[Any]:
-    """The names of a frame's columns; the numbers of an array's."""
+    """Return the names of a frame's columns, or 0, 1, ... for an array."""
     return list(range(X.shape[1])) if isinstance(X, np.ndarray) else list(X.columns)
 
 
 def column_position(X: Any, column: Any) -> int:
-    """Where a column is: by its name, or by its number where no name is a number."""
+    """Return the position of a column, given its name, or its number if all names are text."""
     names = column_names(X)
     if column in names:
         return names.index(column)
@@ -69,8 +69,8 @@ def column_position(X: Any, column: Any) -> int:
         return int(column)
     if isinstance(X, np.ndarray):
         raise ParameterError(
-            f"column {column!r} must be the number of a column of X, from 0 to {len(names) - 1}: "
-            "an array has no names."
+            f"column {column!r} must be a number from 0 to {len(names) - 1}: X is an array, whose "
+            "columns have no names."
         )
     raise ParameterError(
         f"column {column!r} must be one of the columns of X. Their names are in X.columns."
@@ -81,7 +81,7 @@ def column_position(X: Any, column: Any) -> int:
 
 
 def take_rows(container: Any, rows: Rows) -> Any:
-    """A copy of some rows, in this order."""
+    """Return a copy of some rows, in this order."""
     if isinstance(container, list):
         return [container[row] for row in rows.tolist()]
     if is_instance_by_name(container, "pandas.DataFrame", "pandas.Series"):
@@ -90,7 +90,7 @@ def take_rows(container: Any, rows: Rows) -> Any:
 
 
 def append_rows(container: Any, more: Any) -> Any:
-    """A copy with more rows at the end; the rows of pandas are numbered afresh."""
+    """Return a copy with more rows at the end. A pandas index becomes 0, 1, 2, ..."""
     if isinstance(container, list):
         return container + more
     if isinstance(container, np.ma.MaskedArray):
@@ -110,10 +110,10 @@ def append_rows(container: Any, more: Any) -> Any:
 
 
 def set_column(X: Any, position: int, value: Any) -> Any:
-    """A copy of the records with one value in every row of a column."""
+    """Return a copy of the records with the same value in every row of a column."""
     name = f"column {column_names(X)[position]!r}"
     if isinstance(X, np.ndarray):
-        changed, held = _array_for(X, value, name)
+        changed, held = _copy_that_can_hold(X, value, name)
         changed[:, position] = held
         return changed
     everywhere = np.arange(len(X))
@@ -125,19 +125,22 @@ def set_column(X: Any, position: int, value: Any) -> Any:
 
 
 def set_labels(y: Any, rows: Rows, value: Any, name: str = "y") -> Any:
-    """A copy of the labels with one value in some rows; `name` is how errors call them."""
+    """Return a copy of labels, or of a column, with one value in some rows.
+
+    `name` is the name of the labels or the column in error messages.
+    """
     if isinstance(y, list):
         chosen = set(rows.tolist())
         return [value if row in chosen else label for row, label in enumerate(y)]
     if isinstance(y, np.ndarray):
-        changed, held = _array_for(y, value, name)
+        changed, held = _copy_that_can_hold(y, value, name)
         changed[rows] = held
         return changed
     if is_instance_by_name(y, "polars.Series"):
         places = np.arange(len(y))
         places[rows] = len(y)  # the row that is appended
-        return append_rows(y, _polars_value(y, value, name))[places]
-    held = _held_by_pandas(y.dtype, value, name)
+        return append_rows(y, _one_value_series(y, value, name))[places]
+    held = _value_for_pandas(y.dtype, value, name)
     changed = y.copy()
     changed.iloc[rows] = held
     return changed
@@ -146,25 +149,25 @@ def set_labels(y: Any, rows: Rows, value: Any, name: str = "y") -> Any:
 def _is_missing(value: Any) -> bool:
     if value is None or value is getattr(sys.modules.get("pandas"), "NA", None):
         return True
-    differs = value != value  # of all values only NaN and NaT differ from themselves
+    differs = value != value  # only NaN and NaT differ from themselves
     return isinstance(differs, (bool, np.bool_)) and bool(differs)
 
 
-def _array_for(array: NDArray[Any], value: Any, name: str) -> tuple[NDArray[Any], Any]:
-    """A copy of an array that can hold the value, and how; strings may become wider."""
+def _copy_that_can_hold(array: NDArray[Any], value: Any, name: str) -> tuple[NDArray[Any], Any]:
+    """Return a copy of an array, with wider strings if needed, and the value to store in it."""
     if isinstance(array, np.ma.MaskedArray) and _is_missing(value):
         return array.copy(), np.ma.masked
     dtype = array.dtype
     if dtype.kind == "U" and isinstance(value, str):
         dtype = np.result_type(dtype, np.array(value).dtype)
-    return array.astype(dtype), _held_by_numpy(dtype, value, name)
+    return array.astype(dtype), _value_for_numpy(dtype, value, name)
 
 
 _MISSING_IN_NUMPY = {"f": np.nan, "M": np.datetime64("NaT"), "m": np.timedelta64("NaT")}
 
 
-def _held_by_numpy(dtype: np.dtype[Any], value: Any, name: str) -> Any:
-    """The value as an array of this type takes it; refused if it would be another there."""
+def _value_for_numpy(dtype: np.dtype[Any], value: Any, name: str) -> Any:
+    """Return the value to store in an array of this type; refuse a value that would change."""
     if dtype.kind == "O":
         return value
     if _is_missing(value) and dtype.kind in _MISSING_IN_NUMPY:
@@ -173,7 +176,7 @@ def _held_by_numpy(dtype: np.dtype[Any], value: Any, name: str) -> Any:
         with np.errstate(all="ignore"):
             held = np.array([value]).astype(dtype)[0]
             is_held = bool(held == value)
-            if dtype.kind == "f" and not isinstance(value, str):  # it may be rounded
+            if dtype.kind == "f" and not isinstance(value, str):  # rounding is allowed
                 is_held = bool(np.isfinite(held) == np.isfinite(value))
     except (TypeError, ValueError, OverflowError):
         is_held = False
@@ -182,19 +185,20 @@ def _held_by_numpy(dtype: np.dtype[Any], value: Any, name: str) -> Any:
     return value
 
 
-def _held_by_pandas(dtype: Any, value: Any, name: str) -> Any:
-    """The value as a series of this type takes it; refused if it would be another there."""
+def _value_for_pandas(dtype: Any, value: Any, name: str) -> Any:
+    """Return the value to store in a Series of this type; refuse a value that would change."""
     import pandas as pd
 
     if isinstance(dtype, np.dtype):
-        return _held_by_numpy(dtype, value, name)
+        return _value_for_numpy(dtype, value, name)
     missing = _is_missing(value)
     if isinstance(dtype, pd.CategoricalDtype) and not missing:
         if value in dtype.categories:
             return value
         raise ParameterError(
-            f"{name} must have {value!r} among its categories to hold it. Choose one that it has, "
-            "or add it, to the training and the test table alike: .cat.add_categories(...)."
+            f"{name} must have the category {value!r} to hold this value. Choose one of its "
+            "categories, or add the category to the training and the test data: "
+            ".cat.add_categories(...)."
         )
     held = dtype.na_value if missing else value
     try:
@@ -207,8 +211,8 @@ def _held_by_pandas(dtype: Any, value: Any, name: str) -> Any:
     return held
 
 
-def _polars_value(series: Any, value: Any, name: str) -> Any:
-    """A series of this one value, of the type of another series."""
+def _one_value_series(series: Any, value: Any, name: str) -> Any:
+    """Return a polars Series of one value, with the type of another Series."""
     import polars as pl
 
     if _is_missing(value):
@@ -225,11 +229,11 @@ def _polars_value(series: Any, value: Any, name: str) -> Any:
 
 def _cannot_hold(name: str, dtype: Any, value: Any) -> ParameterError:
     return ParameterError(
-        f"{name} must be able to hold {value!r} as it is, but is of type {dtype}. "
-        "Choose another value, or convert it to a type that can."
+        f"{name} must have a type that can hold {value!r} unchanged, got {dtype}. Choose another "
+        f"value, or convert {name} to another type."
     )
 
 
-def _kind(value: Any) -> str:
+def _container_name(value: Any) -> str:
     dimensions = f" of {value.ndim} dimensions" if isinstance(value, np.ndarray) else ""
     return type(value).__name__ + dimensions

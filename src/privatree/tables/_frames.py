@@ -1,8 +1,8 @@
-"""The one door for records in memory: any frame to numbers and codes that a schema describes.
+"""Reading of records in memory: any frame to the numbers and category codes of a schema.
 
-What the caller declares can be wrong: column names, column types, dimensions. Those are errors,
-decided before any content is read. What the records contain is never an error: an exception would
-tell two neighbouring datasets apart.
+Wrong column names, column types and dimensions are errors, and they are raised before any content
+is read. The content of records is never an error: an exception would tell two neighbouring datasets
+apart.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from privatree._support.suggestions import did_you_mean
 from privatree._support.validation import check_same_length, list_some_names
 from privatree.errors import SchemaError
-from privatree.schema import Categorical, Feature, Schema
+from privatree.schema import Categorical, Schema
 from privatree.tables._batch import Batch
 from privatree.tables._columns import (
     Column,
@@ -32,18 +32,7 @@ from privatree.tables._columns import (
 from privatree.tables._containers import Table, object_column
 from privatree.tables._opening import open_frame, open_labels
 
-__all__ = [
-    "category_codes",
-    "frame_batch",
-    "open_frame",
-    "open_labels",
-    "open_matched",
-    "prediction_matrix",
-    "read_features",
-    "read_labels",
-]
-
-_BLOCK_ROWS = 4096  # rows that are turned into columns together, so that they stay in the cache
+_BLOCK_ROWS = 4096  # rows that are transposed together, so that they stay in the processor's cache
 
 
 def read_features(X: Any, schema: Schema, names: Sequence[str] | None = None) -> list[NDArray[Any]]:
@@ -52,30 +41,31 @@ def read_features(X: Any, schema: Schema, names: Sequence[str] | None = None) ->
     Parameters
     ----------
     X : frame
-        Anything :func:`open_frame` opens.
+        Any container that :func:`open_frame` opens. Columns with names are matched by name, and
+        columns that the schema does not have are ignored. Columns without names are matched by
+        position.
     schema : Schema
-        What is public. Columns with names are matched by name, and those that it does not declare
-        are ignored; columns without names are matched by position.
+        The features to read.
     names : sequence of str, optional
-        Names of the columns of a frame that has none of its own.
+        Column names for a frame without names.
 
     Returns
     -------
     list of ndarray
-        One array per feature, in the order of the schema. Numeric: float64 inside the range.
-        Categorical: codes in the smallest unsigned type that fits. Missing and unknown values are
-        at the feature's ``missing_place``.
+        One array per feature, in the order of the schema. A numeric feature is float64, clipped to
+        its range. A categorical feature is codes of the smallest unsigned type. Missing and unknown
+        values are replaced by the feature's ``missing_place``.
 
     Raises
     ------
     SchemaError
-        If a column is not there, or the types, or the number of those without names, contradict
-        the schema.
+        If a column of the schema is missing, a type contradicts the schema, or the number of
+        columns without names differs from the schema.
     TypeError, ValueError
         If X is not a frame.
     """
-    table, positions = open_matched(X, schema, names)
-    contents = _contents(table, positions)
+    table, positions = _open_matching_schema(X, schema, names)
+    contents = _read_columns(table, positions)
     return [
         category_codes(column, feature)
         if isinstance(feature, Categorical)
@@ -90,37 +80,35 @@ def read_labels(y: Any, schema: Schema) -> NDArray[np.int32]:
     Parameters
     ----------
     y : labels
-        A list, a 1-D numpy array, a pandas or polars Series, an Arrow array; or one column of a
-        frame, with scikit-learn's warning; or what :func:`open_labels` returned.
+        Any labels that :func:`open_labels` opens.
     schema : Schema
-        What is public.
+        The schema with the classes.
 
     Returns
     -------
     ndarray of int32
-        -1 where the label is missing or not one of the classes.
+        -1 for a label that is missing or not one of the classes.
 
     Raises
     ------
     SchemaError
-        If the type of the labels contradicts the classes. Floats never do: where the classes are
-        text they are unknown, as the type of labels that are all missing is a floating one.
+        If the type of the labels contradicts the classes. A floating type never does, because
+        labels that are all missing have one; floats are unknown labels if the classes are text.
     TypeError, ValueError
         If y is not one column.
     """
-    table = open_labels(y)
-    (column,) = table.columns
+    (column,) = open_labels(y).columns
     check_class_type("y", column.type, schema.classes)
     return column_to_codes(column.read(), schema.classes, -1, np.int32)
 
 
 def frame_batch(X: Any, y: Any, schema: Schema, names: Sequence[str] | None = None) -> Batch:
-    """Open a frame and its labels as one batch, without reading them.
+    """Open a frame and its labels as one batch, without reading the content.
 
-    Parameters and errors are those of :func:`read_features` and :func:`read_labels`; also a
-    ValueError if X and y have not equally many rows.
+    Parameters and errors are those of :func:`read_features` and :func:`read_labels`. X and y must
+    have the same number of rows.
     """
-    table, positions = open_matched(X, schema, names)
+    table, positions = _open_matching_schema(X, schema, names)
     target = open_labels(y)
     (labels,) = target.columns
     check_class_type("y", labels.type, schema.classes)
@@ -133,33 +121,20 @@ def frame_batch(X: Any, y: Any, schema: Schema, names: Sequence[str] | None = No
 def prediction_matrix(
     X: Any, schema: Schema, used: Sequence[int], names: Sequence[str] | None = None
 ) -> tuple[NDArray[np.floating[Any]], NDArray[np.int64]]:
-    """Read the features that a tree uses as one matrix, without a copy where that is possible.
+    """Read the features that a tree uses as one matrix, if possible without a copy.
 
-    Parameters
-    ----------
-    X : frame
-        Anything :func:`open_frame` opens.
-    schema : Schema
-        What is public.
-    used : sequence of int
-        Positions in the schema of the features to read.
-    names : sequence of str, optional
-        Names of the columns of a frame that has none of its own.
+    Parameters and errors are those of :func:`read_features`, also for columns that are not used;
+    `used` are the positions of the used features in the schema.
 
     Returns
     -------
     matrix : ndarray of float64 or float32, 2-D
-        Numbers as they are, not yet clipped, NaN where missing; categories as codes. Possibly the
-        caller's own array: do not write into it.
+        Numbers, not clipped, with NaN for a missing value; categories as codes. It can be the
+        user's own array: do not write into it.
     columns : ndarray of int64
-        For each feature of the schema its column in `matrix`, -1 for those not used.
-
-    Raises
-    ------
-    SchemaError, TypeError, ValueError
-        As :func:`read_features`, also for the columns that are not used.
+        For each feature of the schema its column in `matrix`; -1 for a feature that is not used.
     """
-    table, positions = open_matched(X, schema, names)
+    table, positions = _open_matching_schema(X, schema, names)
     features = list(schema.features.values())
     columns = np.full(len(features), -1, dtype=np.int64)
     if len(used) == 0:
@@ -170,29 +145,27 @@ def prediction_matrix(
         columns[list(used)] = wanted
         return table.array, columns
     matrix = np.empty((table.n_rows, len(used)))
-    for place, (feature, column) in enumerate(zip(used, _contents(table, wanted), strict=True)):
-        matrix[:, place] = _values(column, features[feature])
-        columns[feature] = place
+    contents = _read_columns(table, wanted)
+    for place, (position, column) in enumerate(zip(used, contents, strict=True)):
+        feature = features[position]
+        if isinstance(feature, Categorical):
+            matrix[:, place] = category_codes(column, feature)
+        else:
+            matrix[:, place] = column_to_numbers(column)
+        columns[position] = place
     return matrix, columns
 
 
-def _values(column: Column, feature: Feature) -> NDArray[Any]:
-    return (
-        category_codes(column, feature)
-        if isinstance(feature, Categorical)
-        else column_to_numbers(column)
-    )
-
-
 def category_codes(column: Column, feature: Categorical) -> NDArray[Any]:
-    """Read a column as positions in the categories of its feature."""
     return column_to_codes(
         column, feature.categories, feature.missing_place, category_code_dtype(feature)
     )
 
 
-def open_matched(X: Any, schema: Schema, names: Sequence[str] | None) -> tuple[Table, list[int]]:
-    """Open a frame and find, for every feature of the schema, its column; check the types.
+def _open_matching_schema(
+    X: Any, schema: Schema, names: Sequence[str] | None
+) -> tuple[Table, list[int]]:
+    """Open a frame, find the position of every feature's column, and check the types.
 
     Parameters and errors are those of :func:`read_features`.
     """
@@ -200,14 +173,14 @@ def open_matched(X: Any, schema: Schema, names: Sequence[str] | None) -> tuple[T
     if not table.has_shape:  # a list without rows fits every schema
         columns = [object_column(list) for _ in schema.names]
         table = replace(table, columns=columns, names=None, has_shape=True)
-    positions = _positions(table, schema)
+    positions = _find_feature_columns(table, schema)
     for (name, feature), position in zip(schema.features.items(), positions, strict=True):
         found = table.columns[position].type
         check_feature_type(name, found, feature, of_a_frame=table.names is not None)
     return table, positions
 
 
-def _positions(table: Table, schema: Schema) -> list[int]:
+def _find_feature_columns(table: Table, schema: Schema) -> list[int]:
     if table.names is None:
         if len(table.columns) != len(schema.names):
             raise SchemaError(
@@ -219,14 +192,14 @@ def _positions(table: Table, schema: Schema) -> list[int]:
     if absent := [name for name in schema.names if name not in position_of]:
         raise SchemaError(
             f"X must have every column of the schema, but lacks {list_some_names(absent)}. "
-            "Add them or take them out of the schema."
+            "Add them, or remove them from the schema."
             f"{did_you_mean(absent[0], [n for n in table.names if n not in schema.features])}"
         )
     return [position_of[name] for name in schema.names]
 
 
-def _contents(table: Table, positions: Sequence[int]) -> Iterator[Column]:
-    """Read columns; those of an array stored by rows all at once, which is faster."""
+def _read_columns(table: Table, positions: Sequence[int]) -> Iterator[Column]:
+    """Read columns; the columns of an array stored by rows are read together, which is faster."""
     array = table.array
     if array is None or len(positions) < 2 or array.strides[0] < array.strides[1]:
         return (table.columns[position].read() for position in positions)

@@ -1,6 +1,6 @@
-"""Which container is it? One function for frames, one for labels.
+"""Recognition of containers: one function opens frames, another one opens labels.
 
-Every error here is about the kind or the dimensions of what was passed, never about its content.
+Every error is about the type or the dimensions of the container, never about its content.
 """
 
 from __future__ import annotations
@@ -39,33 +39,34 @@ def open_frame(X: Any, names: Sequence[str] | None = None, *, allow_repeats: boo
     Parameters
     ----------
     X : frame
-        A 2-D numpy array, list of rows, pandas or polars DataFrame, Arrow table or anything that
-        offers an Arrow stream; a polars LazyFrame is collected. So can be a table that was opened
-        before: a stream that can be read only once is opened once and used often.
+        A 2-D numpy array, a list of rows, a pandas or polars DataFrame, a polars LazyFrame (which
+        is collected), an Arrow table or any object with an Arrow stream. A Table that was opened
+        before is used again, because some streams can be read only once.
     names : sequence of str, optional
-        Names of the columns of a frame that has none of its own.
+        Column names for a frame without names.
     allow_repeats : bool, default=False
         Whether several columns of the frame may have the same name.
 
     Returns
     -------
     Table
-        With distinct names that are strings, or without names.
+        The columns. Their names are distinct strings, or None.
 
     Raises
     ------
     SchemaError
-        If names repeat, are neither strings nor 0, 1, 2, ..., or not as many as the columns.
+        If names repeat, or are neither strings nor 0, 1, 2, ..., or if their number differs from
+        the number of columns.
     TypeError, ValueError
         If X is not a frame.
     """
-    table = X if isinstance(X, Table) else _table(X)
+    table = X if isinstance(X, Table) else _open_container(X)
     own = table.names
     if own is None or (own and own == list(range(len(own)))):
         own = None if names is None else list(names)
     elif not all(isinstance(name, str) for name in own):
         raise SchemaError(
-            "column names must be strings, or 0, 1, 2, ... for columns in order. Rename them."
+            "column names must be strings, or 0, 1, 2, ... in this order. Rename the columns."
         )
     if own is not None and table.has_shape:
         _check_names(own, len(table.columns), allow_repeats)
@@ -73,46 +74,27 @@ def open_frame(X: Any, names: Sequence[str] | None = None, *, allow_repeats: boo
 
 
 def collect_lazy_frame(X: Any) -> Any:
-    """Run a polars LazyFrame; whatever else X is, return it as it is.
-
-    Raises
-    ------
-    TypeError
-        If the LazyFrame cannot be run.
-    """
+    """Collect X if it is a polars LazyFrame; return every other X unchanged."""
     if not is_instance_by_name(X, "polars.LazyFrame"):
         return X
     try:
         return X.collect()
     except MemoryError:
         raise
-    except Exception:  # its text can show a record, so it is not even kept as the context of ours
+    except Exception:  # the text can show a record, so it is not even kept as the context
         pass
     raise TypeError(
-        "X must be a table, got a LazyFrame that cannot be collected. Call collect() yourself to "
-        "see why."
+        "X must be a table, got a LazyFrame that cannot be collected. Call X.collect() yourself "
+        "to see the error."
     )
 
 
 def open_labels(y: Any) -> Table:
-    """Open labels without reading them.
+    """Open labels, without reading them, as a Table with one column.
 
-    Parameters
-    ----------
-    y : labels
-        A list, a 1-D numpy array, a pandas or polars Series, an Arrow array, or a frame with one
-        column, about which scikit-learn's warning is issued. Labels that were opened before are
-        returned as they are, so the warning comes once.
-
-    Returns
-    -------
-    Table
-        With one column.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If y is not one column.
+    Labels are a list, a 1-D numpy array, a pandas or polars Series, an Arrow array, or a frame with
+    one column, for which scikit-learn's warning is issued. A Table is returned unchanged, so the
+    warning comes once. A TypeError or ValueError is raised if y is not one column.
     """
     if isinstance(y, Table):
         return y
@@ -129,44 +111,45 @@ def open_labels(y: Any) -> Table:
         return Table(len(y), [polars_column(y)])
     if is_instance_by_name(y, "pyarrow.Array", "pyarrow.ChunkedArray"):
         return Table(len(y), [LazyColumn(arrow_column_type(y.type), partial(read_arrow_column, y))])
-    if isinstance(y, (list, tuple)):  # item by item: none decides how the others are read
-        return Table(len(y), [object_column(partial(_only_items, y))])
+    if isinstance(y, (list, tuple)):  # value by value: no value decides how others are read
+        return Table(len(y), [object_column(partial(_unwrap_single_items, y))])
     if _is_array(y):
         array = _as_array("y", y)
         if array.ndim == 1:
             column = LazyColumn(numpy_type(array.dtype), partial(numpy_column, array))
             return Table(len(array), [column])
         y = array
-    elif not _offers_table(y):
+    elif not _has_arrow_stream(y):
         raise ValueError(f"y should be a 1d array, got {type(y).__name__}. Pass one label per row.")
-    return _only_column(y)
+    return _open_one_column(y)
 
 
-def _only_column(y: Any) -> Table:
-    from sklearn.utils.validation import column_or_1d  # brings pandas, which few need here
+def _open_one_column(y: Any) -> Table:
+    from sklearn.utils.validation import column_or_1d  # imports pandas, which is rarely needed
 
     if isinstance(y, np.ndarray) and y.ndim != 2:
         raise ValueError(f"y should be a 1d array, got {y.ndim} dimensions. Flatten it.")
     table = open_frame(y)
     if len(table.columns) != 1:
         raise ValueError(
-            f"y should be a 1d array, got {len(table.columns)} columns. Pass the label's alone."
+            f"y should be a 1d array, got {len(table.columns)} columns. Pass the column of labels "
+            "alone."
         )
     column_or_1d(np.empty((table.n_rows, 1)), warn=True)  # the warning, without the content
     return table
 
 
-def _table(X: Any) -> Table:
+def _open_container(X: Any) -> Table:
     _refuse_sparse("X", X)
     if is_instance_by_name(X, "pyspark.sql.DataFrame"):
         raise TypeError(
-            "X must be in memory, got a data frame of Spark. Train on SparkSource(X, target=...), "
-            "and predict some rows at a time or with privatree.export.export_sql."
+            "X must be in memory, got a Spark DataFrame. Train on SparkSource(X, target=...). "
+            "Predict in batches of rows or with privatree.export.export_sql."
         )
     if is_instance_by_name(X, "privatree.sources._source.Source"):
         raise TypeError(
-            f"X must be in memory, got a {type(X).__name__}: a source is for training. Predict "
-            "some rows at a time, with privatree predict, or with privatree.export.export_sql."
+            f"X must be in memory, got a {type(X).__name__}: a source is for training. Predict in "
+            "batches of rows, with privatree predict or with privatree.export.export_sql."
         )
     X = collect_lazy_frame(X)
     if is_instance_by_name(X, "pandas.DataFrame"):
@@ -176,7 +159,7 @@ def _table(X: Any) -> Table:
     columns = ("pandas.Series", "polars.Series", "pyarrow.Array", "pyarrow.ChunkedArray")
     if is_instance_by_name(X, *columns):
         raise _not_two_dimensional(1)
-    if _offers_table(X):
+    if _has_arrow_stream(X):
         return arrow_table(X)
     if isinstance(X, (list, tuple)):
         if not all(map(_is_row, X)):
@@ -196,11 +179,14 @@ def _table(X: Any) -> Table:
 def _check_names(names: Sequence[Hashable], n_columns: int, allow_repeats: bool) -> None:
     if len(names) != n_columns:
         raise SchemaError(
-            f"names must name every column of X, got {len(names)} names for {n_columns} columns."
+            f"names must have one name per column of X, got {len(names)} names for {n_columns} "
+            "columns."
         )
     repeated = sorted({str(name) for name in names if names.count(name) > 1})
     if repeated and not allow_repeats:
-        raise SchemaError(f"column names must be distinct, got {repeated} twice. Rename them.")
+        raise SchemaError(
+            f"column names must be distinct, got {repeated} more than once. Rename the columns."
+        )
 
 
 def _not_two_dimensional(found: int) -> ValueError:
@@ -224,14 +210,14 @@ def _is_row(value: Any) -> bool:
     return issubclass(kind, (list, tuple)) or (issubclass(kind, np.ndarray) and value.ndim > 0)
 
 
-def _only_items(values: Sequence[Any]) -> list[Any]:
-    """The values; a list of a single one stands for it."""
+def _unwrap_single_items(values: Sequence[Any]) -> list[Any]:
+    """Replace each list, tuple or array of one value by this value."""
     return [value[0] if _is_plain_row(value) and len(value) == 1 else value for value in values]
 
 
 def _is_plain_row(value: Any) -> bool:
-    """A row that runs nobody's code when it is asked for its length and items."""
-    kind = type(value)  # by identity: a class can claim to equal another
+    """Tell whether a value is a row whose length and items can be read without foreign code."""
+    kind = type(value)  # compared by identity: a class can claim to equal another class
     return (kind is list or kind is tuple or kind is np.ndarray) and _is_row(value)
 
 
@@ -246,15 +232,15 @@ def _as_array(name: str, value: Any) -> NDArray[Any]:
         return np.asarray(value)
     except MemoryError:
         raise
-    except Exception:  # its text can show a record, so it is not even kept as the context of ours
+    except Exception:  # the text can show a record, so it is not even kept as the context
         pass
     raise TypeError(
-        f"{name} must be an array, got a {type(value).__name__} that numpy.asarray cannot make one "
-        "of. Call it yourself to see why."
+        f"{name} must be an array, got a {type(value).__name__} that numpy.asarray cannot convert. "
+        f"Call numpy.asarray({name}) yourself to see the error."
     )
 
 
-def _offers_table(value: Any) -> bool:
+def _has_arrow_stream(value: Any) -> bool:
     return is_instance_by_name(value, "pandas.DataFrame", "pyarrow.RecordBatch") or hasattr(
         type(value), "__arrow_c_stream__"
     )

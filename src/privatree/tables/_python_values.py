@@ -1,9 +1,9 @@
-"""Single Python objects of a column: which count as text, which as numbers, which as missing.
+"""Single Python objects of a column: text, numbers or missing values.
 
-An object column can hold anything. The type of a value decides what it is, once per type and not
-per value, so nothing that is neither text nor a number is ever compared, hashed or converted. Types
-themselves are told apart by identity: a class can refuse to be hashed, or claim to equal another.
-Whatever the code of a number says while it is converted, an exception or a warning, stays here.
+An object column can hold anything. The type of a value decides how the value is read, so an object
+that is neither text nor a number is never compared, hashed or converted. Types are compared by
+identity: a class can refuse to be hashed, or claim to equal another class. Exceptions and warnings
+during the conversion of a number are suppressed.
 """
 
 from __future__ import annotations
@@ -21,34 +21,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 Plain: TypeAlias = str | int | float | None
-"""What a value stands for: text, a number (booleans are numbers), or missing."""
+"""A value as it is used: text, a number (booleans are numbers), or None if it is missing."""
 
 _BASIC_TYPES: frozenset[type] = frozenset(
     {str, int, float, bool, type(None), np.str_, np.bool_, np.float16, np.float32, np.float64}
     | {np.dtype(code).type for code in np.typecodes["AllInteger"]}
 )
-"""Types that compare and hash like the Python value they stand for, without surprises."""
+"""Types whose values compare and hash like plain Python values, so that they can be kept."""
 _BASIC = frozenset(map(id, _BASIC_TYPES))
 
 _one_at_a_time = RLock()
 
 
 def plain_python_values(values: Sequence[Any]) -> list[Any]:
-    """Replace every value by the text or number it stands for, anything else by None.
+    """Convert every value to text or a number; any other object becomes None.
 
-    Parameters
-    ----------
-    values : sequence
-        Any objects; unhashable and hostile ones too.
-
-    Returns
-    -------
-    list
-        As long as `values`. Numpy scalars are kept: they equal and hash like Python's own.
+    Values can be any objects, even unhashable or hostile ones. Numpy scalars are kept: they compare
+    and hash like Python numbers.
     """
     if set(map(id, map(type, values))) <= _BASIC:
         return list(values)
-    with _unheard():
+    with _without_warnings():
         kinds = {id(kind): kind for kind in map(type, values)}
         converters = {key: _converter(kind) for key, kind in kinds.items()}
         return [
@@ -58,88 +51,73 @@ def plain_python_values(values: Sequence[Any]) -> list[Any]:
 
 
 def python_values_to_numbers(values: Sequence[Any]) -> NDArray[np.float64]:
-    """Read numbers; whatever is not a number is NaN, an int beyond the floats is infinite.
+    """Convert values to float64; an object that is not a number becomes NaN.
 
-    Parameters
-    ----------
-    values : sequence
-        Any objects. Text is not a number, even if it spells one.
-
-    Returns
-    -------
-    ndarray of float64
-        As long as `values`.
+    Text is not a number, even if it looks like one. An int beyond the range of floats is infinite.
     """
     plain = plain_python_values(values)
     if any(issubclass(kind, str) for kind in set(map(type, plain))):
         plain = [None if isinstance(value, str) else value for value in plain]
-    with np.errstate(all="ignore"):  # of numpy's scalars, a signalling NaN complains
+    with np.errstate(all="ignore"):  # a signalling NaN of a numpy scalar warns
         try:
             return np.array(plain, dtype=np.float64)
         except OverflowError:
-            return np.array([_real(value) for value in plain], dtype=np.float64)
+            return np.array([_to_float(value) for value in plain], dtype=np.float64)
 
 
 def is_missing_value(value: Any) -> bool:
-    """Tell whether an object stands for "no value": None, NaN, or pandas' own marks."""
+    """Tell whether an object is a missing value: None, NaN, pandas.NA or pandas.NaT."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
-    return isinstance(value, (float, np.floating, Decimal)) and math.isnan(_real(value))
+    return isinstance(value, (float, np.floating, Decimal)) and math.isnan(_to_float(value))
 
 
 def _converter(kind: type) -> Callable[[Any], Plain] | None:
-    """How to read values of a type; None if they can stay as they are."""
+    """Return the function that converts values of a type; None if values are kept unchanged."""
     if id(kind) in _BASIC:
         return None
     try:
         if issubclass(kind, str):
-            return str.__str__  # not str(): an enumeration prints its name there
+            return str.__str__  # not str(): for a member of an enumeration it gives the name
         if issubclass(kind, int):
-            return int.__int__  # not int(): the type may have its own idea of what it is
+            return int.__int__  # not int(): the type may define another conversion
         if issubclass(kind, float):
             return float.__float__
-        if issubclass(kind, np.timedelta64):  # a duration, though numpy counts it as an integer
-            return _nothing
+        if issubclass(kind, np.timedelta64):  # a duration, although numpy says it is an integer
+            return _to_none
         if issubclass(kind, numbers.Integral):
-            return _whole
+            return _to_int
         if issubclass(kind, (numbers.Real, Decimal)):
-            return _real
-    except Exception:  # a type may refuse even this question
-        return _nothing
-    return _nothing
+            return _to_float
+    except Exception:  # a type can raise an error even in issubclass
+        return _to_none
+    return _to_none
 
 
 @contextmanager
-def _unheard() -> Iterator[None]:
-    """Let conversions warn nobody: neither numpy's, nor those of types that we do not know."""
-    # Filters of warnings are the process's: entered and left in turn, they are as they were.
+def _without_warnings() -> Iterator[None]:
+    # Warning filters belong to the process. One thread at a time changes and restores them.
     with _one_at_a_time, np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
 
 
-def _nothing(value: Any) -> None:
+def _to_none(value: Any) -> None:
     return None
 
 
-def _whole(value: Any) -> int | None:
+def _to_int(value: Any) -> int | None:
     try:
         return int(value)
     except Exception:
         return None
 
 
-def _real(value: Any) -> float:
+def _to_float(value: Any) -> float:
     try:
-        return float(value)
-    except OverflowError:
-        return _infinity_towards(value)
-    except Exception:
-        return math.nan
-
-
-def _infinity_towards(value: Any) -> float:
-    try:
-        return math.inf if value > 0 else -math.inf
+        try:
+            return float(value)
+        except OverflowError:
+            return math.inf if value > 0 else -math.inf
     except Exception:
         return math.nan

@@ -1,4 +1,4 @@
-"""Tables of other libraries, some rows at a time: each by its own means, in bounded memory."""
+"""Tables of other libraries that are read in batches of rows, with bounded memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from privatree.tables._containers import Table, is_instance_by_name
 from privatree.tables._opening import open_frame
 
 ROWS = 2**16
-"""Most rows of a frame that a stream gives."""
+"""Most rows in a batch."""
 
 _Result = TypeVar("_Result")
 _Read: TypeAlias = Callable[[Sequence[str]], Iterator[Any]]
@@ -21,46 +21,25 @@ _Read: TypeAlias = Callable[[Sequence[str]], Iterator[Any]]
 
 @dataclass(frozen=True)
 class TableStream:
-    """A table that can be read some rows at a time.
+    """A table that can be read in batches of rows.
 
-    Parameters
-    ----------
-    header : Table
-        Names and types of the columns; its content is not to be read.
-    read : callable
-        Takes names of columns and gives frames of some rows that have these columns, and perhaps
-        others. It can be called for each pass.
+    `header` has the names and types of the columns, but no content. `read` takes column names and
+    yields frames that have these columns, and perhaps others. It is called once per pass.
     """
 
     header: Table
     read: _Read
 
     def frames(self, names: Sequence[str]) -> Iterator[Any]:
-        """Read some columns.
+        """Yield batches with these columns.
 
-        Raises
-        ------
-        SourceError
-            If the library cannot. Its own error can show a record, so it is not even the context.
+        An error of the library can show a record, so it is replaced by a SourceError.
         """
         return redact_errors(self.read(names), (Exception,), _unreadable)
 
 
 def open_table_stream(data: Any) -> TableStream:
-    """Find out how to read a table.
-
-    Parameters
-    ----------
-    data : table
-        As :class:`~privatree.sources.ArrowSource` takes it, but no function.
-
-    Raises
-    ------
-    ParameterError
-        If it is none.
-    SourceError
-        If its columns cannot be told.
-    """
+    """Open a table of any kind that :class:`~privatree.sources.ArrowSource` accepts."""
     kind = next((kind for kind in _KINDS if is_instance_by_name(data, kind.name)), None)
     if kind is None and not hasattr(type(data), "__arrow_c_stream__"):
         raise ParameterError(
@@ -70,19 +49,13 @@ def open_table_stream(data: Any) -> TableStream:
             "data",
         )
     if kind is None:
-        return call_with_redacted_errors(partial(_once, data))
+        return call_with_redacted_errors(partial(_open_arrow_stream, data))
     header = call_with_redacted_errors(partial(kind.header, data))
     return TableStream(open_frame(header), partial(kind.read, data))
 
 
 def call_with_redacted_errors(function: Callable[[], _Result]) -> _Result:
-    """Call a function that may run code of others.
-
-    Raises
-    ------
-    SourceError
-        If it fails; without the error it failed with, which can show a record.
-    """
+    """Call a function of the user or of a library; replace its error by a SourceError."""
     (result,) = redact_errors(((function(),) for _ in range(1)), (Exception,), _unreadable)
     return result[0]
 
@@ -93,48 +66,43 @@ def _unreadable() -> SourceError:
 
 @dataclass(frozen=True)
 class _Kind:
-    """How a class of tables is read: an empty or full frame for the types, frames by columns."""
+    """A class of tables; how to get a frame with its column types, and how to read batches."""
 
     name: str
     header: Callable[[Any], Any]
     read: Callable[[Any, Sequence[str]], Iterator[Any]]
 
 
-def _starts(n_rows: int) -> range:
-    return range(0, n_rows, ROWS)
-
-
 # --- in memory ----------------------------------------------------------------------------------
 
 
 def _read_pandas(frame: Any, names: Sequence[str]) -> Iterator[Any]:
-    for start in _starts(len(frame)):
+    for start in range(0, len(frame), ROWS):
         yield frame.iloc[start : start + ROWS]
 
 
 def _read_polars(frame: Any, names: Sequence[str]) -> Iterator[Any]:
-    for start in _starts(frame.height):
+    for start in range(0, frame.height, ROWS):
         yield frame.slice(start, ROWS)
 
 
 def _read_arrow(table: Any, names: Sequence[str]) -> Iterator[Any]:
-    """Rows of an Arrow table or record batch."""
     part = table.select(names)
-    for start in _starts(table.num_rows):
+    for start in range(0, table.num_rows, ROWS):
         yield part.slice(start, ROWS)
 
 
 # --- queries, which run again in each pass ------------------------------------------------------
 
 
-def _lazy_header(query: Any) -> Any:
+def _lazy_frame_header(query: Any) -> Any:
     import polars as pl
 
     return pl.DataFrame(schema=query.collect_schema())
 
 
-def _read_lazy(query: Any, names: Sequence[str]) -> Iterator[Any]:
-    """Rows of a polars LazyFrame; all at once where polars is too old to give some."""
+def _read_lazy_frame(query: Any, names: Sequence[str]) -> Iterator[Any]:
+    """Run a polars LazyFrame in batches; an old polars can only collect it as a whole."""
     part = query.select(names)
     if not hasattr(part, "collect_batches"):
         yield from _read_polars(part.collect(), names)
@@ -143,24 +111,20 @@ def _read_lazy(query: Any, names: Sequence[str]) -> Iterator[Any]:
         yield from _read_polars(frame, names)
 
 
-def _relation_header(relation: Any) -> Any:
-    return _relation_reader(relation.limit(0)).schema.empty_table()
+def _duckdb_header(relation: Any) -> Any:
+    return _duckdb_reader(relation.limit(0)).schema.empty_table()
 
 
-def _relation_reader(relation: Any) -> Any:
+def _duckdb_reader(relation: Any) -> Any:
     reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
     return reader(ROWS)
 
 
-def _read_relation(relation: Any, names: Sequence[str]) -> Iterator[Any]:
+def _read_duckdb(relation: Any, names: Sequence[str]) -> Iterator[Any]:
     quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
-    with _relation_reader(relation.project(quoted)) as reader:
+    with _duckdb_reader(relation.project(quoted)) as reader:
         for batch in reader:
             yield from _read_arrow(batch, names)
-
-
-def _dataset_header(dataset: Any) -> Any:
-    return dataset.schema.empty_table()
 
 
 def _read_dataset(dataset: Any, names: Sequence[str]) -> Iterator[Any]:
@@ -170,44 +134,37 @@ def _read_dataset(dataset: Any, names: Sequence[str]) -> Iterator[Any]:
     return iter(scanner.to_batches())
 
 
-def _scanner_header(scanner: Any) -> Any:
-    return scanner.projected_schema.empty_table()
-
-
 def _read_scanner(scanner: Any, names: Sequence[str]) -> Iterator[Any]:
     for batch in scanner.to_batches():
         yield from _read_arrow(batch, names)
 
 
-def _itself(frame: Any) -> Any:
-    return frame
-
-
 _KINDS = (
-    _Kind("pandas.DataFrame", _itself, _read_pandas),
-    _Kind("polars.DataFrame", _itself, _read_polars),
-    _Kind("pyarrow.Table", _itself, _read_arrow),
-    _Kind("pyarrow.RecordBatch", _itself, _read_arrow),
-    _Kind("polars.LazyFrame", _lazy_header, _read_lazy),
-    _Kind("duckdb.DuckDBPyRelation", _relation_header, _read_relation),
-    _Kind("pyarrow.dataset.Dataset", _dataset_header, _read_dataset),
-    _Kind("pyarrow.dataset.Scanner", _scanner_header, _read_scanner),
+    _Kind("pandas.DataFrame", lambda frame: frame, _read_pandas),
+    _Kind("polars.DataFrame", lambda frame: frame, _read_polars),
+    _Kind("pyarrow.Table", lambda frame: frame, _read_arrow),
+    _Kind("pyarrow.RecordBatch", lambda frame: frame, _read_arrow),
+    _Kind("polars.LazyFrame", _lazy_frame_header, _read_lazy_frame),
+    _Kind("duckdb.DuckDBPyRelation", _duckdb_header, _read_duckdb),
+    _Kind("pyarrow.dataset.Dataset", lambda data: data.schema.empty_table(), _read_dataset),
+    _Kind(
+        "pyarrow.dataset.Scanner", lambda data: data.projected_schema.empty_table(), _read_scanner
+    ),
 )
 
 
-# --- streams, which can be read once ------------------------------------------------------------
+# --- streams, which can be read only once -------------------------------------------------------
 
 
-def _once(data: Any) -> TableStream:
-    """Anything that offers an Arrow stream."""
+def _open_arrow_stream(data: Any) -> TableStream:
     import pyarrow as pa
 
     reader = pa.RecordBatchReader.from_stream(data)
-    return TableStream(open_frame(reader.schema.empty_table()), _Held(reader).read)
+    return TableStream(open_frame(reader.schema.empty_table()), _KeptStream(reader).read)
 
 
-class _Held:
-    """A stream whose rows are kept as they come, the columns first asked for alone."""
+class _KeptStream:
+    """A stream whose rows are kept in memory: those columns that the first pass reads."""
 
     def __init__(self, reader: Any) -> None:
         self._reader = reader
@@ -215,12 +172,12 @@ class _Held:
         self._names: frozenset[str] | None = None
 
     def read(self, names: Sequence[str]) -> Iterator[Any]:
-        """Give what was read before, then the rest."""
+        """Yield the kept rows, then read and keep the rest."""
         self._names = self._names or frozenset(names)
         if not self._names.issuperset(names):
             raise ParameterError(
-                "data must be given anew for other columns: it is a stream, which can be read only "
-                "once.",
+                "data is a stream that can be read only once, so every pass must read the same "
+                "columns. Pass a new stream to read other columns.",
                 "data",
             )
         for batch in self._batches:

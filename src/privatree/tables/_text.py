@@ -1,7 +1,7 @@
-"""What the text of CSV files stands for: the schema, never the text, decides what it is read as.
+"""Text of CSV files to numbers and categories, as the schema declares the column.
 
-A column is not made text because one of its values is no number: that value is missing. So reading
-cannot fail because of what the records hold, which would tell neighbouring datasets apart.
+A numeric column stays numeric if one of its values is not a number: this value is missing. So the
+content of records cannot make reading fail, which would tell neighbouring datasets apart.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from privatree.tables._arrow_columns import read_arrow_column
 from privatree.tables._columns import CodedColumn, Column, NumberColumn
 
 BLANKS = " \t\n\r\v\f"
-"""Around values, where they do not count."""
-# Without a choice of where digits belong: with one, a long value takes the square of its length.
+"""Characters that are trimmed from the ends of a value."""
+# Unambiguous, so that it needs no backtracking: else a long value would take quadratic time.
 _NUMBER = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _NUMBER_OR_INFINITY = rf"^(?:{_NUMBER}|[+-]?(?i:inf(?:inity)?))$"
 _TRUTHS = {"true": True, "false": False}
@@ -24,46 +24,30 @@ MISSING_WORDS = frozenset(
     {"#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "N/A",
      "NA", "NULL", "NaN", "n/a", "nan", "null"}
 )  # fmt: skip
-"""What programs write where there is no value. To a person these are no misspelt values; training
-takes them as any other text that is no number or category."""
+"""Words that programs write for a missing value. Checks and drafts report them as missing, not as
+misspelt; training treats them like any other text that is not a number or a category."""
 _FIRST_ROWS = 1000
-_MAX_DIGITS = 100  # more make a float of a whole number
+_MAX_DIGITS = 100  # a whole number with more digits becomes a float
 
 
 def repeat_text_in_column(text: str | None, n_rows: int) -> Any:
-    """Make a column of the same text in every row, such as the name of a folder gives.
-
-    Returns
-    -------
-    pyarrow.ChunkedArray
-        Strings, or nulls if the text is None.
-    """
+    """Return an Arrow column with the same text, or null, in every row (from a folder's name)."""
     import pyarrow as pa
 
     return pa.chunked_array([pa.repeat(pa.scalar(text, pa.string()), n_rows)])
 
 
 def parse_text_column(text: Any, feature: Feature, decimal: str = ".") -> Column:
-    """Read a column of text as what a feature declares.
-
-    Parameters
-    ----------
-    text : pyarrow.ChunkedArray
-        Strings.
-    feature : Feature
-        Numbers are read by :func:`parse_text_numbers`, categories by :func:`parse_text_labels`.
-    decimal : {".", ","}
-        The decimal mark of numbers.
-    """
+    """Parse an Arrow column of strings as the numbers or categories of a feature."""
     if isinstance(feature, Categorical):
         return parse_text_labels(text, feature.categories, decimal)
     return parse_text_numbers(text, decimal)
 
 
-def with_points(text: Any, decimal: str) -> Any:
-    """Numbers with a decimal point, whatever their decimal mark is.
+def _to_decimal_points(text: Any, decimal: str) -> Any:
+    """Replace the decimal mark by a point.
 
-    With a decimal comma a point is no part of a number, so what has one no longer looks like one.
+    With a decimal comma, text that has a point is not a number. It becomes "?".
     """
     import pyarrow.compute as pc
 
@@ -74,53 +58,33 @@ def with_points(text: Any, decimal: str) -> Any:
 
 
 def parse_text_numbers(text: Any, decimal: str = ".") -> NumberColumn:
-    """Read a column of text as numbers; what is not a number is NaN.
+    """Parse an Arrow column of strings as float64; text that is not a number becomes NaN.
 
-    Parameters
-    ----------
-    text : pyarrow.ChunkedArray
-        Strings. Blanks around a number do not count; ``true`` is 1 and ``false`` 0, in upper or
-        lower case.
-    decimal : {".", ","}
-        The decimal mark.
-
-    Returns
-    -------
-    NumberColumn
-        Of float64; a number beyond the floats is infinite.
+    Blanks around a number are ignored. ``true`` is 1 and ``false`` is 0, in upper or lower case. A
+    number beyond the range of floats is infinite.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    text = with_points(text, decimal)
-    # The quickest way that will do. One that does not costs more than one that does, so it is
-    # tried on some values first.
+    text = _to_decimal_points(text, decimal)
+    # Fast ways are tried first. A failure costs more than a success, so the first rows are tried.
     numbers = None
-    if _cast(text.slice(0, _FIRST_ROWS)) is not None:
-        numbers = _cast(text)
+    if _cast_to_float(text.slice(0, _FIRST_ROWS)) is not None:
+        numbers = _cast_to_float(text)
     if numbers is None:
         text = pc.ascii_trim_whitespace(text)
         text = pc.if_else(pc.is_in(text, pa.array(["", *sorted(MISSING_WORDS)])), "nan", text)
-        numbers = _cast(text)
+        numbers = _cast_to_float(text)
     if numbers is None:
-        numbers = _spelt_numbers(text)
+        numbers = _parse_mixed_text(text)
     return NumberColumn(numbers.to_numpy())
 
 
 def guess_text_column_type(text: Any, decimal: str) -> Any:
-    """Read a column of text as the first type that all its values fit. **This leaks.**
+    """Convert an Arrow column of strings to the first type that all values fit. **This leaks.**
 
-    Parameters
-    ----------
-    text : pyarrow.ChunkedArray
-        Strings. Empty ones and words such as ``NA`` are nulls.
-    decimal : {".", ","}
-        The decimal mark.
-
-    Returns
-    -------
-    pyarrow.ChunkedArray
-        Whole numbers, booleans, dates, times, numbers or text; of nulls only, nulls.
+    The types are: whole numbers, booleans, dates, times, numbers, text. Empty strings and words
+    such as ``NA`` become nulls; a column of nulls only has the null type.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -134,10 +98,10 @@ def guess_text_column_type(text: Any, decimal: str) -> Any:
         (trimmed, pa.int64()),
         (trimmed, pa.bool_()),
         (trimmed, pa.date32()),
-        (with_a_day, pa.timestamp("s")),  # a time
+        (with_a_day, pa.timestamp("s")),  # a time without a date
         (trimmed, pa.timestamp("s")),
         (trimmed, pa.timestamp("ns")),
-        (with_points(trimmed, decimal), pa.float64()),
+        (_to_decimal_points(trimmed, decimal), pa.float64()),
     ):
         try:
             return written.cast(kind)
@@ -146,8 +110,8 @@ def guess_text_column_type(text: Any, decimal: str) -> Any:
     return text
 
 
-def _cast(text: Any) -> Any:
-    """Numbers, or None if a value is no number."""
+def _cast_to_float(text: Any) -> Any:
+    """Return float64 numbers, or None if a value is not a number."""
     import pyarrow as pa
 
     try:
@@ -156,8 +120,8 @@ def _cast(text: Any) -> Any:
         return None
 
 
-def _spelt_numbers(text: Any) -> Any:
-    """Numbers of trimmed text in which anything can stand."""
+def _parse_mixed_text(text: Any) -> Any:
+    """Return float64 numbers for trimmed text, and NaN for text that is not a number."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -170,23 +134,11 @@ def _spelt_numbers(text: Any) -> Any:
 
 
 def parse_text_labels(text: Any, labels: Sequence[Label], decimal: str = ".") -> CodedColumn:
-    """Read a column of text as the kind of value that labels are.
+    """Parse an Arrow column of strings as values of the labels' type: text, numbers or booleans.
 
-    Parameters
-    ----------
-    text : pyarrow.ChunkedArray
-        Strings.
-    labels : sequence
-        Categories or classes. Text that is none of them counts without the blanks around it. For
-        labels that are numbers or booleans it counts as the number it spells (``1.0`` is 1), and
-        ``true`` and ``false``, in upper or lower case, as booleans, which equal 1 and 0.
-    decimal : {".", ","}
-        The decimal mark of labels that are numbers.
-
-    Returns
-    -------
-    CodedColumn
-        Values that need not be labels.
+    Blanks around text are trimmed, unless the text with blanks is a label. If labels are numbers or
+    booleans, text is parsed as a number (``1.0`` is 1) or as ``true`` or ``false``, in upper or
+    lower case, which equal 1 and 0. The result may hold values that are no labels.
     """
     column = read_arrow_column(text)
     if not isinstance(column, CodedColumn):
@@ -195,21 +147,15 @@ def parse_text_labels(text: Any, labels: Sequence[Label], decimal: str = ".") ->
         known = set(labels)
         values = [v if v is None or v in known else v.strip(BLANKS) for v in column.values]
     else:
-        values = [None if v is None else _number(v.strip(BLANKS), decimal) for v in column.values]
+        values = [
+            None if v is None else _parse_exact_number(v.strip(BLANKS), decimal)
+            for v in column.values
+        ]
     return CodedColumn(column.codes, values)
 
 
 def count_labels_with_blanks(text: Any, labels: Sequence[Label]) -> int:
-    """Count values that are labels only without the blanks around them. **This leaks.**
-
-    Parameters
-    ----------
-    text : pyarrow.ChunkedArray
-        Strings.
-    labels : sequence
-        Categories or classes. Of numbers and booleans nothing is counted: blanks around these
-        count nowhere.
-    """
+    """Count strings that are text labels only after blanks are trimmed. **This leaks.**"""
     import pyarrow.compute as pc
 
     if not isinstance(labels[0], str):
@@ -223,8 +169,8 @@ def count_labels_with_blanks(text: Any, labels: Sequence[Label]) -> int:
     )
 
 
-def _number(text: str, decimal: str) -> float | None:
-    """The number or boolean that text spells exactly, if any."""
+def _parse_exact_number(text: str, decimal: str) -> float | None:
+    """Parse one number or boolean; None if the text is neither."""
     if decimal != ".":
         text = "" if "." in text else text.replace(decimal, ".")
     if re.fullmatch(r"[+-]?[0-9]+", text) and len(text) <= _MAX_DIGITS:

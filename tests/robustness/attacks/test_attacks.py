@@ -117,7 +117,7 @@ def test_missing_values_are_inserted_and_triggers(container, missing):
             found = column.isna() if container == "pandas" else column.is_null()
             assert found.to_list() == [*before, True, True]
     assert inserted.X["age"].to_list()[3:] == [60, 60]
-    with pytest.raises(ParameterError, match="column 'age' must be able to hold"):
+    with pytest.raises(ParameterError, match="column 'age' must have a type that can hold"):
         InsertionAttack((missing, 1.0, "no"), label="b").poison(
             X.astype({"age": "int8"}) if container == "pandas" else X.to_pandas(), y, 1
         )
