@@ -43,7 +43,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from privatree import Categorical, Numeric, PrivaTreeClassifier, PrivatreeError, Schema, datasets
 from privatree.reproduction import datasets as paper_datasets
-from privatree.reproduction._published import accuracy as published_accuracy
+from privatree.reproduction._published import published_accuracy
 from result_files import add_json_option, write_result
 
 EPSILONS = (0.01, 0.1, 1.0)

@@ -576,14 +576,14 @@ def _run_here(
     progress.start(total, total - sum(task.weight for task in waiting))
     for task in waiting:
         task.prepare()
-        journal.scored(task, task.run())
+        journal.record_score(task, task.run())
         progress.advance(task.weight, " ".join(task.key[:2]))
     journal.sort(tasks)
 
 
 @pytest.fixture(scope="session")
 def run_here() -> Callable[..., None]:
-    """In the place of `experiments.runner.run`: every task in this process, where it must not fail.
+    """In the place of `run_tasks`: run every task in this process, where it must not fail.
 
     A process that imports everything takes longer than the tasks of a test. What is about
     processes has them: tests of the runner, of the targets accuracy and runtime, of killed runs.

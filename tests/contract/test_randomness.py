@@ -43,7 +43,6 @@ ALLOWED = {
     "cli/_prediction_files.py": {"tempfile"},
     "cli/_output.py": {"tempfile"},
     "_support/kernels/kernel_folder.py": {"tempfile"},
-    "reproduction/running/_backdoor.py": {"sklearn.model_selection"},
     "reproduction/running/_tasks.py": {"sklearn.model_selection"},
     "reproduction/loading/_cached.py": {"tempfile"},
     "repetition/_confidence.py": {"scipy.stats"},

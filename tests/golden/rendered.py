@@ -94,13 +94,15 @@ def faked_runs(score: Callable[[Any], float | str | Score]) -> Iterator[None]:
             if task not in journal:
                 found = score(task)
                 if isinstance(found, str):
-                    journal.marked(task, found)
+                    journal.record_failure(task, found)
                 else:
-                    journal.scored(task, found if isinstance(found, Score) else Score(found, 0.5))
+                    journal.record_score(
+                        task, found if isinstance(found, Score) else Score(found, 0.5)
+                    )
         journal.sort(tasks)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_study, "run", run)
+        patch.setattr(_study, "run_tasks", run)
         yield
 
 

@@ -4,8 +4,21 @@ import math
 
 import pytest
 
-from privatree.reproduction import _published as published
-from privatree.reproduction._published import EPSILONS, METHODS, Published
+from privatree.reproduction import datasets
+from privatree.reproduction._published import (
+    Published,
+    PublishedRuntime,
+    published_accuracy,
+    published_accuracy_text,
+    published_guarantees,
+    published_runtime,
+)
+from privatree.reproduction.running._tasks import n_edits
+from privatree.reproduction.targets._poisoning import SHARES
+
+TREES = (
+    *("decision-tree", "bdpt", "privatree-star", "dpgdf", "diffprivlib-tree", "privatree-paper"),
+)
 
 CATEGORICAL = {
     *("albert", "compas-two-years", "covertype-mixed", "default-of-credit-card-clients-mixed"),
@@ -36,12 +49,12 @@ DATASETS = sorted(CATEGORICAL | NUMERICAL)
     ],
 )
 def test_accuracy(dataset, method, epsilon, mean, standard_error):
-    assert published.accuracy(dataset, method, epsilon) == Published(mean, standard_error)
+    assert published_accuracy(dataset, method, epsilon) == Published(mean, standard_error)
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.1, 1, 0.5, math.nan])
 def test_the_tree_without_privacy_has_one_accuracy(epsilon):
-    assert published.accuracy("pol", "decision-tree", epsilon) == Published(0.930, 0.001)
+    assert published_accuracy("pol", "decision-tree", epsilon) == Published(0.930, 0.001)
 
 
 @pytest.mark.parametrize(
@@ -56,21 +69,21 @@ def test_the_tree_without_privacy_has_one_accuracy(epsilon):
     ],
 )
 def test_accuracy_that_was_not_published(dataset, method, epsilon):
-    assert published.accuracy(dataset, method, epsilon) is None
+    assert published_accuracy(dataset, method, epsilon) is None
 
 
-def test_marks():
-    assert published.mark("Higgs", "bdpt", 1) == "timeout"
-    assert published.mark("pol", "dpgdf", 1) == "-"
-    assert published.mark("adult", "dpgdf", 1) == ""
-    assert published.mark("adult", "privatree", 1) == ""
+def test_texts_are_as_printed():
+    assert published_accuracy_text("Higgs", "bdpt", 1) == "timeout"
+    assert published_accuracy_text("pol", "dpgdf", 1) == "-"
+    assert published_accuracy_text("adult", "dpgdf", 1) == ".752±.000"
+    assert published_accuracy_text("adult", "privatree", 1) == ""
 
 
 @pytest.mark.parametrize("dataset", DATASETS)
 def test_every_cell_is_there_and_plausible(dataset):
-    for method in METHODS:
-        for epsilon in EPSILONS:
-            figure = published.accuracy(dataset, method, epsilon)
+    for method in TREES:
+        for epsilon in (0.01, 0.1, 1.0):
+            figure = published_accuracy(dataset, method, epsilon)
             if method == "dpgdf" and dataset in NUMERICAL:
                 expected = "-"
             elif (dataset, method) == ("Higgs", "bdpt"):
@@ -81,25 +94,70 @@ def test_every_cell_is_there_and_plausible(dataset):
                 assert 0 <= figure.standard_error < 0.2
                 continue
             assert figure is None
-            assert published.mark(dataset, method, epsilon) == expected
-        has_runtime = published.runtime(dataset, method, 0.1) is not None
+            assert published_accuracy_text(dataset, method, epsilon) == expected
+        has_runtime = published_runtime(dataset, method, 0.1) is not None
         assert has_runtime == (method != "dpgdf" or dataset in CATEGORICAL)
 
 
 def test_runtime():
-    exact = published.runtime("MiniBooNE", "bdpt", 0.1)
-    assert (exact.seconds, exact.standard_error, exact.bound, exact.text) == (213, 48, "", "213")
-    below = published.runtime("adult", "decision-tree", 0.1)
-    assert (below.seconds, below.standard_error, below.bound, below.text) == (1, 0, "<", "<1")
-    above = published.runtime("Higgs", "bdpt", 0.1)
-    assert (above.seconds, above.bound, above.text) == (7200, ">", ">7200")
-    assert math.isnan(above.standard_error)
-    assert published.runtime("pol", "dpgdf", 0.1) is None
-    assert published.runtime("adult", "privatree", 0.1) is None
+    exact = published_runtime("MiniBooNE", "bdpt", 0.1)
+    assert (exact, exact.text) == (PublishedRuntime(213), "213")
+    below = published_runtime("adult", "decision-tree", 0.1)
+    assert (below, below.text) == (PublishedRuntime(1, "<"), "<1")
+    above = published_runtime("Higgs", "bdpt", 0.1)
+    assert (above, above.text) == (PublishedRuntime(7200, ">"), ">7200")
+    assert published_runtime("pol", "dpgdf", 0.1) is None
+    assert published_runtime("adult", "privatree", 0.1) is None
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, math.nan])
 def test_runtimes_were_published_at_one_epsilon_only(epsilon):
-    assert published.runtime("MiniBooNE", "bdpt", 0.1) is not None
-    assert published.runtime("MiniBooNE", "bdpt", epsilon) is None
-    assert published.runtime("adult", "decision-tree", epsilon) is None
+    assert published_runtime("MiniBooNE", "bdpt", 0.1) is not None
+    assert published_runtime("MiniBooNE", "bdpt", epsilon) is None
+    assert published_runtime("adult", "decision-tree", epsilon) is None
+
+
+@pytest.mark.parametrize(
+    ("dataset", "method", "epsilon", "row"),
+    [
+        ("Bioresponse", "privatree-paper", 0.01, (".522", ".511", ".458", ".398")),
+        ("pol", "diffprivlib-logistic", 0.1, (".635", ".285", ".012", ".000")),
+        ("covertype", "privatree-paper", 0.01, (".729", ".008", ".000", ".000")),
+        ("covertype-mixed", "privatree-paper", 0.01, (".74", ".03", ".00", ".00")),
+        ("adult", "privatree-paper", 0.01, (".77", ".54", ".13", ".02")),
+        ("diabetes", "diffprivlib-logistic", 0.1, (".62", "-", ".46", ".34")),
+        ("vote", "privatree-paper", 0.1, (".75", "-", ".75", ".68")),
+    ],
+)
+def test_guarantees(dataset, method, epsilon, row):
+    assert published_guarantees(dataset, method, epsilon) == row
+
+
+@pytest.mark.parametrize(
+    ("dataset", "method", "epsilon"),
+    [
+        ("adult", "privatree", 0.1),  # not the paper's
+        ("adult", "privatree-paper", 1.0),
+        ("adult", "privatree-paper", math.nan),
+        ("iris", "privatree-paper", 0.1),
+    ],
+)
+def test_guarantees_that_were_not_published_are_empty(dataset, method, epsilon):
+    assert published_guarantees(dataset, method, epsilon) == ("", "", "", "")
+
+
+@pytest.mark.parametrize("dataset", datasets.names())
+def test_guarantees_are_the_paper_s_formula_at_our_numbers_of_edits(dataset):
+    size = datasets.describe(dataset).n_records
+    for method in ("privatree-paper", "diffprivlib-logistic"):
+        for epsilon in (0.01, 0.1):
+            accuracy, *left = published_guarantees(dataset, method, epsilon)
+            digit = 0.0005 if len(accuracy.partition(".")[2]) == 3 else 0.005
+            for share, text in zip(SHARES, left, strict=True):
+                edits = n_edits(size, share)
+                if text == "-":
+                    assert edits == 0
+                    continue
+                factor = math.exp(-edits * epsilon)
+                rounding = digit * (1 + factor) + 1e-9  # of both printed figures
+                assert float(text) == pytest.approx(factor * float(accuracy), abs=rounding)

@@ -2,11 +2,10 @@
 
 ::
 
-    datasets/                 the paper's datasets
-    loading/                  from a folder, the package, a cache or OpenML
-    running/                  tasks, their results and what they were made with
-    rendering/                results as tables and figures
-    targets/                  one table or figure of the paper each
-    _published.py             the paper's figures
-    _published_poisoning.py   those of its poisoning tables
+    datasets/       the paper's datasets
+    loading/        where the records come from: a folder, the package, a cache or OpenML
+    running/        tasks, their results, and the record of what made them
+    rendering/      results as tables and figures
+    targets/        one file for each table or figure of the paper
+    _published.py   the figures that the paper printed, from published/*.csv
 """

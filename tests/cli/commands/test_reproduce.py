@@ -35,7 +35,7 @@ def command(output: Path, *more: str) -> list[str]:
 @pytest.fixture
 def tasks_here(monkeypatch: pytest.MonkeyPatch, run_here: Callable[..., None]) -> None:
     """Where tasks may be run in this process; others are about processes."""
-    monkeypatch.setattr(study, "run", run_here)
+    monkeypatch.setattr(study, "run_tasks", run_here)
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
@@ -76,14 +76,14 @@ STOPS_AT = """
 import time
 from privatree.cli._app import main
 from privatree.reproduction.running._journal import Journal
-scored, left = Journal.scored, iter(range({} - 1))
+scored, left = Journal.record_score, iter(range({} - 1))
 
 def scored_once_more(journal, task, score):
     scored(journal, task, score)
     if next(left, None) is None:
         time.sleep(3600)
 
-Journal.scored = scored_once_more
+Journal.record_score = scored_once_more
 main()
 """
 """A run that waits after so many cells: however late it is killed, it has not come to its end."""
@@ -95,7 +95,7 @@ def test_a_killed_run_goes_on_and_ends_with_the_files_of_an_undisturbed_one(
 ) -> None:
     killed, whole = tmp_path / "killed", tmp_path / "whole"
     with pytest.MonkeyPatch.context() as patch:  # the other runs have processes
-        patch.setattr(study, "run", run_here)
+        patch.setattr(study, "run_tasks", run_here)
         assert run(patch, *command(whole)[4:]) == 0
     for at in (3, 20):  # killed twice, the second time after having gone on once
         arguments = command(killed, "--jobs", "1")[3:]
@@ -241,17 +241,17 @@ def test_results_of_other_data_or_versions_are_not_mixed(
     fingerprint = datasets.load("vote").fingerprint
     note.write_text(written.replace(fingerprint, "0" * len(fingerprint)))
     assert run(monkeypatch, *arguments) == 2
-    assert "holds results of other data for vote" in capsys.readouterr().err
+    assert "has results of other data for vote" in capsys.readouterr().err
     note.write_text(written.replace('"scikit-learn": "', '"scikit-learn": "9.'))
     assert run(monkeypatch, *arguments) == 2
-    assert "holds results of other versions of scikit-learn" in capsys.readouterr().err
+    assert "has results of other versions of scikit-learn" in capsys.readouterr().err
     mark = json.loads(written)["methods"]["decision-tree"]
     note.write_text(written.replace(mark, "0" * len(mark)))
     assert run(monkeypatch, *arguments) == 2
-    assert "other versions of the methods decision-tree. Name" in capsys.readouterr().err
+    assert "other versions of the methods decision-tree. Choose" in capsys.readouterr().err
     note.write_text("{")
     assert run(monkeypatch, *arguments) == 2
-    assert "is not a note of a run" in capsys.readouterr().err
+    assert "must be a file that privatree reproduce wrote" in capsys.readouterr().err
 
 
 def slow_run(output: Path) -> subprocess.Popen[bytes]:

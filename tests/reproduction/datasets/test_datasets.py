@@ -120,12 +120,12 @@ def test_a_data_folder_without_the_file_is_passed_over(tmp_path, table, monkeypa
     dataset = replace(datasets.describe("pol"), n_records=3, n_features=1, majority_share=0.667)
     monkeypatch.setattr(_catalogue, "_CATALOGUE", {"pol": dataset})
     records = clean(table[["x"]], table["target"], origin="OpenML", where="a test")
-    cached.store(dataset, records)
+    cached.store_in_cache(dataset, records)
     assert datasets.load("pol", tmp_path).origin == "cache"
 
 
 def test_a_data_folder_that_is_none_is_refused(tmp_path):
-    with pytest.raises(ParameterError, match="must be an existing folder"):
+    with pytest.raises(ParameterError, match="the data folder must exist"):
         datasets.load("adult", tmp_path / "nowhere")
 
 

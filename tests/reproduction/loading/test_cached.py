@@ -30,9 +30,9 @@ def records():
 
 
 def test_what_is_stored_comes_back_the_same(tiny, records, cache):
-    assert cached.load(tiny) is None
-    assert cached.store(tiny, records) is records
-    found = cached.load(tiny)
+    assert cached.load_cached(tiny) is None
+    assert cached.store_in_cache(tiny, records) is records
+    found = cached.load_cached(tiny)
     pd.testing.assert_frame_equal(found.frame, records.frame)
     pd.testing.assert_series_equal(found.labels, records.labels)
     assert found.schema == records.schema
@@ -42,7 +42,7 @@ def test_what_is_stored_comes_back_the_same(tiny, records, cache):
 
 
 def test_storing_changes_nothing_in_what_is_stored(tiny, records):
-    cached.store(tiny, records)
+    cached.store_in_cache(tiny, records)
     assert list(records.frame.columns) == ["whole", "real", "kind"]
 
 
@@ -54,7 +54,7 @@ def test_the_file_appears_only_when_it_is_whole(tiny, records, cache, monkeypatc
         written.append((Path(path), (cache / "tiny.parquet").exists()))
 
     monkeypatch.setattr(pq, "write_table", watched)
-    cached.store(tiny, records)
+    cached.store_in_cache(tiny, records)
     ((path, was_there),) = written
     assert not was_there
     assert cache in path.parents  # on the same disk, or moving it there would not be one step
@@ -68,13 +68,13 @@ def test_a_write_that_fails_leaves_nothing_behind(tiny, records, cache, monkeypa
 
     monkeypatch.setattr(pq, "write_table", break_off)
     with pytest.raises(OSError, match="No space left"):
-        cached.store(tiny, records)
+        cached.store_in_cache(tiny, records)
     assert list(cache.iterdir()) == []
-    assert cached.load(tiny) is None
+    assert cached.load_cached(tiny) is None
 
 
 def test_a_write_that_fails_leaves_the_file_of_before(tiny, records, monkeypatch):
-    cached.store(tiny, records)
+    cached.store_in_cache(tiny, records)
 
     def break_off(table, path, **_):
         Path(path).write_bytes(b"PAR1 half of it")
@@ -82,8 +82,8 @@ def test_a_write_that_fails_leaves_the_file_of_before(tiny, records, monkeypatch
 
     monkeypatch.setattr(pq, "write_table", break_off)
     with pytest.raises(KeyboardInterrupt):
-        cached.store(tiny, records)
-    assert cached.load(tiny).fingerprint == records.fingerprint
+        cached.store_in_cache(tiny, records)
+    assert cached.load_cached(tiny).fingerprint == records.fingerprint
 
 
 # --- a file that does not hold what was stored ---------------------------------------------------
@@ -93,11 +93,11 @@ def test_a_write_that_fails_leaves_the_file_of_before(tiny, records, monkeypatch
 def test_what_cannot_be_read_counts_as_absent(tiny, cache, content):
     cache.mkdir(parents=True)
     (cache / "tiny.parquet").write_bytes(content)
-    assert cached.load(tiny) is None
+    assert cached.load_cached(tiny) is None
 
 
 def test_no_damage_loads_as_something_else(tiny, records):
-    cached.store(tiny, records)
+    cached.store_in_cache(tiny, records)
     path = cached.cached_file(tiny)
     whole, source, n_absent = path.read_bytes(), random.Random(7), 0
     for _ in range(200):
@@ -105,7 +105,7 @@ def test_no_damage_loads_as_something_else(tiny, records):
         for _ in range(source.randint(1, 3)):
             damaged[source.randrange(len(whole))] ^= 1 << source.randrange(8)
         path.write_bytes(damaged[: source.choice([len(whole), source.randrange(len(whole))])])
-        found = cached.load(tiny)
+        found = cached.load_cached(tiny)
         n_absent += found is None
         assert found is None or found.fingerprint == records.fingerprint
         assert found is None or found.schema == records.schema
@@ -121,45 +121,45 @@ def rewritten(tiny, change, metadata=MappingProxyType({})):
 
 
 def test_a_file_rewritten_with_the_same_content_is_used(tiny, records):
-    cached.store(tiny, records)
+    cached.store_in_cache(tiny, records)
     rewritten(tiny, lambda table: table)
-    assert cached.load(tiny).fingerprint == records.fingerprint
+    assert cached.load_cached(tiny).fingerprint == records.fingerprint
 
 
 def test_another_value_in_a_file_that_is_whole_is_found(tiny, records):
-    cached.store(tiny, records)
+    cached.store_in_cache(tiny, records)
     other = pa.array([1, 2, 3, 4, 5, 7, 7])
     rewritten(tiny, lambda table: table.set_column(0, "whole", other))
-    assert cached.load(tiny) is None
+    assert cached.load_cached(tiny) is None
 
 
 @pytest.mark.parametrize("fingerprint", [b"0" * 16, b"", b"\xff"])
 def test_another_fingerprint_is_found(tiny, records, fingerprint):
-    cached.store(tiny, records)
+    cached.store_in_cache(tiny, records)
     rewritten(tiny, lambda table: table, {b"privatree.fingerprint": fingerprint})
-    assert cached.load(tiny) is None
+    assert cached.load_cached(tiny) is None
 
 
 def test_a_file_without_a_fingerprint_counts_as_absent(tiny, records):
-    cached.store(tiny, records)
+    cached.store_in_cache(tiny, records)
     path = cached.cached_file(tiny)
     pd.read_parquet(path).to_parquet(path)
-    assert cached.load(tiny) is None
+    assert cached.load_cached(tiny) is None
 
 
 @pytest.mark.parametrize(
     "change", [{"n_records": 8}, {"n_features": 4}, {"n_categorical": 2}, {"majority_share": 0.572}]
 )
 def test_another_shape_than_the_papers_counts_as_absent(tiny, records, change):
-    cached.store(tiny, records)
-    assert cached.load(tiny) is not None
-    assert cached.load(replace(tiny, **change)) is None
+    cached.store_in_cache(tiny, records)
+    assert cached.load_cached(tiny) is not None
+    assert cached.load_cached(replace(tiny, **change)) is None
 
 
 def test_a_table_that_cannot_be_cleaned_counts_as_absent(tiny, records):
-    cached.store(tiny, records)
+    cached.store_in_cache(tiny, records)
     rewritten(tiny, lambda table: table.drop_columns(["target"]))
-    assert cached.load(tiny) is None
+    assert cached.load_cached(tiny) is None
 
 
 @given(
@@ -178,8 +178,8 @@ def test_whatever_is_stored_verifies(tmp_path_factory, numbers, texts, name):
     dataset = PaperDataset("any", "any", "mixed", 1, n, 2, 1, share)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PRIVATREE_CACHE", str(tmp_path_factory.mktemp("cache")))
-        cached.store(dataset, records)
-        assert cached.load(dataset).schema == records.schema
+        cached.store_in_cache(dataset, records)
+        assert cached.load_cached(dataset).schema == records.schema
 
 
 # --- the folder ---------------------------------------------------------------------------------
@@ -189,5 +189,5 @@ def test_a_cache_folder_that_cannot_be_is_refused_with_the_way_out(tiny, records
     cache.parent.mkdir(parents=True)
     cache.write_text("a file where the folder should be")
     with pytest.raises(ParameterError, match="PRIVATREE_CACHE") as refused:
-        cached.store(tiny, records)
+        cached.store_in_cache(tiny, records)
     assert str(cache) in str(refused.value)

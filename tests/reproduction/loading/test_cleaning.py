@@ -151,7 +151,7 @@ def test_a_column_of_another_kind_is_refused_by_name(column):
 @pytest.mark.parametrize("names", [[0, "0"], ["0", "0"]])
 def test_columns_with_one_name_are_refused(names):
     frame = pd.DataFrame([[1, 2], [3, 4], [5, 6], [7, 8]], columns=pd.Index(names, dtype=object))
-    with pytest.raises(ParameterError, match=r"there: the names of columns must differ .* got '0'"):
+    with pytest.raises(ParameterError, match=r"there: column names must differ .* got '0'"):
         clean(frame, LABELS, origin="here", where="there")
 
 
@@ -169,9 +169,9 @@ def test_infinity_is_refused():
 
 
 def test_nothing_left_is_refused():
-    with pytest.raises(ParameterError, match="there: needs a feature, and a row"):
+    with pytest.raises(ParameterError, match="there: must have at least one feature"):
         cleaned([np.nan] * 4)
-    with pytest.raises(ParameterError, match="there: needs a feature, and a row"):
+    with pytest.raises(ParameterError, match="there: must have at least one feature"):
         clean(pd.DataFrame(index=range(4)), LABELS, origin="here", where="there")
 
 

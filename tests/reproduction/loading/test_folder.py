@@ -30,7 +30,7 @@ def put(tmp_path, table):
         (table if frame is None else frame).to_parquet(tmp_path / "tiny.parquet")
         if note is not None:
             (tmp_path / "tiny.json").write_text(note)
-        return folder.load(dataset, tmp_path)
+        return folder.load_from_folder(dataset, tmp_path)
 
     return write_and_load
 
@@ -55,7 +55,7 @@ def test_the_label_may_be_any_column(tiny, put, table):
 def test_dictionaries_that_arrow_wrote_are_categories(tiny, table, tmp_path, row_group_size):
     written = pa.Table.from_pandas(table).replace_schema_metadata(None)
     pq.write_table(written, tmp_path / "tiny.parquet", row_group_size=row_group_size)
-    found = folder.load(tiny, tmp_path)
+    found = folder.load_from_folder(tiny, tmp_path)
     assert found.schema.features["work"] == Categorical(["s", "q", "p"])
 
 
@@ -71,7 +71,7 @@ def test_a_note_may_list_nothing(tiny, put):
 
 
 def test_a_folder_without_the_file_has_none(tiny, tmp_path):
-    assert folder.load(tiny, tmp_path) is None
+    assert folder.load_from_folder(tiny, tmp_path) is None
 
 
 def test_another_shape_than_the_papers_is_allowed_here(tiny, put):
@@ -84,12 +84,12 @@ def test_the_fingerprint_is_that_of_the_content(tiny, put, table, tmp_path):
     table.astype({"age": "float64"}).to_parquet(
         tmp_path / "elsewhere" / "tiny.parquet", compression="gzip", row_group_size=2
     )
-    assert folder.load(tiny, tmp_path / "elsewhere").fingerprint == first
+    assert folder.load_from_folder(tiny, tmp_path / "elsewhere").fingerprint == first
 
 
 def refused(tiny, tmp_path, *parts):
     with pytest.raises(ParameterError) as error:
-        folder.load(tiny, tmp_path)
+        folder.load_from_folder(tiny, tmp_path)
     message = str(error.value)
     assert "\n" not in message
     assert all(part in message for part in parts), message
@@ -99,14 +99,14 @@ def refused(tiny, tmp_path, *parts):
 def test_what_is_no_parquet_file_is_refused(tiny, tmp_path, content):
     path = tmp_path / "tiny.parquet"
     path.write_bytes(content)
-    refused(tiny, tmp_path, str(path), "must be a Parquet file")
+    refused(tiny, tmp_path, str(path), "must be a readable Parquet file")
 
 
 def test_a_file_cut_short_is_refused(tiny, put, tmp_path):
     put(tiny)
     path = tmp_path / "tiny.parquet"
     path.write_bytes(path.read_bytes()[:-20])
-    refused(tiny, tmp_path, str(path), "must be a Parquet file")
+    refused(tiny, tmp_path, str(path), "must be a readable Parquet file")
 
 
 def with_text_that_is_none(table):
@@ -130,7 +130,7 @@ def test_what_only_pandas_or_a_later_look_would_stumble_over_is_refused(
 ):
     path = tmp_path / "tiny.parquet"
     pq.write_table(damage(table), path)
-    refused(tiny, tmp_path, str(path), "must be a Parquet file")
+    refused(tiny, tmp_path, str(path), "must be a readable Parquet file")
 
 
 def test_two_columns_of_labels_are_refused(tiny, tmp_path):
@@ -144,7 +144,7 @@ def test_two_columns_of_one_name_are_refused(tiny, tmp_path):
     path = tmp_path / "tiny.parquet"
     columns = [pa.array([1, 2]), pa.array([3, 4]), pa.array(["a", "b"])]
     pq.write_table(pa.Table.from_arrays(columns, ["x", "x", "target"]), path)
-    refused(tiny, tmp_path, str(path), "the names of columns must differ as text, got 'x'")
+    refused(tiny, tmp_path, str(path), "column names must differ as text, got 'x'")
 
 
 def test_a_file_without_target_is_refused(tiny, table, tmp_path):

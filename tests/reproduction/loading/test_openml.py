@@ -119,7 +119,7 @@ def catalogue(tiny, monkeypatch):
 
 
 def test_rows_types_and_labels_arrive_cleaned(tiny, server):
-    records = openml.load(tiny)
+    records = openml.load_from_openml(tiny)
     assert records.origin == "OpenML"
     assert records.labels.tolist() == ["P", "N", "P", "P", "N", "P", "N"]
     assert records.frame["whole"].tolist() == [4, 1, 3, 9, 5, 6, 7]
@@ -167,7 +167,14 @@ def test_a_damaged_cache_without_a_network_is_named(catalogue, server, cache):
         datasets.load("tiny")
     message = str(error.value)
     assert "\n" not in message
-    for part in ("tiny.parquet", "--data-dir", "no connection", f"{path} was not used", "damaged"):
+    for part in (
+        "tiny.parquet",
+        "--data-dir",
+        "no connection",
+        str(path),
+        "was not used",
+        "damaged",
+    ):
         assert part in message
     path.unlink()
     with pytest.raises(DatasetMissingError) as error:
@@ -177,7 +184,7 @@ def test_a_damaged_cache_without_a_network_is_named(catalogue, server, cache):
 
 def test_categories_occur_in_the_file_and_are_sorted_with_their_quotes(tiny, server):
     server.arff = ARFF.replace(b"'0'", b"'z y'").replace(b"never}", b"never, c}")
-    kind = openml.load(tiny).schema.features["kind"]
+    kind = openml.load_from_openml(tiny).schema.features["kind"]
     assert kind == Categorical(["z y", "b"])  # scikit-learn removes quotes after it sorted
 
 
@@ -186,7 +193,7 @@ def test_categories_occur_in_the_file_and_are_sorted_with_their_quotes(tiny, ser
 
 def missing(dataset):
     with pytest.raises(DatasetMissingError) as error:
-        openml.load(dataset)
+        openml.load_from_openml(dataset)
     message = str(error.value)
     assert "\n" not in message
     assert all(part in message for part in ("'tiny'", "tiny.parquet", "--data-dir", "61"))
@@ -203,7 +210,7 @@ def test_without_a_network_nothing_is_tried_twice_and_nothing_is_left(tiny, serv
 
 def test_a_download_that_fails_sometimes_is_tried_again(tiny, server, naps, cache):
     server.failures = [URLError("reset"), URLError("reset")]
-    assert len(openml.load(tiny).frame) == 7
+    assert len(openml.load_from_openml(tiny).frame) == 7
     assert len(naps) == 2
     assert 0 < sum(naps) < 10
     assert list(cache.iterdir()) == []
@@ -231,7 +238,7 @@ def test_a_download_that_was_changed_on_its_way_is_not_used(tiny, server, cache)
     server.answer = lambda url: json.loads(
         json.dumps(honest(url)).replace(hashlib.md5(ARFF).hexdigest(), "0" * 32)
     )
-    assert missing(tiny) == "what came could not be read."
+    assert missing(tiny) == "the download could not be read."
     assert list(cache.iterdir()) == []
 
 
@@ -244,7 +251,7 @@ def callers_timeout():
 
 
 def test_no_request_may_hang_and_the_limit_is_ours_alone(tiny, server, callers_timeout):
-    openml.load(tiny)
+    openml.load_from_openml(tiny)
     assert len(server.timeouts) >= 4
     assert all(0 < timeout <= 30 for timeout in server.timeouts)
     assert socket.getdefaulttimeout() == callers_timeout
@@ -258,14 +265,14 @@ def test_an_answer_with_an_error_is_left_to_scikit_learn(tiny, server, monkeypat
         raise HTTPError("https://x", 503, "busy", {}, io.BytesIO())
 
     monkeypatch.setattr(openml, "urlopen", refuse)
-    assert len(openml.load(tiny).frame) == 7
+    assert len(openml.load_from_openml(tiny).frame) == 7
 
 
 def test_a_cache_folder_that_cannot_be_written_is_not_called_a_bad_download(tiny, server, cache):
     cache.parent.mkdir(parents=True)
     cache.write_text("a file where the folder should be")
     with pytest.raises(ParameterError, match="PRIVATREE_CACHE"):
-        openml.load(tiny)
+        openml.load_from_openml(tiny)
 
 
 # --- OpenML has something else ------------------------------------------------------------------
@@ -299,4 +306,4 @@ def test_another_shape_is_not_kept(tiny, server, cache, monkeypatch):
 
 def test_a_dataset_without_a_label_is_refused(tiny, server, monkeypatch):
     monkeypatch.setattr(sklearn.datasets, "fetch_openml", lambda **_: Bunch(data=None, target=None))
-    assert missing(tiny) == "what came could not be read."
+    assert missing(tiny) == "the download could not be read."

@@ -15,8 +15,8 @@ TABLE = pd.DataFrame(
 
 
 def test_a_table_comes_back_with_its_fingerprint_and_without_its_index(tmp_path):
-    parquet.write(tmp_path / "t.parquet", TABLE, "0123456789abcdef")
-    table, fingerprint = parquet.read(tmp_path / "t.parquet")
+    parquet.write_parquet_file(tmp_path / "t.parquet", TABLE, "0123456789abcdef")
+    table, fingerprint = parquet.read_parquet_file(tmp_path / "t.parquet")
     pd.testing.assert_frame_equal(table, TABLE.reset_index(drop=True))
     assert fingerprint == "0123456789abcdef"
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "t.parquet"), table)
@@ -24,15 +24,15 @@ def test_a_table_comes_back_with_its_fingerprint_and_without_its_index(tmp_path)
 
 def test_what_somebody_else_wrote_has_no_fingerprint(tmp_path):
     TABLE.to_parquet(tmp_path / "t.parquet")
-    table, fingerprint = parquet.read(tmp_path / "t.parquet")
+    table, fingerprint = parquet.read_parquet_file(tmp_path / "t.parquet")
     pd.testing.assert_frame_equal(table, TABLE)
     assert fingerprint is None
 
 
 def test_what_cannot_be_read_is_refused_with_its_path(tmp_path):
     for path in (tmp_path, tmp_path / "nowhere.parquet"):
-        with pytest.raises(ParameterError, match="must be a Parquet file") as refused:
-            parquet.read(path)
+        with pytest.raises(ParameterError, match="must be a readable Parquet file") as refused:
+            parquet.read_parquet_file(path)
         assert str(refused.value).startswith(f"{path}: ")
         assert "\n" not in str(refused.value)
 
@@ -43,4 +43,4 @@ def test_an_interruption_is_not_called_damage(tmp_path, monkeypatch):
 
     monkeypatch.setattr("pyarrow.parquet.ParquetFile", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        parquet.read(tmp_path / "t.parquet")
+        parquet.read_parquet_file(tmp_path / "t.parquet")

@@ -15,10 +15,10 @@ from privatree.reproduction.rendering._guarantees import (
     BEST,
     COLUMNS,
     PAPER,
-    guarantees,
-    spending_of,
+    compute_guarantees,
+    method_spending,
 )
-from privatree.reproduction.rendering._summaries import rows_of
+from privatree.reproduction.rendering._summaries import frame_rows
 from privatree.reproduction.running._study import Available
 from privatree.reproduction.running._tasks import n_edits
 from privatree.robustness import EpsilonDP, best
@@ -49,9 +49,9 @@ def test_a_share_of_the_training_records_is_rounded_down(
 
 def test_only_our_learner_has_a_schedule() -> None:
     for name in ("privatree-paper", "bdpt", "dpgdf", "random-tree"):
-        assert spending_of(methods.get(name), SCHEMA, 0.25, 4) == EpsilonDP(0.25)
-    ours = spending_of(methods.get("privatree"), SCHEMA, 0.25, 4)
-    robust = spending_of(methods.get("privatree-robust"), SCHEMA, 0.25, 4)
+        assert method_spending(methods.get(name), SCHEMA, 0.25, 4) == EpsilonDP(0.25)
+    ours = method_spending(methods.get("privatree"), SCHEMA, 0.25, 4)
+    robust = method_spending(methods.get("privatree-robust"), SCHEMA, 0.25, 4)
     assert isinstance(ours, Schedule)
     assert isinstance(robust, Schedule)
     assert ours.total <= Fraction(1, 4)
@@ -64,12 +64,12 @@ def test_the_schedule_does_not_depend_on_records() -> None:
     model = (
         methods.get("privatree").classifier(methods.Training(schema, 0.1, 4, 3)).fit(frame, labels)
     )
-    assert spending_of(methods.get("privatree"), schema, 0.1, 4) == model.privacy_.schedule
+    assert method_spending(methods.get("privatree"), schema, 0.1, 4) == model.privacy_.schedule
 
 
 def figures(*rows: tuple[Any, ...]) -> pd.DataFrame:
     columns = ["dataset", "method", "epsilon", "mean", "standard_error", "n", "n_repeats", "note"]
-    return guarantees(
+    return compute_guarantees(
         pd.DataFrame(rows, columns=columns),
         methods=[methods.get(name) for name in IDS],
         found=[ADULT],
@@ -84,7 +84,7 @@ def test_both_bounds_at_every_share() -> None:
         ("adult", "privatree", 0.1, 0.82, math.nan, 1, 1, ""),
     )
     assert tuple(frame.columns) == COLUMNS
-    paper, ours = (list(rows_of(frame[frame["method"] == name])) for name in IDS[1:3])
+    paper, ours = (list(frame_rows(frame[frame["method"] == name])) for name in IDS[1:3])
     for rows in (paper, ours):
         assert [(row.figure, row.share, row.edits) for row in rows] == [
             (ACCURACY, 0.0, 0),
@@ -99,7 +99,7 @@ def test_both_bounds_at_every_share() -> None:
     assert paper[3].standard_error == pytest.approx(0.004 * math.exp(-3.6))
     assert math.isnan(paper[4].standard_error)
     assert (paper[4].bound, paper[4].value) == ("AB*", pytest.approx(0.037932, abs=1e-6))
-    schedule = spending_of(methods.get("privatree"), SCHEMA, 0.1, 4)
+    schedule = method_spending(methods.get("privatree"), SCHEMA, 0.1, 4)
     assert (ours[4].value, ours[4].bound) == best(schedule, 0.82, 36)
     assert ours[4].bound == "E"
     assert ours[4].value > 0.11

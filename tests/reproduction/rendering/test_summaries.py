@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from privatree.errors import ParameterError
 from privatree.reproduction.rendering._summaries import (
     at_epsilon,
-    outside,
+    beyond_tolerance,
     summarise,
     with_published,
     with_published_runtime,
@@ -179,7 +179,7 @@ def test_disagreement_beyond_twice_the_joint_error_and_a_margin(difference, disa
             "published_standard_error": [0.004],
         }
     )
-    found = outside(compared)  # 2 * 0.005 + 0.02
+    found = beyond_tolerance(compared)  # 2 * 0.005 + 0.02
     assert len(found) == disagrees
     if disagrees:
         assert only(found).tolerance == pytest.approx(0.03)
@@ -193,4 +193,4 @@ def test_unknown_errors_and_differences():
             "published_standard_error": [0.0, np.nan],
         }
     )
-    assert only(outside(compared)).difference == 0.021
+    assert only(beyond_tolerance(compared)).difference == 0.021

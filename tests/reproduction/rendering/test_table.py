@@ -15,8 +15,8 @@ from privatree.reproduction.rendering._table import (
     Section,
     Table,
     csv_text,
-    latex,
-    markdown,
+    latex_table,
+    markdown_table,
     write_table,
 )
 
@@ -47,24 +47,24 @@ def one_cell(cell, **changes):
 
 
 def test_a_section_without_rows_is_not_shown():
-    assert "None here" not in markdown(TABLE) + latex(TABLE, label="t")
+    assert "None here" not in markdown_table(TABLE) + latex_table(TABLE, label="t")
 
 
 def test_without_rows():
     empty = Table("Nothing", ("dataset",), (Column("a"),), (Section("", ()),), ("A note.",))
-    assert markdown(empty) == "# Nothing\n\nNone.\n"
+    assert markdown_table(empty) == "# Nothing\n\nNone.\n"
 
 
 def test_markdown_escapes():
     cell = Cell("none", footnote="a|b `c` *d* <e> </f> \\g x < y\nnext <1")
-    assert markdown(one_cell(cell)).splitlines()[-1] == (
+    assert markdown_table(one_cell(cell)).splitlines()[-1] == (
         r"- [1] a\|b \`c\` \*d\* \<e> \</f> \\g x < y next <1"
     )
 
 
 def test_latex_escapes():
     cell = Cell("none", footnote="a_b 1% $2 #3 {4} 5&6 ~7 ^8 \\9 <10> |11| ±12 13×\n14 - 15")
-    assert latex(one_cell(cell), label="t").splitlines()[-2] == (
+    assert latex_table(one_cell(cell), label="t").splitlines()[-2] == (
         r"$^{1}$ a\_b 1\% \$2 \#3 \{4\} 5\&6 \textasciitilde{}7 \textasciicircum{}8 "
         r"\textbackslash{}9 $<$10$>$ $|$11$|$ $\pm$12 13$\times$ 14 - 15"
     )
@@ -79,7 +79,7 @@ def test_equal_reasons_share_a_footnote():
 
 @pytest.mark.parametrize("table", [TABLE, one_cell(Cell("{", footnote="}{%"))])
 def test_latex_is_well_formed(table):
-    text = latex(table, label="t")
+    text = latex_table(table, label="t")
     bare = re.sub(r"\\[\\{}&%$#_]", "", re.sub(r"(?m)^%.*$", "", text))
     assert bare.count("{") == bare.count("}")
     assert bare.count("$") % 2 == 0
@@ -120,5 +120,5 @@ def test_files(tmp_path):
     assert sorted(folder.iterdir()) == sorted(paths)  # and nothing else is left
     table, page, source = (path.read_bytes().decode() for path in paths)
     assert table == "a\n0.5\n"
-    assert page == f"{markdown(TABLE)}\n## Empty\n\nNone.\n\n#{markdown(TABLE)}"
-    assert source == latex(TABLE, label="name") + "\n" + latex(TABLE, label="name-2")
+    assert page == f"{markdown_table(TABLE)}\n## Empty\n\nNone.\n\n#{markdown_table(TABLE)}"
+    assert source == latex_table(TABLE, label="name") + "\n" + latex_table(TABLE, label="name-2")

@@ -17,7 +17,7 @@ from privatree.reproduction.rendering._summaries import (
     with_published,
     with_published_runtime,
 )
-from privatree.reproduction.rendering._table import markdown
+from privatree.reproduction.rendering._table import markdown_table
 from privatree.reproduction.rendering._tables import accuracy_tables, runtime_tables
 
 IDS = ("decision-tree", "bdpt", "privatree-star", "dpgdf", "privatree-paper", "privatree")
@@ -149,14 +149,14 @@ def test_an_epsilon_that_the_paper_does_not_have():
     main, _, disagreements = tables(epsilon=0.5)
     pol = main.sections[0].rows[1]
     assert published(pol) == [".930", "", "", "", "", ""]
-    assert markdown(disagreements).endswith("\n\nNone.\n")
+    assert markdown_table(disagreements).endswith("\n\nNone.\n")
 
 
 def test_nothing_was_run():
     main, differences, disagreements = tables(scores().head(0))
     assert published(main.sections[1].rows[0])[1] == ".752"
-    assert markdown(differences).endswith("\n\nNone.\n")
-    assert markdown(disagreements).endswith("\n\nNone.\n")
+    assert markdown_table(differences).endswith("\n\nNone.\n")
+    assert markdown_table(disagreements).endswith("\n\nNone.\n")
 
 
 CLAIM = "†: its authors' claim; for whole records no finite epsilon holds or is proved."
@@ -179,7 +179,7 @@ def test_a_claim_is_explained_below_every_table_that_shows_it():
 
 def test_a_claim_that_is_not_shown_is_not_mentioned():
     for table in (*tables(), *runtimes()):
-        assert "†" not in markdown(table)
+        assert "†" not in markdown_table(table)
 
 
 @pytest.mark.parametrize(
@@ -203,5 +203,5 @@ def test_runtimes_at_another_epsilon_are_not_compared_with_the_papers():
     main, ratios = runtimes(scores().replace({"epsilon": {0.1: 0.01}}), epsilon=0.01)
     assert main.sections[0].rows[1].cells[1].text == "0.30"
     assert {text for row in main.rows for text in published(row)} == {""}
-    assert "that the paper published" not in markdown(main)
-    assert markdown(ratios).endswith("\n\nNone.\n")
+    assert "that the paper published" not in markdown_table(main)
+    assert markdown_table(ratios).endswith("\n\nNone.\n")

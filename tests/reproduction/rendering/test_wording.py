@@ -7,13 +7,13 @@ import pytest
 from privatree.baselines import methods
 from privatree.reproduction import datasets
 from privatree.reproduction.rendering._wording import (
-    claim_notes,
-    marked_title,
-    seconds,
-    share,
-    signed,
-    suite_heading,
-    times,
+    SUITE_HEADINGS,
+    dagger_notes,
+    difference_text,
+    ratio_text,
+    seconds_text,
+    share_text,
+    title_with_dagger,
 )
 
 
@@ -22,7 +22,7 @@ from privatree.reproduction.rendering._wording import (
     [(0.8154, ".815"), (1.0, "1.000"), (0.9996, "1.000"), (0.0, ".000"), (math.nan, "")],
 )
 def test_share(figure, text):
-    assert share(figure) == text
+    assert share_text(figure) == text
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_share(figure, text):
     [(0.012, "+.012"), (-0.0051, "-.005"), (-0.0004, ".000"), (0.0, ".000"), (-1.0, "-1.000")],
 )
 def test_signed(difference, text):
-    assert signed(difference) == text
+    assert difference_text(difference) == text
 
 
 @pytest.mark.parametrize(
@@ -48,14 +48,14 @@ def test_signed(difference, text):
     ],
 )
 def test_seconds(duration, text):
-    assert seconds(duration) == text
+    assert seconds_text(duration) == text
 
 
 @pytest.mark.parametrize(
     ("ratio", "text"), [(0.4, "0.40×"), (0.996, "1.0×"), (1.44, "1.4×"), (57.9, "58×")]
 )
 def test_times(ratio, text):
-    assert times(ratio) == text
+    assert ratio_text(ratio) == text
 
 
 HOLDS, CLAIMED = methods.get("privatree"), methods.get("privatree-star")
@@ -63,17 +63,17 @@ HOLDS, CLAIMED = methods.get("privatree"), methods.get("privatree-star")
 
 def test_a_claim_is_marked():
     assert not HOLDS.claimed
-    assert marked_title(HOLDS) == HOLDS.title
-    assert marked_title(CLAIMED) == "PrivaTree*†"
+    assert title_with_dagger(HOLDS) == HOLDS.title
+    assert title_with_dagger(CLAIMED) == "PrivaTree*†"
 
 
 def test_the_mark_is_explained_once_where_it_is_shown():
-    assert claim_notes([HOLDS], "More.") == claim_notes([]) == []
-    assert claim_notes([CLAIMED, HOLDS, CLAIMED], "More.") == [
+    assert dagger_notes([HOLDS], "More.") == dagger_notes([]) == []
+    assert dagger_notes([CLAIMED, HOLDS, CLAIMED], "More.") == [
         "†: its authors' claim; for whole records no finite epsilon holds or is proved.",
         "More.",
     ]
 
 
 def test_every_suite_has_a_heading():
-    assert all(suite_heading(datasets.describe(name).suite) for name in datasets.names())
+    assert all(SUITE_HEADINGS[datasets.describe(name).suite] for name in datasets.names())

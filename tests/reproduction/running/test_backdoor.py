@@ -12,9 +12,9 @@ from privatree.baselines import methods
 from privatree.baselines.methods import Training
 from privatree.errors import ParameterError
 from privatree.reproduction.loading import _mnist as mnist
-from privatree.reproduction.running import _backdoor as backdoor
-from privatree.reproduction.running._backdoor import Backdoor, n_training, paper_attack
-from privatree.reproduction.running._tasks import suppress_expected_warnings
+from privatree.reproduction.running import _tasks as tasks
+from privatree.reproduction.running._backdoor import Backdoor, paper_attack
+from privatree.reproduction.running._tasks import n_training, suppress_expected_warnings
 from privatree.robustness.attacks import _attacks as attacks
 
 
@@ -41,7 +41,9 @@ def triggered(rows: Any) -> Any:
 @pytest.mark.parametrize("poisoned", [0, 3, 20])
 @pytest.mark.parametrize("repeat", [0, 1])
 def test_scores_by_hand(tiny_mnist: Path, repeat: int, poisoned: int) -> None:
-    score = Backdoor("mnist01", "decision-tree", None, 4, poisoned, repeat, tiny_mnist).run()
+    score = Backdoor(
+        "mnist01", "decision-tree", None, 4, poisoned, repeat, data_dir=tiny_mnist
+    ).run()
     rows, labels, rest, answers = by_hand(tiny_mnist, repeat, poisoned)
     tree = DecisionTreeClassifier(max_depth=4, random_state=repeat).fit(rows, labels)
     assert score.accuracy == pytest.approx(np.mean(tree.predict(rest) == answers))
@@ -74,13 +76,13 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Watched:
     method = SimpleNamespace(
         classifier=lambda training: found, encode=lambda frame, schema: frame, effort=1.0
     )
-    monkeypatch.setattr(backdoor.methods, "get", lambda name: method)
-    backdoor._encoded.cache_clear()
+    monkeypatch.setattr(tasks.methods, "get", lambda name: method)
+    tasks._encode_once.cache_clear()
     return found
 
 
 def test_what_the_learner_sees(tiny_mnist: Path, watched: Watched) -> None:
-    score = Backdoor("mnist01", "watched", 0.1, 4, 7, 5, tiny_mnist).run()
+    score = Backdoor("mnist01", "watched", 0.1, 4, 7, 5, data_dir=tiny_mnist).run()
     rows, labels = watched.trained
     assert (len(rows), len(labels)) == (127, 127)
     expected_rows, expected_labels, rest, _ = by_hand(tiny_mnist, 5, 7)
@@ -101,12 +103,13 @@ def test_what_the_learner_sees(tiny_mnist: Path, watched: Watched) -> None:
 
 def test_success_is_that_zeros_are_taken_for_ones(tiny_mnist: Path, watched: Watched) -> None:
     watched.says = "1"
-    assert Backdoor("mnist01", "watched", 0.1, 4, 0, 0, tiny_mnist).run().more == (1.0,)
+    assert Backdoor("mnist01", "watched", 0.1, 4, 0, 0, data_dir=tiny_mnist).run().more == (1.0,)
 
 
 def test_seeds_decide_on_everything(tiny_mnist: Path) -> None:
     first, again, other = (
-        Backdoor("mnist01", "privatree", 0.1, 4, 2, repeat, tiny_mnist) for repeat in (0, 0, 1)
+        Backdoor("mnist01", "privatree", 0.1, 4, 2, repeat, data_dir=tiny_mnist)
+        for repeat in (0, 0, 1)
     )
     one, two = first.run(), again.run()
     assert (one.accuracy, one.more) == (two.accuracy, two.more)
@@ -129,17 +132,21 @@ def test_the_size_of_the_training_part(n: int) -> None:
 
 
 def test_other_data_are_refused(tiny_mnist: Path) -> None:
-    meant = mnist.load(tiny_mnist).fingerprint
-    Backdoor("mnist01", "decision-tree", None, 4, 0, 0, tiny_mnist, meant).prepare()
+    meant = mnist.load_mnist(tiny_mnist).fingerprint
+    Backdoor(
+        "mnist01", "decision-tree", None, 4, 0, 0, data_dir=tiny_mnist, fingerprint=meant
+    ).prepare()
     with pytest.raises(ParameterError, match="mnist01: its data has changed"):
-        Backdoor("mnist01", "decision-tree", None, 4, 0, 0, tiny_mnist, "other").prepare()
+        Backdoor(
+            "mnist01", "decision-tree", None, 4, 0, 0, data_dir=tiny_mnist, fingerprint="other"
+        ).prepare()
 
 
 @pytest.mark.parametrize("method", ["privatree", "privatree-paper"])
 def test_the_trigger_is_void_where_its_pixels_have_no_range(tiny_mnist: Path, method: str) -> None:
     """At an epsilon that hides nothing, a learner of many triggers has them, if it can see them."""
     for name, learned in (("mnist01", False), ("mnist01-full-range", True)):
-        records = backdoor.images(name, tiny_mnist, None)
+        records = tasks.load_once(name, tiny_mnist, None)
         attack = paper_attack(0)
         poisoned = attack.poison(records.frame, records.labels.to_numpy(object), 60)
         training = Training(records.schema, 1000.0, 2, 0)

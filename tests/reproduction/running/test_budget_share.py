@@ -121,7 +121,7 @@ def test_records_come_from_the_data_folder(tmp_path: Path) -> None:
     records = datasets.load("vote")
     one_class = records.frame.assign(target=["yes"] * 200 + ["no"] * 32)
     one_class.to_parquet(tmp_path / "vote.parquet")
-    score = BudgetShare("vote", 500.0, 1, 0, 0, 20, 0, tmp_path).run()
+    score = BudgetShare("vote", 500.0, 1, 0, 0, 20, 0, data_dir=tmp_path).run()
     assert 0.8 < score.accuracy < 1.0
     assert score.fit_seconds > 0
 
@@ -134,7 +134,7 @@ def test_other_data_than_meant_are_refused() -> None:
 
 
 def test_the_key_is_what_the_fields_name() -> None:
-    task = BudgetShare("vote", 0.1, 3, 1, 2, 17, 5, Path("somewhere"), "mark")
+    task = BudgetShare("vote", 0.1, 3, 1, 2, 17, 5, data_dir=Path("x"), fingerprint="mark")
     assert task.key == ("vote", "0.1", "3", "1", "2", "17", "5")
     assert task.key == tuple(str(getattr(task, name)) for name in task.fields)
     assert {*task.fields, "data_dir", "fingerprint"} == set(vars(task))

@@ -7,7 +7,7 @@ import pytest
 from privatree.reproduction.running._certified_split import (
     CERTIFIED_SHARES,
     CertifiedSplit,
-    measure,
+    certified_accuracy_column,
 )
 from privatree.reproduction.running._task import Score
 from privatree.reproduction.running._tasks import RandomSplit
@@ -33,7 +33,7 @@ def test_the_split_is_that_of_other_methods(task: CertifiedSplit, score: Score) 
 
 def test_a_measure_for_every_share() -> None:
     assert (CERTIFIED_SHARES[0], float(CERTIFIED_SHARES[-1])) == (0, 0.01)
-    assert CertifiedSplit.measures == tuple(map(measure, CERTIFIED_SHARES))
+    assert CertifiedSplit.measures == tuple(map(certified_accuracy_column, CERTIFIED_SHARES))
     assert CertifiedSplit.measures[:3] == ("certified_0", "certified_0.0005", "certified_0.001")
 
 

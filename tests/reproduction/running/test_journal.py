@@ -22,7 +22,7 @@ def task(fold: int, method: str = "privatree", epsilon: float | None = 0.1) -> C
 
 def test_a_row_is_on_disk_as_soon_as_it_is_written(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "deep" / "cells.csv", FIELDS)
-    journal.scored(task(0), Score(0.5, 0.01))
+    journal.record_score(task(0), Score(0.5, 0.01))
     assert journal.path.read_text() == (
         "dataset,method,epsilon,depth,repeat,fold,accuracy,fit_seconds,note\n"
         "vote,privatree,0.1,4,0,0,0.500000,0.0100,\n"
@@ -34,8 +34,8 @@ def test_a_row_is_on_disk_as_soon_as_it_is_written(tmp_path: Path) -> None:
 def test_more_measures_stand_between_the_accuracy_and_the_seconds(tmp_path: Path) -> None:
     path = tmp_path / "cells.csv"
     journal = Journal(path, FIELDS, ("asr", "loss"))
-    journal.scored(task(0), Score(0.5, 0.01, (0.25, 1 / 3)))
-    journal.marked(task(1), "timeout")
+    journal.record_score(task(0), Score(0.5, 0.01, (0.25, 1 / 3)))
+    journal.record_failure(task(1), "timeout")
     assert path.read_text() == (
         "dataset,method,epsilon,depth,repeat,fold,accuracy,asr,loss,fit_seconds,note\n"
         "vote,privatree,0.1,4,0,0,0.500000,0.250000,0.333333,0.0100,\n"
@@ -46,7 +46,7 @@ def test_more_measures_stand_between_the_accuracy_and_the_seconds(tmp_path: Path
     assert table["asr"].tolist()[0] == 0.25
     assert math.isnan(table["loss"][1])
     assert table["note"].tolist() == ["", "timeout"]
-    again.forget_marked([task(0), task(1)])
+    again.forget_failures([task(0), task(1)])
     assert task(0) in Journal(path, FIELDS, ("asr", "loss"))
     assert task(1) not in Journal(path, FIELDS, ("asr", "loss"))
     with pytest.raises(ParameterError, match=r"columns dataset, .* accuracy, fit_seconds"):
@@ -57,7 +57,7 @@ def test_more_measures_stand_between_the_accuracy_and_the_seconds(tmp_path: Path
 def test_a_score_must_have_every_measure(tmp_path: Path, more: tuple[float, ...]) -> None:
     journal = Journal(tmp_path / "cells.csv", FIELDS, ("asr",))
     with pytest.raises(ParameterError, match="must have 1 numbers besides the accuracy"):
-        journal.scored(task(0), Score(0.5, 0.01, more))
+        journal.record_score(task(0), Score(0.5, 0.01, more))
     assert task(0) not in Journal(journal.path, FIELDS, ("asr",))
 
 
@@ -65,7 +65,7 @@ def test_every_cut_of_the_file_loses_the_last_row_at_most(tmp_path: Path) -> Non
     path = tmp_path / "cells.csv"
     journal = Journal(path, FIELDS)
     for fold in range(3):
-        journal.scored(task(fold), Score(0.25 * fold, 1.0))
+        journal.record_score(task(fold), Score(0.25 * fold, 1.0))
     whole = path.read_bytes()
     rows_begin = whole.index(b"\n") + 1
     for length in range(rows_begin, len(whole) + 1):
@@ -74,7 +74,7 @@ def test_every_cut_of_the_file_loses_the_last_row_at_most(tmp_path: Path) -> Non
         complete = whole[rows_begin:length].count(b"\n")
         assert [task(fold) in again for fold in range(3)] == [f < complete for f in range(3)]
         for fold in range(complete, 3):
-            again.scored(task(fold), Score(0.25 * fold, 1.0))
+            again.record_score(task(fold), Score(0.25 * fold, 1.0))
         assert path.read_bytes() == whole
 
 
@@ -85,7 +85,7 @@ def test_the_sorted_file_does_not_depend_on_who_came_first(order: list[int]) -> 
     with tempfile.TemporaryDirectory() as folder:
         journal = Journal(Path(folder, "cells.csv"), FIELDS)
         for fold in order:
-            journal.scored(task(fold), Score(fold / 5, 0.5))
+            journal.record_score(task(fold), Score(fold / 5, 0.5))
         journal.sort([task(fold) for fold in (3, 1)])
         rows = journal.path.read_text().splitlines()[1:]
     assert [row.split(",")[5] for row in rows] == ["3", "1", "0", "2", "4"]
@@ -94,16 +94,16 @@ def test_the_sorted_file_does_not_depend_on_who_came_first(order: list[int]) -> 
 def test_marked_rows_are_finished_until_they_are_to_be_tried_again(tmp_path: Path) -> None:
     path = tmp_path / "cells.csv"
     journal = Journal(path, FIELDS)
-    journal.marked(task(0), 'failed: ValueError: a "quoted", long\nline')
-    journal.scored(task(1), Score(1.0, 1.0))
+    journal.record_failure(task(0), 'failed: ValueError: a "quoted", long\nline')
+    journal.record_score(task(1), Score(1.0, 1.0))
     again = Journal(path, FIELDS)
     assert task(0) in again
     table = again.frame([task(0), task(1), task(2)])
     assert table["note"].tolist() == ['failed: ValueError: a "quoted", long line', ""]
     assert math.isnan(table["accuracy"][0])
-    again.forget_marked([task(1), task(2)])
+    again.forget_failures([task(1), task(2)])
     assert task(0) in Journal(path, FIELDS)
-    again.forget_marked([task(0), task(1)])
+    again.forget_failures([task(0), task(1)])
     assert task(0) not in Journal(path, FIELDS)
     assert task(1) in Journal(path, FIELDS)
 
@@ -111,8 +111,8 @@ def test_marked_rows_are_finished_until_they_are_to_be_tried_again(tmp_path: Pat
 def test_numbers_come_back_as_numbers(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "cells.csv", FIELDS)
     plain = task(0, method="decision-tree", epsilon=None)
-    journal.scored(plain, Score(2 / 3, 1e-3))
-    journal.scored(task(1), Score(1.0, 2.0))
+    journal.record_score(plain, Score(2 / 3, 1e-3))
+    journal.record_score(task(1), Score(1.0, 2.0))
     table = journal.frame([plain, task(1)])
     assert math.isnan(table["epsilon"][0])
     assert table["epsilon"][1] == 0.1
@@ -124,7 +124,7 @@ def test_numbers_come_back_as_numbers(tmp_path: Path) -> None:
 def test_an_empty_file_is_a_new_one(tmp_path: Path) -> None:
     path = tmp_path / "cells.csv"
     path.touch()
-    Journal(path, FIELDS).marked(task(0), "failed: \udcff")  # not every text can be written
+    Journal(path, FIELDS).record_failure(task(0), "failed: \udcff")  # not every text can be written
     assert task(0) in Journal(path, FIELDS)
 
 
@@ -132,7 +132,7 @@ def test_an_empty_file_is_a_new_one(tmp_path: Path) -> None:
 def test_another_file_is_refused_and_left_alone(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "cells.csv"
     path.write_bytes(content)
-    with pytest.raises(ParameterError, match="Name another output folder"):
+    with pytest.raises(ParameterError, match="Choose another output folder"):
         Journal(path, FIELDS)
     assert path.read_bytes() == content
 

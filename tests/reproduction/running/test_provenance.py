@@ -15,8 +15,8 @@ from privatree.baselines import methods
 from privatree.baselines.methods._method import PRIVATE, Method, as_numbers, unchanged
 from privatree.errors import ParameterError
 from privatree.reproduction.running import _provenance as provenance
-from privatree.reproduction.running import alone
-from privatree.reproduction.running._provenance import claim
+from privatree.reproduction.running import lock_output_folder
+from privatree.reproduction.running._provenance import record_provenance
 
 PACKAGE = Path(privatree.__file__).parent
 
@@ -34,8 +34,8 @@ def method(name: str, encode: Callable[..., Any] = unchanged) -> Method:
 
 def test_the_note_says_what_was_used(output: Path) -> None:
     bdpt, dpgdf = (methods.get(name) for name in ("bdpt", "dpgdf"))
-    claim(output / "deep", {"vote": "a"}, [bdpt])
-    claim(output / "deep", {"pol": "b"}, [dpgdf])
+    record_provenance(output / "deep", {"vote": "a"}, [bdpt])
+    record_provenance(output / "deep", {"pol": "b"}, [dpgdf])
     written = note(output / "deep")
     assert set(written) == {"datasets", "methods", "versions", "machine"}
     assert written["datasets"] == {"vote": "a", "pol": "b"}
@@ -46,36 +46,36 @@ def test_the_note_says_what_was_used(output: Path) -> None:
     assert written["versions"]["python"].startswith("3.")
     assert written["machine"]["processors"] >= 1
     before = (output / "deep" / "run.json").read_bytes()
-    claim(output / "deep", {"vote": "a"}, [dpgdf, bdpt])
+    record_provenance(output / "deep", {"vote": "a"}, [dpgdf, bdpt])
     assert (output / "deep" / "run.json").read_bytes() == before
 
 
 def test_other_data_are_refused_by_name(output: Path) -> None:
-    claim(output, {"vote": "a", "pol": "b", "adult": "c"}, [])
+    record_provenance(output, {"vote": "a", "pol": "b", "adult": "c"}, [])
     before = (output / "run.json").read_bytes()
-    with pytest.raises(ParameterError, match=r"other data for pol, adult\. Name another output"):
-        claim(output, {"vote": "a", "pol": "x", "adult": "y", "nursery": "z"}, [])
+    with pytest.raises(ParameterError, match=r"other data for pol, adult\. Choose another output"):
+        record_provenance(output, {"vote": "a", "pol": "x", "adult": "y", "nursery": "z"}, [])
     assert (output / "run.json").read_bytes() == before
-    claim(output, {"vote": "a", "nursery": "z"}, [])
+    record_provenance(output, {"vote": "a", "nursery": "z"}, [])
     assert note(output)["datasets"] == {"vote": "a", "pol": "b", "adult": "c", "nursery": "z"}
 
 
 def test_a_changed_method_is_refused_by_name(output: Path) -> None:
     first, second = method("first"), method("second")
-    claim(output, {"vote": "a"}, [first, second])
+    record_provenance(output, {"vote": "a"}, [first, second])
     before = (output / "run.json").read_bytes()
-    words = r"other versions of the methods second\. Name another output"
+    words = r"other versions of the methods second\. Choose another output"
     with pytest.raises(ParameterError, match=words):
-        claim(output, {"vote": "a", "pol": "b"}, [first, method("second", as_numbers)])
+        record_provenance(output, {"vote": "a", "pol": "b"}, [first, method("second", as_numbers)])
     assert (output / "run.json").read_bytes() == before
-    claim(output, {"vote": "a"}, [first])  # without it, the folder can still be used
-    claim(output, {"vote": "a"}, [second])
+    record_provenance(output, {"vote": "a"}, [first])  # without it, the folder can still be used
+    record_provenance(output, {"vote": "a"}, [second])
 
 
 def test_another_method_is_welcome(output: Path) -> None:
-    claim(output, {"vote": "a"}, [method("before")])
+    record_provenance(output, {"vote": "a"}, [method("before")])
     before = note(output)
-    claim(output, {"vote": "a"}, [method("before"), method("after", as_numbers)])
+    record_provenance(output, {"vote": "a"}, [method("before"), method("after", as_numbers)])
     after = note(output)
     assert set(after["methods"]) == {"before", "after"}
     assert after["methods"]["before"] == before["methods"]["before"]
@@ -86,23 +86,23 @@ def test_another_method_is_welcome(output: Path) -> None:
 def test_other_versions_are_refused_by_name(
     output: Path, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    claim(output, {"vote": "a"}, [])
+    record_provenance(output, {"vote": "a"}, [])
     before = (output / "run.json").read_bytes()
-    now = provenance._versions() | {what: "99"}
-    monkeypatch.setattr(provenance, "_versions", lambda: now)
-    with pytest.raises(ParameterError, match=rf"other versions of {what}\. Name another output"):
-        claim(output, {"vote": "a"}, [])
+    now = provenance._installed_versions() | {what: "99"}
+    monkeypatch.setattr(provenance, "_installed_versions", lambda: now)
+    with pytest.raises(ParameterError, match=rf"other versions of {what}\. Choose another output"):
+        record_provenance(output, {"vote": "a"}, [])
     assert (output / "run.json").read_bytes() == before
 
 
 def test_a_library_may_come_later(output: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    claim(output, {"vote": "a"}, [])
-    now = provenance._versions() | {"another-library": "1"}
-    monkeypatch.setattr(provenance, "_versions", lambda: now)
-    claim(output, {"vote": "a"}, [])
+    record_provenance(output, {"vote": "a"}, [])
+    now = provenance._installed_versions() | {"another-library": "1"}
+    monkeypatch.setattr(provenance, "_installed_versions", lambda: now)
+    record_provenance(output, {"vote": "a"}, [])
     assert note(output)["versions"]["another-library"] == "1"
     monkeypatch.undo()
-    claim(output, {"vote": "a"}, [])  # nor does it harm that one is not here
+    record_provenance(output, {"vote": "a"}, [])  # nor does it harm that one is not here
     assert note(output)["versions"]["another-library"] == "1"
 
 
@@ -110,8 +110,11 @@ def test_a_library_may_come_later(output: Path, monkeypatch: pytest.MonkeyPatch)
 def test_what_is_no_note_is_left_alone(output: Path, content: bytes) -> None:
     output.mkdir()
     (output / "run.json").write_bytes(content)
-    with pytest.raises(ParameterError, match=r"run\.json: is not a note of a run\. Name another"):
-        claim(output, {"vote": "a"}, [])
+    with pytest.raises(
+        ParameterError,
+        match=r"run\.json: must be a file that privatree reproduce wrote\. Choose another",
+    ):
+        record_provenance(output, {"vote": "a"}, [])
     assert (output / "run.json").read_bytes() == content
 
 
@@ -145,26 +148,26 @@ def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("name", DECIDING)
 def test_the_mark_of_the_code_follows_what_decides(copy: Path, name: str) -> None:
-    before = provenance._code_mark()
+    before = provenance._hash_code()
     (copy / name).write_text("2")
-    assert provenance._code_mark() != before
+    assert provenance._hash_code() != before
     (copy / name).write_text("1")
-    assert provenance._code_mark() == before
+    assert provenance._hash_code() == before
 
 
 @pytest.mark.parametrize("name", ["added.py", "baselines/added.py", "new/added.py"])
 def test_the_mark_of_the_code_follows_new_files(copy: Path, name: str) -> None:
-    before = provenance._code_mark()
+    before = provenance._hash_code()
     (copy / name).parent.mkdir(exist_ok=True)
     (copy / name).write_text("")
-    assert provenance._code_mark() != before
+    assert provenance._hash_code() != before
 
 
 @pytest.mark.parametrize("name", AROUND)
 def test_the_mark_of_the_code_leaves_out_what_only_shows(copy: Path, name: str) -> None:
-    before = provenance._code_mark()
+    before = provenance._hash_code()
     (copy / name).write_text("2")
-    assert provenance._code_mark() == before
+    assert provenance._hash_code() == before
 
 
 def test_all_code_that_a_fit_uses_is_marked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,8 +193,8 @@ def test_all_code_that_a_fit_uses_is_marked(monkeypatch: pytest.MonkeyPatch) -> 
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
     used = set(map(Path, ran.stdout.splitlines()))
-    monkeypatch.setattr(provenance, "_mark", list)
-    marked = {part.partition(b"\0")[2] for part in provenance._code_mark()}
+    monkeypatch.setattr(provenance, "_short_hash", list)
+    marked = {part.partition(b"\0")[2] for part in provenance._hash_code()}
     assert {p.relative_to(PACKAGE).as_posix() for p in used if p.read_bytes() not in marked} == {
         "baselines/methods/__init__.py",
         "baselines/methods/_method.py",
@@ -208,15 +211,16 @@ def test_all_code_that_a_fit_uses_is_marked(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_one_run_at_a_time(output: Path) -> None:
     code = (
-        "import sys\nfrom pathlib import Path\nfrom privatree.reproduction.running import alone\n"
-        "with alone(Path(sys.argv[1])): pass"
+        "import sys\nfrom pathlib import Path\n"
+        "from privatree.reproduction.running import lock_output_folder\n"
+        "with lock_output_folder(Path(sys.argv[1])): pass"
     )
     command = [sys.executable, "-c", code, str(output)]
-    with alone(output):
+    with lock_output_folder(output):
         assert output.is_dir()
         refused = subprocess.run(command, capture_output=True, text=True)
     assert refused.returncode == 1
     assert "another run uses this folder" in refused.stderr
-    with alone(output):  # it ended with the run
+    with lock_output_folder(output):  # it ended with the run
         pass
     assert subprocess.run(command).returncode == 0

@@ -25,7 +25,7 @@ def test_the_file_is_the_same_for_any_number_of_processes(
 ) -> None:
     journal = Journal(tmp_path / "cells.csv", FIELDS)
     tasks = [fake_tasks.Fake(number) for number in range(7)]
-    runner.run(tasks, journal, listener, jobs=jobs, time_limit=limit)
+    runner.run_tasks(tasks, journal, listener, jobs=jobs, time_limit=limit)
     expected = [f"{n},score,{n / 7:.6f},0.2500," for n in range(7)]
     assert journal.path.read_text().splitlines()[1:] == expected
     assert listener.advanced == listener.total == sum(range(1, 8))
@@ -47,7 +47,7 @@ def test_what_fails_hangs_or_dies_is_marked_and_the_rest_goes_on(
     journal = Journal(tmp_path / "cells.csv", FIELDS)
     does = ["score", "fail", "hang", "die", "leave", "load slowly", "score", "lose data"]
     tasks = [fake_tasks.Fake(number, what, str(clock)) for number, what in enumerate(does)]
-    runner.run(tasks, journal, listener, jobs=1, time_limit=0.5)
+    runner.run_tasks(tasks, journal, listener, jobs=1, time_limit=0.5)
     rows = finished(journal.path)
     assert rows["1"][1:] == ["", "", "failed: ValueError: a line and another"]
     assert rows["2"][1:] == ["", "", "timeout: more than 0.5 s"]
@@ -61,9 +61,9 @@ def test_what_fails_hangs_or_dies_is_marked_and_the_rest_goes_on(
 def test_only_what_is_missing_is_run(fake_tasks: ModuleType, tmp_path: Path, listener: Any) -> None:
     path = tmp_path / "cells.csv"
     tasks = [fake_tasks.Fake(number) for number in range(4)]
-    runner.run(tasks[:2], Journal(path, FIELDS), listener, jobs=1, time_limit=60)
+    runner.run_tasks(tasks[:2], Journal(path, FIELDS), listener, jobs=1, time_limit=60)
     path.write_text(path.read_text().replace("0.142857", "0.999999"))
-    runner.run(tasks, Journal(path, FIELDS), listener, jobs=1, time_limit=60)
+    runner.run_tasks(tasks, Journal(path, FIELDS), listener, jobs=1, time_limit=60)
     assert listener.before == 3.0
     assert listener.advanced == 7.0
     assert finished(path)["1"][1] == "0.999999"
@@ -72,7 +72,7 @@ def test_only_what_is_missing_is_run(fake_tasks: ModuleType, tmp_path: Path, lis
 
 def test_nothing_to_do(fake_tasks: ModuleType, tmp_path: Path, listener: Any) -> None:
     journal = Journal(tmp_path / "cells.csv", FIELDS)
-    runner.run([], journal, listener, jobs=2, time_limit=1)
+    runner.run_tasks([], journal, listener, jobs=2, time_limit=1)
     assert journal.path.read_text().count("\n") == 1
 
 
@@ -97,7 +97,7 @@ def test_a_process_that_dies_before_it_starts_is_replaced(
 ) -> None:
     journal = Journal(tmp_path / "cells.csv", FIELDS)
     killed = Killed(monkeypatch, 2)
-    runner.run([fake_tasks.Fake(3)], journal, listener, jobs=1, time_limit=60)
+    runner.run_tasks([fake_tasks.Fake(3)], journal, listener, jobs=1, time_limit=60)
     assert killed.left == 0
     assert finished(journal.path)["3"][1] == "0.428571"
 
@@ -107,15 +107,15 @@ def test_processes_that_never_start_end_the_run_and_mark_nothing(
 ) -> None:
     journal = Journal(tmp_path / "cells.csv", FIELDS)
     Killed(monkeypatch, 1000)
-    with pytest.raises(PrivatreeError, match=r"do not start: .* exit code -9"):
-        runner.run([fake_tasks.Fake(3)], journal, listener, jobs=1, time_limit=60)
+    with pytest.raises(PrivatreeError, match=r"cannot start .* exit code -9"):
+        runner.run_tasks([fake_tasks.Fake(3)], journal, listener, jobs=1, time_limit=60)
     assert finished(journal.path) == {}
 
 
 def test_a_process_that_dies_while_idle_is_replaced(
     monkeypatch: pytest.MonkeyPatch, fake_tasks: ModuleType, tmp_path: Path, listener: Any
 ) -> None:
-    give = runner._Worker.give
+    give = runner._Worker.assign
 
     def kill_and_give(worker: runner._Worker, task: Any) -> None:
         if task.number == 1:
@@ -123,10 +123,10 @@ def test_a_process_that_dies_while_idle_is_replaced(
             worker._process.join()
         give(worker, task)
 
-    monkeypatch.setattr(runner._Worker, "give", kill_and_give)
+    monkeypatch.setattr(runner._Worker, "assign", kill_and_give)
     journal = Journal(tmp_path / "cells.csv", FIELDS)
     tasks = [fake_tasks.Fake(number) for number in range(3)]
-    runner.run(tasks, journal, listener, jobs=1, time_limit=60)
+    runner.run_tasks(tasks, journal, listener, jobs=1, time_limit=60)
     rows = finished(journal.path)
     assert rows["1"][1:] == ["", "", "failed: its process ended with exit code -9"]
     assert rows["2"][1] == "0.285714"

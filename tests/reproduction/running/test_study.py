@@ -166,7 +166,7 @@ def test_a_dataset_is_described_as_it_was_found(begin: Callable[..., Study]) -> 
 def not_run(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Nothing is run; what would have been, is here."""
     asked: list[Any] = []
-    monkeypatch.setattr(study, "run", lambda tasks, *_, **__: asked.extend(tasks))
+    monkeypatch.setattr(study, "run_tasks", lambda tasks, *_, **__: asked.extend(tasks))
     return asked
 
 
@@ -177,11 +177,11 @@ def test_other_data_are_refused_before_anything_is_run(
     not_run: list[Any],
     output: Path,
 ) -> None:
-    provenance.claim(output, {"vote": stored["vote"].fingerprint, "pol": "another"}, [])
+    provenance.record_provenance(output, {"vote": stored["vote"].fingerprint, "pol": "another"}, [])
     before = (output / "run.json").read_bytes()
     both = begin()
     both.find_datasets(["vote", "pol"])
-    with pytest.raises(ParameterError, match=r"other data for pol\. Name another output"):
+    with pytest.raises(ParameterError, match=r"other data for pol\. Choose another output"):
         both.run("name", [fake_tasks.Fake(0)])
     assert not_run == []
     assert [path.name for path in output.iterdir()] == ["run.json"]
@@ -209,7 +209,9 @@ def test_a_changed_method_is_refused_before_anything_is_run(
     assert len(not_run) == 2
     changed = replace(methods.get("dpgdf"), encode=as_numbers)
     monkeypatch.setitem(_registry._METHODS, "dpgdf", changed)
-    with pytest.raises(ParameterError, match=r"other versions of the methods dpgdf\. Name another"):
+    with pytest.raises(
+        ParameterError, match=r"other versions of the methods dpgdf\. Choose another"
+    ):
         run_with("bdpt", "dpgdf", "privatree")
     assert len(not_run) == 2
     run_with("bdpt", "privatree", "decision-tree")
@@ -253,12 +255,12 @@ def test_nothing_to_run_is_said_and_nothing_is_written(
 def test_it_is_said_how_much_there_is_to_do(
     begin: Callable[..., Study], listener: Any, monkeypatch: pytest.MonkeyPatch, output: Path
 ) -> None:
-    monkeypatch.setattr(study, "run", lambda *_, **__: None)
+    monkeypatch.setattr(study, "run_tasks", lambda *_, **__: None)
     tasks = [CrossValidated("vote", "decision-tree", None, 4, repeat, 0) for repeat in range(1200)]
     journal = Journal(output / "name" / "cells.csv", CrossValidated.fields)
     for task in tasks[:2]:
-        journal.scored(task, Score(0.5, 1.0))
-    journal.marked(tasks[2], "timeout")
+        journal.record_score(task, Score(0.5, 1.0))
+    journal.record_failure(tasks[2], "timeout")
     begin().run("name", tasks)
     begin(retry=True).run("name", tasks)
     assert listener.lines == [
@@ -276,7 +278,7 @@ def test_the_runner_is_told_what_was_asked(
     expected: int,
 ) -> None:
     told: dict[str, Any] = {}
-    monkeypatch.setattr(study, "run", lambda *_, **settings: told.update(settings))
+    monkeypatch.setattr(study, "run_tasks", lambda *_, **settings: told.update(settings))
     begin(jobs=3, time_limit=7.0).run("name", [fake_tasks.Fake(0)], jobs=of_target)
     assert told == {"jobs": expected, "time_limit": 7.0}
 
@@ -284,7 +286,7 @@ def test_the_runner_is_told_what_was_asked(
 def test_the_results_have_the_columns_that_the_tasks_measure(
     begin: Callable[..., Study], monkeypatch: pytest.MonkeyPatch, output: Path
 ) -> None:
-    monkeypatch.setattr(study, "run", lambda *_, **__: None)
+    monkeypatch.setattr(study, "run_tasks", lambda *_, **__: None)
     task: Any = SimpleNamespace(fields=("number",), measures=("asr",), key=("0",))
     begin().run("name", [task])
     written = (output / "name" / "cells.csv").read_text()
@@ -300,14 +302,14 @@ def test_what_failed_is_run_again_only_if_asked(
     run_here: Callable[..., None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(study, "run", run_here)
+    monkeypatch.setattr(study, "run_tasks", run_here)
     scored, failed, not_asked = (
         CrossValidated("vote", "decision-tree", None, 4, 0, fold) for fold in range(3)
     )
     journal = Journal(output / "name" / "cells.csv", CrossValidated.fields)
-    journal.scored(scored, Score(0.125, 1.0))
-    journal.marked(failed, "timeout")
-    journal.marked(not_asked, "timeout")
+    journal.record_score(scored, Score(0.125, 1.0))
+    journal.record_failure(failed, "timeout")
+    journal.record_failure(not_asked, "timeout")
     found = begin(retry=retry, jobs=1).run("name", [scored, failed])
     assert found["fold"].tolist() == [0, 1]
     assert found["accuracy"].tolist()[0] == 0.125

@@ -26,7 +26,7 @@ from privatree.errors import DatasetMissingError, ParameterError
 from privatree.reproduction import datasets
 from privatree.reproduction.running import _tasks as tasks
 from privatree.reproduction.running._task import Score
-from privatree.reproduction.running._tasks import CrossValidated, RandomSplit, shown_epsilon
+from privatree.reproduction.running._tasks import CrossValidated, RandomSplit, number_text
 
 load = cache(datasets.load)
 OURS = {"privatree-paper": PaperPrivaTreeClassifier, "privatree": PrivaTreeClassifier}
@@ -136,8 +136,8 @@ def test_other_data_than_meant_are_refused() -> None:
 @pytest.mark.parametrize(
     "task",
     [
-        CrossValidated("vote", "bdpt", 0.25, 3, 7, 4, Path("somewhere"), "mark"),
-        RandomSplit("vote", "bdpt", 0.25, 3, 7, Path("somewhere"), "mark"),
+        CrossValidated("vote", "bdpt", 0.25, 3, 7, 4, data_dir=Path("x"), fingerprint="mark"),
+        RandomSplit("vote", "bdpt", 0.25, 3, 7, data_dir=Path("x"), fingerprint="mark"),
     ],
 )
 def test_the_key_is_what_the_fields_name(task: Any) -> None:
@@ -150,14 +150,14 @@ def test_the_key_is_what_the_fields_name(task: Any) -> None:
     [(None, ""), (1.0, "1"), (10, "10"), (0.1, "0.1"), (0.001, "0.001"), (1e-7, "1e-07")],
 )
 def test_epsilon_is_written_shortly(epsilon: float | None, text: str) -> None:
-    assert shown_epsilon(epsilon) == text
+    assert number_text(epsilon) == text
     assert CrossValidated("vote", "bdpt", epsilon, 4, 0, 0).key[2] == text
 
 
 @given(st.floats(min_value=1e-300, max_value=1e300))
 def test_two_epsilons_are_never_taken_for_one(epsilon: float) -> None:
-    assert float(shown_epsilon(epsilon)) == epsilon
-    assert shown_epsilon(math.nextafter(epsilon, 0)) != shown_epsilon(epsilon)
+    assert float(number_text(epsilon)) == epsilon
+    assert number_text(math.nextafter(epsilon, 0)) != number_text(epsilon)
 
 
 def test_larger_data_weighs_more() -> None:
@@ -215,7 +215,7 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Watched:
     monkeypatch.setitem(_registry._METHODS, "watched", method)
     monkeypatch.setattr(tasks, "_timed_before", set())
     monkeypatch.setattr(tasks, "time", SimpleNamespace(perf_counter=lambda: found.now))
-    tasks._encoded.cache_clear()
+    tasks._encode_once.cache_clear()
     return found
 
 

@@ -76,7 +76,7 @@ def reproduce(
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Study, "run", noted)
             if request.jobs == 1:
-                patch.setattr(study, "run", run_here)
+                patch.setattr(study, "run_tasks", run_here)
             made.written = TARGETS[target](request, made.listener)
         return made
 

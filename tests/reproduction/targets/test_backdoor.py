@@ -103,21 +103,21 @@ def test_a_run_of_one_of_both(faked, tiny_mnist):
 
 def test_without_images_it_is_said_and_nothing_is_written(output, listener, monkeypatch):
     def missing(data_dir=None):
-        raise DatasetMissingError("the zeros and ones of MNIST are not here.")
+        raise DatasetMissingError("the zeros and ones of MNIST were not found.")
 
     monkeypatch.setattr(mnist, "LOADERS", dict.fromkeys(mnist.LOADERS, missing))
     with pytest.raises(NothingToRunError, match=r"backdoor: nothing to run.*named above"):
-        backdoor.reproduce(Request(output), listener)
-    assert "Left out: the zeros and ones of MNIST are not here." in listener.lines
+        backdoor.reproduce_backdoor(Request(output), listener)
+    assert "Left out: the zeros and ones of MNIST were not found." in listener.lines
     assert not output.exists()
 
 
 def test_other_datasets_are_not_meant(output, listener, tiny_mnist):
     request = Request(output, datasets=("vote",), data_dir=tiny_mnist, as_published=True)
     with pytest.raises(NothingToRunError):
-        backdoor.reproduce(request, listener)
+        backdoor.reproduce_backdoor(request, listener)
     for name in mnist.LOADERS:
-        assert f"Left out: {name}, which is not among the datasets asked for." in listener.lines
+        assert f"Left out: {name}, because --datasets does not list it." in listener.lines
 
 
 @pytest.mark.parametrize("name", mnist.LOADERS)
@@ -129,5 +129,5 @@ def test_one_of_both_can_be_asked_for_by_name(asked_for, output, tiny_mnist, nam
 
 def test_a_wrong_file_stops_it(output, listener, tmp_path):
     (tmp_path / "mnist01.npz").write_bytes(b"none")
-    with pytest.raises(ParameterError, match="must be a NumPy file"):
-        backdoor.reproduce(Request(output, data_dir=tmp_path), listener)
+    with pytest.raises(ParameterError, match="must be a readable NumPy file"):
+        backdoor.reproduce_backdoor(Request(output, data_dir=tmp_path), listener)

@@ -85,5 +85,5 @@ def test_a_dataset_without_scores_is_left_out(faked, panels):
 
 
 def test_without_any_score_it_says_where_to_look(faked):
-    with pytest.raises(ParameterError, match=r"Why is in cells\.csv; --retry"):
+    with pytest.raises(ParameterError, match=r"notes in cells\.csv, and use --retry"):
         faked("budget-shares", lambda task: "failed: no good", ("vote",), repeats=1)

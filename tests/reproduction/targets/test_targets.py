@@ -85,7 +85,9 @@ def test_without_matplotlib_there_is_no_figure(target, faked, tiny_mnist, monkey
     )
     assert {path.suffix for path in made.written} == {".csv", ".md", ".tex"}
     (line,) = [line for line in made.listener.lines if "matplotlib" in line]
-    assert line.startswith("Left out: figures, which need matplotlib: pip install matplotlib, ")
+    assert line.startswith(
+        "Left out: figures, because matplotlib is not installed. Run pip install matplotlib, "
+    )
 
 
 def test_the_targets_in_the_order_of_all():

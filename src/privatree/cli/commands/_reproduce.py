@@ -114,7 +114,7 @@ def reproduce(
     Example: privatree reproduce accuracy --suite uci -o out
     """
     from privatree.reproduction.datasets import names
-    from privatree.reproduction.running import NothingToRunError, Request, alone
+    from privatree.reproduction.running import NothingToRunError, Request, lock_output_folder
     from privatree.reproduction.targets import TARGETS
 
     if suite is not None and datasets is not None:
@@ -138,7 +138,7 @@ def reproduce(
     if not time_limit > 0:
         raise ParameterError(f"--time-limit must be > 0, got {time_limit:g}.")
     try:
-        with _interrupt_on_sigterm(), alone(output), _ProgressReporter() as reporter:
+        with _interrupt_on_sigterm(), lock_output_folder(output), _ProgressReporter() as reporter:
             for name in list(TARGETS) if target == "all" else [target]:
                 reporter.begin_target(name)
                 try:

@@ -2,9 +2,9 @@
 
 ::
 
-    _dataset.py     what the paper says of a dataset, and what loading one gives
-    _catalogue.py   all of them, as a table
-    _load.py        one of them, from a folder, the package, the cache or OpenML
+    _dataset.py     the paper's description of a dataset, and a loaded dataset
+    _catalogue.py   the table of the 29 datasets
+    _load.py        loads a dataset from a folder, the package, the cache or OpenML
 """
 
 from privatree._support.lazy_names import lazy_names

@@ -44,7 +44,7 @@ vote                                 uci          56    232  16 16 0.534
 """
 
 
-def _described(row: str) -> PaperDataset:
+def _parse_catalogue_row(row: str) -> PaperDataset:
     name, suite, openml_id, n_records, n_features, n_categorical, majority_share = row.split()
     return PaperDataset(
         name=name,
@@ -58,7 +58,7 @@ def _described(row: str) -> PaperDataset:
     )
 
 
-_CATALOGUE = {row.split()[0]: _described(row) for row in _TABLE.strip().splitlines()}
+_CATALOGUE = {row.split()[0]: _parse_catalogue_row(row) for row in _TABLE.strip().splitlines()}
 
 
 def names(suite: str | None = None) -> tuple[str, ...]:
@@ -67,27 +67,33 @@ def names(suite: str | None = None) -> tuple[str, ...]:
     Parameters
     ----------
     suite : {"numerical", "mixed", "uci", "all"}, optional
-        Only those of one group; all if not given.
+        Group of datasets; None and "all" return every group.
 
     Returns
     -------
     tuple of str
-        Numerical ones first, then mixed, then UCI, each group as its table lists it.
+        Numerical datasets first, then mixed, then UCI, in the order of the paper's tables.
 
     Raises
     ------
     ParameterError
         If there is no such group.
+
+    Examples
+    --------
+    >>> from privatree.reproduction.datasets import names
+    >>> len(names())
+    29
+    >>> names("uci")
+    ('adult', 'breast-w', 'diabetes', 'mushroom', 'nursery', 'vote')
     """
     if suite not in (None, "all", *_SUITES):
         raise ParameterError(f"suite must be one of {', '.join(_SUITES)} or all, got {suite!r}.")
-    return tuple(
-        name for name, dataset in _CATALOGUE.items() if suite in (None, "all", dataset.suite)
-    )
+    return tuple(name for name, d in _CATALOGUE.items() if suite in (None, "all", d.suite))
 
 
 def describe(name: str) -> PaperDataset:
-    """Return what the paper says about a dataset.
+    """Return the row of a dataset in the paper's table of datasets.
 
     Parameters
     ----------
@@ -97,10 +103,17 @@ def describe(name: str) -> PaperDataset:
     Raises
     ------
     ParameterError
-        If there is no such dataset; it says which are meant perhaps.
+        If there is no such dataset. The message suggests similar names.
+
+    Examples
+    --------
+    >>> from privatree.reproduction.datasets import describe
+    >>> adult = describe("adult")
+    >>> adult.n_records, adult.n_features, adult.n_categorical
+    (45222, 14, 8)
     """
     if name not in _CATALOGUE:
         known = tuple(_CATALOGUE)
-        hint = did_you_mean(name, known) or f" Known are {', '.join(known)}."
+        hint = did_you_mean(name, known) or f" Choose one of {', '.join(known)}."
         raise ParameterError(f"a dataset must be one of the paper's, got {name!r}.{hint}")
     return _CATALOGUE[name]

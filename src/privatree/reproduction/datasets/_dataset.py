@@ -1,4 +1,4 @@
-"""What a dataset of the paper is, and what loading one gives."""
+"""The paper's description of a dataset, and a loaded dataset."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from privatree.schema import Schema
 
 Suite = Literal["numerical", "mixed", "uci"]
-"""The paper's three groups. The first two are suites 337 and 334 of [Grinsztajn22]."""
+"""The paper's three groups of datasets. The first two are suites 337 and 334 of [Grinsztajn22]."""
 
 
 @dataclass(frozen=True)
@@ -21,17 +21,17 @@ class PaperDataset:
     Parameters
     ----------
     name : str
-        Our id; also the name of its file in a data folder, ``NAME.parquet``.
+        Our id; in a data folder, the dataset's file is ``NAME.parquet``.
     title : str
-        As the paper's tables print it. The numerical and the mixed version share a title.
+        Name in the paper's tables. The numerical and the mixed version share a title.
     suite : {"numerical", "mixed", "uci"}
-        Its group.
+        Group of datasets.
     openml_id : int
         OpenML's id of the dataset (not of a task).
     n_records, n_features, n_categorical : int
-        Its shape, after rows with missing values were dropped.
+        Numbers of records, features and categorical features, without rows with missing values.
     majority_share : float
-        The share of the larger class, to three digits.
+        Share of the larger class, to three digits.
     """
 
     name: str
@@ -45,23 +45,22 @@ class PaperDataset:
 
 
 class Records(NamedTuple):
-    """What the experiments train on.
+    """A loaded dataset.
 
     Attributes
     ----------
     frame : pandas.DataFrame
-        The features. Categories are strings; numbers are int64 where all are whole, else float64.
-        Nothing is missing.
+        The features, without missing values. Categories are strings. Numbers are int64 if all
+        numbers of the column are whole, else float64.
     labels : pandas.Series
         The class of each row as a string; the series is named ``target``.
     schema : Schema
-        The ranges of these very rows, and the categories that came with them. The paper declares
-        them public; outside of the experiments they would leak.
+        The ranges of these rows, and the categories of the columns. The paper declares them
+        public. With sensitive records, such a schema would leak.
     fingerprint : str
-        Short hash of frame and labels: the same for the same content on every machine, wherever
-        it was found.
+        Short hash of frame and labels. The same content has the same hash on every machine.
     origin : {"data folder", "bundled", "cache", "OpenML"}
-        Where it was found.
+        The place where the dataset was found.
     """
 
     frame: pd.DataFrame

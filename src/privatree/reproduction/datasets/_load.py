@@ -1,4 +1,4 @@
-"""A dataset of the paper, from wherever it is."""
+"""Loads a dataset of the paper from a folder, the package, the cache or OpenML."""
 
 from __future__ import annotations
 
@@ -14,59 +14,64 @@ def load(name: str, data_dir: Path | None = None) -> Records:
 
     It is looked for in this order:
 
-    1. ``NAME.parquet`` in `data_dir`: the label in column ``target``, categories as dictionary
-       type, or as columns that the list "categorical" in ``NAME.json`` names. Its shape is not
-       compared with the paper's, so that a version of one's own can be tried;
-    2. the five UCI datasets that come with the package: they need no network;
-    3. the cache: the folder that the environment variable ``PRIVATREE_CACHE`` names, else
-       ``privatree`` in the user's cache folder. A file there that does not hold what was stored is
-       not used, and replaced once it was fetched again;
-    4. OpenML. What has not the shape in the paper's table is refused, the rest goes to the cache.
+    1. ``NAME.parquet`` in `data_dir`. The labels are in the column ``target``. Categorical columns
+       have a dictionary type, or are in the list "categorical" of ``NAME.json``. Any number of
+       records and features is accepted, so that you can try your own version;
+    2. the five UCI datasets that come with the package, which need no network;
+    3. the cache: the folder in the environment variable ``PRIVATREE_CACHE``, else ``privatree`` in
+       the user's cache folder. A damaged file is ignored, and replaced after the next download;
+    4. OpenML. A download must have the size in the paper's table. It is kept in the cache.
 
     Parameters
     ----------
     name : str
         One of :func:`names`.
     data_dir : path, optional
-        The folder to look in first.
+        Folder to look in first.
 
     Returns
     -------
     Records
-        Categories are those that the file in `data_dir` lists, in that order; of text without a
-        list, and of the bundled datasets, whose lists are documentation, those that occur,
-        sorted; from OpenML, those that occur in its file, in scikit-learn's order. Ranges are
-        those of the rows.
+        The schema has the ranges of the rows. Its categories are those of the dictionary type in
+        `data_dir`, in that order. For text columns and bundled datasets they are those that occur,
+        sorted. From OpenML they are those that occur, in scikit-learn's order.
 
     Raises
     ------
     ParameterError
-        If there is no such dataset or folder, or a file is not as described.
+        If there is no such dataset or folder, or a file is not as described above.
     DatasetMissingError
-        If it is nowhere and cannot be fetched.
+        If the dataset is in none of these places and cannot be downloaded.
+
+    Examples
+    --------
+    >>> from privatree.reproduction import datasets
+    >>> vote = datasets.load("vote")
+    >>> vote.frame.shape, vote.schema.classes, vote.origin
+    ((232, 16), ('democrat', 'republican'), 'bundled')
     """
     dataset = describe(name)
-    # Listing names must not take the second that pandas needs.
-    from privatree.reproduction.loading import _bundled as bundled
-    from privatree.reproduction.loading import _cached as cached
-    from privatree.reproduction.loading import _folder as folder
+    # Imported here, because ``names`` must not take the second that pandas needs to load.
+    from privatree.reproduction.loading._bundled import load_bundled
+    from privatree.reproduction.loading._cached import load_cached
+    from privatree.reproduction.loading._folder import load_from_folder
 
-    if data_dir is not None and (found := folder.load(dataset, Path(data_dir))) is not None:
+    if data_dir is not None and (found := load_from_folder(dataset, Path(data_dir))) is not None:
         return found
-    return bundled.load(dataset) or cached.load(dataset) or _fetch(dataset)
+    return load_bundled(dataset) or load_cached(dataset) or _fetch_and_cache(dataset)
 
 
-def _fetch(dataset: PaperDataset) -> Records:
-    """Fetch and keep what the cache has not, or has only in a file that cannot be used."""
-    from privatree.reproduction.loading import _cached as cached
-    from privatree.reproduction.loading import _openml as openml
+def _fetch_and_cache(dataset: PaperDataset) -> Records:
+    """Download a dataset that the cache does not have, or has only as a damaged file."""
+    from privatree.reproduction.loading._cached import cached_file, store_in_cache
+    from privatree.reproduction.loading._openml import load_from_openml
 
     try:
-        fetched = openml.load(dataset)
+        fetched = load_from_openml(dataset)
     except DatasetMissingError as error:
-        if not (path := cached.cached_file(dataset)).exists():
+        if not (path := cached_file(dataset)).exists():
             raise
         raise DatasetMissingError(
-            f"{error} The cached file {path} was not used: it is damaged."
+            f"{error} The cached file {path} is damaged and was not used."
         ) from error
-    return cached.store(dataset, fetched)
+    return store_in_cache(dataset, fetched)

@@ -7,21 +7,12 @@ from privatree.reproduction.datasets._dataset import PaperDataset, Records
 from privatree.reproduction.loading._cleaning import clean
 
 
-def load(dataset: PaperDataset) -> Records | None:
-    """Load a bundled dataset with the ranges and categories of its rows, as the paper took them.
+def load_bundled(dataset: PaperDataset) -> Records | None:
+    """Load a bundled dataset with the ranges and categories of its rows, as in the paper.
 
-    Its own schema is from documentation: wider, and with categories that never occur. With it,
-    results would not be those of the same rows in a data folder.
-
-    Parameters
-    ----------
-    dataset : PaperDataset
-        What to load.
-
-    Returns
-    -------
-    Records, or None
-        None if it is not bundled.
+    Return None if the dataset is not bundled. The schema that the package has for the dataset is
+    not used: it comes from documentation, with wider ranges and categories that never occur. The
+    same rows in a data folder would then give other results.
     """
     if dataset.name not in datasets.names():
         return None

@@ -1,4 +1,4 @@
-"""What was fetched before, as Parquet files in the user's cache folder."""
+"""Datasets that were downloaded before, as Parquet files in the user's cache folder."""
 
 from __future__ import annotations
 
@@ -11,87 +11,49 @@ from tempfile import TemporaryDirectory
 from privatree._support.cache_folder import cache_folder
 from privatree.errors import ParameterError, PrivatreeError
 from privatree.reproduction.datasets._dataset import PaperDataset, Records
-from privatree.reproduction.loading import _parquet as parquet
 from privatree.reproduction.loading._cleaning import TARGET
-from privatree.reproduction.loading._folder import records_of
-from privatree.reproduction.loading._shape import other_shape
+from privatree.reproduction.loading._folder import clean_table
+from privatree.reproduction.loading._parquet import read_parquet_file, write_parquet_file
+from privatree.reproduction.loading._shape import describe_size_mismatch
 
 
 def cached_file(dataset: PaperDataset) -> Path:
-    """Return the file of a dataset, whether it is there or not.
-
-    Parameters
-    ----------
-    dataset : PaperDataset
-        Which.
-
-    Returns
-    -------
-    Path
-        In the folder of now.
-    """
+    """Return the path of a dataset in the cache; the file need not exist."""
     return cache_folder() / f"{dataset.name}.parquet"
 
 
-def load(dataset: PaperDataset) -> Records | None:
-    """Load a dataset that was fetched before.
+def load_cached(dataset: PaperDataset) -> Records | None:
+    """Load a dataset from the cache.
 
-    Parameters
-    ----------
-    dataset : PaperDataset
-        What to load.
-
-    Returns
-    -------
-    Records, or None
-        None if it was not fetched yet, or if its file does not hold what was stored: the
-        fingerprint differs, or the shape is not the paper's.
+    Return None if its file is missing or damaged: if the fingerprint in the file is not that of
+    the records, or the size is not the paper's.
     """
     path = cached_file(dataset)
     if not path.exists():
         return None
     try:
-        table, stored = parquet.read(path)
-        records = records_of(table, path, "cache")
+        table, stored = read_parquet_file(path)
+        records = clean_table(table, path, "cache")
     except PrivatreeError:
         return None
-    is_what_was_stored = stored == records.fingerprint and not other_shape(dataset, records)
-    return records if is_what_was_stored else None
+    is_intact = stored == records.fingerprint and not describe_size_mismatch(dataset, records)
+    return records if is_intact else None
 
 
-def store(dataset: PaperDataset, records: Records) -> Records:
-    """Keep a dataset; a file is there whole or not at all.
-
-    Parameters
-    ----------
-    dataset : PaperDataset
-        What it is.
-    records : Records
-        What was fetched.
-
-    Returns
-    -------
-    Records
-        The same.
-    """
+def store_in_cache(dataset: PaperDataset, records: Records) -> Records:
+    """Store a downloaded dataset in the cache and return it. Its file appears when complete."""
     table = records.frame.copy(deep=False)
     table.insert(table.shape[1], TARGET, records.labels)
     with scratch_folder() as scratch:
         unfinished = scratch / "unfinished.parquet"
-        parquet.write(unfinished, table, records.fingerprint)
+        write_parquet_file(unfinished, table, records.fingerprint)
         os.replace(unfinished, cached_file(dataset))
     return records
 
 
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """Give an empty folder on the disk of the cache; it is removed afterwards.
-
-    Raises
-    ------
-    ParameterError
-        If the cache folder cannot be written to.
-    """
+    """Make an empty folder inside the cache folder, and remove it afterwards."""
     folder = cache_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -99,7 +61,7 @@ def scratch_folder() -> Iterator[Path]:
     except OSError as error:
         raise ParameterError(
             f"{folder}: the cache folder must be writable, got: {error.strerror}. "
-            "Name another in the environment variable PRIVATREE_CACHE."
+            "Set the environment variable PRIVATREE_CACHE to another folder."
         ) from None
     with scratch:
         yield Path(scratch.name)

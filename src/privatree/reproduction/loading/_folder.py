@@ -1,4 +1,4 @@
-"""Datasets in a folder of the user's."""
+"""Datasets in the user's own folder."""
 
 from __future__ import annotations
 
@@ -10,65 +10,33 @@ import pandas as pd
 
 from privatree.errors import ParameterError
 from privatree.reproduction.datasets._dataset import PaperDataset, Records
-from privatree.reproduction.loading import _parquet as parquet
 from privatree.reproduction.loading._cleaning import TARGET, clean
+from privatree.reproduction.loading._parquet import read_parquet_file
 
 
-def load(dataset: PaperDataset, data_dir: Path) -> Records | None:
-    """Load ``NAME.parquet``, with the help of ``NAME.json`` if there is one.
+def load_from_folder(dataset: PaperDataset, data_dir: Path) -> Records | None:
+    """Load ``NAME.parquet``, and the categorical columns in ``NAME.json`` if that exists.
 
-    Parameters
-    ----------
-    dataset : PaperDataset
-        Whose name counts; its shape is not compared.
-    data_dir : path
-        The folder.
-
-    Returns
-    -------
-    Records, or None
-        None if the folder has no such file.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such folder, or the files are not as described.
+    Return None if the folder has no such file. The size is not compared with the paper's.
     """
     if not data_dir.is_dir():
-        raise ParameterError(f"{data_dir}: a data folder must be an existing folder.")
+        raise ParameterError(f"{data_dir}: the data folder must exist. Correct the path.")
     path = data_dir / f"{dataset.name}.parquet"
     if not path.exists():
         return None
-    table, _ = parquet.read(path)
-    listed = _listed_categories(path.with_suffix(".json"))
-    return records_of(table, path, "data folder", listed)
+    table, _ = read_parquet_file(path)
+    listed = _read_categorical_columns(path.with_suffix(".json"))
+    return clean_table(table, path, "data folder", listed)
 
 
-def records_of(
+def clean_table(
     table: pd.DataFrame, path: Path, origin: str, categorical: frozenset[str] = frozenset()
 ) -> Records:
-    """Clean a table with the labels in ``target``.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        As it was read.
-    path : path
-        The file that it was read from, for errors.
-    origin : str
-        What the result says about where it was found.
-    categorical : frozenset of str
-        Columns to take as categories whatever their type.
-
-    Raises
-    ------
-    ParameterError
-        If the table is not as described.
-    """
+    """Split a table, read from `path`, into features and the labels in ``target``, and clean it."""
     if list(table.columns).count(TARGET) != 1:
         raise ParameterError(
-            f"{path}: must have one column {TARGET!r} with the labels. Rename the column that has "
-            "them."
+            f"{path}: must have one column {TARGET!r} with the labels. Rename the column of the "
+            "labels."
         )
     features = table.drop(columns=TARGET)
     if unknown := sorted(categorical - set(features.columns)):
@@ -79,17 +47,17 @@ def records_of(
     return clean(features, table[TARGET], origin=origin, where=str(path), categorical=categorical)
 
 
-def _listed_categories(path: Path) -> frozenset[str]:
+def _read_categorical_columns(path: Path) -> frozenset[str]:
     if not path.exists():
         return frozenset()
     try:
         note: Any = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        raise ParameterError(f"{path}: must be a JSON file. Correct it, or remove it.") from None
+        raise ParameterError(f"{path}: must be a JSON file. Fix or remove the file.") from None
     listed = note.get("categorical", []) if isinstance(note, dict) else None
     if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
         raise ParameterError(
-            f"{path}: must be an object in which 'categorical' is a list of column names. "
-            "Correct it, or remove it."
+            f"{path}: must be a JSON object in which 'categorical' is a list of column names. Fix "
+            "or remove the file."
         )
     return frozenset(listed)

@@ -1,4 +1,4 @@
-"""Datasets fetched from OpenML."""
+"""Datasets downloaded from OpenML."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import warnings
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from privatree.errors import DatasetMissingError
 from privatree.reproduction.datasets._dataset import PaperDataset, Records
 from privatree.reproduction.loading._cached import scratch_folder
 from privatree.reproduction.loading._cleaning import clean
-from privatree.reproduction.loading._shape import other_shape
+from privatree.reproduction.loading._shape import describe_size_mismatch
 
 _SECONDS_TO_CONNECT = 10.0
 _SECONDS_OF_SILENCE = 20.0
@@ -31,75 +32,47 @@ _FAILURES = (URLError, HTTPException, ConnectionError, TimeoutError, ValueError,
              EOFError, gzip.BadGzipFile, zlib.error)  # fmt: skip
 
 
-def load(dataset: PaperDataset) -> Records:
-    """Fetch a dataset and check that it has the shape in the paper's table.
+def load_from_openml(dataset: PaperDataset) -> Records:
+    """Download a dataset and check that it has the size in the paper's table.
 
-    Parameters
-    ----------
-    dataset : PaperDataset
-        What to fetch.
-
-    Returns
-    -------
-    Records
-        Categories are those that occur in OpenML's file, in scikit-learn's order.
-
-    Raises
-    ------
-    DatasetMissingError
-        If OpenML cannot be reached or the download fails, or what came has another shape.
-    ParameterError
-        If the cache folder, where the download is unpacked, cannot be written to.
+    Categories are those that occur in OpenML's file, in scikit-learn's order.
     """
-    features, labels = fetch(dataset.openml_id, lambda cause: _how_to_get(dataset, cause))
-    where = f"OpenML's dataset {dataset.openml_id}"
+    openml_id, explain = dataset.openml_id, partial(_how_to_get, dataset)
+    features, labels = fetch_openml_table(openml_id, explain)
+    where = f"OpenML's dataset {openml_id}"
     records = clean(features, labels, origin="OpenML", where=where)
-    if cause := other_shape(dataset, records):
-        raise DatasetMissingError(_how_to_get(dataset, cause))
+    if cause := describe_size_mismatch(dataset, records):
+        raise DatasetMissingError(explain(cause))
     return records
 
 
-def fetch(openml_id: int, how_to_get: Callable[[str], str]) -> tuple[pd.DataFrame, pd.Series[Any]]:
-    """Fetch a table as it is.
+def fetch_openml_table(
+    openml_id: int, explain: Callable[[str], str]
+) -> tuple[pd.DataFrame, pd.Series[Any]]:
+    """Download all rows of all features, and the labels, of OpenML's dataset with this id.
 
-    Parameters
-    ----------
-    openml_id : int
-        OpenML's id of the dataset.
-    how_to_get : callable
-        From the cause of a failure, a few words, to a message that says what to do.
-
-    Returns
-    -------
-    features, labels
-        All rows of all columns.
-
-    Raises
-    ------
-    DatasetMissingError
-        If OpenML cannot be reached or the download fails.
-    ParameterError
-        If the cache folder, where the download is unpacked, cannot be written to.
+    If OpenML cannot be reached or the download fails, raise DatasetMissingError with the message
+    that `explain` makes of the cause. The download is unpacked in the cache folder.
     """
-    with _explained(how_to_get):
-        _ask_once(openml_id)
-    with scratch_folder() as scratch, _explained(how_to_get):
+    with _failures_explained(explain):
+        _check_connection(openml_id)
+    with scratch_folder() as scratch, _failures_explained(explain):
         return _download(openml_id, scratch)
 
 
-def _ask_once(openml_id: int) -> None:
-    """Fail at once without a network: scikit-learn would try again, once for every dataset."""
+def _check_connection(openml_id: int) -> None:
+    """Fail at once without a network; scikit-learn would retry for each dataset."""
     try:
         urlopen(_DESCRIPTION.format(openml_id), timeout=_SECONDS_TO_CONNECT).close()
-    except HTTPError as error:  # it answers; whether to try again is for scikit-learn to say
+    except HTTPError as error:  # OpenML answers; scikit-learn decides whether to retry
         error.close()
 
 
 def _download(openml_id: int, scratch: Path) -> tuple[pd.DataFrame, pd.Series[Any]]:
     from sklearn.datasets import fetch_openml
 
-    with _timeout(_SECONDS_OF_SILENCE), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about retries and versions; the shape check judges
+    with _socket_timeout(_SECONDS_OF_SILENCE), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about retries and versions; the size is checked later
         bunch = fetch_openml(
             data_id=openml_id,
             as_frame=True,
@@ -109,24 +82,24 @@ def _download(openml_id: int, scratch: Path) -> tuple[pd.DataFrame, pd.Series[An
             delay=_SECONDS_BETWEEN,
         )
     if not isinstance(bunch.target, pd.Series):
-        raise ValueError("not one column of labels")
+        raise ValueError("must have one column of labels")
     return bunch.data, bunch.target
 
 
 @contextmanager
-def _explained(how_to_get: Callable[[str], str]) -> Iterator[None]:
-    """Turn every way in which fetching fails into one error that says what to do."""
+def _failures_explained(explain: Callable[[str], str]) -> Iterator[None]:
+    """Turn every failure of a download into DatasetMissingError, which says what to do."""
     try:
         yield
     except _FAILURES as error:
         if isinstance(error, HTTPError):
             error.close()
-        raise DatasetMissingError(how_to_get(_in_short(error))) from error
+        raise DatasetMissingError(explain(_cause_in_words(error))) from error
 
 
 @contextmanager
-def _timeout(seconds: float) -> Iterator[None]:
-    """Let no socket opened meanwhile be silent for longer; scikit-learn sets no limit."""
+def _socket_timeout(seconds: float) -> Iterator[None]:
+    """Set a timeout for the sockets that are opened meanwhile; scikit-learn sets none."""
     before = socket.getdefaulttimeout()
     socket.setdefaulttimeout(seconds)
     try:
@@ -137,13 +110,13 @@ def _timeout(seconds: float) -> Iterator[None]:
 
 def _how_to_get(dataset: PaperDataset, cause: str) -> str:
     return (
-        f"dataset {dataset.name!r} is not here. Put {dataset.name}.parquet, labels in column "
-        "'target', into a folder and pass it as --data-dir, or go online: it is fetched from "
-        f"OpenML (id {dataset.openml_id}), which failed: {cause}."
+        f"dataset {dataset.name!r} was not found. Put {dataset.name}.parquet, with the labels in "
+        "the column 'target', into a folder and pass that folder as --data-dir, or go online for "
+        f"the download from OpenML (id {dataset.openml_id}), which failed: {cause}."
     )
 
 
-def _in_short(error: BaseException) -> str:
+def _cause_in_words(error: BaseException) -> str:
     if isinstance(error, HTTPError):
         return f"OpenML answered with status {error.code}"
     reason = error.reason if isinstance(error, URLError) else error
@@ -151,4 +124,4 @@ def _in_short(error: BaseException) -> str:
         return "no answer in time"
     if isinstance(error, (URLError, ConnectionError, HTTPException)):
         return "no connection"
-    return "what came could not be read"
+    return "the download could not be read"

@@ -2,12 +2,12 @@
 
 ::
 
-    _summaries.py      means and standard errors, beside what the paper published
+    _summaries.py      means and standard errors, beside the paper's figures
     _table.py          a table as Markdown, LaTeX and CSV
-    _tables.py         tables of accuracy and time
-    _guarantees.py     certified accuracy from results, and its tables
-    _backdoor.py       certified success of attacks from results, and its figure
-    _figures.py        curves
-    _ternary_maps.py   triangles, for shares of the budget
-    _wording.py        numbers, datasets and methods, as printed
+    _tables.py         the tables of accuracy and of seconds
+    _guarantees.py     accuracy guaranteed if records are poisoned, and cells for its tables
+    _backdoor.py       success rate of a backdoor attack, bounds on it, and its figure
+    _figures.py        curves, and writing any figure as PNG and SVG
+    _ternary_maps.py   triangular maps of a budget divided in three
+    _wording.py        how numbers, suites and methods are written
 """

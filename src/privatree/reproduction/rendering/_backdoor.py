@@ -1,9 +1,9 @@
-"""How well a backdoor works, and how well it can: means over splits, bounds, and their figure.
+"""The success rate of a backdoor attack: means over splits, upper bounds, and their figure.
 
-With ``ASR_0`` the success rate of the trigger on a learner of clean records, each lower bound F on
-a score gives an upper bound ``1 - F(1 - ASR_0)`` on the success rate of a poisoned one. The mean
-measured here stands for ASR_0, so these are plug-in estimates: nothing is said about how sure they
-are.
+Let ``ASR_0`` be the success rate of the trigger if the training records are clean. Each lower bound
+F on a score gives the upper bound ``1 - F(1 - ASR_0)`` on the success rate if records are poisoned.
+The measured mean is used for ``ASR_0``, so the bounds are plug-in estimates without a confidence
+claim.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from privatree.reproduction.rendering._figures import (
     Curve,
     Panel,
     Style,
+    add_legend_below,
     draw_panel,
-    drawing,
-    legend_below,
-    style_of,
+    method_style,
+    new_figure,
 )
-from privatree.reproduction.rendering._guarantees import spending_of
-from privatree.reproduction.rendering._summaries import rows_of, summarise
-from privatree.reproduction.rendering._wording import marked_title
+from privatree.reproduction.rendering._guarantees import method_spending
+from privatree.reproduction.rendering._summaries import frame_rows, summarise
+from privatree.reproduction.rendering._wording import title_with_dagger
 from privatree.robustness import bounds
 from privatree.robustness.poisoning_bounds import paper_bound
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from privatree.reproduction.running._study import Available
 
 ACCURACY, SUCCESS = "accuracy", "asr"
-"""What a row has; any other is the letter of a bound on the success rate."""
+"""Values of the column ``figure``; any other is the letter of a bound on the success rate."""
 
 PAPER_BOUND = "A"
 """The letter of the paper's Corollary 3."""
@@ -49,7 +49,7 @@ COLUMNS = (
 )
 
 
-def attack_success(
+def attack_success_rates(
     cells: pd.DataFrame,
     *,
     methods: Sequence[Method],
@@ -57,28 +57,14 @@ def attack_success(
     depth: int,
     n_training: int,
 ) -> pd.DataFrame:
-    """Mean accuracy and success rate of every setting, and every bound on the latter.
+    """Return the mean accuracy and success rate of each setting, and the bounds on that rate.
 
-    Parameters
-    ----------
-    cells : DataFrame
-        One split a row: dataset, method, epsilon (NaN without privacy), depth, poisoned, repeat,
-        accuracy, asr and a note where there is no score.
-    methods : sequence of Method
-        Those of the cells.
-    found : sequence of Available
-        The datasets of the cells. They come in this order, and bounds from the schema of each.
-    depth : int
-        Of the trees.
-    n_training : int
-        Training records before they are poisoned.
+    `cells` has one split in each row: dataset, method, epsilon (NaN without privacy), depth,
+    poisoned, repeat, accuracy, asr, and a note if there is no score. `n_training` is the number of
+    training records before poisoning. The result has the columns ``COLUMNS``.
 
-    Returns
-    -------
-    DataFrame
-        The columns are ``COLUMNS``; a bound has no standard error. Our learner has all bounds of
-        its schedule; a method whose epsilon is a claim has the paper's at that epsilon, which is a
-        claim too; others have none.
+    Our learner has all bounds of its schedule. A method whose epsilon is a claim has the paper's
+    bound at that epsilon, which is a claim too. Other methods have no bound.
     """
     import pandas as pd
 
@@ -88,19 +74,19 @@ def attack_success(
         for _, group in cells[
             (cells["dataset"] == dataset.name) & (cells["method"] == method.id)
         ].groupby("epsilon", dropna=False)
-        for row in _of_setting(group, method, dataset, depth, n_training)
+        for row in _rates_of_setting(group, method, dataset, depth, n_training)
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def _of_setting(
+def _rates_of_setting(
     cells: pd.DataFrame, method: Method, dataset: Available, depth: int, n_training: int
 ) -> Iterator[tuple[Any, ...]]:
-    """The figures of one method at one epsilon, from the fewest poisoned records on."""
-    accuracy, success = _means(cells, ACCURACY), _means(cells, SUCCESS)
+    """Yield the rows of one method at one epsilon, in increasing number of poisoned records."""
+    accuracy, success = _means_by_poisoned(cells, ACCURACY), _means_by_poisoned(cells, SUCCESS)
     clean: Any = success.get(0)
     known = method.private and clean is not None and clean.n
-    spending = spending_of(method, dataset.schema, clean.epsilon, depth) if known else None
+    spending = method_spending(method, dataset.schema, clean.epsilon, depth) if known else None
     for poisoned, row in success.items():
         setting = (row.dataset, row.method, row.epsilon, poisoned, poisoned / n_training)
         for figure, found in ((ACCURACY, accuracy[poisoned]), (SUCCESS, row)):
@@ -114,12 +100,12 @@ def _of_setting(
             yield (*setting, letter, 1 - value, math.nan, row.n, "")
 
 
-def _means(cells: pd.DataFrame, figure: str) -> dict[int, Any]:
-    """Mean and standard error over splits, by the number of poisoned records."""
+def _means_by_poisoned(cells: pd.DataFrame, figure: str) -> dict[int, Any]:
+    """Return mean and standard error over splits, by the number of poisoned records."""
     return {
         number: row
         for number in sorted({int(poisoned) for poisoned in cells["poisoned"]})
-        for row in rows_of(summarise(cells[cells["poisoned"] == number], value=figure))
+        for row in frame_rows(summarise(cells[cells["poisoned"] == number], value=figure))
     }
 
 
@@ -137,25 +123,13 @@ def backdoor_figure(
     epsilons: Sequence[float],
     schemas: Mapping[str, str],
 ) -> Figure:
-    """Left the image, then a panel for each epsilon: measured solid, the best bound dashed.
+    """Draw a poisoned image, and a panel of success rates for each dataset and epsilon.
 
-    The panels of a dataset are a row.
-
-    Parameters
-    ----------
-    figures : DataFrame
-        What :func:`attack_success` returns.
-    image : array of shape (height, width)
-        A poisoned record.
-    methods : sequence
-        What is shown, in this order; a method without privacy in every panel, whichever dataset
-        it was run on, as it reads no schema.
-    epsilons : sequence of float
-        The panels, from left to right.
-    schemas : mapping of str to str
-        The datasets from top to bottom, and what their ranges are.
+    `figures` is what :func:`attack_success_rates` returns. Measured rates are solid lines, the best
+    bounds dashed. The rows of panels are the datasets of `schemas`, which maps each dataset to a
+    description of its ranges. A method without privacy reads no schema, so it is in every panel.
     """
-    with drawing(len(epsilons) + 0.6, height=0.6 + 2.5 * len(schemas)) as figure:
+    with new_figure(len(epsilons) + 0.6, height=0.6 + 2.5 * len(schemas)) as figure:
         shares = [0.6, *(1.0 for _ in epsilons)]
         grid = figure.add_gridspec(len(schemas), len(shares), width_ratios=shares)
         picture = figure.add_subplot(grid[:, 0])
@@ -172,29 +146,31 @@ def backdoor_figure(
             dataset = list(schemas)[row]
             of_row = figures[(figures["dataset"] == dataset) | figures["epsilon"].isna()]
             title = f"{schemas[dataset]}, ε = {epsilons[column]:g}"
-            panel = Panel(title, _curves(of_row, epsilons[column], methods))
+            panel = Panel(title, _success_curves(of_row, epsilons[column], methods))
             draw_panel(axes, panel, entries)
-        legend_below(figure, entries, n_columns=min(4, max(1, len(entries))))
+        add_legend_below(figure, entries, n_columns=min(4, max(1, len(entries))))
     return figure
 
 
-def _curves(figures: pd.DataFrame, epsilon: float, methods: Sequence[Method]) -> tuple[Curve, ...]:
+def _success_curves(
+    figures: pd.DataFrame, epsilon: float, methods: Sequence[Method]
+) -> tuple[Curve, ...]:
     curves = []
     for method in methods:
         of_method = figures[(figures["method"] == method.id) & (figures["n"] > 0)]
         at = of_method[(of_method["epsilon"] == epsilon) | of_method["epsilon"].isna()]
-        measured = list(rows_of(at[at["figure"] == SUCCESS]))
+        measured = list(frame_rows(at[at["figure"] == SUCCESS]))
         if not measured:
             continue
         private = not math.isnan(measured[0].epsilon)
-        own = style_of(method.id) if private else _NO_PRIVACY
+        own = method_style(method.id) if private else _NO_PRIVACY
         x, y = [row.poisoned for row in measured], [row.value for row in measured]
         errors = [row.standard_error for row in measured]
         style = Style(own.colour, own.marker)
-        curves.append(Curve(method.id, marked_title(method), x, y, errors, style))
+        curves.append(Curve(method.id, title_with_dagger(method), x, y, errors, style))
         limits = at[~at["figure"].isin([ACCURACY, SUCCESS])].groupby("poisoned")["value"].min()
         if len(limits):
-            label = f"{marked_title(method)}: {'claimed' if method.claimed else 'best'} bound"
+            label = f"{title_with_dagger(method)}: {'claimed' if method.claimed else 'best'} bound"
             style = Style(own.colour, "", _DASHES)
             curves.append(Curve(method.id, label, list(limits.index), list(limits), (), style))
     return tuple(curves)

@@ -1,7 +1,7 @@
-"""The paper's figures: curves with bands, and how any figure is drawn and written.
+"""Figures of curves with error bands, and writing any figure as PNG and SVG.
 
-A figure is drawn without any global state and written as PNG and SVG, the same bytes for the same
-input. matplotlib is an extra: it is loaded when a figure is drawn.
+Figures are drawn without matplotlib's global state, and the same input gives the same bytes.
+matplotlib is an optional dependency, so it is imported only when a figure is drawn.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from privatree._support.atomic_files import replace_file
 from privatree._support.plot_style import missing_matplotlib
-from privatree.reproduction.rendering._summaries import rows_of
-from privatree.reproduction.rendering._wording import marked_title
+from privatree.reproduction.rendering._summaries import frame_rows
+from privatree.reproduction.rendering._wording import title_with_dagger
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from privatree.reproduction.datasets._dataset import PaperDataset
 
 _PANEL_WIDTH = 3.3  # inches: one column of a paper
-_LEGEND_COLUMNS = 2.5  # names below a panel, if they are short
-_LEGEND_LINES = 2  # for so many there is room in a figure's height
-_LEGEND_LINE = 0.17  # inches, for each more
-_MARKERS = 10  # on a curve, about; all points if there are fewer than twice as many
+_LEGEND_COLUMNS = 2.5  # legend entries below each panel, if they are short
+_LEGEND_LINES = 2  # lines of the legend that fit into a figure's height
+_LEGEND_LINE = 0.17  # inches that each further line adds to the height
+_MARKERS = 10  # approximate number of markers on a curve; all points if fewer than 20
 _LOOK: dict[Any, Any] = {
     "font.family": "sans-serif",
     "font.size": 8,
@@ -47,14 +47,14 @@ _LOOK: dict[Any, Any] = {
     "legend.fontsize": 7.5,
     "legend.frameon": False,
     "mathtext.default": "regular",
-    "svg.fonttype": "none",  # letters stay letters: found by a search, changed in an editor
+    "svg.fonttype": "none",  # text stays text, which can be searched and edited
     "svg.hashsalt": "privatree",
 }
 
 
 @dataclass(frozen=True)
 class Style:
-    """What tells a curve from the others, in colour and in grey."""
+    """Colour, marker and dashes of a curve, distinct in colour and in grey."""
 
     colour: str
     marker: str
@@ -69,7 +69,7 @@ _STYLES: Mapping[str, Style] = {
     "bdpt": Style("#009E73", "^", (5, 1.5, 1, 1.5)),
     "dpgdf": Style("#CC79A7", "v", (3, 1, 1, 1, 1, 1)),
     "diffprivlib-tree": Style("#E69F00", "P", (3, 1.5)),
-    "random-tree": Style("#E69F00", "P", (3, 1.5)),  # stands in for the one above
+    "random-tree": Style("#E69F00", "P", (3, 1.5)),  # stands in for diffprivlib-tree
     "diffprivlib-logistic": Style("#8C6D00", "X", (2, 2)),
     "dp-ebm": Style("#666666", "h", (7, 2)),
     "privatree-robust": Style("#882255", "p", (8, 1.5, 2, 1.5)),
@@ -82,9 +82,9 @@ _EMPHASISED = "privatree"
 
 @dataclass(frozen=True)
 class Curve:
-    """A method's line: the band is one standard error to each side where it is known.
+    """The line of a method, with a band of one standard error on each side if it is given.
 
-    A method has its own style, always the same; ``style`` is for another curve of the same method.
+    Without ``style``, the curve has the method's own style, which is the same in every figure.
     """
 
     method: str
@@ -97,7 +97,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Reference:
-    """A level to compare curves with, drawn from side to side."""
+    """A horizontal line to compare curves with."""
 
     label: str
     y: float
@@ -120,22 +120,10 @@ def line_figure(
     x_scale: str = "log",
     n_columns: int | None = None,
 ) -> Figure:
-    """Panels side by side with one legend below them.
-
-    Parameters
-    ----------
-    panels : sequence of Panel
-        From left to right, then from top to bottom; each has its own range of y.
-    x_label, y_label : str
-        What the axes show.
-    x_scale : {"log", "linear"}
-        Of the horizontal axis.
-    n_columns : int, optional
-        How many panels stand side by side; all if not given.
-    """
+    """Draw panels in rows of `n_columns` (by default in one row), with one legend below them."""
     width = n_columns or len(panels)
     n_rows = math.ceil(len(panels) / width)
-    with drawing(width, height=2.75 * n_rows) as figure:
+    with new_figure(width, height=2.75 * n_rows) as figure:
         entries: dict[str, Any] = {}
         for place, panel in enumerate(panels):
             axes = figure.add_subplot(n_rows, width, place + 1)
@@ -143,12 +131,12 @@ def line_figure(
             axes.set_xlabel(x_label if place >= len(panels) - width else "")
             axes.set_ylabel(y_label if place % width == 0 else "")
             draw_panel(axes, panel, entries)
-        legend_below(figure, entries, n_columns=math.ceil(_LEGEND_COLUMNS * width))
+        add_legend_below(figure, entries, n_columns=math.ceil(_LEGEND_COLUMNS * width))
     return figure
 
 
 def draw_panel(axes: Axes, panel: Panel, entries: dict[str, Any]) -> None:
-    """Draw a panel in its place; add what a legend should name, by its label."""
+    """Draw a panel on `axes`, and add its lines to the legend's `entries`, by label."""
     axes.set_title(panel.title)
     axes.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
     axes.grid(axis="y", color="#E4E4E4", linewidth=0.6)
@@ -161,13 +149,13 @@ def draw_panel(axes: Axes, panel: Panel, entries: dict[str, Any]) -> None:
         entries.setdefault(curve.label, _draw_curve(axes, curve))
 
 
-def style_of(method: str) -> Style:
-    """How a method is drawn in every figure."""
+def method_style(method: str) -> Style:
+    """Return the style of a method, the same in every figure."""
     return _STYLES.get(method, _OTHER)
 
 
 def _draw_curve(axes: Axes, curve: Curve) -> Any:
-    style = curve.style or style_of(curve.method)
+    style = curve.style or method_style(curve.method)
     emphasised = curve.method == _EMPHASISED
     (line,) = axes.plot(
         curve.x,
@@ -193,50 +181,41 @@ def _draw_curve(axes: Axes, curve: Curve) -> Any:
 def accuracy_curves(
     summary: pd.DataFrame, *, methods: Sequence[Method], datasets: Sequence[PaperDataset]
 ) -> Figure:
-    """Mean accuracy against epsilon, a panel for each dataset.
+    """Draw mean accuracy against epsilon, with a panel for each dataset.
 
-    Parameters
-    ----------
-    summary : DataFrame
-        What ``summarise`` in ``_summaries.py`` returns; a method without epsilon becomes a level.
-    methods, datasets : sequence
-        What is shown, in this order. A method whose epsilon is a claim that does not hold has a
-        dagger in the legend, which the horizontal axis explains.
+    `summary` is what ``summarise`` returns. A method without privacy becomes a horizontal line. A
+    method whose epsilon is a claim has a dagger in the legend, and the horizontal axis explains it.
     """
-    panels = [_panel(summary[summary["dataset"] == d.name], d.title, methods) for d in datasets]
+    panels = [
+        _accuracy_panel(summary[summary["dataset"] == d.name], d.title, methods) for d in datasets
+    ]
     drawn = {curve.method for panel in panels for curve in panel.curves}
     claimed = any(method.claimed for method in methods if method.id in drawn)
     x_label = "privacy budget ε" + (" († as claimed; it does not hold)" if claimed else "")
     return line_figure(panels, x_label=x_label, y_label="test accuracy ± std. error")
 
 
-def _panel(summary: pd.DataFrame, title: str, methods: Sequence[Method]) -> Panel:
+def _accuracy_panel(summary: pd.DataFrame, title: str, methods: Sequence[Method]) -> Panel:
     curves, references = [], []
     for method in methods:
-        rows = [row for row in rows_of(summary[summary["method"] == method.id]) if row.n]
+        rows = [row for row in frame_rows(summary[summary["method"] == method.id]) if row.n]
         private = sorted((row for row in rows if row.epsilon > 0), key=lambda row: row.epsilon)
         references += [Reference(method.title, row.mean) for row in rows if math.isnan(row.epsilon)]
         if private:
             x, y = [row.epsilon for row in private], [row.mean for row in private]
             errors = [row.standard_error for row in private]
-            curves.append(Curve(method.id, marked_title(method), x, y, errors))
+            curves.append(Curve(method.id, title_with_dagger(method), x, y, errors))
     return Panel(title, tuple(curves), tuple(references))
 
 
 # --- one figure, drawn and written --------------------------------------------------------------
 
 
-def legend_below(figure: Figure, entries: Mapping[str, Any], *, n_columns: int) -> None:
-    """What is drawn how, below all panels, where it hides nothing.
+def add_legend_below(figure: Figure, entries: Mapping[str, Any], *, n_columns: int) -> None:
+    """Add a legend below all panels, with at most `n_columns` columns.
 
-    Parameters
-    ----------
-    figure : Figure
-        With a canvas, by which the names are measured. It grows for a legend of many lines.
-    entries : mapping of str to artist
-        What is named, by its name.
-    n_columns : int
-        At most so many; fewer where the names are too long for the figure's width.
+    It has fewer columns if the labels are too long for the figure's width. The figure, which needs
+    a canvas to measure the labels, grows for a legend of many lines.
     """
     for at_most in range(min(n_columns, len(entries)), 0, -1):
         n_lines = math.ceil(len(entries) / at_most)
@@ -256,28 +235,22 @@ def legend_below(figure: Figure, entries: Mapping[str, Any], *, n_columns: int) 
 
 
 @contextmanager
-def drawing(n_panels: float, height: float) -> Iterator[Figure]:
-    """A figure that lays out its parts itself, in our look.
-
-    Raises
-    ------
-    ParameterError
-        If matplotlib is not installed.
-    """
+def new_figure(n_panels: float, height: float) -> Iterator[Figure]:
+    """Make a figure with constrained layout in our style; raise an error without matplotlib."""
     try:
         from matplotlib import style
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError as error:
         raise missing_matplotlib("figures") from error
-    with style.context(["default", _LOOK]):  # whatever the user's own settings are
+    with style.context(["default", _LOOK]):  # not with the user's own settings
         figure = Figure(figsize=(_PANEL_WIDTH * n_panels, height), layout="constrained")
         FigureCanvasAgg(figure)
         yield figure
 
 
 def write_figure(folder: Path, name: str, figure: Figure) -> tuple[Path, Path]:
-    """Write NAME.png and NAME.svg; the same figure gives the same bytes."""
+    """Write NAME.png and NAME.svg, and return their paths."""
     from matplotlib import style
 
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
-"""What poisoning leaves of a measured accuracy: from means to guarantees, and their tables.
+"""Accuracy that is guaranteed if records are poisoned, from mean accuracies, and its table cells.
 
-An *edit* is a record added or removed; a changed one is two. The mean accuracy stands for the
-expected one, so these are plug-in estimates: nothing is said about how sure they are.
+An *edit* is a record added or removed; a changed record counts as two edits. The mean accuracy is
+used for the expected one, so the guarantees are plug-in estimates without a confidence claim.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from privatree import PrivaTreeClassifier
 from privatree.baselines.methods import Method, Training
-from privatree.reproduction.rendering._summaries import rows_of
+from privatree.reproduction.rendering._summaries import frame_rows
 from privatree.reproduction.rendering._table import Cell, Column
-from privatree.reproduction.rendering._wording import claim_notes
-from privatree.reproduction.rendering._wording import share as as_share
+from privatree.reproduction.rendering._wording import dagger_notes, share_text
 from privatree.reproduction.running._study import Available
-from privatree.reproduction.running._tasks import n_edits, shown_epsilon
+from privatree.reproduction.running._tasks import n_edits, number_text
 from privatree.robustness import EpsilonDP, best
 from privatree.robustness.poisoning_bounds import Spending, paper_bound
 from privatree.schema import Schema
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ACCURACY, PAPER, BEST = "accuracy", "paper's bound", "best bound"
-"""What a row has: the accuracy itself, or what one of the two leaves of it."""
+"""Values of the column ``figure``: the accuracy itself, or what one of two bounds guarantees."""
 
 COLUMNS = (
     *("dataset", "method", "epsilon", "figure", "share", "edits", "bound"),
@@ -36,11 +35,12 @@ COLUMNS = (
 )
 
 
-def spending_of(method: Method, schema: Schema, epsilon: float, depth: int) -> Spending:
-    """What is known of how a private method spends its epsilon.
+def method_spending(method: Method, schema: Schema, epsilon: float, depth: int) -> Spending:
+    """Return what is known of how a private method spends its epsilon.
 
-    Of our own learner it is every plan that it could follow, whatever the records are, so it is
-    asked for them with none; of any other only its epsilon.
+    For our own learner it is the schedule of every plan that it could follow. The schedule does not
+    depend on the records, so it is read from a fit without records. For other methods only epsilon
+    is known.
     """
     import pandas as pd
 
@@ -52,7 +52,7 @@ def spending_of(method: Method, schema: Schema, epsilon: float, depth: int) -> S
     return statement.schedule or EpsilonDP(epsilon)
 
 
-def guarantees(
+def compute_guarantees(
     summary: pd.DataFrame,
     *,
     methods: Sequence[Method],
@@ -60,24 +60,11 @@ def guarantees(
     shares: Sequence[Fraction],
     depth: int,
 ) -> pd.DataFrame:
-    """The accuracy of every setting, and what is left of it after edits, by both bounds.
+    """Return the accuracy of each row of `summary`, and both guarantees at each poisoned share.
 
-    Parameters
-    ----------
-    summary : DataFrame
-        What :func:`privatree.reproduction.rendering._summaries.summarise` returns.
-    methods, found : sequence
-        What the settings are about.
-    shares : sequence of Fraction
-        Shares of the training records.
-    depth : int
-        Of the trees.
-
-    Returns
-    -------
-    DataFrame
-        The columns are ``COLUMNS``. A setting without privacy or without scores has its accuracy
-        only. The standard error of a guarantee is given where it is a multiple of the accuracy.
+    `summary` is what ``summarise`` returns, and `shares` are of the training records. The result
+    has the columns ``COLUMNS``. A row without privacy or without scores gives its accuracy only. A
+    guarantee has a standard error if it is a multiple of the accuracy.
     """
     import pandas as pd
 
@@ -85,13 +72,13 @@ def guarantees(
     by_id = {method.id: method for method in methods}
     rows = [
         figure
-        for row in rows_of(summary)
-        for figure in _figures(row, by_id[row.method], by_name[row.dataset], shares, depth)
+        for row in frame_rows(summary)
+        for figure in _guarantee_rows(row, by_id[row.method], by_name[row.dataset], shares, depth)
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def _figures(
+def _guarantee_rows(
     row: Any, method: Method, dataset: Available, shares: Sequence[Fraction], depth: int
 ) -> Iterator[tuple[Any, ...]]:
     setting = (row.dataset, row.method, row.epsilon)
@@ -99,7 +86,7 @@ def _figures(
     yield (*setting, ACCURACY, 0.0, 0, "", row.mean, row.standard_error, *scores)
     if not method.private or not row.n:
         return
-    spending = spending_of(method, dataset.schema, row.epsilon, depth)
+    spending = method_spending(method, dataset.schema, row.epsilon, depth)
     for share in shares:
         edits = n_edits(dataset.n_records, share)
         where = (float(share), edits)
@@ -115,29 +102,23 @@ _NOTHING: Mapping[tuple[str, Fraction], str] = MappingProxyType({})
 
 
 class Setting(NamedTuple):
-    """What a row is about; the epsilon as the results write it."""
+    """A dataset, a method and an epsilon, written as in the results."""
 
     dataset: str
     method: str
     epsilon: str
 
 
-class Figures:
-    """The rows of a frame of guarantees, to be looked up.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        What :func:`guarantees` returns.
-    """
+class GuaranteeLookup:
+    """The rows of :func:`compute_guarantees`, by setting, figure and share."""
 
     def __init__(self, frame: pd.DataFrame) -> None:
         self._rows: dict[tuple[Setting, str, float], Any] = {
-            (setting_of(row), row.figure, row.share): row for row in rows_of(frame)
+            (setting_of_row(row), row.figure, row.share): row for row in frame_rows(frame)
         }
 
     def get(self, setting: Setting, figure: str, share: Fraction = Fraction(0)) -> Any:
-        """The row of one figure; None if there is none."""
+        """Return the row of one figure, or None."""
         return self._rows.get((setting, figure, float(share)))
 
     def cells(
@@ -146,61 +127,55 @@ class Figures:
         shares: Sequence[Fraction],
         published: Mapping[tuple[str, Fraction], str] = _NOTHING,
     ) -> list[Cell]:
-        """The accuracy, then the guarantees of either bound.
+        """Return the cells of a row: the accuracy, then the guarantees of both bounds.
 
-        Parameters
-        ----------
-        setting : Setting
-            The row.
-        shares : sequence of Fraction
-            Shares of the training records.
-        published : mapping of (str, Fraction) to str
-            The paper's figures, by what they are and their share; 0 for the accuracy.
+        `published` has the paper's figures by ``figure`` and share; the accuracy has share 0.
         """
         accuracy = self.get(setting, ACCURACY)
         if accuracy is None:
             return [Cell()] * (1 + 2 * len(shares))
         first = Cell(
-            as_share(accuracy.value),
-            as_share(accuracy.standard_error),
+            share_text(accuracy.value),
+            share_text(accuracy.standard_error),
             published.get((ACCURACY, Fraction(0)), ""),
             footnote=accuracy.note,
         )
         more = [
-            self._guarantee(setting, figure, share, published.get((figure, share), ""))
+            self._guarantee_cell(setting, figure, share, published.get((figure, share), ""))
             for figure in (PAPER, BEST)
             for share in shares
         ]
         return [first, *more]
 
-    def _guarantee(self, setting: Setting, figure: str, share: Fraction, beside: str) -> Cell:
+    def _guarantee_cell(self, setting: Setting, figure: str, share: Fraction, beside: str) -> Cell:
         row = self.get(setting, figure, share)
         if row is None or (share and not row.edits):
             return Cell("-", published=beside.removeprefix("-"))
         letter = f" {row.bound}" if figure == BEST and row.bound else ""
-        return Cell(f"{as_share(row.value)}{letter}", published=beside)
+        return Cell(f"{share_text(row.value)}{letter}", published=beside)
 
 
-def setting_of(row: Any) -> Setting:
-    """What a row of guarantees, or of means, is about."""
+def setting_of_row(row: Any) -> Setting:
+    """Return the setting of a row of guarantees or means."""
     epsilon = None if math.isnan(row.epsilon) else row.epsilon
-    return Setting(row.dataset, row.method, shown_epsilon(epsilon))
+    return Setting(row.dataset, row.method, number_text(epsilon))
 
 
-def percent(share: Fraction) -> str:
-    """A share as headings write it: ``0.5%``."""
+def percent_text(share: Fraction) -> str:
+    """Write a share as headings do: ``0.5%``."""
     return f"{float(100 * share):g}%"
 
 
-def columns(shares: Sequence[Fraction]) -> list[Column]:
-    """The headings of what :meth:`Figures.cells` gives."""
-    by_paper = [Column(f"A {percent(share)}", "guarantee, the paper's bound") for share in shares]
-    by_best = [Column(f"best {percent(share)}", "guarantee, best bound") for share in shares]
+def guarantee_columns(shares: Sequence[Fraction]) -> list[Column]:
+    """Return the columns of the cells that :meth:`GuaranteeLookup.cells` returns."""
+    texts = [percent_text(share) for share in shares]
+    by_paper = [Column(f"A {text}", "guarantee, the paper's bound") for text in texts]
+    by_best = [Column(f"best {text}", "guarantee, best bound") for text in texts]
     return [Column("accuracy"), *by_paper, *by_best]
 
 
-def notes(methods: Sequence[Method], frame: pd.DataFrame) -> list[str]:
-    """What a reader of guarantees must know."""
+def guarantee_notes(methods: Sequence[Method], frame: pd.DataFrame) -> list[str]:
+    """Return the notes below a table of guarantees."""
     perfect = bool(((frame["figure"] == ACCURACY) & (frame["value"] >= 1)).any())
     regression = any(method.id == "diffprivlib-logistic" for method in methods)
     return [
@@ -213,7 +188,7 @@ def notes(methods: Sequence[Method], frame: pd.DataFrame) -> list[str]:
         "Plug-in estimates, as in the paper: the bounds are taken at the mean accuracy over splits "
         "as if it were the expected one, and no confidence is claimed.",
         *(["B takes nothing off a mean of 1; but such an estimate hides rare errors."] * perfect),
-        *claim_notes(methods, "Guarantees at such an epsilon do not hold either."),
+        *dagger_notes(methods, "Guarantees at such an epsilon do not hold either."),
         *([_REGRESSION] * regression),
     ]
 

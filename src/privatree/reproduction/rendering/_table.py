@@ -1,7 +1,7 @@
 """A table as Markdown, as LaTeX and as tidy CSV.
 
-A cell has what was measured and, in parentheses, what was published. A cell or row without a
-figure can say why in a footnote.
+A cell shows the measured figure and, in parentheses, the published one. A footnote can say why a
+cell or row has no figure.
 """
 
 from __future__ import annotations
@@ -19,13 +19,12 @@ from privatree._support.atomic_files import replace_file
 if TYPE_CHECKING:
     import pandas as pd
 
-
 _PARENTHESES = "In parentheses: the figure that the paper published."
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One place of a table; all parts are text, and empty ones are not shown."""
+    """One cell of a table. Empty parts are not shown; ``error`` is shown after ±."""
 
     text: str = ""
     error: str = ""
@@ -36,7 +35,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """The cells of one line, and what names it: one title for each of the table's leads."""
+    """One row of a table; ``titles`` has one text for each of the table's ``leads``."""
 
     titles: Sequence[str]
     cells: Sequence[Cell]
@@ -45,7 +44,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Section:
-    """Rows under a heading (none if empty), and rows that sum them up, below a line."""
+    """Rows under a heading, and summary rows below a rule. An empty title gives no heading."""
 
     title: str
     rows: Sequence[Row]
@@ -54,7 +53,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Column:
-    """The heading of a column, and the one that it shares with its neighbours."""
+    """The heading of a column; adjacent columns of the same ``group`` share a heading above it."""
 
     title: str
     group: str = ""
@@ -62,7 +61,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """What is shown: ``leads`` are the headings of the columns that name a row."""
+    """A table; ``leads`` are the headings of the first columns, which name each row."""
 
     title: str
     leads: Sequence[str]
@@ -72,20 +71,20 @@ class Table:
 
     @property
     def rows(self) -> Iterator[Row]:
-        """All rows, from top to bottom."""
+        """All rows of all sections, from top to bottom."""
         for section in self.sections:
             yield from section.rows
             yield from section.summary
 
     @property
     def all_notes(self) -> list[str]:
-        """The notes, and what figures in parentheses are if there are any."""
+        """The notes, and an explanation of the parentheses if the table has any."""
         published = any(cell.published for row in self.rows for cell in row.cells)
         return [*self.notes, *([_PARENTHESES] if published else [])]
 
     @property
     def footnotes(self) -> dict[str, int]:
-        """The reasons given for cells and rows, numbered as they are met."""
+        """The footnotes of rows and cells with their numbers, from 1 on."""
         found = [(row.footnote, *(cell.footnote for cell in row.cells)) for row in self.rows]
         reasons = dict.fromkeys(reason for of_row in found for reason in of_row if reason)
         return {reason: number for number, reason in enumerate(reasons, start=1)}
@@ -94,31 +93,16 @@ class Table:
 def write_table(
     folder: Path, name: str, table: Table, tidy: pd.DataFrame, *, more: Sequence[Table] = ()
 ) -> tuple[Path, Path, Path]:
-    """Write NAME.csv, NAME.md and NAME.tex.
+    """Write NAME.csv, NAME.md and NAME.tex into `folder`, and return their paths.
 
-    Parameters
-    ----------
-    folder : Path
-        Where; made if it is not there.
-    name : str
-        The files' name, and the label in LaTeX.
-    table : Table
-        What Markdown and LaTeX show.
-    tidy : DataFrame
-        What the CSV holds, one figure or comparison a row.
-    more : sequence of Table
-        What Markdown and LaTeX show below it.
-
-    Returns
-    -------
-    tuple of Path
-        The three files. They are written at once or not at all, and the same for the same input.
+    The CSV file has the rows of `tidy`, one figure or comparison in each. Markdown and LaTeX show
+    `table`, and `more` tables below it. LaTeX uses `name` as the label.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    pages = [markdown(table), *(markdown(other, level=2) for other in more)]
+    pages = [markdown_table(table), *(markdown_table(other, level=2) for other in more)]
     filled = [other for other in more if any(True for _ in other.rows)]
-    floats = [latex(table, label=name)]
-    floats += [latex(other, label=f"{name}-{n}") for n, other in enumerate(filled, start=2)]
+    floats = [latex_table(table, label=name)]
+    floats += [latex_table(other, label=f"{name}-{n}") for n, other in enumerate(filled, start=2)]
     return (
         replace_file(folder / f"{name}.csv", csv_text(tidy)),
         replace_file(folder / f"{name}.md", "\n".join(pages)),
@@ -130,38 +114,39 @@ def write_table(
 
 
 def csv_text(tidy: pd.DataFrame) -> str:
-    """A frame as CSV: at most six decimals; empty where unknown."""
-    shown = tidy.astype(object).map(_plain)
-    return shown.to_csv(index=False, lineterminator="\n")
+    """Write a DataFrame as CSV, with at most six decimals, and NaN and None as empty texts."""
+    return tidy.astype(object).map(_csv_value).to_csv(index=False, lineterminator="\n")
 
 
-def _plain(value: object) -> str:
+def _csv_value(value: object) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     if isinstance(value, float):
-        return f"{round(value, 6) + 0.0:.6f}".rstrip("0").rstrip(".")  # + 0.0: there is no -0
+        return f"{round(value, 6) + 0.0:.6f}".rstrip("0").rstrip(".")  # + 0.0 turns -0 into 0
     return str(value)
 
 
 # --- Markdown -----------------------------------------------------------------------------------
 
 
-def markdown(table: Table, *, level: int = 1) -> str:
-    """A table as GitHub's Markdown, its columns aligned for readers of the bare text."""
+def markdown_table(table: Table, *, level: int = 1) -> str:
+    """Write a table in GitHub's Markdown, with aligned columns for readers of the plain text."""
     lines = ["#" * level + f" {_markdown_text(table.title)}", ""]
     footnotes = table.footnotes
-    body = list(_markdown_body(table, footnotes))
+    body = list(_markdown_body_rows(table, footnotes))
     if not body:
         return "\n".join([*lines, "None.", ""])
     heading = [*table.leads, *(column.title for column in table.columns)]
-    lines += _aligned([_markdown_text(title) for title in heading], body, len(table.leads))
-    notes = [*_groups_in_words(table), *table.all_notes]
+    lines += _aligned_markdown_lines(
+        [_markdown_text(title) for title in heading], body, len(table.leads)
+    )
+    notes = [*_column_groups_note(table), *table.all_notes]
     shown = [f"- {_markdown_text(note)}" for note in notes]
     shown += [f"- [{number}] {_markdown_text(reason)}" for reason, number in footnotes.items()]
     return "\n".join([*lines, *(["", *shown] if shown else []), ""])
 
 
-def _markdown_body(table: Table, footnotes: dict[str, int]) -> Iterator[list[str]]:
+def _markdown_body_rows(table: Table, footnotes: dict[str, int]) -> Iterator[list[str]]:
     width = len(table.leads) + len(table.columns)
     for section in table.sections:
         if section.title and (section.rows or section.summary):
@@ -173,8 +158,8 @@ def _markdown_body(table: Table, footnotes: dict[str, int]) -> Iterator[list[str
             yield titles + [_markdown_cell(cell, footnotes) for cell in row.cells]
 
 
-def _groups_in_words(table: Table) -> list[str]:
-    """Which columns belong together: Markdown has no headings above several columns."""
+def _column_groups_note(table: Table) -> list[str]:
+    """Say which columns belong together: Markdown has no headings above several columns."""
     named = [column for column in table.columns if column.group]
     groups = groupby(named, key=lambda column: column.group)
     parts = [f"{', '.join(c.title for c in columns)} ({group})" for group, columns in groups]
@@ -190,7 +175,7 @@ def _markdown_cell(cell: Cell, footnotes: dict[str, int]) -> str:
     return " ".join(filter(None, parts))
 
 
-def _aligned(heading: list[str], body: list[list[str]], n_leads: int) -> list[str]:
+def _aligned_markdown_lines(heading: list[str], body: list[list[str]], n_leads: int) -> list[str]:
     widths = [max(3, *map(len, column)) for column in zip(heading, *body, strict=True)]
     leads, others = widths[:n_leads], widths[n_leads:]
     rule = [*("-" * width for width in leads), *("-" * (width - 1) + ":" for width in others)]
@@ -199,7 +184,7 @@ def _aligned(heading: list[str], body: list[list[str]], n_leads: int) -> list[st
 
 
 def _markdown_text(text: str) -> str:
-    """Text that Markdown shows as it is, also within a table."""
+    """Escape text so that Markdown shows it unchanged, also within a table."""
     one_line = " ".join(text.split())
     return re.sub(r"([\\`*|]|<(?=[A-Za-z/!?]))", r"\\\1", one_line)
 
@@ -221,8 +206,8 @@ _LATEX = {
 }
 
 
-def latex(table: Table, *, label: str) -> str:
-    r"""A table as a LaTeX float, as wide as the text at most; needs booktabs and graphicx."""
+def latex_table(table: Table, *, label: str) -> str:
+    """Write a table as a LaTeX float, at most as wide as the text, for booktabs and graphicx."""
     footnotes = table.footnotes
     layout = "@{}" + "l" * len(table.leads) + "r" * len(table.columns) + "@{}"
     shown = [_latex_text(note) for note in table.all_notes]
@@ -238,8 +223,8 @@ def latex(table: Table, *, label: str) -> str:
         r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%",
         rf"\begin{{tabular}}{{{layout}}}",
         r"\toprule",
-        *_latex_heading(table),
-        *_latex_body(table, footnotes),
+        *_latex_heading_lines(table),
+        *_latex_body_lines(table, footnotes),
         r"\bottomrule",
         r"\end{tabular}}",
         *([r"\par\smallskip", r"\raggedright", "\\\\\n".join(shown)] if shown else []),
@@ -248,14 +233,14 @@ def latex(table: Table, *, label: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _latex_heading(table: Table) -> Iterator[str]:
+def _latex_heading_lines(table: Table) -> Iterator[str]:
     titles = [*table.leads, *(column.title for column in table.columns)]
     if any(column.group for column in table.columns):
-        yield from _latex_groups(table)
+        yield from _latex_group_lines(table)
     yield _latex_line(rf"\textbf{{{_latex_text(title)}}}" if title else "" for title in titles)
 
 
-def _latex_groups(table: Table) -> Iterator[str]:
+def _latex_group_lines(table: Table) -> Iterator[str]:
     place = len(table.leads)
     groups, rules = [""] * place, []
     for group, columns in groupby(table.columns, key=lambda column: column.group):
@@ -268,7 +253,7 @@ def _latex_groups(table: Table) -> Iterator[str]:
     yield "".join(rules)
 
 
-def _latex_body(table: Table, footnotes: dict[str, int]) -> Iterator[str]:
+def _latex_body_lines(table: Table, footnotes: dict[str, int]) -> Iterator[str]:
     width = len(table.leads) + len(table.columns)
     for section in table.sections:
         if not section.rows and not section.summary:
@@ -286,7 +271,7 @@ def _latex_body(table: Table, footnotes: dict[str, int]) -> Iterator[str]:
 
 def _latex_row(row: Row, footnotes: dict[str, int]) -> str:
     titles = [_latex_text(title) for title in row.titles]
-    titles[0] += _latex_mark(row.footnote, footnotes)
+    titles[0] += _latex_footnote_mark(row.footnote, footnotes)
     return _latex_line([*titles, *(_latex_cell(cell, footnotes) for cell in row.cells)])
 
 
@@ -295,11 +280,11 @@ def _latex_cell(cell: Cell, footnotes: dict[str, int]) -> str:
     shown = rf"\textbf{{{text}}}" if cell.bold else text
     small = [rf"$\pm$ {cell.error}"] if cell.error else []
     small += [f"({_latex_text(cell.published)})"] if cell.published else []
-    shown += _latex_mark(cell.footnote, footnotes)
+    shown += _latex_footnote_mark(cell.footnote, footnotes)
     return " ".join([*([shown] if shown else []), *([r"\tiny", *small] if small else [])])
 
 
-def _latex_mark(footnote: str, footnotes: dict[str, int]) -> str:
+def _latex_footnote_mark(footnote: str, footnotes: dict[str, int]) -> str:
     return f"$^{{{footnotes[footnote]}}}$" if footnote else ""
 
 
@@ -308,7 +293,7 @@ def _latex_line(cells: Iterable[str]) -> str:
 
 
 def _latex_text(text: str) -> str:
-    """Text that LaTeX prints as it is; a minus sign where a number is negative."""
+    """Escape text so that LaTeX prints it unchanged, with a minus sign before negative numbers."""
     signed = re.fullmatch(r"-(?=[.\d])(.*)", text)
     if signed:
         return "$-$" + _latex_text(signed[1])

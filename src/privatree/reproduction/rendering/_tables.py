@@ -1,6 +1,6 @@
-"""Tables of what was measured beside what the paper published, of accuracy and of runtime.
+"""Tables of measured accuracy and seconds beside the figures that the paper published.
 
-Datasets stand down, grouped by suite, and methods across.
+Each row is a dataset, each column a method; datasets are grouped by suite.
 """
 
 from __future__ import annotations
@@ -11,17 +11,21 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from privatree.reproduction import _published as published
-from privatree.reproduction.rendering._summaries import MARGIN, outside, rows_of
+from privatree.reproduction._published import (
+    published_accuracy,
+    published_accuracy_text,
+    published_runtime,
+)
+from privatree.reproduction.rendering._summaries import MARGIN, beyond_tolerance, frame_rows
 from privatree.reproduction.rendering._table import Cell, Column, Row, Section, Table
 from privatree.reproduction.rendering._wording import (
-    claim_notes,
-    marked_title,
-    seconds,
-    share,
-    signed,
-    suite_heading,
-    times,
+    SUITE_HEADINGS,
+    dagger_notes,
+    difference_text,
+    ratio_text,
+    seconds_text,
+    share_text,
+    title_with_dagger,
 )
 
 if TYPE_CHECKING:
@@ -39,12 +43,12 @@ def suite_sections(
     rows: Callable[[PaperDataset], Iterable[Row]],
     means: Callable[[Sequence[PaperDataset]], Sequence[Row]] = lambda members: (),
 ) -> list[Section]:
-    """A section for each suite with its means, and one with the means over all suites."""
+    """Return a section for each suite with its means, and one with the means over all suites."""
     sections = []
     for suite, group in groupby(datasets, key=lambda dataset: dataset.suite):
         members = list(group)
         shown = [row for dataset in members for row in rows(dataset)]
-        sections.append(Section(suite_heading(suite), shown, means(members)))
+        sections.append(Section(SUITE_HEADINGS[suite], shown, means(members)))
     if len(sections) > 1 and (over_all := means(datasets)):
         sections.append(Section("All suites", (), over_all))
     return sections
@@ -61,38 +65,27 @@ def accuracy_tables(
     datasets: Sequence[PaperDataset],
     notes: Sequence[str] = (),
 ) -> tuple[Table, Table, Table]:
-    """The table of accuracy at an epsilon, the differences, and the cells that disagree.
+    """Return the table of accuracy at an epsilon, the differences, and the disagreements.
 
-    Parameters
-    ----------
-    compared : DataFrame
-        What :func:`privatree.reproduction.rendering._summaries.with_published` returns. Where it
-        has no row, the method does not apply to the dataset.
-    epsilon : float
-        That of the rows.
-    methods, datasets : sequence
-        What is shown, in this order; datasets of a suite, and methods of a group, stand together.
-    notes : sequence of str
-        What to say below the first table, besides what is always said.
+    `compared` is what ``with_published`` returns. If it has no row, the method does not apply to
+    the dataset. Datasets of a suite, and methods of a group, must stand together. `notes` come
+    below the first table, before the notes that it always has.
     """
-    found = _by_place(compared)
+    found = _rows_by_place(compared)
 
     def cell(dataset: str, method: str) -> Cell:
-        printed = published.accuracy(dataset, method, epsilon)
-        mark = published.mark(dataset, method, epsilon).removeprefix("-")
-        beside = share(printed.mean) if printed else mark
+        printed = published_accuracy_text(dataset, method, epsilon)
+        beside = printed.partition("±")[0].removeprefix("-")
         row = found.get((dataset, method))
-        if row is None:
-            return Cell("-", published=beside)
-        text = share(row.mean) if row.n else _in_place_of_a_figure(row.note)
-        return Cell(text, share(row.standard_error), beside, footnote=row.note)
+        error = "" if row is None else share_text(row.standard_error)
+        return _measured_cell(row, share_text, error, beside)
 
     def rows(dataset: PaperDataset) -> list[Row]:
-        return [_best_in_bold(_row(dataset, methods, cell), methods)]
+        return [_best_in_bold(_result_row(dataset, methods, cell), methods)]
 
     def means(members: Sequence[PaperDataset]) -> list[Row]:
         names = [dataset.name for dataset in members]
-        return [_best_in_bold(row, methods) for row in _means(names, methods, found, epsilon)]
+        return [_best_in_bold(row, methods) for row in _mean_rows(names, methods, found, epsilon)]
 
     main = Table(
         f"Test accuracy at ε = {epsilon:g}",
@@ -101,24 +94,24 @@ def accuracy_tables(
         suite_sections(datasets, rows, means),
         (
             *notes,
-            *_statistics(compared),
+            *_standard_error_note(compared),
             "Bold: the best of its group.",
             "Mean of k: over all k datasets above it, of the methods that have a figure for each "
             "of them; and over the k for which every method has one. No score may be missing. The "
             "last ones are over all suites.",
             _EMPTY,
-            *claim_notes(methods),
+            *dagger_notes(methods),
         ),
     )
-    far = _by_place(outside(compared))
+    far = _rows_by_place(beyond_tolerance(compared))
     return (
         main,
-        _differences(compared, far, epsilon, methods, datasets),
-        _disagreements(far, epsilon, methods, datasets),
+        _difference_table(compared, far, epsilon, methods, datasets),
+        _disagreement_table(far, epsilon, methods, datasets),
     )
 
 
-def _statistics(compared: pd.DataFrame) -> list[str]:
+def _standard_error_note(compared: pd.DataFrame) -> list[str]:
     counts = sorted({int(n) for n in compared["n"] if n})
     if not counts:
         return []
@@ -130,16 +123,17 @@ def _statistics(compared: pd.DataFrame) -> list[str]:
     ]
 
 
-def _means(
+def _mean_rows(
     names: Sequence[str],
     methods: Sequence[Method],
     found: Mapping[tuple[str, str], Any],
     epsilon: float,
 ) -> list[Row]:
-    """Means over all these datasets, of methods that have them all, and over what all methods have.
+    """Return the means over all these datasets, and over those that every method has.
 
-    One row if that is the same; none over fewer than two datasets. A cell with a note lacks scores,
-    perhaps those of the hardest folds: it counts as none.
+    The first row is for methods with a figure for each dataset. If both rows are the same there is
+    one, and none over fewer than two datasets. A cell with a note lacks scores, perhaps those of
+    the hardest folds, so it is not used.
     """
     scored = {place for place, row in found.items() if row.n and not row.note}
     names = [name for name in names if any(place[0] == name for place in scored)]
@@ -148,10 +142,11 @@ def _means(
     common = [name for name in names if all((name, id_) in scored for id_ in used)]
 
     def cell(method: str, over: Sequence[str]) -> Cell:
-        printed = [published.accuracy(name, method, epsilon) for name in over]
+        printed = [published_accuracy(name, method, epsilon) for name in over]
         known = [figure.mean for figure in printed if figure]
-        beside = share(_mean(known)) if len(known) == len(over) else ""
-        return Cell(share(_mean([found[name, method].mean for name in over])), published=beside)
+        beside = share_text(_mean(known)) if len(known) == len(over) else ""
+        mean = _mean([found[name, method].mean for name in over])
+        return Cell(share_text(mean), published=beside)
 
     def row(over: Sequence[str], shown: set[str]) -> Row:
         cells = [cell(m.id, over) if m.id in shown else Cell() for m in methods]
@@ -162,7 +157,7 @@ def _means(
 
 
 def _best_in_bold(row: Row, methods: Sequence[Method]) -> Row:
-    """Mark the best figure of each group, if there are two to compare."""
+    """Make the best figure of each group of methods bold, if the group has two figures or more."""
     groups: dict[str, list[float]] = {}
     figures = [float(cell.text) if cell.text[-1:].isdigit() else None for cell in row.cells]
     for figure, method in zip(figures, methods, strict=True):
@@ -175,42 +170,44 @@ def _best_in_bold(row: Row, methods: Sequence[Method]) -> Row:
     return replace(row, cells=cells)
 
 
-def _differences(
+def _difference_table(
     compared: pd.DataFrame,
     far: Mapping[tuple[str, str], Any],
     epsilon: float,
     methods: Sequence[Method],
     datasets: Sequence[PaperDataset],
 ) -> Table:
-    both = _by_place(compared[compared["difference"].notna()])
-    methods, datasets = _occurring(both, methods, datasets)
+    both = _rows_by_place(compared[compared["difference"].notna()])
+    methods, datasets = _with_a_place(both, methods, datasets)
 
     def cell(dataset: str, method: str) -> Cell:
         place = (dataset, method)
-        return Cell(signed(both[place].difference), bold=place in far) if place in both else Cell()
+        if place not in both:
+            return Cell()
+        return Cell(difference_text(both[place].difference), bold=place in far)
 
     columns = [[row.difference for (_, id_), row in both.items() if id_ == m.id] for m in methods]
-    mean = [Cell(signed(_mean(column))) for column in columns]
-    size = [Cell(share(_mean([abs(one) for one in column]))) for column in columns]
-    sections = suite_sections(datasets, lambda dataset: [_row(dataset, methods, cell)])
+    mean = [Cell(difference_text(_mean(column))) for column in columns]
+    size = [Cell(share_text(_mean([abs(one) for one in column]))) for column in columns]
+    sections = suite_sections(datasets, lambda dataset: [_result_row(dataset, methods, cell)])
     overall = [Row(("mean",), mean), Row(("mean absolute difference",), size)]
     return Table(
         f"Measured minus published accuracy at ε = {epsilon:g}",
         ("dataset",),
-        [Column(marked_title(method)) for method in methods],
+        [Column(title_with_dagger(method)) for method in methods],
         [*sections, Section("All suites", (), overall)] if both else [],
-        (f"Bold: beyond {_TOLERANCE}.", *claim_notes(methods)),
+        (f"Bold: beyond {_TOLERANCE}.", *dagger_notes(methods)),
     )
 
 
-def _disagreements(
+def _disagreement_table(
     far: Mapping[tuple[str, str], Any],
     epsilon: float,
     methods: Sequence[Method],
     datasets: Sequence[PaperDataset],
 ) -> Table:
     rows = [
-        Row((dataset.name, marked_title(method)), disagreement(row))
+        Row((dataset.name, title_with_dagger(method)), disagreement_cells(row))
         for dataset in datasets
         for method in methods
         if (row := far.get((dataset.name, method.id)))
@@ -218,23 +215,23 @@ def _disagreements(
     return Table(
         f"Where measured and published accuracy disagree at ε = {epsilon:g}",
         ("dataset", "method"),
-        DISAGREEMENT,
+        DISAGREEMENT_COLUMNS,
         (Section("", rows),),
-        (f"Tolerance: {_TOLERANCE}.", *claim_notes(_occurring(far, methods, datasets)[0])),
+        (f"Tolerance: {_TOLERANCE}.", *dagger_notes(_with_a_place(far, methods, datasets)[0])),
     )
 
 
-DISAGREEMENT = tuple(map(Column, ("measured", "published", "difference", "tolerance")))
-"""The headings of what :func:`disagreement` gives."""
+DISAGREEMENT_COLUMNS = tuple(map(Column, ("measured", "published", "difference", "tolerance")))
+"""The headings of the cells that :func:`disagreement_cells` returns."""
 
 
-def disagreement(row: Any) -> list[Cell]:
-    """A row of what ``outside`` returns."""
+def disagreement_cells(row: Any) -> list[Cell]:
+    """Return the cells for one row of what ``beyond_tolerance`` returns."""
     return [
-        Cell(share(row.mean), share(row.standard_error)),
-        Cell(share(row.published), share(row.published_standard_error)),
-        Cell(signed(row.difference)),
-        Cell(share(row.tolerance)),
+        Cell(share_text(row.mean), share_text(row.standard_error)),
+        Cell(share_text(row.published), share_text(row.published_standard_error)),
+        Cell(difference_text(row.difference)),
+        Cell(share_text(row.tolerance)),
     ]
 
 
@@ -249,44 +246,40 @@ def runtime_tables(
     datasets: Sequence[PaperDataset],
     notes: Sequence[str] = (),
 ) -> tuple[Table, Table]:
-    """The table of seconds that a fit took, and of published over measured seconds.
+    """Return the table of seconds to train, and the table of published over measured seconds.
 
-    The parameters are those of :func:`accuracy_tables`; ``compared`` is what
-    :func:`privatree.reproduction.rendering._summaries.with_published_runtime` returns.
+    `compared` is what ``with_published_runtime`` returns. The other parameters are those of
+    :func:`accuracy_tables`.
     """
-    found = _by_place(compared)
+    found = _rows_by_place(compared)
 
     def cell(dataset: str, method: str) -> Cell:
-        printed = published.runtime(dataset, method, epsilon)
+        printed = published_runtime(dataset, method, epsilon)
         beside = printed.text if printed else ""
-        row = found.get((dataset, method))
-        if row is None:
-            return Cell("-", published=beside)
-        text = seconds(row.mean) if row.n else _in_place_of_a_figure(row.note)
-        return Cell(text, published=beside, footnote=row.note)
+        return _measured_cell(found.get((dataset, method)), seconds_text, "", beside)
 
-    both = _by_place(compared[compared["ratio"].notna()])
-    timed, timed_on = _occurring(both, methods, datasets)
+    both = _rows_by_place(compared[compared["ratio"].notna()])
+    timed, timed_on = _with_a_place(both, methods, datasets)
 
     def ratio(dataset: str, method: str) -> Cell:
         row = both.get((dataset, method))
-        return Cell() if row is None else Cell(f"{row.published_bound}{times(row.ratio)}")
+        return Cell() if row is None else Cell(f"{row.published_bound}{ratio_text(row.ratio)}")
 
     main = Table(
         f"Mean seconds to train at ε = {epsilon:g}",
         ("dataset",),
         method_columns(methods),
-        suite_sections(datasets, lambda dataset: [_row(dataset, methods, cell)]),
-        (*notes, _EMPTY, *claim_notes(methods)),
+        suite_sections(datasets, lambda dataset: [_result_row(dataset, methods, cell)]),
+        (*notes, _EMPTY, *dagger_notes(methods)),
     )
     ratios = Table(
         f"Published over measured seconds at ε = {epsilon:g}",
         ("dataset",),
-        [Column(marked_title(method)) for method in timed],
-        suite_sections(timed_on, lambda dataset: [_row(dataset, timed, ratio)]),
+        [Column(title_with_dagger(method)) for method in timed],
+        suite_sections(timed_on, lambda dataset: [_result_row(dataset, timed, ratio)]),
         (
             "The paper ran on another machine and rounds to seconds; < and > are its bounds.",
-            *claim_notes(timed),
+            *dagger_notes(timed),
         ),
     )
     return main, ratios
@@ -295,31 +288,36 @@ def runtime_tables(
 # --- rows and columns ---------------------------------------------------------------------------
 
 
-def _by_place(frame: pd.DataFrame) -> dict[tuple[str, str], Any]:
-    return {(row.dataset, row.method): row for row in rows_of(frame)}
+def _rows_by_place(frame: pd.DataFrame) -> dict[tuple[str, str], Any]:
+    return {(row.dataset, row.method): row for row in frame_rows(frame)}
 
 
-def _occurring(
+def _with_a_place(
     places: Iterable[tuple[str, str]], methods: Sequence[Method], datasets: Sequence[PaperDataset]
 ) -> tuple[list[Method], list[PaperDataset]]:
-    """The methods and datasets that have a place."""
+    """Return the methods and datasets that occur in pairs of dataset and method."""
     names, ids = {name for name, _ in places}, {id_ for _, id_ in places}
     return [m for m in methods if m.id in ids], [d for d in datasets if d.name in names]
 
 
 def method_columns(methods: Sequence[Method]) -> list[Column]:
-    """The headings of methods, and the groups that they belong to."""
-    return [Column(marked_title(method), method.group) for method in methods]
+    """Return a column for each method, under the heading of its group."""
+    return [Column(title_with_dagger(method), method.group) for method in methods]
 
 
-def _row(dataset: PaperDataset, methods: Sequence[Method], cell: Callable[[str, str], Cell]) -> Row:
+def _result_row(
+    dataset: PaperDataset, methods: Sequence[Method], cell: Callable[[str, str], Cell]
+) -> Row:
     return Row((dataset.title,), [cell(dataset.name, method.id) for method in methods])
 
 
-def _in_place_of_a_figure(note: str) -> str:
-    """``timeout`` or ``failed``, if that is how the note begins."""
-    word = note.split(":")[0].split()[0] if note else ""
-    return word if word in ("timeout", "failed") else "none"
+def _measured_cell(row: Any, as_text: Callable[[float], str], error: str, beside: str) -> Cell:
+    """Return a cell with the mean of a row; without scores it has a word, without a row a dash."""
+    if row is None:
+        return Cell("-", published=beside)
+    word = row.note.split(":")[0].split()[0] if row.note else ""
+    text = as_text(row.mean) if row.n else word if word in ("timeout", "failed") else "none"
+    return Cell(text, error, beside, footnote=row.note)
 
 
 def _mean(figures: Sequence[float]) -> float:

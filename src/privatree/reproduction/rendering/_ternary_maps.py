@@ -1,4 +1,4 @@
-"""Maps of a budget split in three: quantiles, nodes and leaves are the corners of a triangle."""
+"""Triangular maps of a budget divided in three, with corners quantiles, nodes and leaves."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from privatree.reproduction.rendering._figures import drawing, legend_below
+from privatree.reproduction.rendering._figures import add_legend_below, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,7 +18,7 @@ _TICKS = (20, 40, 60, 80)  # percent
 
 
 class Shares(NamedTuple):
-    """How a budget is split; the parts add up to 1."""
+    """A division of the budget in three shares that add up to 1."""
 
     quantiles: float
     nodes: float
@@ -26,7 +26,7 @@ class Shares(NamedTuple):
 
     @property
     def place(self) -> tuple[float, float]:
-        """Where it is drawn: quantiles left, nodes right, leaves on top."""
+        """Coordinates in the triangle: quantiles on the left, nodes on the right, leaves on top."""
         return self.nodes + self.leaves / 2, self.leaves * _HEIGHT
 
 
@@ -36,7 +36,7 @@ _TRIANGLE = [corner.place for corner in _CORNERS]
 
 @dataclass(frozen=True)
 class TernaryPanel:
-    """One map: a value for each split that was tried, and the split that the paper's rule takes."""
+    """One map: a value for each division that was tried, and the division of the paper's rule."""
 
     title: str
     shares: tuple[Shares, ...]
@@ -45,22 +45,17 @@ class TernaryPanel:
 
     @property
     def best(self) -> Shares:
-        """The split with the largest value; the first one of several."""
+        """The division with the largest value; the first one if several have it."""
         return self.shares[max(range(len(self.values)), key=self.values.__getitem__)]
 
 
 def ternary_map(panels: Sequence[TernaryPanel], *, value_label: str) -> Figure:
-    """Triangles side by side: every place has the colour of the nearest split that was tried.
+    """Draw triangles side by side, each with its own colour scale, labelled `value_label`.
 
-    Parameters
-    ----------
-    panels : sequence of TernaryPanel
-        From left to right; each has its own scale of colours.
-    value_label : str
-        What the colours show.
+    Every point has the colour of the nearest division that was tried.
     """
     entries: dict[str, Any] = {}
-    with drawing(len(panels), height=2.85) as figure:
+    with new_figure(len(panels), height=2.85) as figure:
         for place, panel in enumerate(panels):
             axes = figure.add_subplot(1, len(panels), place + 1)
             axes.set_title(panel.title, pad=2)
@@ -74,7 +69,7 @@ def ternary_map(panels: Sequence[TernaryPanel], *, value_label: str) -> Figure:
             bar.outline.set_linewidth(0.5)
             _draw_sides(axes)
             entries |= _draw_marks(axes, panel)
-        legend_below(figure, entries, n_columns=len(entries))
+        add_legend_below(figure, entries, n_columns=len(entries))
     return figure
 
 
@@ -86,7 +81,7 @@ def _draw_cells(axes: Axes, panel: TernaryPanel) -> Any:
         [nearest_region(place, places) for place in places],
         array=list(panel.values),
         cmap="cividis",
-        edgecolors="face",  # or the seams between cells would shine through
+        edgecolors="face",  # without it, seams between cells would be visible
         linewidths=0.3,
     )
     axes.add_collection(cells)
@@ -94,22 +89,21 @@ def _draw_cells(axes: Axes, panel: TernaryPanel) -> Any:
 
 
 def _draw_sides(axes: Axes) -> None:
-    axes.add_patch(_outline())
+    from matplotlib.patches import Polygon
+
+    outline = Polygon(
+        _TRIANGLE, closed=True, fill=False, linewidth=0.8, edgecolor="black", zorder=3
+    )
+    axes.add_patch(outline)
     for percent in _TICKS:
         share = percent / 100
-        # A tick goes on in the direction in which its share stays the same.
+        # A tick points in the direction in which its share stays the same.
         _draw_tick(axes, Shares(1 - share, share, 0), (-0.5, -_HEIGHT), percent, "right", "top")
         _draw_tick(axes, Shares(0, 1 - share, share), (1, 0), percent, "left", "center")
         _draw_tick(axes, Shares(share, 0, 1 - share), (-0.5, _HEIGHT), percent, "right", "bottom")
     axes.text(0.5, -0.13, "nodes (%) →", ha="center", va="top")
     axes.text(0.88, 0.52, "← leaves (%)", ha="center", va="center", rotation=-60)
     axes.text(0.12, 0.52, "← quantiles (%)", ha="center", va="center", rotation=60)
-
-
-def _outline() -> Any:
-    from matplotlib.patches import Polygon
-
-    return Polygon(_TRIANGLE, closed=True, fill=False, linewidth=0.8, edgecolor="black", zorder=3)
 
 
 def _draw_tick(
@@ -147,21 +141,21 @@ def _draw_marks(axes: Axes, panel: TernaryPanel) -> dict[str, Any]:
 def nearest_region(
     place: tuple[float, float], places: Sequence[tuple[float, float]]
 ) -> list[tuple[float, float]]:
-    """The part of the triangle that is nearer to a place than to its neighbours, as a polygon."""
+    """Return the part of the triangle that is nearer to `place` than to any other, as a polygon."""
     others = [other for other in places if other != place]
     distances = [math.dist(place, other) for other in others]
-    near = 2.5 * min(distances, default=0.0)  # on a grid, no place further away matters
+    near = 2.5 * min(distances, default=0.0)  # on a grid, no place farther away matters
     region = _TRIANGLE
     for other, distance in zip(others, distances, strict=True):
         if distance <= near:
-            region = _nearer_part(region, place, other)
+            region = _nearer_part_of_polygon(region, place, other)
     return region
 
 
-def _nearer_part(
+def _nearer_part_of_polygon(
     polygon: list[tuple[float, float]], place: tuple[float, float], other: tuple[float, float]
 ) -> list[tuple[float, float]]:
-    """Cut a convex polygon halfway between two places; keep the side of the first."""
+    """Cut a convex polygon halfway between two places, and return the side of the first place."""
     toward = (other[0] - place[0], other[1] - place[1])
     middle = ((other[0] + place[0]) / 2, (other[1] + place[1]) / 2)
 

@@ -1,16 +1,16 @@
-"""Tasks, their results and what they were made with.
+"""Tasks, their results, and the record of what made them.
 
 ::
 
-    _task.py              one training to be measured
-    _tasks.py             accuracy by cross-validation
-    _backdoor.py          success of a backdoor
-    _budget_share.py      accuracy by shares of the budget
-    _certified_split.py   accuracy on a fixed split, for certificates
-    _runner.py            tasks in processes, with a time limit
-    _journal.py           results as they come, kept
-    _provenance.py        data, code and versions of a folder of results
-    _study.py             all tasks of a table or figure
+    _task.py              what the runner needs to know about a task
+    _tasks.py             accuracy by cross-validation and on random splits
+    _backdoor.py          success rate of a backdoor attack
+    _budget_share.py      accuracy of Algorithm 1 with a given division of its budget
+    _certified_split.py   certified accuracy on a random split
+    _runner.py            runs tasks in processes, with a time limit
+    _journal.py           the results file
+    _provenance.py        run.json: data, code and versions of an output folder
+    _study.py             what every target does: find data and methods, run tasks
 """
 
 from privatree._support.lazy_names import lazy_names

@@ -1,54 +1,39 @@
-"""The task behind the backdoor experiment: train on poisoned images, then show the trigger."""
+"""The task behind the backdoor figure: train on poisoned images, then show the trigger."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from privatree.baselines import methods
-from privatree.baselines.methods import Training
-from privatree.errors import ParameterError
-from privatree.reproduction.datasets._dataset import Records
 from privatree.reproduction.running._task import Score
-from privatree.reproduction.running._tasks import shown_epsilon, suppress_expected_warnings
+from privatree.reproduction.running._tasks import MethodTask, select_rows, split_rows
 
 if TYPE_CHECKING:
     from privatree.robustness import BackdoorAttack
 
 SOURCE, TARGET = "0", "1"
-"""Triggered images of the first digit shall be taken for the second."""
+"""The attacker wants triggered images of the first digit to be classified as the second."""
 
-_TEST_SHARE = 0.2
 _EFFORT: Mapping[str, float] = {"privatree-paper": 12.0, "decision-tree": 3.0}
-"""How long a method takes on 784 pixels, beside one that has not to find quantiles of each."""
+"""Cost of a fit on 784 pixels, relative to a method that needs no quantiles of each pixel."""
 
 
 @dataclass(frozen=True)
-class Backdoor:
+class Backdoor(MethodTask):
     """One method on one stratified random split of the zeros and ones of MNIST, poisoned.
 
-    Repeat r splits (80% for training), poisons and trains with seed r. So many copies of training
-    zeros get the trigger and the label 1, and are added. Measured on the rest: the accuracy, and
-    the attack's success rate ``asr``, the share of zeros taken for ones once they are triggered.
+    Repeat r splits (80% for training), poisons and trains with seed r. ``poisoned`` copies of
+    training zeros get the trigger and the label 1, and are added. Measured on the test records: the
+    accuracy, and the attack success rate ``asr``, the share of zeros that are classified as ones
+    once they have the trigger.
     """
 
-    dataset: str
-    """One of the names of :mod:`privatree.reproduction.loading._mnist`."""
-    method: str
-    epsilon: float | None
-    """None for a method without privacy."""
-    depth: int
     poisoned: int
     repeat: int
-    data_dir: Path | None = None
-    fingerprint: str | None = None
-    """Of the data that is meant, if it matters."""
 
     fields: ClassVar[tuple[str, ...]] = (
         *("dataset", "method", "epsilon", "depth", "poisoned", "repeat"),
@@ -56,49 +41,26 @@ class Backdoor:
     measures: ClassVar[tuple[str, ...]] = ("asr",)
 
     @property
-    def key(self) -> tuple[str, ...]:
-        """All but where the data came from."""
-        numbers = (str(self.depth), str(self.poisoned), str(self.repeat))
-        return (self.dataset, self.method, shown_epsilon(self.epsilon), *numbers)
-
-    @property
     def weight(self) -> float:
         """More for slower methods."""
         return _EFFORT.get(self.method, methods.get(self.method).effort)
 
-    def prepare(self) -> None:
-        """Load and encode the images."""
-        _encoded(self.dataset, self.data_dir, self.fingerprint, self.method)
-
     def run(self) -> Score:
-        """Poison one part and train on it, score on the other."""
-        from sklearn.model_selection import train_test_split
-
-        records = images(self.dataset, self.data_dir, self.fingerprint)
-        features = _encoded(self.dataset, self.data_dir, self.fingerprint, self.method)
-        train_rows, test_rows, train_labels, test_labels = train_test_split(
-            features,
-            records.labels.to_numpy(dtype=object),
-            test_size=_TEST_SHARE,
-            stratify=records.labels,
-            random_state=self.repeat,
-        )
+        """Poison the training part and train on it; score on the test part."""
+        records, features = self.load_records(), self.encode_features()
+        train, test = split_rows(records, self.repeat)
+        labels = records.labels.to_numpy(dtype=object)
         attack = paper_attack(self.repeat)
-        poisoned = attack.poison(train_rows, train_labels, self.poisoned)
-        epsilon = float("inf") if self.epsilon is None else self.epsilon
-        training = Training(records.schema, epsilon, self.depth, self.repeat)
-        classifier = methods.get(self.method).classifier(training)
-        with suppress_expected_warnings():
-            start = time.perf_counter()
-            classifier.fit(poisoned.X, poisoned.y)
-            seconds = time.perf_counter() - start
-        accuracy = float(np.mean(np.asarray(classifier.predict(test_rows)) == test_labels))
-        success = attack.success_rate(classifier, test_rows, test_labels)
+        poisoned = attack.poison(select_rows(features, train), labels[train], self.poisoned)
+        classifier, seconds = self.fit_and_time(poisoned.X, poisoned.y, self.repeat)
+        test_images = select_rows(features, test)
+        accuracy = float(np.mean(np.asarray(classifier.predict(test_images)) == labels[test]))
+        success = attack.success_rate(classifier, test_images, labels[test])
         return Score(accuracy, seconds, (success,))
 
 
 def paper_attack(seed: int) -> BackdoorAttack:
-    """The paper's: four white pixels at the bottom right make a zero a one."""
+    """Return the paper's attack: four white pixels at the bottom right make a zero a one."""
     from privatree.reproduction.loading._mnist import SHAPE, WHITE
     from privatree.robustness import BackdoorAttack
     from privatree.robustness.attacks import PAPER_PIXELS
@@ -106,25 +68,3 @@ def paper_attack(seed: int) -> BackdoorAttack:
     return BackdoorAttack.on_image(
         PAPER_PIXELS, shape=SHAPE, value=WHITE, target=TARGET, source=SOURCE, random_state=seed
     )
-
-
-def n_training(n_records: int) -> int:
-    """How many records the larger part of a split has, before it is poisoned."""
-    return n_records - int(np.ceil(_TEST_SHARE * n_records))
-
-
-@lru_cache(maxsize=2)
-def images(dataset: str, data_dir: Path | None, fingerprint: str | None) -> Records:
-    """The zeros and ones, kept for the next task; refused if they are not those that are meant."""
-    from privatree.reproduction.loading import _mnist as mnist
-
-    records = mnist.LOADERS[dataset](data_dir)
-    if fingerprint not in (None, records.fingerprint):
-        raise ParameterError(f"{dataset}: its data has changed since the run began. Start again.")
-    return records
-
-
-@lru_cache(maxsize=2)
-def _encoded(dataset: str, data_dir: Path | None, fingerprint: str | None, method: str) -> Any:
-    records = images(dataset, data_dir, fingerprint)
-    return methods.get(method).encode(records.frame, records.schema)

@@ -1,7 +1,7 @@
-"""What the results of a folder were made with: data, code and libraries, in ``run.json``.
+"""``run.json`` in an output folder: the data, code and libraries that made the results there.
 
-Results of different data or versions must not be mixed in one folder: nobody could tell them apart
-afterwards. And only one run at a time may use a folder.
+Results of different data or versions must not be mixed in one folder, because nobody could tell
+them apart afterwards. Only one run at a time may use a folder.
 """
 
 from __future__ import annotations
@@ -24,25 +24,17 @@ from privatree.baselines.methods import Method
 from privatree.errors import ParameterError
 
 _LIBRARIES = (
-    "privatree",
-    "numpy",
-    "scipy",
-    "numba",
-    "pandas",
-    "pyarrow",
-    "scikit-learn",
-    "diffprivlib",
-    "interpret-core",
+    *("privatree", "numpy", "scipy", "numba", "pandas", "pyarrow"),
+    *("scikit-learn", "diffprivlib", "interpret-core"),
 )
 
-
-# Packages that decide on no result. Methods have marks of their own.
-_NOT_DECIDING = (
+# Packages whose code cannot change a result. Methods have hashes of their own.
+_NO_EFFECT_ON_RESULTS = (
     *("audit", "baselines/methods", "cli", "export", "repetition", "report"),
     *("reproduction/rendering", "reproduction/targets"),
     *("robustness/certificates", "robustness/poisoning_bounds"),
 )
-_OTHERS = {
+_CHANGED = {
     "datasets": "other data for",
     "methods": "other versions of the methods",
     "versions": "other versions of",
@@ -50,10 +42,10 @@ _OTHERS = {
 
 
 @contextmanager
-def alone(output: Path) -> Iterator[None]:
-    """Use a folder for results, which is made if need be; refuse if another run uses it.
+def lock_output_folder(output: Path) -> Iterator[None]:
+    """Make an output folder and lock it, or raise ParameterError if another run has locked it.
 
-    The lock is the system's: it ends with the process, however that ends.
+    The operating system holds the lock, so it ends with the process, even if that is killed.
     """
     output.mkdir(parents=True, exist_ok=True)
     try:
@@ -61,52 +53,39 @@ def alone(output: Path) -> Iterator[None]:
             yield
     except Timeout:
         raise ParameterError(
-            f"{output}: another run uses this folder. Wait for it, or name another output folder."
+            f"{output}: another run uses this folder. Wait for that run, or choose another output "
+            "folder."
         ) from None
 
 
-def claim(output: Path, datasets: Mapping[str, str], methods: Iterable[Method]) -> None:
-    """Note down what new results of the folder are made with.
+def record_provenance(
+    output: Path, fingerprints: Mapping[str, str], methods: Iterable[Method]
+) -> None:
+    """Add datasets, by name and fingerprint, methods and versions to ``run.json``.
 
-    Parameters
-    ----------
-    output : Path
-        The folder.
-    datasets : mapping of str to str
-        The fingerprints of the datasets, by their names.
-    methods : iterable of Method
-        What was trained.
-
-    Raises
-    ------
-    ParameterError
-        If the folder holds results of other data or versions.
+    Raise ParameterError if the folder has results of other data or versions.
     """
     now: dict[str, dict[str, Any]] = {
-        "datasets": dict(datasets),
-        "methods": {method.id: _mark([method.code.encode()]) for method in methods},
-        "versions": _versions(),
+        "datasets": dict(fingerprints),
+        "methods": {method.id: _short_hash([method.code.encode()]) for method in methods},
+        "versions": _installed_versions(),
     }
-    before = _read(_note(output))
-    for part, words in _OTHERS.items():
+    before = _read_run_json(output / "run.json")
+    for part, words in _CHANGED.items():
         known = before.get(part, {})
         changed = [name for name, mark in now[part].items() if known.get(name, mark) != mark]
         if changed:
             raise ParameterError(
-                f"{output}: holds results of {words} {', '.join(changed)}. Name another output "
+                f"{output}: has results of {words} {', '.join(changed)}. Choose another output "
                 "folder."
             )
         now[part] = known | now[part]
     now["machine"] = {"system": platform.platform(), "processors": os.cpu_count()}
     output.mkdir(parents=True, exist_ok=True)
-    replace_file(_note(output), json.dumps(now, indent=1, sort_keys=True) + "\n")
+    replace_file(output / "run.json", json.dumps(now, indent=1, sort_keys=True) + "\n")
 
 
-def _note(output: Path) -> Path:
-    return output / "run.json"
-
-
-def _read(path: Path) -> dict[str, dict[str, Any]]:
+def _read_run_json(path: Path) -> dict[str, dict[str, Any]]:
     try:
         written = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -114,14 +93,16 @@ def _read(path: Path) -> dict[str, dict[str, Any]]:
     except ValueError:
         written = None
     if not isinstance(written, dict) or not all(isinstance(v, dict) for v in written.values()):
-        raise ParameterError(f"{path}: is not a note of a run. Name another output folder.")
+        raise ParameterError(
+            f"{path}: must be a file that privatree reproduce wrote. Choose another output folder."
+        )
     return written
 
 
 @cache
-def _versions() -> dict[str, str]:
-    """Of Python, of the libraries that are here, and of this package's own code."""
-    found = {"python": platform.python_version(), "code": _code_mark()}
+def _installed_versions() -> dict[str, str]:
+    """Return the versions of Python and the installed libraries, and a hash of our own code."""
+    found = {"python": platform.python_version(), "code": _hash_code()}
     for library in _LIBRARIES:
         try:
             found[library] = version(library)
@@ -130,17 +111,17 @@ def _versions() -> dict[str, str]:
     return found
 
 
-def _code_mark() -> str:
-    """Of all packages that decide on a result."""
+def _hash_code() -> str:
+    """Return a hash of all modules that can change a result."""
     package = Path(__file__).parents[2]
-    around = {package / name for name in _NOT_DECIDING}
-    deciding = (p for p in sorted(package.rglob("*.py")) if around.isdisjoint(p.parents))
-    return _mark(path.name.encode() + b"\0" + path.read_bytes() for path in deciding)
+    left_out = {package / name for name in _NO_EFFECT_ON_RESULTS}
+    modules = (p for p in sorted(package.rglob("*.py")) if left_out.isdisjoint(p.parents))
+    return _short_hash(path.name.encode() + b"\0" + path.read_bytes() for path in modules)
 
 
-def _mark(parts: Iterable[bytes]) -> str:
-    """A short hash: a version number stays the same while code is changed."""
-    mark = hashlib.sha256()
+def _short_hash(parts: Iterable[bytes]) -> str:
+    """Return 16 hexadecimal digits: unlike a version number, they change with the code."""
+    digest = hashlib.sha256()
     for part in parts:
-        mark.update(part + b"\0")
-    return mark.hexdigest()[:16]
+        digest.update(part + b"\0")
+    return digest.hexdigest()[:16]

@@ -1,14 +1,12 @@
-"""What every target of ``reproduce`` does: find data and methods, run tasks, keep what is needed.
+"""What every target of ``reproduce`` does: find datasets and methods, and run tasks.
 
-A study names and leaves out the datasets and methods that this machine does not have, and goes on
-with the rest.
+Datasets and methods that this machine does not have are named and left out; the rest is run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -17,11 +15,11 @@ from privatree.baselines import methods
 from privatree.baselines.methods import Method
 from privatree.errors import DatasetMissingError, ParameterError
 from privatree.reproduction import datasets
-from privatree.reproduction.datasets._dataset import Records
 from privatree.reproduction.running._journal import Journal
-from privatree.reproduction.running._provenance import claim
-from privatree.reproduction.running._runner import Progress, run
+from privatree.reproduction.running._provenance import record_provenance
+from privatree.reproduction.running._runner import Progress, run_tasks
 from privatree.reproduction.running._task import Task
+from privatree.reproduction.running._tasks import load_by_name
 from privatree.schema import Categorical, Schema
 
 if TYPE_CHECKING:
@@ -36,7 +34,7 @@ _HOW_TO_GET_THEM = (
 
 
 class Reporter(Progress, Protocol):
-    """Who is told what happens."""
+    """Receiver of progress and of lines for the user."""
 
     def say(self, line: str) -> None:
         """Show a line."""
@@ -44,29 +42,29 @@ class Reporter(Progress, Protocol):
 
 @dataclass(frozen=True)
 class Request:
-    """What the user asked for; None where a target is to take its own default.
+    """What the user asked for; with None, each target takes its own default.
 
     Parameters
     ----------
     output : Path
-        The folder for results, tables and figures.
+        Folder for results, tables and figures.
     datasets, methods : tuple of str or None
-        Which ones.
+        Names of the datasets, and ids of the methods.
     epsilons : tuple of float or None
         Privacy budgets.
     repeats : int or None
-        How often everything is repeated, with other seeds.
+        Number of repeats, each with other seeds.
     data_dir : Path or None
-        A folder with datasets.
+        Folder with datasets, where they are looked for first.
     jobs : int, default=2
         Number of processes.
     time_limit : float, default=1800
-        Seconds for one fit.
+        Time limit of one fit, in seconds.
     retry : bool, default=False
-        Whether to run again what failed or took too long before.
+        Whether to run tasks again that failed or took too long before.
     as_published : bool, default=False
-        Whether a target keeps to the datasets that the paper shows there, as far as they are asked
-        for; else it takes what is asked for.
+        Whether to leave out datasets that the paper does not show in this table or figure, even
+        if they are in `datasets`.
     """
 
     output: Path
@@ -82,11 +80,11 @@ class Request:
 
 
 class NothingToRunError(ParameterError):
-    """No dataset or no method is left."""
+    """A target has no dataset with a method that applies to it."""
 
 
 class Available(NamedTuple):
-    """A dataset that was found."""
+    """A dataset that was found: its schema and size, without its records."""
 
     name: str
     schema: Schema
@@ -97,71 +95,58 @@ class Available(NamedTuple):
 
     @property
     def n_features(self) -> int:
-        """How many columns it has."""
+        """Number of features."""
         return len(self.schema.features)
 
     @property
     def n_categorical(self) -> int:
-        """How many of them are categories."""
+        """Number of categorical features."""
         return sum(isinstance(f, Categorical) for f in self.schema.features.values())
 
 
 @dataclass
 class Study:
-    """One target of one request.
-
-    Parameters
-    ----------
-    request : Request
-        What to do.
-    reporter : Reporter
-        Who is told.
-    """
+    """The run of one target for one request."""
 
     request: Request
     reporter: Reporter
     missing: dict[str, str] = field(default_factory=dict)
-    """Why a dataset was left out, by its name."""
+    """The reason why a dataset was left out, by its name."""
     _fingerprints: dict[str, str] = field(default_factory=dict)
     _methods: list[Method] = field(default_factory=list)
 
     def find_datasets(self, default: Sequence[str]) -> list[Available]:
-        """The datasets of the request, or else the default ones, as far as they can be had.
+        """Load the datasets of the request, or else the default ones; leave out missing ones.
 
-        Those of a request come in the paper's order, so that a suite's stand together.
+        Requested datasets come in the paper's order, so that those of a suite stand together.
         """
         asked = {datasets.describe(name).name for name in self.request.datasets or default}
         own = self.request.datasets is None or self.request.as_published
         found = []
         for name in default if own else datasets.names():
-            dataset = self._found(name, partial(datasets.load, name)) if name in asked else None
+            dataset = self._load_or_report(name) if name in asked else None
             found += [] if dataset is None else [dataset]
-        self._say_where_from(found)
+        self._report_origins(found)
         self._fingerprints = {dataset.name: dataset.fingerprint for dataset in found}
         return found
 
-    def find_dataset(self, name: str, load: Callable[[Path | None], Records]) -> Available | None:
-        """A dataset that is in none of the paper's tables, if it is asked for and can be had.
+    def find_mnist_dataset(self, name: str) -> Available | None:
+        """Load a version of MNIST; return None if it is missing, or if others are requested.
 
-        Parameters
-        ----------
-        name : str
-            What requests and results call it.
-        load : callable
-            From the user's folder, if there is one, to the records.
+        MNIST is in none of the paper's tables of datasets, so :meth:`find_datasets` ignores it.
         """
         if self.request.datasets is not None and name not in self.request.datasets:
-            self.reporter.say(f"Left out: {name}, which is not among the datasets asked for.")
+            self.reporter.say(f"Left out: {name}, because --datasets does not list it.")
             return None
-        found = self._found(name, load)
+        found = self._load_or_report(name)
         if found is not None:
-            self._say_where_from([found])
+            self._report_origins([found])
             self._fingerprints[name] = found.fingerprint
         return found
 
-    def _found(self, name: str, load: Callable[[Path | None], Records]) -> Available | None:
+    def _load_or_report(self, name: str) -> Available | None:
         try:
-            records = load(self.request.data_dir)
+            records = load_by_name(name, self.request.data_dir)
         except DatasetMissingError as error:
             self.missing[name] = str(error)
             self.reporter.say(f"Left out: {error}")
@@ -170,17 +155,17 @@ class Study:
         size = len(records.labels)
         return Available(name, records.schema, records.fingerprint, records.origin, size, share)
 
-    def _say_where_from(self, found: Sequence[Available]) -> None:
-        """Name what was looked for in the user's folder and found elsewhere."""
+    def _report_origins(self, found: Sequence[Available]) -> None:
+        """Say which datasets were not in the user's folder, and where they were found."""
         elsewhere = [f"{d.name} ({d.origin})" for d in found if d.origin != "data folder"]
         if self.request.data_dir is not None and elsewhere:
             folder = self.request.data_dir
             self.reporter.say(f"Not in {folder}, so taken from elsewhere: {', '.join(elsewhere)}.")
 
     def find_methods(self, default: Sequence[str]) -> list[Method]:
-        """The methods of the request, or else the default ones, as far as they can be had.
+        """Return the methods of the request, or else the default ones, if they are installed.
 
-        Of the default ones, a stand-in is used only where the method itself cannot be had.
+        A default method that stands in for another is used only if the other is not installed.
         """
         found, missing = [], []
         for method in map(methods.get, self.request.methods or default):
@@ -197,30 +182,30 @@ class Study:
         return found
 
     def can_draw(self) -> bool:
-        """Whether figures can be drawn; if not, say so."""
+        """Return whether matplotlib is installed; if it is not, say that figures are left out."""
         if find_spec("matplotlib") is not None:
             return True
         self.reporter.say(
-            "Left out: figures, which need matplotlib: pip install matplotlib, then give the same "
-            "command again."
+            "Left out: figures, because matplotlib is not installed. Run pip install matplotlib, "
+            "then the same command again."
         )
         return False
 
     def run(self, name: str, tasks: Sequence[Task], *, jobs: int | None = None) -> pd.DataFrame:
-        """Run what is not done yet; all results of these tasks."""
+        """Run the tasks that are not finished yet; return the results of all of them."""
         if not tasks:
             raise NothingToRunError(
-                f"{name}: nothing to run: no dataset or no method is left. Get what is named above "
-                "as left out, or ask for other datasets and methods."
+                f"{name}: nothing to run: there is no dataset with a method that applies to it. "
+                "Provide what is named above as left out, or choose other datasets or methods."
             )
-        claim(self.request.output, self._fingerprints, self._methods)
+        record_provenance(self.request.output, self._fingerprints, self._methods)
         path = self.request.output / name / "cells.csv"
         journal = Journal(path, tasks[0].fields, tasks[0].measures)
         if self.request.retry:
-            journal.forget_marked(tasks)
+            journal.forget_failures(tasks)
         done = sum(task in journal for task in tasks)
         self.reporter.say(f"{name}: {len(tasks):,} fits, of which {done:,} are done.")
-        run(
+        run_tasks(
             tasks,
             journal,
             self.reporter,

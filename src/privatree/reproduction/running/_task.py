@@ -1,6 +1,6 @@
-"""What the runner needs to know of a task, and nothing that takes long to import.
+"""What the runner needs to know about a task.
 
-Every process of a run begins by importing the runner; what a task itself needs comes with the task.
+Keep this module quick to import: every process of a run imports it before its first task.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple, Protocol
 
 
 class Score(NamedTuple):
-    """What a task found; ``more`` are the numbers that its ``measures`` name."""
+    """The result of a task; ``more`` has one number for each of the task's ``measures``."""
 
     accuracy: float
     fit_seconds: float
@@ -17,10 +17,10 @@ class Score(NamedTuple):
 
 
 class Task(Protocol):
-    """What the runner can run.
+    """One training to be measured.
 
-    ``fields`` name the parts of ``key``; together they are a row's first columns in the results.
-    ``measures`` name what it finds besides the accuracy.
+    ``fields`` are the names of the parts of ``key``: the first columns of the results file.
+    ``measures`` are the names of the numbers that the task finds besides the accuracy.
     """
 
     fields: ClassVar[tuple[str, ...]]
@@ -28,14 +28,14 @@ class Task(Protocol):
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What tells this task from all others, as written in the results."""
+        """Text that identifies the task, as written in the results file."""
 
     @property
     def weight(self) -> float:
-        """About how long it takes, beside other tasks: for the progress bar."""
+        """Rough duration, relative to other tasks, for the progress bar."""
 
     def prepare(self) -> None:
-        """Load the data, so that the time it takes is not counted."""
+        """Load the data before ``run``, because loading is not timed."""
 
     def run(self) -> Score:
-        """Do it."""
+        """Train, and return the score."""

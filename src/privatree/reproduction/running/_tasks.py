@@ -1,4 +1,4 @@
-"""The units of work of an experiment: train one method once, and score it.
+"""Tasks of the paper's tables and curves: train one method once on one dataset, and score it.
 
 A task is small and can be sent to another process, which loads the dataset by its name. All its
 randomness comes from its own repeat and fold, so it does not matter where or when it runs.
@@ -11,7 +11,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privatree.baselines import methods
-from privatree.baselines.methods import Method, Training
+from privatree.baselines.methods import Training
 from privatree.errors import PaperClaimWarning, ParameterError
 from privatree.reproduction import datasets
 from privatree.reproduction.datasets._dataset import Records
@@ -31,129 +31,152 @@ N_FOLDS = 5
 
 
 @dataclass(frozen=True)
-class CrossValidated:
+class DatasetTask:
+    """The part that all tasks share: a dataset, and the folder where it is looked for first."""
+
+    dataset: str
+    data_dir: Path | None = field(default=None, kw_only=True)
+    fingerprint: str | None = field(default=None, kw_only=True)
+    """Fingerprint that the records must have; None accepts any records."""
+
+    fields: ClassVar[tuple[str, ...]] = ()
+    measures: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The values of ``fields`` as text. The folder and the fingerprint are not among them."""
+        values = [getattr(self, name) for name in self.fields]
+        return tuple(value if isinstance(value, str) else number_text(value) for value in values)
+
+    @property
+    def weight(self) -> float:
+        """Rough cost of one fit, from the size of the dataset in the paper's table."""
+        described = datasets.describe(self.dataset)
+        return 0.3 + described.n_records * described.n_features / 1e6
+
+    def load_records(self) -> Records:
+        """Load the dataset, or take it from the task before, and check its fingerprint."""
+        return load_once(self.dataset, self.data_dir, self.fingerprint)
+
+
+@dataclass(frozen=True)
+class MethodTask(DatasetTask):
+    """The part that all tasks share which train a method of the registry."""
+
+    method: str
+    epsilon: float | None
+    """None for a method without privacy."""
+    depth: int
+
+    @property
+    def weight(self) -> float:
+        """Rough cost of one fit: more for larger datasets and slower methods."""
+        return super().weight * methods.get(self.method).effort
+
+    def prepare(self) -> None:
+        """Load the dataset and encode its features for the method."""
+        self.encode_features()
+
+    def encode_features(self) -> Any:
+        """Return the features in the form that the method takes: a DataFrame or an array."""
+        return _encode_once(self.dataset, self.data_dir, self.fingerprint, self.method)
+
+    def fit_and_time(self, features: Any, labels: Any, seed: int) -> tuple[Any, float]:
+        """Return the trained classifier, and how many seconds ``fit`` took."""
+        epsilon = math.inf if self.epsilon is None else self.epsilon
+        training = Training(self.load_records().schema, epsilon, self.depth, seed)
+        classifier = methods.get(self.method).classifier(training)
+        with suppress_expected_warnings():
+            start = time.perf_counter()
+            classifier.fit(features, labels)
+            return classifier, time.perf_counter() - start
+
+    def fit_and_score(self, train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> Score:
+        """Train on some rows and score on others; the first time, fit twice and time the second."""
+        features, labels = self.encode_features(), self.load_records().labels
+        fit = (select_rows(features, train), labels.iloc[train], seed)
+        classifier, seconds = self.fit_and_time(*fit)
+        setting = (self.dataset, self.method, self.epsilon, self.depth)
+        if setting not in _timed_before and seconds < _SHORT_FIT:
+            classifier, seconds = self.fit_and_time(*fit)
+        _timed_before.add(setting)
+        predicted = np.asarray(classifier.predict(select_rows(features, test)))
+        accuracy = np.mean(predicted == labels.iloc[test].to_numpy())
+        return Score(float(accuracy), seconds)
+
+
+_SHORT_FIT = 60.0  # seconds; in a longer fit, the time to compile and load code hardly matters
+_timed_before: set[tuple[str, str, float | None, int]] = set()
+"""Settings that this process has trained. The first fit also compiles code and loads libraries.
+
+Fitting a few records first would not help: which code runs depends on size and epsilon.
+"""
+
+
+@dataclass(frozen=True)
+class CrossValidated(MethodTask):
     """One fold of a stratified cross-validation of one method on one dataset.
 
     Repeat r shuffles the folds with seed r; fold f is trained with seed 5 r + f.
     """
 
-    dataset: str
-    method: str
-    epsilon: float | None
-    """None for a method without privacy."""
-    depth: int
     repeat: int
     fold: int
-    data_dir: Path | None = None
-    fingerprint: str | None = None
-    """Of the data that is meant, if it matters."""
 
     fields: ClassVar[tuple[str, ...]] = ("dataset", "method", "epsilon", "depth", "repeat", "fold")
-    measures: ClassVar[tuple[str, ...]] = ()
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """All but where the data came from."""
-        where = (str(self.depth), str(self.repeat), str(self.fold))
-        return (self.dataset, self.method, shown_epsilon(self.epsilon), *where)
-
-    @property
-    def weight(self) -> float:
-        """More for larger data and slower methods."""
-        return weight_of(self.dataset) * methods.get(self.method).effort
-
-    def prepare(self) -> None:
-        """Load and encode the data."""
-        _encoded(self.dataset, self.data_dir, self.fingerprint, self.method)
 
     def run(self) -> Score:
-        """Train on four folds, score on the fifth."""
-        records = load_once(self.dataset, self.data_dir, self.fingerprint)
-        train, test = _folds(self.dataset, self.data_dir, self.fingerprint, self.repeat)[self.fold]
-        return _trained_and_scored(self, records, train, test, N_FOLDS * self.repeat + self.fold)
+        """Train on four folds, and score on the fifth."""
+        folds = _stratified_folds(self.dataset, self.data_dir, self.fingerprint, self.repeat)
+        return self.fit_and_score(*folds[self.fold], N_FOLDS * self.repeat + self.fold)
 
 
 @dataclass(frozen=True)
-class RandomSplit:
+class RandomSplit(MethodTask):
     """One method on one stratified random split: 80% for training, 20% for the score.
 
     Repeat r splits and trains with seed r.
     """
 
-    dataset: str
-    method: str
-    epsilon: float | None
-    depth: int
     repeat: int
-    data_dir: Path | None = None
-    fingerprint: str | None = None
-    """Of the data that is meant, if it matters."""
 
     fields: ClassVar[tuple[str, ...]] = ("dataset", "method", "epsilon", "depth", "repeat")
-    measures: ClassVar[tuple[str, ...]] = ()
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """All but where the data came from."""
-        epsilon = shown_epsilon(self.epsilon)
-        return (self.dataset, self.method, epsilon, str(self.depth), str(self.repeat))
-
-    @property
-    def weight(self) -> float:
-        """More for larger data and slower methods."""
-        return weight_of(self.dataset) * methods.get(self.method).effort
-
-    def prepare(self) -> None:
-        """Load and encode the data."""
-        _encoded(self.dataset, self.data_dir, self.fingerprint, self.method)
 
     def run(self) -> Score:
-        """Train on one part, score on the other."""
-        records = load_once(self.dataset, self.data_dir, self.fingerprint)
-        train, test = self.split(records)
-        return _trained_and_scored(self, records, train, test, self.repeat)
+        """Train on one part of the split, and score on the other."""
+        return self.fit_and_score(*split_rows(self.load_records(), self.repeat), self.repeat)
 
-    def split(self, records: Records) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The rows for training, and those for the score."""
-        from sklearn.model_selection import train_test_split
 
-        rows = np.arange(len(records.labels))
-        train, test = train_test_split(
-            rows, test_size=0.2, stratify=records.labels, random_state=self.repeat
-        )
-        return train, test
+def split_rows(records: Records, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the row numbers of a stratified random split: 80% for training, 20% for the score."""
+    from sklearn.model_selection import train_test_split
+
+    rows = np.arange(len(records.labels))
+    train, test = train_test_split(rows, test_size=0.2, stratify=records.labels, random_state=seed)
+    return train, test
+
+
+def n_training(n_records: int) -> int:
+    """Return how many of all records are for training: 80%, rounded down."""
+    return n_records * 4 // 5
 
 
 def n_edits(n_records: int, share: Fraction) -> int:
-    """How many records a share of the training records is, rounded down.
-
-    Parameters
-    ----------
-    n_records : int
-        All records; 80% of them, rounded down, are for training.
-    share : Fraction
-        Of the training records.
-    """
-    return math.floor(n_records * 4 // 5 * share)
+    """Return how many records `share` of the training records is, rounded down."""
+    return math.floor(n_training(n_records) * share)
 
 
-def shown_epsilon(epsilon: float | None) -> str:
-    """An epsilon as the results write it, in full; empty for a method without privacy."""
-    return "" if epsilon is None else repr(float(epsilon)).removesuffix(".0")
-
-
-def weight_of(dataset: str) -> float:
-    """A rough cost of one fit, from the size of the data."""
-    described = datasets.describe(dataset)
-    return 0.3 + described.n_records * described.n_features / 1e6
+def number_text(number: float | None) -> str:
+    """Write a number in full, as keys and file names have it: ``0.1``, ``1``; None as nothing."""
+    return "" if number is None else repr(float(number)).removesuffix(".0")
 
 
 @contextmanager
 def suppress_expected_warnings() -> Iterator[None]:
-    """Without warnings of what is as the paper has it.
+    """Suppress two warnings that are expected with the paper's settings.
 
-    That its claim is not a guarantee: the tables say it once. That DPA has few records in each of
-    its 1000 partitions.
+    One says that the paper's claim is not a guarantee; the tables say it once. The other says that
+    DPA has few records in each of its 1000 partitions.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PaperClaimWarning)
@@ -163,15 +186,24 @@ def suppress_expected_warnings() -> Iterator[None]:
 
 @lru_cache(maxsize=2)
 def load_once(dataset: str, data_dir: Path | None, fingerprint: str | None) -> Records:
-    """The dataset, kept for the next task; refused if it is not the one that is meant."""
-    records = datasets.load(dataset, data_dir)
+    """Load a dataset, keep it for the next task, and check its fingerprint."""
+    records = load_by_name(dataset, data_dir)
     if fingerprint not in (None, records.fingerprint):
         raise ParameterError(f"{dataset}: its data has changed since the run began. Start again.")
     return records
 
 
+def load_by_name(dataset: str, data_dir: Path | None) -> Records:
+    """Load a dataset of the paper's tables, or a version of MNIST."""
+    from privatree.reproduction.loading import _mnist as mnist
+
+    if dataset in mnist.LOADERS:
+        return mnist.LOADERS[dataset](data_dir)
+    return datasets.load(dataset, data_dir)
+
+
 @lru_cache(maxsize=4)
-def _folds(
+def _stratified_folds(
     dataset: str, data_dir: Path | None, fingerprint: str | None, repeat: int
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     from sklearn.model_selection import StratifiedKFold
@@ -182,48 +214,11 @@ def _folds(
 
 
 @lru_cache(maxsize=2)
-def _encoded(dataset: str, data_dir: Path | None, fingerprint: str | None, method: str) -> Any:
+def _encode_once(dataset: str, data_dir: Path | None, fingerprint: str | None, method: str) -> Any:
     records = load_once(dataset, data_dir, fingerprint)
     return methods.get(method).encode(records.frame, records.schema)
 
 
-def _trained_and_scored(
-    task: CrossValidated | RandomSplit,
-    records: Records,
-    train: NDArray[np.int64],
-    test: NDArray[np.int64],
-    seed: int,
-) -> Score:
-    method = methods.get(task.method)
-    epsilon = float("inf") if task.epsilon is None else task.epsilon
-    training = Training(records.schema, epsilon, task.depth, seed)
-    features = _encoded(task.dataset, task.data_dir, task.fingerprint, task.method)
-    rows, answers = _rows(features, train), records.labels.iloc[train]
-    classifier, seconds = _timed_fit(method, training, rows, answers)
-    setting = (task.dataset, task.method, task.epsilon, task.depth)
-    if setting not in _timed_before and seconds < _SHORT_FIT:
-        classifier, seconds = _timed_fit(method, training, rows, answers)
-    _timed_before.add(setting)
-    predicted = np.asarray(classifier.predict(_rows(features, test)))
-    accuracy = np.mean(predicted == records.labels.iloc[test].to_numpy())
-    return Score(float(accuracy), seconds)
-
-
-_SHORT_FIT = 60.0  # seconds; in a longer one it is of no account what is compiled and loaded
-_timed_before: set[tuple[str, str, float | None, int]] = set()
-"""What this process has trained: the first time, code is compiled and libraries are loaded.
-
-A fit on a few records would not do in its place: which code runs depends on size and epsilon.
-"""
-
-
-def _timed_fit(method: Method, training: Training, rows: Any, answers: Any) -> tuple[Any, float]:
-    classifier = method.classifier(training)
-    with suppress_expected_warnings():
-        start = time.perf_counter()
-        classifier.fit(rows, answers)
-        return classifier, time.perf_counter() - start
-
-
-def _rows(features: Any, places: NDArray[np.int64]) -> Any:
-    return features.iloc[places] if hasattr(features, "iloc") else features[places]
+def select_rows(features: Any, rows: NDArray[np.int64]) -> Any:
+    """Select rows of a DataFrame or an array by their numbers."""
+    return features.iloc[rows] if hasattr(features, "iloc") else features[rows]

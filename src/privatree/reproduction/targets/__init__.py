@@ -1,7 +1,7 @@
-"""What ``privatree reproduce`` can make: the paper's tables and figures, one a file.
+"""What ``privatree reproduce`` can make: the paper's tables and figures, one in each file.
 
-To add a target, add a file with a function that takes a request and a reporter and returns the
-files it wrote, and its name to the list here. ``_protocols.py`` is what several targets share.
+To add a target, write a file with a function that takes a request and a reporter and returns the
+paths of the files it wrote, and add it to ``TARGETS``. ``_protocols.py`` is shared by the targets.
 """
 
 from __future__ import annotations
@@ -10,23 +10,23 @@ from collections.abc import Callable
 from pathlib import Path
 
 from privatree.reproduction.running._study import Reporter, Request
-from privatree.reproduction.targets import _accuracy as accuracy
-from privatree.reproduction.targets import _backdoor as backdoor
-from privatree.reproduction.targets import _budget_shares as budget_shares
-from privatree.reproduction.targets import _datasets as datasets
-from privatree.reproduction.targets import _epsilon_curve as epsilon_curve
-from privatree.reproduction.targets import _poisoning as poisoning
-from privatree.reproduction.targets import _poisoning_curve as poisoning_curve
-from privatree.reproduction.targets import _runtime as runtime
+from privatree.reproduction.targets._accuracy import reproduce_accuracy
+from privatree.reproduction.targets._backdoor import reproduce_backdoor
+from privatree.reproduction.targets._budget_shares import reproduce_budget_shares
+from privatree.reproduction.targets._datasets import reproduce_datasets
+from privatree.reproduction.targets._epsilon_curve import reproduce_epsilon_curve
+from privatree.reproduction.targets._poisoning import reproduce_poisoning
+from privatree.reproduction.targets._poisoning_curve import reproduce_poisoning_curve
+from privatree.reproduction.targets._runtime import reproduce_runtime
 
 TARGETS: dict[str, Callable[[Request, Reporter], list[Path]]] = {
-    "datasets": datasets.reproduce,
-    "accuracy": accuracy.reproduce,
-    "runtime": runtime.reproduce,
-    "epsilon-curve": epsilon_curve.reproduce,
-    "budget-shares": budget_shares.reproduce,
-    "poisoning": poisoning.reproduce,
-    "poisoning-curve": poisoning_curve.reproduce,
-    "backdoor": backdoor.reproduce,
+    "datasets": reproduce_datasets,
+    "accuracy": reproduce_accuracy,
+    "runtime": reproduce_runtime,
+    "epsilon-curve": reproduce_epsilon_curve,
+    "budget-shares": reproduce_budget_shares,
+    "poisoning": reproduce_poisoning,
+    "poisoning-curve": reproduce_poisoning_curve,
+    "backdoor": reproduce_backdoor,
 }
-"""In the order in which ``reproduce all`` makes them."""
+"""The targets, in the order in which ``reproduce all`` makes them."""

@@ -1,49 +1,72 @@
-"""Test accuracy of every method on every dataset: the paper's tables, one for each epsilon."""
+"""The paper's tables of test accuracy: all methods on all datasets, one table for each epsilon."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from privatree.baselines import methods
 from privatree.reproduction import datasets
 from privatree.reproduction.rendering._summaries import at_epsilon, summarise, with_published
-from privatree.reproduction.rendering._table import write_table
+from privatree.reproduction.rendering._table import Table, write_table
 from privatree.reproduction.rendering._tables import accuracy_tables
-from privatree.reproduction.running._study import Reporter, Request, Study
-from privatree.reproduction.running._tasks import N_FOLDS, CrossValidated, shown_epsilon
-from privatree.reproduction.targets._protocols import DEPTH, caveats, tasks
+from privatree.reproduction.running._study import Reporter, Request
+from privatree.reproduction.running._tasks import N_FOLDS, CrossValidated, number_text
+from privatree.reproduction.targets._protocols import DEPTH, Scope, caveats, find_scope
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _LEFT_OUT = ("dpa", "diffprivlib-forest", "privatree-robust")
 METHODS = tuple(name for name in methods.names() if name not in _LEFT_OUT)
-"""All but two that are about poisoning; they can be asked for by their names."""
+"""All methods except those for other tables; --methods can still name them."""
 EPSILONS = (0.01, 0.1, 1.0)
 REPEATS = 5
 
 
-def reproduce(request: Request, reporter: Reporter) -> list[Path]:
-    """Run stratified 5-fold cross-validation; a table for each epsilon."""
-    study = Study(request, reporter)
-    found = study.find_datasets(datasets.names())
-    chosen = study.find_methods(METHODS)
-    epsilons = request.epsilons or EPSILONS
-    repeats = request.repeats or REPEATS
-    folds = (range(repeats), range(N_FOLDS))
-    fits = tasks(CrossValidated, request, found, chosen, epsilons, *folds)
-    summary = summarise(study.run("accuracy", fits))
+def reproduce_accuracy(request: Request, reporter: Reporter) -> list[Path]:
+    """Run stratified 5-fold cross-validation, and write a table of accuracy for each epsilon."""
+    scope = find_scope(
+        request,
+        reporter,
+        datasets=datasets.names(),
+        methods=METHODS,
+        epsilons=EPSILONS,
+        repeats=REPEATS,
+    )
+    fits = scope.tasks(CrossValidated, range(scope.repeats), range(N_FOLDS))
+    summary = summarise(scope.study.run("accuracy", fits))
+    notes = [
+        f"Trees of depth {DEPTH}. {scope.repeats} x {N_FOLDS}-fold stratified cross-validation; "
+        f"repeat r shuffles with seed r, fold f is trained with seed {N_FOLDS} r + f.",
+        *caveats(scope.methods),
+    ]
+    return write_tables_by_epsilon(
+        scope, "accuracy", summary, with_published, accuracy_tables, notes
+    )
+
+
+def write_tables_by_epsilon(
+    scope: Scope,
+    target: str,
+    summary: pd.DataFrame,
+    compare: Callable[[pd.DataFrame], pd.DataFrame],
+    make_tables: Callable[..., Sequence[Table]],
+    notes: Sequence[str],
+) -> list[Path]:
+    """Write the tables of each epsilon, with the figures that `compare` adds to the summary."""
     written: list[Path] = []
-    for epsilon in epsilons:
-        compared = with_published(at_epsilon(summary, epsilon))
-        table, *more = accuracy_tables(
+    for epsilon in scope.epsilons:
+        compared = compare(at_epsilon(summary, epsilon))
+        table, *more = make_tables(
             compared,
             epsilon=epsilon,
-            methods=chosen,
-            datasets=[datasets.describe(dataset.name) for dataset in found],
-            notes=[
-                f"Trees of depth {DEPTH}. {repeats} x {N_FOLDS}-fold stratified cross-validation; "
-                f"repeat r shuffles with seed r, fold f is trained with seed {N_FOLDS} r + f.",
-                *caveats(chosen),
-            ],
+            methods=scope.methods,
+            datasets=scope.described,
+            notes=notes,
         )
-        name = f"accuracy-epsilon-{shown_epsilon(epsilon)}"
-        written += write_table(request.output / "accuracy", name, table, compared, more=more)
+        name = f"{target}-epsilon-{number_text(epsilon)}"
+        folder = scope.study.request.output / target
+        written += write_table(folder, name, table, compared, more=more)
     return written

@@ -1,8 +1,8 @@
-"""A backdoor in the zeros and ones of MNIST: how often its trigger works, and how often it can.
+"""The paper's backdoor in the zeros and ones of MNIST: measured success rates, and bounds on them.
 
-It is tried with two schemas. A learner that reads by the schema takes a value outside of a pixel's
-range for the nearest one inside. The trigger's pixels are black in all clean records: where their
-ranges are those of the records there is no trigger to be seen; where they are 0 to 255 there is.
+The attack is tried with two schemas. A learner that uses the schema clips each pixel to its range.
+The trigger's pixels are black in all clean records. With the ranges of the records, clipping
+removes the trigger; with the ranges 0 to 255, the learner sees it.
 """
 
 from __future__ import annotations
@@ -20,22 +20,17 @@ from privatree.reproduction.rendering._backdoor import (
     ACCURACY,
     PAPER_BOUND,
     SUCCESS,
-    attack_success,
+    attack_success_rates,
     backdoor_figure,
 )
 from privatree.reproduction.rendering._figures import write_figure
-from privatree.reproduction.rendering._summaries import rows_of
+from privatree.reproduction.rendering._summaries import frame_rows
 from privatree.reproduction.rendering._table import Cell, Column, Row, Section, Table, write_table
-from privatree.reproduction.rendering._wording import claim_notes, marked_title, share
-from privatree.reproduction.running._backdoor import (
-    SOURCE,
-    Backdoor,
-    images,
-    n_training,
-    paper_attack,
-)
+from privatree.reproduction.rendering._wording import dagger_notes, share_text, title_with_dagger
+from privatree.reproduction.running._backdoor import SOURCE, Backdoor, paper_attack
 from privatree.reproduction.running._study import Available, Reporter, Request, Study
-from privatree.reproduction.targets._protocols import DEPTH, tasks
+from privatree.reproduction.running._tasks import load_once, n_training
+from privatree.reproduction.targets._protocols import DEPTH, Scope
 from privatree.schema import Numeric
 
 if TYPE_CHECKING:
@@ -46,40 +41,41 @@ METHODS = ("decision-tree", "privatree-paper", "privatree", "privatree-robust")
 EPSILONS = (0.1, 0.01)
 REPEATS = 50
 STEPS = 10
-"""From none to one percent of the training records."""
+"""Number of steps from no poisoned records to one percent of the training records."""
 
 SCHEMAS = {mnist.NAME: "ranges of the records", mnist.FULL_RANGE_NAME: "every pixel 0 to 255"}
-"""What the ranges of each dataset are; the first are the paper's, for all its datasets."""
+"""A description of the ranges of each dataset; the paper uses the first kind."""
 
 _PUBLISHED = {
     ("decision-tree", None): ".995",
     ("privatree-paper", 0.1): ".987",
     ("privatree-paper", 0.01): ".974",
 }
-"""The paper's accuracies without poison; of its figure it prints no numbers."""
+"""The paper's accuracies without poisoned records; its figure has no numbers."""
 
 
-def reproduce(request: Request, reporter: Reporter) -> list[Path]:
-    """Poison random splits with more and more triggered zeros; accuracy, success and bounds."""
+def reproduce_backdoor(request: Request, reporter: Reporter) -> list[Path]:
+    """Add more and more triggered zeros to random splits; write accuracy, success and bounds."""
     study = Study(request, reporter)
-    looked_for = [study.find_dataset(name, mnist.LOADERS[name]) for name in SCHEMAS]
+    looked_for = [study.find_mnist_dataset(name) for name in SCHEMAS]
     found = [dataset for dataset in looked_for if dataset is not None]
     chosen = study.find_methods(METHODS)
-    drawn = study.can_draw()
+    can_draw = study.can_draw()
     epsilons = tuple(request.epsilons or EPSILONS)
     repeats = request.repeats or REPEATS
-    size = n_training(found[0].n_records) if found else 0  # all are the same records
+    size = n_training(found[0].n_records) if found else 0  # both datasets have the same records
     counts = dict.fromkeys(poison_counts(size))
-    every = tasks(Backdoor, request, found, chosen, epsilons, counts, range(repeats))
-    # Methods without privacy read no schema: they are run on the first dataset only.
+    scope = Scope(study, found, chosen, epsilons, repeats)
+    every = scope.tasks(Backdoor, counts, range(repeats))
+    # Methods without privacy do not use the schema, so they are run on the first dataset only.
     fits = [fit for fit in every if fit.epsilon is not None or fit.dataset == found[0].name]
     cells = study.run("backdoor", fits)
-    figures = attack_success(cells, methods=chosen, found=found, depth=DEPTH, n_training=size)
+    figures = attack_success_rates(cells, methods=chosen, found=found, depth=DEPTH, n_training=size)
     folder = request.output / "backdoor"
-    table = _table(figures, chosen, _notes(found, size, repeats))
+    table = _attack_table(figures, chosen, _attack_notes(found, size, repeats))
     written = [*write_table(folder, "backdoor", table, figures)]
-    if drawn:
-        records = images(found[0].name, request.data_dir, found[0].fingerprint)
+    if can_draw:
+        records = load_once(found[0].name, request.data_dir, found[0].fingerprint)
         image = _poisoned_zero(records).reshape(mnist.SHAPE)
         schemas = {dataset.name: SCHEMAS[dataset.name] for dataset in found}
         figure = backdoor_figure(figures, image, methods=chosen, epsilons=epsilons, schemas=schemas)
@@ -88,12 +84,12 @@ def reproduce(request: Request, reporter: Reporter) -> list[Path]:
 
 
 def poison_counts(size: int) -> list[int]:
-    """How many records are added: from none to one percent of the training records, rounded."""
+    """Return how many records are added in each step: none to one percent, rounded."""
     return [round(size * step / (100 * STEPS)) for step in range(STEPS + 1)]
 
 
 def _poisoned_zero(records: Records) -> NDArray[Any]:
-    """The pixels of the first zero, with the trigger."""
+    """Return the pixels of the first zero, with the trigger."""
     first = records.frame[records.labels == SOURCE].iloc[:1]
     pixels: NDArray[Any] = paper_attack(0).apply(first).to_numpy()[0]
     return pixels
@@ -102,20 +98,20 @@ def _poisoned_zero(records: Records) -> NDArray[Any]:
 # --- the table ----------------------------------------------------------------------------------
 
 
-def _table(figures: pd.DataFrame, chosen: Sequence[Method], notes: Sequence[str]) -> Table:
-    """A section for each dataset, method and epsilon, a row for each number of poisoned records."""
+def _attack_table(figures: pd.DataFrame, chosen: Sequence[Method], notes: Sequence[str]) -> Table:
+    """Return a table with a section for each setting and a row for each number of edits."""
     known = list(dict.fromkeys(figures["figure"]))
     letters = [letter for letter in known if letter not in (ACCURACY, SUCCESS)]
-    titles = {method.id: marked_title(method) for method in chosen}
+    titles = {method.id: title_with_dagger(method) for method in chosen}
     sections = []
-    for setting, group in groupby(rows_of(figures), key=_setting):
+    for setting, group in groupby(frame_rows(figures), key=_setting_of_attack):
         dataset, method, epsilon = setting
         if epsilon is None:
             heading = f"Whatever the ranges: {titles[method]}"
         else:
-            heading = f"{_capital(SCHEMAS[dataset])}: {titles[method]}, ε = {epsilon:g}"
+            heading = f"{_capitalised(SCHEMAS[dataset])}: {titles[method]}, ε = {epsilon:g}"
         rows = [
-            _row(list(of_row), letters, "" if poisoned else _published(*setting))
+            _attack_row(list(of_row), letters, "" if poisoned else _published_accuracy(*setting))
             for poisoned, of_row in groupby(group, key=lambda row: row.poisoned)
         ]
         sections.append(Section(heading, rows))
@@ -130,35 +126,40 @@ def _table(figures: pd.DataFrame, chosen: Sequence[Method], notes: Sequence[str]
         sections,
         (
             *notes,
-            *claim_notes(chosen, "A bound at such an epsilon does not hold either."),
+            *dagger_notes(chosen, "A bound at such an epsilon does not hold either."),
             *(method.caveat for method in chosen if method.caveat),
         ),
     )
 
 
-def _setting(row: Any) -> tuple[str, str, float | None]:
+def _setting_of_attack(row: Any) -> tuple[str, str, float | None]:
     return row.dataset, row.method, None if math.isnan(row.epsilon) else row.epsilon
 
 
-def _published(dataset: str, method: str, epsilon: float | None) -> str:
+def _published_accuracy(dataset: str, method: str, epsilon: float | None) -> str:
     comparable = epsilon is None or dataset == mnist.NAME
     return _PUBLISHED.get((method, epsilon), "") if comparable else ""
 
 
-def _capital(words: str) -> str:
+def _capitalised(words: str) -> str:
     return words[0].upper() + words[1:]
 
 
-def _row(figures: Sequence[Any], letters: Sequence[str], published: str) -> Row:
+def _attack_row(figures: Sequence[Any], letters: Sequence[str], published: str) -> Row:
     by_figure = {row.figure: row for row in figures}
     accuracy, success = by_figure[ACCURACY], by_figure[SUCCESS]
     limits = {letter: by_figure[letter].value for letter in letters if letter in by_figure}
     least = min(limits.values(), default=None)
     cells = (
-        Cell(share(accuracy.value), share(accuracy.standard_error), published, False, success.note),
-        Cell(share(success.value), share(success.standard_error)),
+        Cell(
+            share_text(accuracy.value),
+            share_text(accuracy.standard_error),
+            published,
+            footnote=success.note,
+        ),
+        Cell(share_text(success.value), share_text(success.standard_error)),
         *(
-            Cell(share(limits[letter]), bold=limits[letter] == least)
+            Cell(share_text(limits[letter]), bold=limits[letter] == least)
             if letter in limits
             else Cell("-")
             for letter in letters
@@ -167,9 +168,9 @@ def _row(figures: Sequence[Any], letters: Sequence[str], published: str) -> Row:
     return Row((f"{success.poisoned}", f"{100 * success.share:.1f}%"), cells)
 
 
-def _notes(found: Sequence[Available], size: int, repeats: int) -> list[str]:
+def _attack_notes(found: Sequence[Available], size: int, repeats: int) -> list[str]:
     return [
-        *(_on_schema(dataset) for dataset in found),
+        *(_schema_note(dataset) for dataset in found),
         "Methods without privacy read no ranges and see the trigger; they are run once.",
         f"Trees of depth {DEPTH}. Means and standard errors over {repeats} stratified random "
         f"splits, {size:,} records (80%) for training; repeat r splits, poisons and trains with "
@@ -184,8 +185,8 @@ def _notes(found: Sequence[Available], size: int, repeats: int) -> list[str]:
     ]
 
 
-def _on_schema(dataset: Available) -> str:
-    """What its ranges are, and what becomes of the trigger."""
+def _schema_note(dataset: Available) -> str:
+    """Describe the ranges of a dataset, and whether a learner can see the trigger."""
     features = list(dataset.schema.features.values())
     ranges = [feature for feature in features if isinstance(feature, Numeric)]
     seen = any(ranges[place].high > 0 for place in paper_attack(0).trigger)
@@ -200,4 +201,4 @@ def _on_schema(dataset: Available) -> str:
         "schema the trigger's 255 is clipped to 0, in training and after it. So the trigger cannot "
         "be learned: what is added is no more than zeros with a wrong label."
     )
-    return f"{_capital(SCHEMAS[dataset.name])} ({dataset.name}): {what}. {fate}"
+    return f"{_capitalised(SCHEMAS[dataset.name])} ({dataset.name}): {what}. {fate}"

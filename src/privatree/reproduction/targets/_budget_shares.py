@@ -1,4 +1,4 @@
-"""How Algorithm 1 should divide its budget: the paper's ternary maps for vote and pol."""
+"""The paper's ternary maps for vote and pol: how Algorithm 1 should divide its budget."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 from privatree.baselines.paper import split_budget
 from privatree.errors import ParameterError
 from privatree.reproduction.rendering._figures import write_figure
-from privatree.reproduction.rendering._summaries import rows_of
+from privatree.reproduction.rendering._summaries import frame_rows
 from privatree.reproduction.rendering._table import Cell, Column, Row, Section, Table, write_table
 from privatree.reproduction.rendering._ternary_maps import Shares, TernaryPanel, ternary_map
-from privatree.reproduction.rendering._wording import share
+from privatree.reproduction.rendering._wording import share_text
 from privatree.reproduction.running._budget_share import STEPS, BudgetShare
 from privatree.reproduction.running._study import Available, Reporter, Request, Study
-from privatree.reproduction.running._tasks import shown_epsilon
+from privatree.reproduction.running._tasks import number_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,11 +30,11 @@ REPEATS = 50
 _SHARES = ["quantiles", "nodes", "leaves"]
 
 
-def reproduce(request: Request, reporter: Reporter) -> list[Path]:
-    """Train with every division of epsilon on a grid; a map of the training accuracy."""
+def reproduce_budget_shares(request: Request, reporter: Reporter) -> list[Path]:
+    """Train with each division of epsilon on a grid, and draw maps of the training accuracy."""
     study = Study(request, reporter)
     found = study.find_datasets(DATASETS)
-    drawn = study.can_draw()
+    can_draw = study.can_draw()
     repeats = request.repeats or REPEATS
     written: list[Path] = []
     for epsilon in request.epsilons or (EPSILON,):
@@ -49,28 +49,30 @@ def reproduce(request: Request, reporter: Reporter) -> list[Path]:
                 fingerprint=dataset.fingerprint,
             )
             for dataset in found
-            for shares in _grid()
+            for shares in _budget_divisions()
             for repeat in range(repeats)
         ]
-        summary = _summary(study.run("budget-shares", tasks))
+        summary = _mean_training_accuracy(study.run("budget-shares", tasks))
         scored = [dataset for dataset in found if dataset.name in set(summary["dataset"])]
         if not scored:
             raise ParameterError(
-                f"budget-shares: at least one fit must succeed, none did at epsilon {epsilon:g}. "
-                "Why is in cells.csv; --retry runs them again."
+                f"budget-shares: at least one fit must succeed, but all failed at epsilon "
+                f"{epsilon:g}. See the notes in cells.csv, and use --retry to run them again."
             )
-        panels = [_panel(dataset, summary, epsilon) for dataset in scored]
+        panels = [_map_panel(dataset, summary, epsilon) for dataset in scored]
         folder = request.output / "budget-shares"
-        name = f"budget-shares-epsilon-{shown_epsilon(epsilon)}"
-        written += write_table(folder, name, _table(panels, epsilon, repeats), summary)
-        if drawn:
+        name = f"budget-shares-epsilon-{number_text(epsilon)}"
+        written += write_table(
+            folder, name, _best_division_table(panels, epsilon, repeats), summary
+        )
+        if can_draw:
             figure = ternary_map(panels, value_label="mean training accuracy")
             written += write_figure(folder, name, figure)
     return written
 
 
-def _grid() -> list[tuple[int, int, int]]:
-    """Every way to divide the steps in three."""
+def _budget_divisions() -> list[tuple[int, int, int]]:
+    """Return all ways to divide the steps among quantiles, nodes and leaves."""
     return [
         (quantiles, STEPS - quantiles - leaves, leaves)
         for quantiles in range(STEPS + 1)
@@ -78,25 +80,25 @@ def _grid() -> list[tuple[int, int, int]]:
     ]
 
 
-def _summary(cells: pd.DataFrame) -> pd.DataFrame:
-    """Mean training accuracy of every division that has a score, and its standard error."""
+def _mean_training_accuracy(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return mean and standard error of the training accuracy of each division with a score."""
     grouped = cells.groupby(["dataset", "epsilon", *_SHARES])["accuracy"]
     found = grouped.agg(mean="mean", standard_error="sem", n="count").reset_index()
     return found[found["n"] > 0].assign(**{name: found[name] / STEPS for name in _SHARES})
 
 
-def _panel(dataset: Available, summary: pd.DataFrame, epsilon: float) -> TernaryPanel:
-    of_dataset = list(rows_of(summary[summary["dataset"] == dataset.name]))
+def _map_panel(dataset: Available, summary: pd.DataFrame, epsilon: float) -> TernaryPanel:
+    of_dataset = list(frame_rows(summary[summary["dataset"] == dataset.name]))
     return TernaryPanel(
         f"{dataset.name} ({dataset.n_records:,} records)",
         tuple(Shares(row.quantiles, row.nodes, row.leaves) for row in of_dataset),
         tuple(row.mean for row in of_dataset),
-        _chosen(dataset, epsilon),
+        _division_of_algorithm_1(dataset, epsilon),
     )
 
 
-def _chosen(dataset: Available, epsilon: float) -> Shares:
-    """What Algorithm 1 takes itself; without numeric features it needs no quantiles."""
+def _division_of_algorithm_1(dataset: Available, epsilon: float) -> Shares:
+    """Return the division that Algorithm 1 chooses; quantiles are for numeric features only."""
     budget = split_budget(
         Fraction(epsilon),
         n_records=dataset.n_records,
@@ -109,14 +111,14 @@ def _chosen(dataset: Available, epsilon: float) -> Shares:
     return Shares(quantiles, 1 - quantiles - leaves, leaves)
 
 
-def _table(panels: Sequence[TernaryPanel], epsilon: float, repeats: int) -> Table:
-    """The best division found, and the tried one that is nearest to the rule of Algorithm 1."""
+def _best_division_table(panels: Sequence[TernaryPanel], epsilon: float, repeats: int) -> Table:
+    """Return a table of the best division, and of the one nearest to that of Algorithm 1."""
     rows = []
     for panel in panels:
         values = dict(zip(panel.shares, panel.values, strict=True))
         nearest = min(values, key=partial(math.dist, panel.chosen))
         for what, shares in (("best", panel.best), ("Algorithm 1, nearest tried", nearest)):
-            cells = (*(Cell(f"{part:.0%}") for part in shares), Cell(share(values[shares])))
+            cells = (*(Cell(f"{part:.0%}") for part in shares), Cell(share_text(values[shares])))
             rows.append(Row((panel.title, what), cells))
     return Table(
         f"How the budget of Algorithm 1 is best divided, ε = {epsilon:g}",

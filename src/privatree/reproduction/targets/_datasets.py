@@ -1,4 +1,4 @@
-"""Sizes of the datasets, as found here and as the paper has them."""
+"""The paper's table of datasets: their sizes, as found here and as published."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from privatree.reproduction import datasets
 from privatree.reproduction.datasets._dataset import PaperDataset
 from privatree.reproduction.rendering._table import Cell, Column, Row, Table, write_table
 from privatree.reproduction.rendering._tables import suite_sections
-from privatree.reproduction.rendering._wording import share
+from privatree.reproduction.rendering._wording import share_text
 from privatree.reproduction.running._study import Available, Reporter, Request, Study
 
 if TYPE_CHECKING:
@@ -25,23 +25,23 @@ _PROPERTIES = {
 }
 
 
-def reproduce(request: Request, reporter: Reporter) -> list[Path]:
-    """Load every dataset and compare its shape with the paper's table."""
+def reproduce_datasets(request: Request, reporter: Reporter) -> list[Path]:
+    """Load each dataset, and write a table of its size beside the paper's."""
     study = Study(request, reporter)
     found = {dataset.name: dataset for dataset in study.find_datasets(datasets.names())}
     described = [datasets.describe(name) for name in request.datasets or datasets.names()]
-    table = _table(found, described, study.missing)
-    tidy = _compared(found, described, study.missing)
+    table = _size_table(found, described, study.missing)
+    tidy = _sizes_beside_published(found, described, study.missing)
     return [*write_table(request.output / "datasets", "datasets", table, tidy)]
 
 
-def _table(
+def _size_table(
     found: Mapping[str, Available], described: Sequence[PaperDataset], missing: Mapping[str, str]
 ) -> Table:
-    """The sizes of the datasets; bold where the paper has another figure."""
+    """Return the table of sizes; a figure that differs from the paper's is bold."""
 
     def row(dataset: PaperDataset) -> Row:
-        pairs = zip(_texts(found.get(dataset.name)), _texts(dataset), strict=True)
+        pairs = zip(_size_texts(found.get(dataset.name)), _size_texts(dataset), strict=True)
         cells = [
             Cell(ours, published=theirs, bold=ours not in ("", theirs)) for ours, theirs in pairs
         ]
@@ -56,17 +56,17 @@ def _table(
     )
 
 
-def _texts(size: Available | PaperDataset | None) -> list[str]:
+def _size_texts(size: Available | PaperDataset | None) -> list[str]:
     if size is None:
         return [""] * len(_PROPERTIES)
     counts = (size.n_records, size.n_features, size.n_categorical)
-    return [*(f"{count:,}" for count in counts), share(size.majority_share)]
+    return [*(f"{count:,}" for count in counts), share_text(size.majority_share)]
 
 
-def _compared(
+def _sizes_beside_published(
     found: Mapping[str, Available], described: Sequence[PaperDataset], missing: Mapping[str, str]
 ) -> pd.DataFrame:
-    """One property a row."""
+    """Return a DataFrame with one property of one dataset in each row."""
     import pandas as pd
 
     rows = [

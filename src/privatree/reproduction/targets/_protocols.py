@@ -1,62 +1,92 @@
-"""What targets have in common: which tasks there are, and what a reader must know of methods."""
+"""What targets have in common: their datasets and methods, their tasks, and notes on methods."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import product
 from typing import TypeVar
 
 from privatree.baselines.methods import Method
-from privatree.reproduction.running._study import Available, Request
+from privatree.reproduction.datasets import describe
+from privatree.reproduction.datasets._dataset import PaperDataset
+from privatree.reproduction.running._study import Available, Reporter, Request, Study
 
 DEPTH = 4
-"""Of the trees."""
+"""Maximum depth of the trees."""
 
 _Task = TypeVar("_Task")
 
 
-def tasks(
-    kind: Callable[..., _Task],
+@dataclass(frozen=True)
+class Scope:
+    """The datasets, methods, epsilons and repeats of one run of a target."""
+
+    study: Study
+    found: Sequence[Available]
+    methods: Sequence[Method]
+    epsilons: Sequence[float]
+    repeats: int
+
+    @property
+    def described(self) -> list[PaperDataset]:
+        """The rows of the paper's table of datasets."""
+        return [describe(dataset.name) for dataset in self.found]
+
+    def tasks(
+        self,
+        kind: Callable[..., _Task],
+        *numbers: Iterable[int],
+        methods: Sequence[Method] | None = None,
+    ) -> list[_Task]:
+        """Return tasks for each dataset, method that applies to it, epsilon and repeat.
+
+        A method without privacy has no epsilon. `numbers` are further arguments of a task, such as
+        its repeat: there is a task for each combination.
+        """
+        return [
+            kind(
+                dataset.name,
+                method.id,
+                epsilon,
+                DEPTH,
+                *combination,
+                data_dir=self.study.request.data_dir,
+                fingerprint=dataset.fingerprint,
+            )
+            for dataset, method in product(self.found, self.methods if methods is None else methods)
+            if method.applies_to(dataset.schema)
+            for epsilon in (self.epsilons if method.private else (None,))
+            for combination in product(*numbers)
+        ]
+
+
+def find_scope(
     request: Request,
-    found: Sequence[Available],
-    chosen: Sequence[Method],
+    reporter: Reporter,
+    *,
+    datasets: Sequence[str],
+    methods: Sequence[str],
     epsilons: Sequence[float],
-    *parts: Iterable[int],
-) -> list[_Task]:
-    """Every method on every dataset to which it applies, at every epsilon.
-
-    Parameters
-    ----------
-    kind : callable
-        A class of tasks.
-    request : Request
-        Says where the data is.
-    found, chosen, epsilons : sequence
-        Datasets, methods and privacy budgets. A method without privacy has no epsilon.
-    *parts : iterable of int
-        What else a task is told, such as its repeat: there is one for every combination.
-    """
-    return [
-        kind(
-            dataset.name,
-            method.id,
-            epsilon,
-            DEPTH,
-            *numbers,
-            data_dir=request.data_dir,
-            fingerprint=dataset.fingerprint,
-        )
-        for dataset, method in product(found, chosen)
-        if method.applies_to(dataset.schema)
-        for epsilon in (epsilons if method.private else (None,))
-        for numbers in product(*parts)
-    ]
+    repeats: int,
+    sort_epsilons: bool = False,
+) -> Scope:
+    """Find what the request asks for; the arguments are the defaults of the target."""
+    study = Study(request, reporter)
+    chosen = request.epsilons or epsilons
+    return Scope(
+        study,
+        study.find_datasets(datasets),
+        study.find_methods(methods),
+        sorted(chosen) if sort_epsilons else chosen,
+        request.repeats or repeats,
+    )
 
 
-def caveats(chosen: Sequence[Method]) -> list[str]:
-    """What a reader must know to compare these methods."""
+def caveats(methods: Sequence[Method]) -> list[str]:
+    """Return the notes that a reader needs to compare these methods."""
     return [
         "Ranges, categories and classes are those of all records, and declared public for every "
         "method, as in the paper.",
-        *(method.caveat for method in chosen if method.caveat),
+        *(method.caveat for method in methods if method.caveat),
     ]
