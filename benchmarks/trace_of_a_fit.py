@@ -31,7 +31,7 @@ WATCHED = {
     "find_files": "files looked for",
     "open": "source opened",
     "read_first_row": "CSV header parsed",
-    "row_chunks": "passes over a CSV file",
+    "read_row_chunks": "passes over a CSV file",
 }
 """Functions of ``sources/``, and what a call of them is."""
 

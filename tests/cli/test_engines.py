@@ -11,7 +11,7 @@ from mixed_records import schema_of, some_records
 from privatree.cli._app import main
 from privatree.sources import _memory_estimate as room
 from privatree.sources._source import BatchSource, Source
-from privatree.sources.csv import _files as csv_files
+from privatree.sources.csv import _csv_file as csv_files
 
 
 def fit(monkeypatch, *arguments):
@@ -139,6 +139,6 @@ def test_a_file_that_breaks_off_is_named_and_nothing_is_charged(folder, monkeypa
     arguments = ("--schema", "schema.toml", "--engine", "stream", "--budget", "records.db")
     assert fit(monkeypatch, "parts", *arguments) == 2
     (line,) = [text for text in capsys.readouterr().err.splitlines() if "1.parquet" in text]
-    assert "not a Parquet file that can be read" in line
+    assert "must be a complete Parquet file, but cannot be read to its end" in line
     assert not BudgetStore("records.db").charges
     assert not (folder / "model.json").exists()

@@ -152,7 +152,7 @@ def test_a_column_that_fit_would_refuse_is_named(tmp_path):
         ("a,b\n1,2\n", "Its first row must name them."),
         (
             "age;ward\n1;east\n",
-            "Its columns have semicolons between: pass --delimiter ';' ("
+            "Its columns are separated by semicolons: pass --delimiter ';' ("
             'delimiter=";" in Python).',
         ),
     ],

@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 
-from privatree.sources._files import FileRows
+from privatree.sources._data_file import FileRows
 
 
 def all_rows(file, positions, *, allow_ragged=True):

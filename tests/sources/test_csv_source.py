@@ -156,9 +156,12 @@ def test_a_folder_can_give_the_label(tmp_path):
 
 def test_paths_that_do_not_do(tmp_path):
     (tmp_path / "a.parquet").write_bytes(b"")
-    with pytest.raises(ParameterError, match=r"a\.parquet: must be a CSV file\. ParquetSource"):
+    with pytest.raises(
+        ParameterError,
+        match=r"a\.parquet: must be a CSV file, got a Parquet file\. Use ParquetSource",
+    ):
         CsvSource(tmp_path, "answer")
-    with pytest.raises(ParameterError, match="must name a file at least"):
+    with pytest.raises(ParameterError, match="must name at least one file"):
         CsvSource([], "answer")
     with pytest.raises(FileNotFoundError):
         CsvSource(tmp_path / "none.csv", "answer")
@@ -167,7 +170,7 @@ def test_paths_that_do_not_do(tmp_path):
 def test_columns_that_are_not_there_are_said_before_any_pass(tmp_path):
     for name, content in (("a", HEADER), ("b", "size;colour\n")):
         (tmp_path / f"{name}.csv").write_text(content)
-    with pytest.raises(SchemaError, match=r"b\.csv: .* Its columns have semicolons between"):
+    with pytest.raises(SchemaError, match=r"b\.csv: .* Its columns are separated by semicolons"):
         CsvSource(tmp_path, "answer").open(SCHEMA)
     with pytest.raises(SchemaError, match=r"a\.csv: .* lacks 'ill'\."):
         CsvSource(tmp_path, "ill").open(SCHEMA)
@@ -189,7 +192,9 @@ def test_a_file_damaged_further_on_is_named(tmp_path):
         source.open(SCHEMA)
         with pytest.raises(ParameterError) as stopped:
             rows_of_a_pass(source, SCHEMA)
-        assert str(stopped.value) == f"{path}: not a whole gzip file. Compress it again."
+        assert str(stopped.value) == (
+            f"{path}: must be a complete gzip file, but is damaged or cut off. Compress it again."
+        )
     path.write_bytes(
         gzip.compress(text[:500_000].encode()) + gzip.compress(text[500_000:].encode())
     )

@@ -54,5 +54,8 @@ def test_a_damaged_file_is_an_error_without_what_arrow_says(path, apart):
     content = bytearray(path.read_bytes())
     content[4:2000] = bytes(1996)
     path.write_bytes(content)
-    with pytest.raises(ParameterError, match=r"not a Parquet file that can be read to its end\.$"):
+    with pytest.raises(
+        ParameterError,
+        match=r"must be a complete Parquet file, but cannot be read to its end\. Write it again\.$",
+    ):
         [list(part()) for part in file.parts([0, 1], apart=apart)]

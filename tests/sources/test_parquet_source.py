@@ -96,14 +96,14 @@ def test_files_may_differ_in_order_types_and_other_columns(tmp_path, monkeypatch
     )
     files = [write(tmp_path / f"{i}.parquet", t) for i, t in enumerate((table, narrow, large))]
     source = ParquetSource(files, "answer")
-    read, real = [], parquet_file._RowGroups._batches
+    read, real = [], parquet_file._RowGroups._read_batches
 
     def batches(*how):
         for rows in real(*how):
             read.append(set(rows.schema.names))
             yield rows
 
-    monkeypatch.setattr(parquet_file._RowGroups, "_batches", batches)
+    monkeypatch.setattr(parquet_file._RowGroups, "_read_batches", batches)
     assert coded_rows(source, SCHEMA) == expected(pd.concat([frame] * 3, ignore_index=True))
     assert read[1] == {"size", "colour", "count", "member", "answer"}  # nothing else is read
     assert source.ignored == ("identity",)
@@ -192,7 +192,8 @@ def test_paths_must_be_parquet_files(tmp_path):
 
 
 def check_unreadable(raised, name):
-    assert f"{name}: not a Parquet file" in str(raised.value)
+    assert f"{name}: must be a " in str(raised.value)
+    assert "Parquet file, but cannot be read" in str(raised.value)
     assert CANARY not in str(raised.value)
     assert raised.value.__cause__ is None
     assert "\n" not in str(raised.value)
@@ -250,7 +251,7 @@ def test_more_text_than_a_dictionary_holds_is_read_without_one(tmp_path, monkeyp
     path = write(tmp_path / "a.parquet", frame_of(3000), row_group_size=500)
     source = ParquetSource(path, "answer")
     expected_rows = coded_rows(source, SCHEMA)
-    real = parquet_file._RowGroups._batches
+    real = parquet_file._RowGroups._read_batches
     monkeypatch.setattr(parquet_file, "_MAX_ROWS", 64)
     full = []
 
@@ -261,7 +262,7 @@ def test_more_text_than_a_dictionary_holds_is_read_without_one(tmp_path, monkeyp
                 raise pa.ArrowCapacityError("array cannot contain more than 2147483646 bytes")
             yield rows
 
-    monkeypatch.setattr(parquet_file._RowGroups, "_batches", batches)
+    monkeypatch.setattr(parquet_file._RowGroups, "_read_batches", batches)
     assert coded_rows(source, SCHEMA) == expected_rows
     assert full
 

@@ -71,7 +71,7 @@ def test_folders_named_by_values_are_entered_and_no_others(tmp_path):
     ]
     assert len(find_files([tmp_path / "year=2024"])) == 2
     assert len(find_files([str(tmp_path / "year=*" / "part-*")])) == 2
-    with pytest.raises(ParameterError, match="no CSV or Parquet file is in this folder"):
+    with pytest.raises(ParameterError, match="the folder must contain a CSV or Parquet file"):
         find_files([tmp_path / "_temporary"])
 
 
@@ -204,5 +204,5 @@ def test_a_table_with_a_log_is_refused(tmp_path, log):
     (tmp_path / log).parent.mkdir()
     (tmp_path / log).touch()
     (tmp_path / "part.parquet").touch()
-    with pytest.raises(ParameterError, match="is a table with a log"):
+    with pytest.raises(ParameterError, match="must not be a Delta or Iceberg table"):
         find_files([tmp_path])

@@ -23,7 +23,7 @@ def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
     >>> public
     ['ArrowSource', 'CsvSource', 'ParquetSource', 'SparkSource']
     >>> load_attribute("CsvSource").__module__
-    'privatree.sources._csv_source'
+    'privatree.sources._file_sources'
     """
     stub = pkgutil.get_data(package, "__init__.pyi")
     assert stub is not None  # noqa: S101 - every loader of source files can read it

@@ -22,8 +22,8 @@ from privatree.sources import (
     DataFile,
     check_column_type,
     open_file,
-    target_feature,
-    trimmed_names,
+    trim_column_names,
+    wanted_columns,
 )
 from privatree.tables import (
     ColumnType,
@@ -67,7 +67,7 @@ def check_files_against_schema(files: Sequence[Path], schema: Schema, target: st
     SchemaError, ParameterError, OSError
         If a file cannot be read or has no column of the schema, or the target is a feature.
     """
-    wanted = {**schema.features, **target_feature(target, schema)}
+    wanted = wanted_columns(schema, target)
     counted: dict[tuple[str, str], Counter[str]] = {}
     whole: dict[Misfit, None] = {}
     result = SchemaCheck(schema)
@@ -151,8 +151,8 @@ def _file_positions(
     file: DataFile, wanted: Mapping[str, Feature], target: str, result: SchemaCheck
 ) -> tuple[dict[str, int], list[Misfit]]:
     """Where the wanted columns are whose types fit, and what is wrong with others."""
-    hint = file.mistake or (file.if_none_found and " Its first row must name them.")
-    names = trimmed_names(file.names, wanted)
+    hint = file.hint_if_not_found or (file.hint_if_none_found and " Its first row must name them.")
+    names = trim_column_names(file.names, wanted)
     positions, problems = _positions(str(file.path), names, wanted, result, hint)
     for name, position in list(positions.items()):
         if file.is_text(position):
@@ -179,7 +179,9 @@ def _file_misfits(
         is_valid &= rows.is_valid
         result.n_records += rows.n_rows
         result.n_ragged += rows.n_ragged
-        for (name, position), content in zip(positions.items(), rows.whole_columns(), strict=True):
+        for (name, position), content in zip(
+            positions.items(), rows.columns_without_ragged_rows(), strict=True
+        ):
             feature, text = wanted[name], content if file.is_text(position) else None
             if text is not None and isinstance(feature, Categorical):
                 n_trimmed = count_labels_with_blanks(text, feature.categories)

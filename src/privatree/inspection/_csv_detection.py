@@ -15,7 +15,7 @@ from typing import Any
 from privatree.errors import SchemaError
 from privatree.schema import CsvDialect
 from privatree.sources import is_csv, is_tab_separated
-from privatree.sources.csv import CsvFile, ExcelFile, is_utf8, open_csv, opened_text
+from privatree.sources.csv import CsvFile, ExcelFile, is_utf8, open_csv, open_utf8_stream
 
 _DELIMITERS = (",", ";", "\t", "|", "\x01")
 _SAMPLE_BYTES = 2**18
@@ -63,7 +63,7 @@ def detect_csv_dialect(files: Sequence[Path], given: Mapping[str, Any]) -> CsvDi
 def _encoding(files: Sequence[Path], _: CsvDialect) -> dict[str, Any]:
     seen = b""
     for file in files:
-        with opened_text(file, "utf-8") as stream:
+        with open_utf8_stream(file, "utf-8") as stream:
             start = stream.read(2)
             if start in _UTF_16_MARKS:
                 return {"encoding": _UTF_16_MARKS[start]}

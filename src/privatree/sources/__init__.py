@@ -1,23 +1,21 @@
 """Where records live. ``classifier.fit(source)`` takes a source in place of a frame and labels.
 
-The same seed gives the same tree from each of them.
+The same seed gives the same tree from every source.
 
 - :class:`ParquetSource`, :class:`CsvSource`: files and folders of any size, read in bounded memory
-- :class:`ArrowSource`: pandas, polars (lazy ones too), DuckDB, Arrow tables and readers
-- :class:`SparkSource`: a data frame of a Spark cluster, counted where its partitions are
+- :class:`ArrowSource`: tables of pandas, polars, DuckDB and Arrow, also lazy ones
+- :class:`SparkSource`: a data frame of a Spark cluster, counted on the cluster
 
 ::
 
-    _source.py            what a source is
-    _frame_records.py     records in memory
-    _arrow_source.py, _csv_source.py, _parquet_source.py
-    _file_source.py       what the sources of files share
-    _files.py             a file of either kind: its columns, and its rows
+    _source.py            records in memory, and sources that are read in passes
+    _arrow_source.py      tables as sources
+    _file_sources.py      CSV and Parquet files as sources
+    _data_file.py         a file of either kind: its columns and its rows
     _parquet_file.py      the content of Parquet files
-    _reading.py           files as Arrow tables, by a schema or without
-    _paths.py             which files are meant
-    _memory_estimate.py   would they fit in memory?
-    _pass_progress.py     a progress bar for passes
+    _read_files.py        files as Arrow tables, by a schema or without
+    _paths.py             the files that paths, folders and patterns stand for
+    _memory_estimate.py   whether all records fit in memory
     csv/                  the content of CSV files and workbooks
     spark/                data frames and files on a cluster
 """

@@ -1,4 +1,4 @@
-"""Records in a table of any library: pandas, polars, DuckDB, Arrow and what speaks its format."""
+"""Records in a table of pandas, polars, DuckDB, Arrow or a library that offers Arrow streams."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from privatree.errors import ParameterError, SchemaError
-from privatree.schema import Categorical, Feature, Schema
-from privatree.sources._files import check_column_type, matched_columns
+from privatree.schema import Schema
+from privatree.sources._data_file import check_column_type, match_columns
 from privatree.sources._source import BatchSource
 from privatree.tables import (
     Batch,
@@ -19,7 +19,7 @@ from privatree.tables import (
     open_table_stream,
 )
 
-_DATA = Path("data")  # what messages call it
+_DATA = Path("data")  # name of the table in messages
 
 
 class ArrowSource(BatchSource):
@@ -29,35 +29,43 @@ class ArrowSource(BatchSource):
     ----------
     data : table or function
         A pandas or polars DataFrame, a polars LazyFrame, a DuckDB relation, a pyarrow Table,
-        RecordBatch, RecordBatchReader, Dataset or Scanner, anything else that offers an Arrow
-        stream, or a function of no arguments that returns one of these anew. Columns that are
-        neither features nor the target are ignored; their names are public.
+        RecordBatch, RecordBatchReader, Dataset or Scanner, any other object that offers an Arrow
+        stream, or a function without arguments that returns one of these. Columns that are neither
+        features nor the target are ignored; their names are public.
     target : str
-        The column of labels.
+        Name of the label column.
     progress : bool, optional
-        Whether passes are shown on stderr. By default, if it is a terminal.
+        Whether to show each pass on stderr. By default, it is shown if stderr is a terminal.
     in_memory : bool, default=False
-        Whether records are read once and kept as codes, a byte for most values, rather than read
-        again in each pass.
+        Whether to read the records once and keep them as codes, usually a byte for each value. If
+        False, the records are read again in each pass.
 
     Raises
     ------
     ParameterError
-        If the data is not such a table.
+        If `data` is not a table.
     SourceError
-        If its columns cannot be told.
+        If the columns of `data` cannot be read.
 
     Notes
     -----
-    Queries (LazyFrames, relations, datasets, scanners, functions) run again in each pass, a batch
-    of rows at a time. They must give the same rows each time, in any order; a Scanner made from
-    batches cannot. How much memory they need themselves is up to their library: pyarrow's scanner
-    decodes whole row groups of Parquet, which
-    :class:`~privatree.sources.ParquetSource` does not.
+    LazyFrames, relations, datasets, scanners and functions run again in each pass, a batch of rows
+    at a time. They must return the same rows each time, in any order. A Scanner made from batches
+    cannot do that. The memory that they need depends on their library: pyarrow's scanner decodes
+    whole row groups of Parquet files; :class:`~privatree.sources.ParquetSource` does not.
 
-    A stream can be read only once. So the columns needed of a RecordBatchReader, or of an unknown
-    object, are held in memory as they come: as many bytes as they have in Arrow's format, 8 for a
-    number of 64 bits. A function that returns a new stream spares that.
+    A stream can be read only once. So the needed columns of a RecordBatchReader, or of an unknown
+    object, are kept in memory in Arrow's format: 8 bytes for a 64-bit number. A function that
+    returns a new stream avoids this.
+
+    Examples
+    --------
+    >>> from privatree import PrivaTreeClassifier, datasets
+    >>> frame, labels, schema = datasets.load("adult")
+    >>> source = ArrowSource(frame.assign(income=labels, name="?"), target="income")
+    >>> model = PrivaTreeClassifier(epsilon=1.0, schema=schema, random_state=0).fit(source)
+    >>> source.n_passes, source.ignored
+    (3, ('name',))
     """
 
     def __init__(
@@ -66,28 +74,26 @@ class ArrowSource(BatchSource):
         super().__init__(target, progress, in_memory)
         if is_instance_by_name(data, "pyspark.sql.DataFrame"):
             raise ParameterError(
-                "data must not be a data frame of Spark, which would all come to this machine. "
-                "SparkSource counts it where it is."
+                "data must not be a Spark DataFrame: all rows would come to this machine. Use "
+                "SparkSource, which counts them on the cluster."
             )
         is_function = callable(data) and not hasattr(type(data), "__arrow_c_stream__")
         self._function: Callable[[], Any] | None = data if is_function else None
         self._stream = None if is_function else open_table_stream(data)
-        self._wanted: dict[str, Feature] = {}
 
     def _open(self, schema: Schema) -> None:
-        self._wanted = {**schema.features, self.target: Categorical(schema.classes)}
         if self._function is not None:
             self._stream = open_table_stream(call_with_redacted_errors(self._function))
         if self._stream is not None:
-            self._matched(self._stream)
+            self._match_columns(self._stream)
 
     def _parts(self) -> Iterator[tuple[dict[str, str], Any]]:
         stream = self._stream
         if self._function is not None:
             stream = stream or open_table_stream(call_with_redacted_errors(self._function))
-            self._stream = None  # the next pass needs another one
+            self._stream = None  # the next pass needs a new stream
         if stream is not None:
-            names = self._matched(stream)
+            names = self._match_columns(stream)
             for frame in stream.frames(list(names.values())):
                 yield names, frame
 
@@ -99,12 +105,12 @@ class ArrowSource(BatchSource):
         labels = columns.pop(self.target)
         yield Batch(table.n_rows, list(columns.values()), labels)
 
-    def _matched(self, stream: TableStream) -> dict[str, str]:
-        """For each wanted column what it is called in the table, its type checked."""
+    def _match_columns(self, stream: TableStream) -> dict[str, str]:
+        """Return the name in the table of each wanted column, and check the types."""
         found = stream.header
         if found.names is None:
-            raise SchemaError("data must have columns with names, got none. Name them.")
-        positions, unused = matched_columns(_DATA, found.names, self._wanted)
+            raise SchemaError("data must have column names, got none. Name the columns.")
+        positions, unused = match_columns(_DATA, found.names, self._wanted)
         self.ignored = tuple(unused)
         for name, position in positions.items():
             kind, feature = found.columns[position].type, self._wanted[name]

@@ -1,4 +1,4 @@
-"""Whether records would fit comfortably in memory, from the sizes of their files."""
+"""Estimate whether all records of some files fit in memory, from the sizes of the files."""
 
 from __future__ import annotations
 
@@ -6,47 +6,38 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from privatree.sources._parquet_file import parquet_footer
+from privatree.sources._parquet_file import open_parquet_footer
 from privatree.sources._paths import is_parquet
-from privatree.sources.csv._held_files import HeldFile
-from privatree.sources.csv._raw_files import is_compressed
+from privatree.sources.csv._in_memory_files import InMemoryFile
+from privatree.sources.csv._utf8_stream import is_compressed
 
-_COPIES = 3  # of the codes: as they are read, joined, and sent to their nodes
-_COMFORTABLE = 0.4  # of the memory that is free
-_CSV_VALUE = 2  # bytes that a value takes at least, with the comma after it
-_PACKED = 10  # how much more text is in a compressed file
+_COPIES = 3  # copies of the codes in memory: as read, joined, and sorted by node
+_USABLE_SHARE = 0.4  # share of the free memory that the codes may take
+_CSV_VALUE_BYTES = 2  # smallest size of a value with the comma after it
+_COMPRESSION = 10  # typical ratio of the text to the size of the compressed file
 
 
 def fits_in_memory(files: Sequence[Path], n_features: int) -> bool:
-    """Tell whether all records can be held as codes, with room to spare.
+    """Tell whether all records can be kept as codes, a byte for each value, with memory to spare.
 
-    Parameters
-    ----------
-    files : sequence of Path
-        As :func:`~privatree.sources.find_files` lists them.
-    n_features : int
-        How many columns are read, each of which takes a byte for a value.
-
-    Notes
-    -----
-    It looks at the size of the files, which anybody who has them can see, and at the free memory.
-    Whatever the answer, the tree is the same.
+    The answer depends on the sizes of the files, which anybody who has the files can see, and on
+    the free memory. The tree does not depend on it.
     """
     values = 0
     for file in files:
         if is_parquet(file):
-            with parquet_footer(file) as opened:
+            with open_parquet_footer(file) as opened:
                 values += opened.metadata.num_rows * n_features
         else:
-            packed = _PACKED if is_compressed(file) else 1
-            size = len(file.content) if isinstance(file, HeldFile) else file.stat().st_size
-            values += packed * size // _CSV_VALUE
-    return _COPIES * values < _COMFORTABLE * free_memory()
+            ratio = _COMPRESSION if is_compressed(file) else 1
+            size = len(file.content) if isinstance(file, InMemoryFile) else file.stat().st_size
+            values += ratio * size // _CSV_VALUE_BYTES
+    return _COPIES * values < _USABLE_SHARE * free_memory()
 
 
 def free_memory() -> float:
-    """Bytes that this process may still take; infinite if the system does not say."""
-    limits = [_system_memory()]
+    """Return how many bytes this process can still allocate, or infinity if that is unknown."""
+    limits = [_free_system_memory()]
     for path, used in (
         ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
         (
@@ -54,13 +45,13 @@ def free_memory() -> float:
             "/sys/fs/cgroup/memory/memory.usage_in_bytes",
         ),
     ):
-        limit, taken = _number(path), _number(used)
+        limit, taken = _read_number(path), _read_number(used)
         if limit is not None and taken is not None:
             limits.append(max(0.0, limit - taken))
     return min(limits)
 
 
-def _system_memory() -> float:
+def _free_system_memory() -> float:
     try:
         with open("/proc/meminfo", encoding="ascii") as lines:
             for line in lines:
@@ -74,8 +65,8 @@ def _system_memory() -> float:
         return float("inf")
 
 
-def _number(path: str) -> float | None:
+def _read_number(path: str) -> float | None:
     try:
         return float(Path(path).read_text(encoding="ascii"))
-    except (OSError, ValueError):  # there is none, or it is the word "max"
+    except (OSError, ValueError):  # there is no such file, or it contains the word "max"
         return None

@@ -1,4 +1,4 @@
-"""Which files hold the records: single ones, folders and patterns."""
+"""The data files that paths, folders and patterns stand for."""
 
 from __future__ import annotations
 
@@ -10,67 +10,76 @@ from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
 from privatree.errors import ParameterError
-from privatree.sources.csv._held_files import STANDARD_INPUT, ExcelFile, HeldFile, StandardInput
+from privatree.sources.csv._in_memory_files import (
+    STANDARD_INPUT,
+    ExcelFile,
+    InMemoryFile,
+    StandardInput,
+)
 
 _TSV = (".tsv", ".tsv.gz", ".tsv.zst")
 _CSV = (".csv", ".csv.gz", ".csv.zst", *_TSV, ".xlsx")
 _PARQUET = (".parquet", ".pq")
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
-_HIDDEN = ("_", "~$")  # the latter is a workbook that is open in Excel
+_HIDDEN = ("_", "~$")  # Excel writes "~$" before the name of a workbook that is open
 
 
-def find_files(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
-    """List the files that paths stand for.
+class FoundFiles(list[Path]):
+    """Files that :func:`find_files` has found and checked."""
+
+
+def find_files(paths: Sequence[str | os.PathLike[str]]) -> FoundFiles:
+    """List the data files that paths stand for.
 
     Parameters
     ----------
     paths : sequence of path
         Files, folders and patterns such as ``"data/part-*.csv"``; ``"-"`` is CSV text on the
-        standard input. Of a folder the CSV and Parquet files right in it are taken, except those
-        whose names start with ``.`` or ``_``, and so are those of the folders in it that are called
-        ``NAME=VALUE``, however deep these lie in each other: that is how partitioned tables are
-        written. No other folders in it are looked into.
+        standard input. A folder stands for the CSV and Parquet files in it, except those whose
+        names start with ``.`` or ``_``. Its subfolders are searched only if they are partitions of
+        a table, called ``NAME=VALUE``, at any depth.
 
     Returns
     -------
-    list of Path
-        In the order of `paths`; those of a folder or a pattern sorted by name. All are Parquet
-        files (``.parquet``, ``.pq``), or all are text: CSV and tab-separated files (``.csv``,
-        ``.tsv``, also compressed: ``.gz``, ``.zst``) and Excel workbooks (``.xlsx``).
+    FoundFiles
+        Files in the order of `paths`; those of a folder or a pattern sorted by name. Either all are
+        Parquet files (``.parquet``, ``.pq``), or all are text: CSV and tab-separated files
+        (``.csv``, ``.tsv``, also compressed: ``.gz``, ``.zst``) and Excel workbooks (``.xlsx``).
 
     Raises
     ------
     FileNotFoundError
-        If there is no such file.
+        If a file does not exist.
     ParameterError
-        If a file is of another kind, both kinds are mixed, or a file is named twice: its records
-        would count twice.
+        If a file is of another kind, if both kinds are mixed, or if a file is listed twice.
     """
-    files = [_held(file) for path in paths for file in _files_at(path)]
+    files = FoundFiles(_as_data_path(file) for path in paths for file in _list_files(path))
     seen: set[Path] = set()
     for file in files:
         if not is_csv(file) and not is_parquet(file):
             raise ParameterError(
-                f"{file}: a data file must end in .csv or .tsv (also .gz or .zst), .xlsx, .parquet "
-                "or .pq."
+                f"{file}: the name of a data file must end in .csv or .tsv (also .gz or .zst), "
+                ".xlsx, .parquet or .pq. Rename or convert the file."
             )
         if file.resolve() in seen:
             raise ParameterError(
-                f"{file}: is listed twice; its records would be counted twice. Name it once."
+                f"{file}: is listed twice; its records would be counted twice. List it once."
             )
         seen.add(file.resolve())
     if len({is_csv(file) for file in files}) > 1:
-        raise ParameterError("data must be all CSV files or all Parquet files, got both.")
+        raise ParameterError(
+            "data must be all CSV files or all Parquet files, got both. Convert some of the files."
+        )
     return files
 
 
-def _held(file: Path) -> Path:
-    is_workbook = file.suffix.lower() == ".xlsx" and not isinstance(file, HeldFile)
+def _as_data_path(file: Path) -> Path:
+    is_workbook = file.suffix.lower() == ".xlsx" and not isinstance(file, InMemoryFile)
     return ExcelFile(file) if is_workbook else file
 
 
-def _files_at(given: str | os.PathLike[str]) -> list[Path]:
-    if isinstance(given, HeldFile):
+def _list_files(given: str | os.PathLike[str]) -> list[Path]:
+    if isinstance(given, InMemoryFile):
         return [given]
     path = os.fspath(given)
     if path == STANDARD_INPUT:
@@ -79,93 +88,84 @@ def _files_at(given: str | os.PathLike[str]) -> list[Path]:
     if place.is_dir():
         if (place / "_delta_log").exists() or any(place.glob("metadata/*.metadata.json")):
             raise ParameterError(
-                f"{path}: is a table with a log (Delta, Iceberg), whose files hold old versions of "
-                "records too. Read it with Spark, DuckDB or polars, and train on that."
+                f"{path}: must not be a Delta or Iceberg table: its files also contain old "
+                "versions of records. Read it with Spark, DuckDB or polars, and train on that."
             )
-        files = list(_files_in(place))
+        files = list(_list_files_in_folder(place))
         if not files:
-            raise ParameterError(f"{path}: no CSV or Parquet file is in this folder.")
+            raise ParameterError(
+                f"{path}: the folder must contain a CSV or Parquet file, got none."
+            )
         return files
     if place.exists():
         return [place]
     matches = sorted(glob.glob(path, recursive=True))
     if not matches:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
-    return [file for match in matches for file in _files_at(match)]
+    return [file for match in matches for file in _list_files(match)]
 
 
-def _files_in(folder: Path) -> Iterator[Path]:
+def _list_files_in_folder(folder: Path) -> Iterator[Path]:
     for entry in sorted(folder.iterdir()):
         if entry.name.startswith("."):
             continue
         if entry.is_dir():
-            if _partition(entry.name) is not None:
-                yield from _files_in(entry)
+            if _parse_partition_name(entry.name) is not None:
+                yield from _list_files_in_folder(entry)
         elif (is_csv(entry) or is_parquet(entry)) and not entry.name.startswith(_HIDDEN):
             yield entry
 
 
 def partition_values(file: Path) -> dict[str, str | None]:
-    """Read the columns that a partitioned table has in the names of its folders.
+    """Return the names and values of the columns that the folders above a file add.
 
-    Parameters
-    ----------
-    file : Path
-        As :func:`find_files` lists it: ``sales/year=2024/city=S%C3%A3o%20Paulo/part-0.csv``.
-
-    Returns
-    -------
-    dict
-        Names and values of the folders called ``NAME=VALUE`` right above the file, without any
-        other between them, from the outermost on: ``{"year": "2024", "city": "São Paulo"}``. Values
-        are text, whatever they look like; None stands for a missing one.
-
-    Raises
-    ------
-    ParameterError
-        If two folders give values of the same name.
+    The folders are those called ``NAME=VALUE`` directly above the file, without another between
+    them. For ``sales/year=2024/city=S%C3%A3o%20Paulo/part-0.csv`` the columns are ``{"year":
+    "2024", "city": "São Paulo"}``. Values are always text; None is a missing value.
     """
     values: dict[str, str | None] = {}
     for folder in file.parents:
-        found = _partition(folder.name)
+        found = _parse_partition_name(folder.name)
         if found is None:
             break
         name, value = found
         if name in values:
-            raise ParameterError(f"{file}: must be in one folder called {name}=..., got two.")
+            raise ParameterError(
+                f"{file}: must be in one folder called {name}=..., got two. Rename one of them."
+            )
         values[name] = value
     return dict(reversed(values.items()))
 
 
-def _partition(folder: str) -> tuple[str, str | None] | None:
-    """The name and the value that a folder's name gives, if it is of such a kind."""
+def _parse_partition_name(folder: str) -> tuple[str, str | None] | None:
+    """Return the name and the value in the name of a partition's folder; None for other folders."""
     name, mark, value = folder.partition("=")
     if not name or not mark:
         return None
-    column = _unquoted(name).decode("utf-8", errors="replace")
+    column = _unquote_folder_name(name).decode("utf-8", errors="replace")
     if value == _NO_VALUE:
         return column, None
     try:
-        return column, _unquoted(value).decode("utf-8")
-    except UnicodeDecodeError:  # it is text of no kind that we could name, so it is missing
+        return column, _unquote_folder_name(value).decode("utf-8")
+    except UnicodeDecodeError:  # not text, so the value is missing
         return column, None
 
 
-def _unquoted(part: str) -> bytes:
-    """A part of a folder's name as it is on the disk, %2C and the like replaced."""
+def _unquote_folder_name(part: str) -> bytes:
+    """Return the bytes of a folder's name on disk, with escapes such as %2C replaced."""
     return unquote_to_bytes(os.fsencode(part))
 
 
 def is_csv(file: Path) -> bool:
-    """Tell by its name whether a file holds CSV text, or a sheet that is read as such."""
-    return isinstance(file, HeldFile) or file.name.lower().endswith(_CSV)
+    """Tell from its name whether a file is CSV text, or a workbook that is read like CSV text."""
+    return isinstance(file, InMemoryFile) or file.name.lower().endswith(_CSV)
 
 
 def is_tab_separated(file: Path) -> bool:
-    """Tell by its name whether a file has tabs between its values."""
+    """Tell from its name whether a file has tabs between its values."""
     return file.name.lower().endswith(_TSV)
 
 
 def is_parquet(file: Path) -> bool:
-    """Tell by its name whether a file is a Parquet file."""
+    """Tell from its name whether a file is a Parquet file."""
     return file.name.lower().endswith(_PARQUET)

@@ -1,7 +1,8 @@
-"""Where records live: a source answers queries about them, one pass over all of them for each."""
+"""Where records live: in memory, or in a source that answers queries by passes over all records."""
 
 from __future__ import annotations
 
+import sys
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -9,65 +10,73 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
+from privatree._support.progress import rich_progress
 from privatree.counting import (
     THREADS,
     AnyPartial,
+    BinnedRecords,
     Binner,
     ClassCounts,
     CollectQuery,
     PassCounts,
     Query,
 )
-from privatree.errors import ParameterError, SchemaError
-from privatree.schema import Schema
-from privatree.sources._pass_progress import pass_progress
-from privatree.tables import Batch
+from privatree.errors import ParameterError
+from privatree.schema import Feature, Schema
+from privatree.sources._data_file import wanted_columns
+from privatree.tables import Batch, Table, frame_batch
 
-_LARGE = 2**24  # counts of which one copy is enough: 128 MiB
+_LARGE = 2**24  # with more counts than this (128 MiB), only one thread counts
 
 
 class Records(ABC):
-    """What a learner trains on, wherever it lives.
-
-    Attributes
-    ----------
-    assumptions : tuple of str
-        What has to hold for one record to change one record only, as it is read. The statement of a
-        model names it.
-    """
+    """Records that a learner trains on, in memory or elsewhere."""
 
     assumptions: tuple[str, ...] = ()
+    """Conditions under which one row changes one record only. The privacy statement lists them."""
 
     @abstractmethod
     def counts(self, binner: Binner) -> tuple[ClassCounts, int]:
-        """The records as a learner sees them, and the number of rows, which is private.
+        """Return the counts that a learner can ask for, and the number of rows, which is private.
 
-        What cannot be read shows now, before anything is drawn.
+        Records that cannot be read raise an error here, before anything is drawn.
         """
 
 
+class FrameRecords(Records):
+    """Records in memory: a frame and its labels, matched with the columns of a schema."""
+
+    def __init__(self, table: Table, labels: Table, schema: Schema) -> None:
+        self._batch = frame_batch(table, labels, schema)
+
+    def counts(self, binner: Binner) -> tuple[BinnedRecords, int]:
+        codes, labels = binner.bin_batch(self._batch, threads=THREADS)
+        n_classes = len(binner.schema.classes)
+        return BinnedRecords(codes, binner.n_codes, labels, n_classes), self._batch.n_rows
+
+
 class Source(Records):
-    """Records of which a learner sees counts, never rows, by passes over all of them.
+    """Records that a learner sees only as counts, by passes over all of them.
 
     Parameters
     ----------
     target : str
-        The column of labels.
+        Name of the label column.
     progress : bool or None
-        Whether passes are shown on stderr; None: if it is a terminal.
+        Whether to show each pass on stderr. None shows it if stderr is a terminal.
 
     Attributes
     ----------
     n_passes : int
-        How many passes the last training made.
+        Number of passes of the last training.
     ignored : tuple of str
-        Columns that were there and not read. Their names are public.
+        Columns of the source that are not read. Their names are public.
     """
 
     def __init__(self, target: str, progress: bool | None) -> None:
         if not isinstance(target, str):
             raise ParameterError(
-                f"target must be the name of the column of labels, got {type(target).__name__}."
+                f"target must be the name of the label column, got {type(target).__name__}."
             )
         if progress is not None and not isinstance(progress, bool):
             raise ParameterError(f"progress must be True, False or None, got {progress!r}.")
@@ -76,23 +85,20 @@ class Source(Records):
         self.ignored: tuple[str, ...] = ()
         self.n_passes = 0
         self._exact_rows: int | None = None
+        self._wanted: dict[str, Feature] = {}
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(..., target={self.target!r})"
 
     def open(self, schema: Schema) -> None:
-        """Find the columns of a schema; to be called before any pass.
+        """Find the columns of a schema. This must be called before the first pass.
 
         Raises
         ------
         SchemaError
-            If a column is not there, or its type contradicts the schema.
+            If a column is missing, or its type contradicts the schema.
         """
-        if self.target in schema.features:
-            raise SchemaError(
-                f"the target {self.target!r} must not be a feature of the schema. Take it out of "
-                "there."
-            )
+        self._wanted = wanted_columns(schema, self.target)
         self.n_passes, self._exact_rows = 0, None
         self._open(schema)
 
@@ -107,37 +113,29 @@ class Source(Records):
                 exact_rows += rows
             advance(rows)
 
-        with pass_progress(self.n_passes, self._exact_rows, self.progress) as advance:
+        with show_pass_progress(self.n_passes, self._exact_rows, self.progress) as advance:
             found = self._answer(query, count)
         self._exact_rows = exact_rows or None
         return found
 
     def counts(self, binner: Binner) -> tuple[ClassCounts, int]:
-        """See :class:`Records`."""
+        """Return the counts that a learner can ask for, and the private number of rows."""
         counts = PassCounts(self.answer, binner)
         return counts, counts.exact_rows
 
     @abstractmethod
     def _open(self, schema: Schema) -> None:
-        """Find and check the columns."""
+        """Find the columns, and check their types."""
 
     @abstractmethod
     def _answer(self, query: Query[AnyPartial], advance: Callable[[int], None]) -> AnyPartial:
-        """One pass; `advance` takes how many more rows are done."""
+        """Make one pass, and call `advance` with the number of rows that were counted just now."""
 
 
 class BatchSource(Source):
-    """Records that come to this process in batches.
+    """Source whose records come to this process in batches.
 
-    Parameters
-    ----------
-    target : str
-        The column of labels.
-    progress : bool or None
-        Whether passes are shown on stderr; None: if it is a terminal.
-    in_memory : bool
-        Whether records are read once and kept as codes, a byte for most values, rather than read
-        again in each pass.
+    With `in_memory`, records are read once and kept as codes, usually a byte for each value.
     """
 
     def __init__(self, target: str, progress: bool | None, in_memory: bool) -> None:
@@ -147,23 +145,23 @@ class BatchSource(Source):
         self.in_memory = in_memory
 
     def counts(self, binner: Binner) -> tuple[ClassCounts, int]:
-        """See :class:`Records`."""
+        """Return the counts that a learner can ask for, and the private number of rows."""
         if not self.in_memory:
             return super().counts(binner)
         return self.answer(CollectQuery(binner)).collected_records()
 
     @abstractmethod
     def _parts(self) -> Iterator[Any]:
-        """What is to be read, in parts; called by one thread at a time, so it should be quick."""
+        """Yield the parts to read. One thread at a time asks for a part, so this should be fast."""
 
     @abstractmethod
     def _batches(self, part: Any) -> Iterator[Batch]:
-        """Read a part; called by several threads at the same time, each with its own."""
+        """Read one part. Several threads do this at the same time, each with its own part."""
 
     def _answer(self, query: Query[AnyPartial], advance: Callable[[int], None]) -> AnyPartial:
-        """Read and count in threads, each with parts and an answer of its own.
+        """Read and count in threads, each with its own parts and its own partial sum.
 
-        No more is in memory than a batch for each thread and what reading it needs.
+        Memory holds one batch for each thread, and whatever reading the batch needs.
         """
         turn, stopped = threading.Lock(), threading.Event()
         n_threads = 1 if query.size > _LARGE else THREADS
@@ -190,13 +188,13 @@ class BatchSource(Source):
             return answer
 
         with (
-            _closed_at_the_end(self._parts(), turn) as parts,
+            _close_after_use(self._parts(), turn) as parts,
             ThreadPoolExecutor(max_workers=n_threads) as pool,
         ):
             try:
                 futures = [pool.submit(work, parts) for _ in range(n_threads)]
                 first, *others = [future.result() for future in futures]
-            except BaseException:  # an interrupt too: no thread reads on
+            except BaseException:  # after an interrupt, too, no thread reads on
                 stopped.set()
                 raise
         for other in others:
@@ -205,10 +203,63 @@ class BatchSource(Source):
 
 
 @contextmanager
-def _closed_at_the_end(parts: Iterator[Any], turn: threading.Lock) -> Iterator[Iterator[Any]]:
-    """Files are closed even if not all is read; a thread that is at it ends its turn before."""
+def _close_after_use(parts: Iterator[Any], turn: threading.Lock) -> Iterator[Iterator[Any]]:
+    """Close files even if they are not read to the end, once no thread asks for a part."""
     try:
         yield parts
     finally:
         with turn:
             getattr(parts, "close", lambda: None)()
+
+
+@contextmanager
+def show_pass_progress(
+    number: int, total: int | None, shown: bool | None
+) -> Iterator[Callable[[int], None]]:
+    """Show a bar with the rows of a pass and their rate, and remove it at the end of the pass.
+
+    `total` is the number of rows, if an earlier pass has counted them. The bar is shown if `shown`
+    is True, or if it is None, stderr is a terminal and rich is installed. The yielded function
+    takes the number of rows that were counted just now.
+
+    Notes
+    -----
+    The number of records is private. The bar is for the person who runs the training, and so has
+    the records. Its numbers are rounded, they are not kept, and the model does not contain them.
+    """
+    if shown is None and not sys.stderr.isatty():
+        shown = False  # a setting of rich can treat a file as a terminal; no count goes to a file
+    bar = rich_progress(
+        "Pass {task.fields[number]}",
+        "bar",
+        "{task.fields[rows]} rows, {task.fields[rate]}/s",
+        "elapsed",
+        shown=shown,
+        transient=True,
+    )
+    if bar is None:
+        yield lambda rows: None
+        return
+    with bar:
+        task = bar.add_task("", total=total, number=number, rows="0", rate="0")
+
+        def advance(rows: int) -> None:
+            bar.advance(task, rows)
+            now = bar.tasks[0]
+            rate = now.completed / now.elapsed if now.elapsed else 0.0
+            bar.update(
+                task, rows=round_to_two_digits(now.completed), rate=round_to_two_digits(rate)
+            )
+
+        yield advance
+
+
+def round_to_two_digits(number: float) -> str:
+    """Write a number in two digits: 1,234,567 is "1.2 million"."""
+    if number < 1000:
+        return "fewer than 1,000"
+    digits = float(f"{number:.2g}")
+    for size, name in ((1e9, "billion"), (1e6, "million")):
+        if digits >= size:
+            return f"{digits / size:g} {name}"
+    return f"{digits:,.0f}"

@@ -279,14 +279,15 @@ def test_records_from_which_no_schema_can_be_read(folder, monkeypatch, capsys, c
     [
         (["no.csv"], "no.csv: No such file or directory.\n"),
         (["no*.csv"], "no*.csv: No such file or directory.\n"),
-        (["schema.toml"], "a data file must end in .csv or .tsv (also .gz or .zst), .xlsx, "
-         ".parquet or .pq.\n"),
-        (["data.csv", "data.parquet"], "all CSV files or all Parquet files, got both.\n"),
+        (["schema.toml"], "the name of a data file must end in .csv or .tsv (also .gz or .zst), "
+         ".xlsx, .parquet or .pq. Rename or convert the file.\n"),
+        (["data.csv", "data.parquet"], "data must be all CSV files or all Parquet files, got both. "
+         "Convert some of the files.\n"),
         (["data.csv", "data.csv"], "data.csv: is listed twice; its records would be "
-         "counted twice. Name it once.\n"),
-        (["data.csv", "--target", "sick"], "must have every column needed, lacks 'sick'.\n"),
-        (["data.csv", "--target", "age"], "'age' must not be a feature of the schema. Take it out "
-         "of there.\n"),
+         "counted twice. List it once.\n"),
+        (["data.csv", "--target", "sick"], "must have every needed column, but lacks 'sick'.\n"),
+        (["data.csv", "--target", "age"], "'age' must not be a feature of the schema. Remove it "
+         "from the features.\n"),
         (["data.csv", "--schema", "no.toml"], "no.toml: No such file or directory.\n"),
         (["data.csv", "--schema", "data.csv"], "(at line 1, column 4).\n"),
         (["data.csv", "--infer-schema"], "schema.toml: all entries are confirmed, so "

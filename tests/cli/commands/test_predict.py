@@ -13,7 +13,7 @@ from privatree import Categorical, Model, Numeric, Schema
 from privatree.cli._app import main
 from privatree.model import TreeBuilder
 from privatree.privacy import PrivacyStatement
-from privatree.sources.csv import _files as csv_files
+from privatree.sources.csv import _csv_file as csv_files
 from privatree.sources.csv import _rows as csv_rows
 
 
@@ -139,14 +139,14 @@ def test_files_are_read_once_some_rows_at_a_time(folder, monkeypatch, capsys, en
     (folder / "data.csv").write_text("id,age\n" + "c,30\n" * 500 + LAST[last] + "\n")
     (folder / "more.csv").write_text("age,id\n60,f\n")
     arguments = ("model.json", "data.csv", "more.csv", "--keep", "id")
-    real, read, written = csv_files.row_chunks, [], []
+    real, read, written = csv_files.read_row_chunks, [], []
 
     def watched(stream, *how, **more):
         for chunk in real(stream, *how, **more):
             read.append(stream)
             yield chunk
 
-    monkeypatch.setattr(csv_files, "row_chunks", watched)
+    monkeypatch.setattr(csv_files, "read_row_chunks", watched)
     for size in (2**20, 100):
         monkeypatch.setattr(csv_rows, "CHUNK_BYTES", size)
         output = ["-o", f"out{end}"] if end else []
@@ -171,7 +171,10 @@ def test_kept_columns_of_several_types_are_one(folder, monkeypatch, capsys):
     assert capsys.readouterr().out == f"id,prediction\n1,low\n2,high\n{2**40},low\n0,high\n"
     pd.DataFrame({"age": [30.0], "id": [b"x"]}).to_parquet("part-b.parquet")
     assert run(monkeypatch, "predict", *arguments) == 2
-    assert capsys.readouterr() == ("", "privatree: a column must have one type in all files.\n")
+    assert capsys.readouterr() == (
+        "",
+        "privatree: a column must have one type in all files, got several. Convert the files.\n",
+    )
 
 
 def test_a_column_that_is_kept_and_used_is_as_it_was(folder, monkeypatch):
@@ -197,11 +200,11 @@ def test_no_rows(folder, monkeypatch, capsys):
          "column 1 (char 0).\n"),
         (["model.json", "no.csv"], "no.csv: No such file or directory.\n"),
         (["model.json", "model.json"], "must end in .csv or .tsv (also .gz or .zst), .xlsx, "
-         ".parquet or .pq.\n"),
+         ".parquet or .pq. Rename or convert the file.\n"),
         (["model.json", "ragged.csv"], "ragged.csv: row 3, blank lines not counted, must have 2 "
          "values, as the first row has, got 1. Fix or remove the row.\n"),
-        (["model.json", "other.csv"], "other.csv: must have every column needed, lacks 'age'. Its "
-         "first row must name the columns.\n"),
+        (["model.json", "other.csv"], "other.csv: must have every needed column, but lacks 'age'. "
+         "Its first row must name the columns.\n"),
         (["model.json", "data.csv", "-o", "out.txt"], "out.txt: the name must end in .csv or "
          ".parquet. Choose another.\n"),
         (["model.json", "data.csv", "-o", "data.csv"], "another output.\n"),

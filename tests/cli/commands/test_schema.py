@@ -99,14 +99,15 @@ def test_an_edited_schema_is_not_overwritten(folder, monkeypatch, capsys):
         ("age;ill\n1;no\n2;yes\n", ["odd.csv", "--delimiter", ","], "lacks 'ill'. Its columns have "
          "semicolons between: pass --delimiter ';' (delimiter=\";\" in Python).\n"),
         ("age,ward,ill\n1,K\xf6ln,no\n2,Bonn,yes\n", ["odd.csv", "--encoding", "utf-8"], "odd.csv: "
-         "must be utf-8 text, and is not. Pass --encoding, such as latin-1.\n"),
+         "must be utf-8 text, but some bytes are not. Pass --encoding, such as latin-1.\n"),
         (None, ["data.csv", "--delimiter", "ab"], "--delimiter must be one ASCII character and "
          "not a line break, got 'ab'.\n"),
         (None, ["data.csv", "--quote", ";", "--delimiter", ";"], "--delimiter, quote and escape "
          "must be different characters.\n"),
         (None, ["data.csv", "--encoding", "utf-7"], "--encoding must store each line break as a "
          "separate byte, but utf-7 does not. Convert the file to UTF-8.\n"),
-        ("age,age,ill\n1,2,no\n", ["odd.csv"], "got 'age' twice. Rename or delete one.\n"),
+        ("age,age,ill\n1,2,no\n", ["odd.csv"], "got 'age' twice. Rename or delete one of the "
+         "columns.\n"),
         ("age,il\n1,no\n", ["odd.csv"], "lacks 'ill'. Did you mean 'il'?\n"),
         ("age,ill\n", ["odd.csv"], "odd.csv: must have at least one record, got none.\n"),
         ("age,ill\n1,no\n2,no\n", ["odd.csv"], "--target ill: y must hold at least two classes, "

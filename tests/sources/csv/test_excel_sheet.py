@@ -6,7 +6,7 @@ import openpyxl
 import pytest
 
 from privatree.errors import ParameterError
-from privatree.sources.csv._excel_sheet import sheet_rows
+from privatree.sources.csv._excel_sheet import read_excel_sheet
 
 
 def test_cells_are_text_by_the_number_of_their_column(tmp_path):
@@ -17,7 +17,7 @@ def test_cells_are_text_by_the_number_of_their_column(tmp_path):
     book.active["D3"] = datetime.datetime(2024, 5, 1, 12, 30)
     book.create_sheet("another")["A1"] = "never read"
     book.save(tmp_path / "a.xlsx")
-    assert list(sheet_rows(tmp_path / "a.xlsx")) == [
+    assert list(read_excel_sheet(tmp_path / "a.xlsx")) == [
         {2: "name", 27: "last"},
         {2: "1", 3: "0.1"},
         {2: "2024-05-01", 3: "True", 4: "2024-05-01T12:30:00"},
@@ -27,7 +27,9 @@ def test_cells_are_text_by_the_number_of_their_column(tmp_path):
 def test_what_is_no_workbook_shows_nothing_of_it(tmp_path):
     path = tmp_path / "a.xlsx"
     path.write_bytes(b"PK secret-7431")
-    with pytest.raises(ParameterError, match=r"not an Excel workbook that can be read") as stopped:
-        list(sheet_rows(path))
+    with pytest.raises(
+        ParameterError, match=r"must be an Excel workbook, but cannot be read"
+    ) as stopped:
+        list(read_excel_sheet(path))
     assert "secret" not in str(stopped.value)
     assert stopped.value.__context__ is None

@@ -110,7 +110,7 @@ def expected(content, n_columns, returns_end_rows, longest, dialect):
         first = read.index(None)
         values, size = rows[first]
         said = f"row {first + 2}, blank lines not counted, must " + (
-            "have no more than 0 MiB."
+            "have at most 0 MiB."
             if size > longest
             else "close its quotes."
             if values is None
@@ -154,7 +154,7 @@ def test_rows_are_the_same_wherever_they_are_cut(
     rows, said = expected(content, n_columns, ending == b"\r", longest, dialect)
     with (
         patch.multiple(csv_rows, CHUNK_BYTES=chunk, MAX_ROW_BYTES=longest),
-        patch("privatree.sources.csv._files.MAX_ROW_BYTES", longest),
+        patch("privatree.sources.csv._csv_file.MAX_ROW_BYTES", longest),
     ):
         read = all_rows(open_csv(path, dialect), range(n_columns))
         refused = None
@@ -180,7 +180,7 @@ def test_rows_are_the_same_wherever_they_are_cut(
 def test_chunks_are_whole_rows_and_together_all_there_is(content, chunk, returns, dialect):
     with patch.multiple(csv_rows, CHUNK_BYTES=chunk):
         stream = io.BytesIO(content)
-        chunks = list(csv_rows.row_chunks(stream, dialect, returns_end_rows=returns))
+        chunks = list(csv_rows.read_row_chunks(stream, dialect, returns_end_rows=returns))
     text = b"".join(each.content for each in chunks).decode()
     same = content.decode("utf-8", "replace")
     is_open = same[-1:] not in ("", "\n", "\r"[:returns])

@@ -7,7 +7,7 @@ import pytest
 
 from privatree import CsvDialect
 from privatree.sources.csv import _values as module
-from privatree.sources.csv._values import csv_values
+from privatree.sources.csv._values import parse_csv_values
 
 COMMA = CsvDialect(delimiter=",")
 BACKSLASH = CsvDialect(delimiter=",", escape="\\")
@@ -15,7 +15,7 @@ BACKSLASH = CsvDialect(delimiter=",", escape="\\")
 
 def values(content, dialect=COMMA, n_columns=2, positions=(0, 1), returns_end_rows=False):
     read = list(
-        csv_values(
+        parse_csv_values(
             bytearray(content), dialect, n_columns, positions, returns_end_rows=returns_end_rows
         )
     )
@@ -86,7 +86,7 @@ def test_parts_together_are_all_rows(monkeypatch):
 def test_many_short_lines_take_little_memory():
     """Though each could be a row of every column, none is."""
     content, n_columns = bytearray(b"x\n" * 2**19), 300
-    parts = csv_values(content, COMMA, n_columns, range(n_columns), returns_end_rows=False)
+    parts = parse_csv_values(content, COMMA, n_columns, range(n_columns), returns_end_rows=False)
     next(parts)  # compile
     tracemalloc.start()
     try:
@@ -99,7 +99,7 @@ def test_many_short_lines_take_little_memory():
 
 
 def test_text_is_valid_for_arrow():
-    for part in csv_values(
+    for part in parse_csv_values(
         bytearray('ü,"😀"\nx\n,é'.encode()), COMMA, 2, [1, 0], returns_end_rows=False
     ):
         for column in part.columns:

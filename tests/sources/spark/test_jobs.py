@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from privatree.errors import SchemaError, SourceError
-from privatree.sources.spark._counting import OTHER_VERSION, Counting
-from privatree.sources.spark._jobs import public_error
+from privatree.sources.spark._counting import OTHER_VERSION, CountPartition
+from privatree.sources.spark._jobs import redact_spark_error
 
 SECRET = "Erika Mustermann"
 
@@ -19,16 +19,16 @@ SECRET = "Erika Mustermann"
             "Exception thrown in awaitResult: \nCaused by: org.apache.spark.SparkException: "
             "[FAILED_READ_FILE.NO_HINT] Encountered error while reading file "
             f"file:///data/a%20b/p.0.parquet. SQLSTATE: KD001\nCaused by: {SECRET}",
-            "/data/a b/p.0.parquet: Spark cannot read this file.",
+            "/data/a b/p.0.parquet: Spark cannot read this file. Check it.",
         ),
         (
             "[FAILED_READ_FILE.FILE_NOT_EXIST] Encountered error while reading file "
             "s3a://bucket/p.parquet. File does not exist.",
-            "s3a://bucket/p.parquet: Spark cannot read this file.",
+            "s3a://bucket/p.parquet: Spark cannot read this file. Check it.",
         ),
         (
             "[PATH_NOT_FOUND] Path does not exist: file:/data/none. SQLSTATE: 42K03",
-            "/data/none: Spark finds no such file or folder.",
+            "/data/none: Spark does not find this file or folder. Check the path.",
         ),
         (
             "Traceback:\nModuleNotFoundError: No module named 'numba'",
@@ -37,25 +37,25 @@ SECRET = "Erika Mustermann"
         (
             ": org.apache.spark.SparkException: [CAST_INVALID_INPUT] The value "
             f"'{SECRET}' of the type STRING. [OTHER_THING]",
-            "Spark could not read the records (CAST_INVALID_INPUT). Its log says more, and can "
-            "show values of records.",
+            "Spark could not read the records (CAST_INVALID_INPUT). Look into Spark's log, "
+            "which can show values of records.",
         ),
         (
             "[CAST_INVALID_INPUT] The value '[PATH_NOT_FOUND] Path does not exist: Erika. [FAILED_"
             "READ_FILE] reading file Erika. No module named 'Erika'' of the type STRING",
-            "Spark could not read the records (CAST_INVALID_INPUT). Its log says more, and can "
-            "show values of records.",
+            "Spark could not read the records (CAST_INVALID_INPUT). Look into Spark's log, "
+            "which can show values of records.",
         ),
         (
             f"something with {SECRET}",
-            "Spark could not read the records (RuntimeError). Its log says more, and can show "
-            "values of records.",
+            "Spark could not read the records (RuntimeError). Look into Spark's log, which can "
+            "show values of records.",
         ),
     ],
     ids=["file", "far file", "no path", "module", "condition", "spelt", "nothing known"],
 )
 def test_only_what_is_public_is_shown(said, expected):
-    error = public_error(RuntimeError(said))
+    error = redact_spark_error(RuntimeError(said))
     assert isinstance(error, SourceError)
     assert str(error) == expected
     assert error.__cause__ is None
@@ -74,16 +74,16 @@ def test_only_what_is_public_is_shown(said, expected):
     ],
 )
 def test_what_can_be_mended_is_said(said, what_to_do):
-    assert what_to_do in str(public_error(RuntimeError(f"{said} {SECRET}")))
-    assert SECRET not in str(public_error(RuntimeError(f"{said} {SECRET}")))
+    assert what_to_do in str(redact_spark_error(RuntimeError(f"{said} {SECRET}")))
+    assert SECRET not in str(redact_spark_error(RuntimeError(f"{said} {SECRET}")))
 
 
 def test_our_own_errors_and_interrupts_go_on():
     for failure in (SchemaError("a column"), MemoryError(), KeyboardInterrupt()):
-        assert public_error(failure) is failure
+        assert redact_spark_error(failure) is failure
 
 
 def test_an_executor_of_another_version_refuses_before_it_reads():
     pytest.importorskip("pyspark")
     with pytest.raises(SourceError, match=OTHER_VERSION):
-        next(Counting(("0.0.0", "2.7"), b"not even a pickle")([]))
+        next(CountPartition(("0.0.0", "2.7"), b"not even a pickle")([]))

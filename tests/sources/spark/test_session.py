@@ -20,7 +20,7 @@ def test_spark_that_is_not_installed_is_said(monkeypatch, use):
 
 @pytest.mark.parametrize(
     ("says", "expected"),
-    [(None, "and there is none"), ("1.8.0_392", "got 1"), ("11.0.2", "got 11")],
+    [(None, "got none"), ("1.8.0_392", "got 1"), ("11.0.2", "got 11")],
     ids=["none", "8", "11"],
 )
 def test_java_that_is_missing_or_too_old_is_said(monkeypatch, tmp_path, says, expected):

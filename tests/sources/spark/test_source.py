@@ -26,7 +26,7 @@ from privatree.errors import PaperClaimWarning, ParameterError, SchemaError, Sou
 from privatree.schema import Categorical, Numeric, Schema
 from privatree.sources import CsvSource, ParquetSource, SparkSource
 from privatree.sources.spark import SparkFileSource, spark_session
-from privatree.sources.spark._jobs import quiet_spark
+from privatree.sources.spark._jobs import ignore_pandas_warning
 from privatree.tables import frame_batch
 
 SCHEMA = Schema(
@@ -231,7 +231,10 @@ def test_a_file_that_cannot_be_read_is_named(spark, tmp_path, damage):
         broken.unlink()
     else:
         broken.write_bytes(broken.read_bytes()[:1000])
-    said = ("Spark cannot read this file.", "not a Parquet file that can be read to its end.")
+    said = (
+        "Spark cannot read this file. Check it.",
+        "must be a complete Parquet file, but cannot be read to its end. Write it again.",
+    )
     for source, message in zip(sources, said, strict=True):
         with pytest.raises(SourceError) as failed:
             source.answer(one_split())
@@ -268,7 +271,7 @@ def gated(spark, table, folder):
                 time.sleep(0.02)
         yield from batches
 
-    with quiet_spark():
+    with ignore_pandas_warning():
         return plain.mapInArrow(gate, plain.schema).toDF(*table.column_names)
 
 

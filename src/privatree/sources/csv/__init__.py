@@ -2,13 +2,13 @@
 
 ::
 
-    _files.py         a file in chunks of whole rows
-    _header.py        the names of the columns
-    _rows.py          where rows begin and end, compiled
-    _values.py        where values begin and end, compiled
-    _raw_files.py     bytes: decompressed, in UTF-8
-    _held_files.py    standard input and workbooks, held in memory
-    _excel_sheet.py   the cells of a workbook
+    _csv_file.py          a CSV file and its rows
+    _header.py            the first row, which names the columns
+    _rows.py              where rows begin and end, compiled
+    _values.py            where values begin and end, compiled
+    _utf8_stream.py       bytes: decompressed, in UTF-8
+    _in_memory_files.py   the standard input and workbooks
+    _excel_sheet.py       the cells of a workbook
 """
 
 from privatree._support.lazy_names import lazy_names

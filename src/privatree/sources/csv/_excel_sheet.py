@@ -1,8 +1,8 @@
 """The first sheet of an Excel workbook as text, cell by cell.
 
-A workbook is a zip archive of XML files. Libraries that read it give up on a value that they cannot
-convert, or hold the whole rectangle around the outermost cells; a single record could do either.
-Here a cell that cannot be read is empty, and only cells that are there take memory.
+A workbook is a zip archive of XML files. Libraries that read workbooks fail on a value that they
+cannot convert, or keep the whole rectangle around the outermost cells in memory. A single record
+could cause either. Here a cell that cannot be read is empty, and empty cells take no memory.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _DATE_FORMATS = frozenset(
     map(str, [*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)])
 )
 """Numbers of the built-in formats that show a date or a time."""
-_QUOTED = re.compile(r'"[^"]*"|\[[^\]]*\]|\\.|_.|\*.')  # parts of a format that are no placeholders
+_LITERAL = re.compile(r'"[^"]*"|\[[^\]]*\]|\\.|_.|\*.')  # parts of a format that show no value
 _COLUMN = re.compile(r"([A-Z]{1,3})[0-9]+")
 _UNREADABLE = (
     zipfile.BadZipFile,
@@ -30,60 +30,48 @@ _UNREADABLE = (
     ElementTree.ParseError,
     LookupError,
     EOFError,
-    RuntimeError,  # of an archive with a password; NotImplementedError is one, too
+    RuntimeError,  # for an archive with a password; NotImplementedError is a subclass
 )
 _FIRST_DAYS = {False: datetime(1899, 12, 30), True: datetime(1904, 1, 1)}
-"""The day 0, by whether the workbook counts as the first Macintosh did."""
+"""Date of day 0, by whether the workbook uses the 1904 date system, as old Macintosh files do."""
 
 
-def sheet_rows(path: Path) -> Iterator[dict[int, str]]:
-    """Read the first sheet.
+def read_excel_sheet(path: Path) -> Iterator[dict[int, str]]:
+    """Yield the text of the cells of each row of the first sheet, by column number from 1.
 
-    Parameters
-    ----------
-    path : Path
-        An ``.xlsx`` file.
-
-    Yields
-    ------
-    dict
-        The text of each row's cells that are not empty, by the number of their column. A number is
-        written in full, a date as in ISO 8601, a formula as the value last computed for it.
-
-    Raises
-    ------
-    ParameterError
-        If the file is no workbook.
+    Empty cells are left out. A number is written in full, a date as in ISO 8601, and a formula as
+    the value that was computed last.
     """
     try:
         with zipfile.ZipFile(path) as archive:
-            yield from _rows(archive)
+            yield from _read_first_sheet(archive)
             return
     except _UNREADABLE:
-        pass  # their text can show a cell, so they are not even kept as the context of ours
-    raise ParameterError(f"{path}: not an Excel workbook that can be read. Save it as .xlsx.")
+        pass  # the text of these errors can show a cell, so they must not be the context of ours
+    raise ParameterError(
+        f"{path}: must be an Excel workbook, but cannot be read as one. Save it again as .xlsx."
+    )
 
 
-def _rows(archive: zipfile.ZipFile) -> Iterator[dict[int, str]]:
+def _read_first_sheet(archive: zipfile.ZipFile) -> Iterator[dict[int, str]]:
     workbook = ElementTree.fromstring(archive.read("xl/workbook.xml"))
-    properties = _child(workbook, "workbookPr")
+    properties = _find_xml_child(workbook, "workbookPr")
     counts_from_1904 = properties is not None and properties.get("date1904") in ("1", "true")
     names = archive.namelist()
-    shared = _shared_strings(archive) if "xl/sharedStrings.xml" in names else []
-    is_date = _date_styles(archive) if "xl/styles.xml" in names else []
+    shared = _read_shared_strings(archive) if "xl/sharedStrings.xml" in names else []
+    is_date = _find_date_styles(archive) if "xl/styles.xml" in names else []
     day_0 = _FIRST_DAYS[counts_from_1904]
 
     def text_of(cell: ElementTree.Element) -> str:
         return _cell_text(cell, shared, is_date, day_0)
 
-    with archive.open(_first_sheet(archive, workbook)) as sheet:
-        yield from _sheet(sheet, text_of)
+    with archive.open(_first_sheet_path(archive, workbook)) as sheet:
+        yield from _parse_sheet(sheet, text_of)
 
 
-def _first_sheet(archive: zipfile.ZipFile, workbook: ElementTree.Element) -> str:
-    """The file of the sheet that stands first."""
-    sheets = _children(workbook, "sheets")
-    ids = [value for name, value in sheets[0].attrib.items() if _tag(name) == "id"]
+def _first_sheet_path(archive: zipfile.ZipFile, workbook: ElementTree.Element) -> str:
+    sheets = _xml_grandchildren(workbook, "sheets")
+    ids = [value for name, value in sheets[0].attrib.items() if _without_namespace(name) == "id"]
     wanted = ids[0]
     for relation in ElementTree.fromstring(archive.read("xl/_rels/workbook.xml.rels")):
         if relation.get("Id") == wanted:
@@ -92,32 +80,34 @@ def _first_sheet(archive: zipfile.ZipFile, workbook: ElementTree.Element) -> str
     raise KeyError(wanted)
 
 
-def _sheet(
+def _parse_sheet(
     file: IO[bytes], text_of: Callable[[ElementTree.Element], str]
 ) -> Iterator[dict[int, str]]:
-    """The rows, each forgotten once it is read."""
+    """Yield the rows of a sheet, and free the memory of each row after it."""
     holder: ElementTree.Element | None = None
     for event, element in ElementTree.iterparse(file, ("start", "end")):
-        tag = _tag(element.tag)
+        tag = _without_namespace(element.tag)
         if tag == "sheetData" and event == "start":
             holder = element
         elif tag == "row" and event == "end" and holder is not None:
-            yield _row(element, text_of)
+            yield _parse_sheet_row(element, text_of)
             holder.clear()
 
 
-def _row(row: ElementTree.Element, text_of: Callable[[ElementTree.Element], str]) -> dict[int, str]:
+def _parse_sheet_row(
+    row: ElementTree.Element, text_of: Callable[[ElementTree.Element], str]
+) -> dict[int, str]:
     cells: dict[int, str] = {}
-    place = 0  # a cell that does not say where it is comes next
+    place = 0  # a cell without a column name follows the cell before it
     for cell in row:
         named = _COLUMN.fullmatch(cell.get("r", ""))
-        place = _column_number(named[1]) if named else place + 1
+        place = _parse_column_letters(named[1]) if named else place + 1
         if text := text_of(cell):
             cells[place] = text
     return cells
 
 
-def _column_number(letters: str) -> int:
+def _parse_column_letters(letters: str) -> int:
     number = 0
     for letter in letters:
         number = 26 * number + ord(letter) - ord("A") + 1
@@ -127,12 +117,12 @@ def _column_number(letters: str) -> int:
 def _cell_text(
     cell: ElementTree.Element, shared: list[str], is_date: list[bool], day_0: datetime
 ) -> str:
-    """What a cell says; nothing if it is empty, or says nothing that can be read."""
+    """Return the text of a cell, "" if the cell is empty or cannot be read."""
     kind = cell.get("t", "n")
     if kind == "inlineStr":
-        inline = _child(cell, "is")
-        return "" if inline is None else _rich_text(inline)
-    found = _child(cell, "v")
+        inline = _find_xml_child(cell, "is")
+        return "" if inline is None else _plain_text(inline)
+    found = _find_xml_child(cell, "v")
     value = "" if found is None or found.text is None else found.text
     try:
         if kind == "s":
@@ -142,65 +132,65 @@ def _cell_text(
         if kind == "n" and value:
             style = int(cell.get("s", "0"))
             has_date = 0 <= style < len(is_date) and is_date[style]
-            return _date(float(value), day_0) if has_date else _number(float(value))
+            return _format_date(float(value), day_0) if has_date else _format_number(float(value))
     except (ValueError, IndexError, OverflowError):
         return ""
     return value if kind in ("str", "e", "d") else ""
 
 
-def _number(value: float) -> str:
+def _format_number(value: float) -> str:
     return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
 
 
-def _date(days: float, day_0: datetime) -> str:
-    """A day, or a day and a time, to the second."""
+def _format_date(days: float, day_0: datetime) -> str:
+    """Write a date, with the time to the second if there is one."""
     moment = day_0 + timedelta(seconds=round(days * 86400))
     return moment.date().isoformat() if days == int(days) else moment.isoformat()
 
 
-def _shared_strings(archive: zipfile.ZipFile) -> list[str]:
-    """Texts that cells refer to by number."""
+def _read_shared_strings(archive: zipfile.ZipFile) -> list[str]:
+    """Return the texts to which cells refer by number."""
     with archive.open("xl/sharedStrings.xml") as file:
         texts = []
         for _, element in ElementTree.iterparse(file):
-            if _tag(element.tag) == "si":
-                texts.append(_rich_text(element))
+            if _without_namespace(element.tag) == "si":
+                texts.append(_plain_text(element))
                 element.clear()
         return texts
 
 
-def _rich_text(element: ElementTree.Element) -> str:
-    """The text, without how it looks and how it is pronounced."""
+def _plain_text(element: ElementTree.Element) -> str:
+    """Return the text of an element without its formatting and pronunciation."""
     parts = []
     for child in element:
-        if _tag(child.tag) == "t":
+        if _without_namespace(child.tag) == "t":
             parts.append(child.text or "")
-        elif _tag(child.tag) == "r":
-            parts.append(_rich_text(child))
+        elif _without_namespace(child.tag) == "r":
+            parts.append(_plain_text(child))
     return "".join(parts)
 
 
-def _date_styles(archive: zipfile.ZipFile) -> list[bool]:
-    """Whether each style of cells shows a date or a time."""
+def _find_date_styles(archive: zipfile.ZipFile) -> list[bool]:
+    """Tell for each cell style whether it shows a date or a time."""
     styles = ElementTree.fromstring(archive.read("xl/styles.xml"))
     codes = {
-        number.get("numFmtId", ""): _QUOTED.sub("", number.get("formatCode", ""))
-        for number in _children(styles, "numFmts")
+        number.get("numFmtId", ""): _LITERAL.sub("", number.get("formatCode", ""))
+        for number in _xml_grandchildren(styles, "numFmts")
     }
     own = {number for number, code in codes.items() if re.search("[ymdhs]", code, re.IGNORECASE)}
     dates = own | _DATE_FORMATS
-    return [style.get("numFmtId") in dates for style in _children(styles, "cellXfs")]
+    return [style.get("numFmtId") in dates for style in _xml_grandchildren(styles, "cellXfs")]
 
 
-def _child(element: ElementTree.Element, tag: str) -> ElementTree.Element | None:
-    return next((child for child in element if _tag(child.tag) == tag), None)
+def _find_xml_child(element: ElementTree.Element, tag: str) -> ElementTree.Element | None:
+    return next((child for child in element if _without_namespace(child.tag) == tag), None)
 
 
-def _children(element: ElementTree.Element, tag: str) -> list[ElementTree.Element]:
-    found = _child(element, tag)
+def _xml_grandchildren(element: ElementTree.Element, tag: str) -> list[ElementTree.Element]:
+    found = _find_xml_child(element, tag)
     return [] if found is None else list(found)
 
 
-def _tag(name: str) -> str:
-    """A name without its namespace, of which there are several."""
+def _without_namespace(name: str) -> str:
+    """Remove the XML namespace from a name. Different programs write different namespaces."""
     return name.rpartition("}")[2]

@@ -1,4 +1,4 @@
-"""The first row of a CSV file, which names the columns. It is public."""
+"""The first row of a CSV file, which names the columns. The first row is public."""
 
 from __future__ import annotations
 
@@ -11,115 +11,98 @@ from typing import BinaryIO
 from privatree.errors import SchemaError
 from privatree.schema import CsvDialect
 from privatree.sources.csv import _rows as csv_rows
-from privatree.sources.csv._values import csv_values
+from privatree.sources.csv._values import parse_csv_values
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _LINE_END = re.compile(rb"\r\n?|\n")
 _SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
 _PIECE_BYTES = 2**16
-_MAX_BYTES = 2**24  # in which the first row must end
+_MAX_BYTES = 2**24  # largest size of the first row and the blank lines before it
 
 
 @dataclass(frozen=True)
 class FirstRow:
-    """What the first row says, and where it ends.
-
-    Parameters
-    ----------
-    names : list of str
-        Bytes that are no text are replaced. Without any if the file is empty.
-    n_lines : int
-        How many lines it and blank ones before it take.
-    head : bytes
-        These lines, as they are, to see without reading them again that they have not changed.
-    returns_end_rows : bool
-        Whether it ends in a carriage return alone, and so do all others.
-    """
+    """First row of a file that is not blank."""
 
     names: list[str]
+    """Names of the columns, empty for an empty file. Bytes that are not text are U+FFFD."""
     n_lines: int
+    """Number of lines of the first row and of the blank lines before it."""
     head: bytes
+    """Bytes of these lines, to notice later if they have changed."""
     returns_end_rows: bool
+    """Whether the first row, and so every row, ends with a carriage return alone."""
 
     @property
     def is_ended(self) -> bool:
-        """Whether it has an end of its own, and not only that of the file."""
+        """Whether the first row ends with a line end, and not with the file."""
         return self.head.endswith((b"\n", b"\r"))
 
 
 def read_first_row(path: Path, stream: BinaryIO, dialect: CsvDialect) -> FirstRow:
-    """Read the first row of a file that is not blank.
+    """Read the first row that is not blank from the start of a stream.
 
-    Parameters
-    ----------
-    path : Path
-        Where it is, for messages.
-    stream : binary file
-        Its content, from the start.
-    dialect : CsvDialect
-        How it is written.
-
-    Raises
-    ------
-    SchemaError
-        If the row's quotes are never closed, or it does not end in the first 16 MiB.
+    Raise a SchemaError, which names the path, if the quotes of the row are never closed, or if the
+    row does not end in the first 16 MiB.
     """
     head = b""
     while True:
         read = stream.read(max(len(head), _PIECE_BYTES))
         head += read
-        found = _first_row(head, dialect, is_all=not read)
+        found = _parse_first_row(head, dialect, is_all=not read)
         if found is not None:
             break
         if not read or len(head) > _MAX_BYTES:
-            raise SchemaError(f"{path}: the first row must name the columns.{_hint(head, dialect)}")
+            hint = _unreadable_first_row_hint(head, dialect)
+            raise SchemaError(f"{path}: the first row must name the columns.{hint}")
     return found
 
 
-def _first_row(head: bytes, dialect: CsvDialect, *, is_all: bool) -> FirstRow | None:
-    """The first row, if it is there to its end and its quotes are closed."""
+def _parse_first_row(head: bytes, dialect: CsvDialect, *, is_all: bool) -> FirstRow | None:
+    """Return the first row, or None if its end has not been read or its quotes are not closed."""
     start = len(BYTE_ORDER_MARK) if head.startswith(BYTE_ORDER_MARK) else 0
     while blank := _LINE_END.match(head, start):
         start = blank.end()
-    end = start + _row_end(head[start:], dialect)
-    if end == start or end == len(head):  # a line feed may follow a return
+    end = start + _find_row_end(head[start:], dialect)
+    if end == start or end == len(head):  # a line feed may follow a carriage return
         if not is_all:
             return None
         end = len(head)
     returns_end_rows = head[:end].endswith(b"\r")
-    names = _names(head[start:end], dialect, returns_end_rows)
+    names = _parse_column_names(head[start:end], dialect, returns_end_rows)
     if names is None:
         return None
     n_lines = len(_LINE_END.findall(head[:end]))
     return FirstRow(names, n_lines, head[:end], returns_end_rows)
 
 
-def _row_end(head: bytes, dialect: CsvDialect) -> int:
-    """Where the row ends that starts here; 0 if it does not."""
+def _find_row_end(head: bytes, dialect: CsvDialect) -> int:
+    """Return where the row at the start of the bytes ends, or 0 if its end is not there."""
     if dialect.multiline:
-        return csv_rows.quoted_row_ends(dialect, returns_end_rows=True)(head)[0]
+        return csv_rows.quoted_row_end_finder(dialect, returns_end_rows=True)(head)[0]
     ended = _LINE_END.search(head)
     return 0 if ended is None else ended.end()
 
 
-def _names(row: bytes, dialect: CsvDialect, returns_end_rows: bool) -> list[str] | None:
-    """The values of one row; None if its quotes are never closed."""
-    content = csv_rows.repaired(row)
+def _parse_column_names(
+    row: bytes, dialect: CsvDialect, returns_end_rows: bool
+) -> list[str] | None:
+    """Return the values of one row, or None if its quotes are not closed."""
+    content = csv_rows.repair_utf8(row)
     if not content:
         return []
     how = {"returns_end_rows": returns_end_rows}
-    counted = next(csv_values(bytearray(content), dialect, 1, [], **how))
+    counted = next(parse_csv_values(bytearray(content), dialect, 1, [], **how))
     n_names = int(counted.n_values[0])
     if not n_names:
         return None
-    read = next(csv_values(content, dialect, n_names, range(n_names), **how))
+    read = next(parse_csv_values(content, dialect, n_names, range(n_names), **how))
     return [name for column in read.columns for name in column.to_pylist()]
 
 
-def _hint(head: bytes, dialect: CsvDialect) -> str:
-    """What is wrong with a first row that cannot be read."""
-    lines = csv_rows.repaired(head).decode().lstrip("\ufeff\r\n").splitlines() or [""]
-    hint = first_row_mistake(lines[0].split(dialect.delimiter), dialect)
+def _unreadable_first_row_hint(head: bytes, dialect: CsvDialect) -> str:
+    lines = csv_rows.repair_utf8(head).decode().lstrip("\ufeff\r\n").splitlines() or [""]
+    hint = first_row_hint(lines[0].split(dialect.delimiter), dialect)
     if not hint and not dialect.multiline and dialect.quote and dialect.quote in lines[0]:
         hint = (
             " It must close its quotes. If a name spans several lines, pass --multiline "
@@ -128,21 +111,11 @@ def _hint(head: bytes, dialect: CsvDialect) -> str:
     return hint
 
 
-def first_row_mistake(names: Sequence[str], dialect: CsvDialect) -> str:
-    """Why columns are not found, if the first row shows it, to end a message with.
+def first_row_hint(names: Sequence[str], dialect: CsvDialect) -> str:
+    """Return why columns are not found, if the names in the first row show it.
 
-    Parameters
-    ----------
-    names : sequence of str
-        What the first row says. Of a name only the first line is looked at: a stray quote can hide
-        records in the others.
-    dialect : CsvDialect
-        How the file was read.
-
-    Returns
-    -------
-    str
-        One or two sentences after a blank, or nothing. They quote nothing.
+    The hint is the end of an error message: a blank and one or two sentences, or nothing. It quotes
+    nothing. Only the first line of a name is used: after a stray quote, a name can contain records.
     """
     if not names:
         return " The file is empty."
@@ -151,7 +124,7 @@ def first_row_mistake(names: Sequence[str], dialect: CsvDialect) -> str:
     if any("\ufffd" in line for line in lines):
         such_as = "utf-16" if lines[0].startswith("\ufffd\ufffd") else "latin-1"
         said += (
-            f" Its first row is not {dialect.encoding}: pass --encoding, such as {such_as} "
+            f" Its first row is not {dialect.encoding} text: pass --encoding, such as {such_as} "
             f'(encoding="{such_as}" in Python).'
         )
     if len(lines) == 1:
@@ -159,7 +132,7 @@ def first_row_mistake(names: Sequence[str], dialect: CsvDialect) -> str:
             if mark in lines[0] and mark != dialect.delimiter:
                 typed = "tab" if mark == "\t" else mark
                 return (
-                    f"{said} Its columns have {called} between: pass --delimiter '{typed}' "
+                    f"{said} Its columns are separated by {called}: pass --delimiter '{typed}' "
                     f'(delimiter="{typed}" in Python).'
                 )
     return said

@@ -1,8 +1,8 @@
-"""A stream of CSV text cut into chunks of whole rows, in bounded memory.
+"""Where rows of CSV text begin and end: a stream is cut into chunks of whole rows.
 
-By default a row is a physical line, whatever stands in it. Where values may span lines, quotes are
-followed from row to row, as :mod:`privatree.sources.csv._values` does within one. Either way the
-rows do not depend on where the chunks are cut.
+By default a row is a physical line, whatever it contains. Where values may span lines, the quotes
+decide, by the rules of ``_values.py``. Either way, memory is bounded, and the rows do not depend on
+where the chunks are cut.
 """
 
 from __future__ import annotations
@@ -17,91 +17,73 @@ from privatree._support.kernels.compiling import compiled
 from privatree.schema import CsvDialect
 
 CHUNK_BYTES = 2**23
-"""How many bytes are read together, and so about the size of a chunk; a longer row comes alone."""
+"""Number of bytes that are read at once, and so the approximate size of a chunk."""
 MAX_ROW_BYTES = 2**26
-"""A row of more bytes, its end included, is not kept. This bounds memory where a line never ends,
-and is more than any one value that a person, or most programs, will write."""
+"""Largest size of a row, including its end. Longer rows are dropped: this bounds memory if a line
+never ends. Hardly any program writes rows of this size."""
 
 _PLAIN, _START, _QUOTED, _AFTER_QUOTE = range(4)
-"""Where a walk is: in a value, at its start, inside of quotes, after a quote inside of quotes (a
-second one is text, anything else shows that the first has closed)."""
-_ESCAPED = 4  # added to where the walk goes on after an escaped character
+"""States of the parser: inside a value, at its start, inside quotes, after a quote inside quotes.
+In the last state, a second quote is text; any other character shows that the first has closed."""
+_ESCAPED = 4  # is added to the state that follows the escaped character
 _NEW_LINE, _CARRIAGE_RETURN = b"\n\r"
 _REPLACED = "\ufffd".encode()
 
 RowEnds: TypeAlias = Callable[[bytes], tuple[int, int]]
-"""From some more bytes to where the first and the last row in them end; 0 if none does."""
+"""From the next bytes of a stream to the ends of the first and the last row in them, or 0."""
 
 
 @dataclass(frozen=True)
 class RowChunk:
-    """Some rows, one after another.
-
-    Parameters
-    ----------
-    content : bytearray
-        Valid UTF-8: bytes that were not are replaced by U+FFFD.
-    is_valid : bool
-        Whether no bytes had to be replaced. **This leaks.**
-    long_row_follows : bool
-        Whether a row of more than `MAX_ROW_BYTES` bytes comes next, and has been passed over.
-    """
+    """Some whole rows of a file."""
 
     content: bytearray
+    """Valid UTF-8: other bytes became U+FFFD."""
     is_valid: bool = True
+    """Whether all bytes were valid text. **This leaks.**"""
     long_row_follows: bool = False
+    """Whether a row of more than `MAX_ROW_BYTES` comes next in the file, and has been dropped."""
 
 
-def row_chunks(
+def read_row_chunks(
     stream: BinaryIO, dialect: CsvDialect, *, returns_end_rows: bool
 ) -> Iterator[RowChunk]:
-    """Cut a stream into chunks.
+    """Cut a stream of UTF-8, from the start of a row on, into chunks of whole rows.
 
-    Parameters
-    ----------
-    stream : binary file
-        UTF-8, but for bytes that are not text, at the start of a row.
-    dialect : CsvDialect
-        Whether values may span lines and, if so, what quotes them.
-    returns_end_rows : bool
-        Whether a carriage return alone ends a row, as a line feed does.
-
-    Yields
-    ------
-    RowChunk
-        All rows, in their order.
+    The stream may contain bytes that are not text. With `returns_end_rows`, a carriage return alone
+    ends a row, as a line feed does.
     """
     if dialect.multiline:
-        row_ends = quoted_row_ends(dialect, returns_end_rows)
+        find_row_ends = quoted_row_end_finder(dialect, returns_end_rows)
     else:
-        row_ends = _any_line_ends if returns_end_rows else _line_ends
-    open_row = bytearray()  # what has been read of a row that has not ended
+        find_row_ends = _find_any_line_ends if returns_end_rows else _find_line_ends
+    open_row = bytearray()  # the start of a row that has not ended
     n_open = 0
-    for piece in _pieces(stream, returns_end_rows):
-        first, last = row_ends(piece)
+    for piece in _read_pieces(stream, returns_end_rows):
+        first, last = find_row_ends(piece)
         if first and n_open + first > MAX_ROW_BYTES:
             yield RowChunk(bytearray(), long_row_follows=True)
             open_row, n_open, piece, last = bytearray(), 0, piece[first:], last - first
         if last:
             open_row += piece[:last]
-            yield _chunk(open_row, dialect)
+            yield _make_row_chunk(open_row, dialect)
             open_row, n_open, piece = bytearray(), 0, piece[last:]
         n_open += len(piece)
         if n_open <= MAX_ROW_BYTES:
             open_row += piece
         else:
             open_row.clear()
-    if n_open and not dialect.multiline:  # the last line is read as if another followed it
+    if n_open and not dialect.multiline:  # the last line may lack its end
         n_open += 1
         open_row += b"\n"
     if n_open > MAX_ROW_BYTES:
         yield RowChunk(bytearray(), long_row_follows=True)
     elif open_row:
-        yield _chunk(open_row, dialect)
+        yield _make_row_chunk(open_row, dialect)
 
 
-def _pieces(stream: BinaryIO, returns_end_rows: bool) -> Iterator[bytes]:
-    """The stream in pieces, none of which ends between a return and the line feed that follows."""
+def _read_pieces(stream: BinaryIO, returns_end_rows: bool) -> Iterator[bytes]:
+    """Read the stream in pieces. No piece ends between a carriage return and its line feed."""
     held = b""
     while read := stream.read(CHUNK_BYTES):
         piece = held + read
@@ -115,12 +97,12 @@ def _pieces(stream: BinaryIO, returns_end_rows: bool) -> Iterator[bytes]:
 # --- where rows end -----------------------------------------------------------------------------
 
 
-def _line_ends(piece: bytes) -> tuple[int, int]:
+def _find_line_ends(piece: bytes) -> tuple[int, int]:
     return piece.find(b"\n") + 1, piece.rfind(b"\n") + 1
 
 
-def _any_line_ends(piece: bytes) -> tuple[int, int]:
-    """The same where carriage returns end rows too."""
+def _find_any_line_ends(piece: bytes) -> tuple[int, int]:
+    """Find the line ends if carriage returns alone end rows, too."""
     feed, back = piece.find(b"\n"), piece.find(b"\r")
     first = min(at for at in (feed, back, len(piece)) if at >= 0)
     width = 2 if piece[first : first + 2] == b"\r\n" else 1
@@ -128,26 +110,26 @@ def _any_line_ends(piece: bytes) -> tuple[int, int]:
     return (first + width if last else 0), last
 
 
-def quoted_row_ends(dialect: CsvDialect, returns_end_rows: bool) -> RowEnds:
-    """Where rows end whose values may span lines."""
+def quoted_row_end_finder(dialect: CsvDialect, returns_end_rows: bool) -> RowEnds:
+    """Return a function that finds the ends of rows whose values may span lines."""
     state = _START
     marks = tuple(-1 if mark is None else ord(mark)
                   for mark in (dialect.delimiter, dialect.quote, dialect.escape))  # fmt: skip
 
-    def row_ends(piece: bytes) -> tuple[int, int]:
+    def find_row_ends(piece: bytes) -> tuple[int, int]:
         nonlocal state
         data = np.frombuffer(piece, np.uint8)
-        state, first, last = _walk(data, state, *marks, returns_end_rows)
+        state, first, last = _find_quoted_row_ends(data, state, *marks, returns_end_rows)
         return first, last
 
-    return row_ends
+    return find_row_ends
 
 
 @compiled
-def _walk(
+def _find_quoted_row_ends(
     data: Any, state: int, delimiter: int, quote: int, escape: int, returns_end_rows: bool
 ) -> Any:  # pragma: no cover
-    """Walk to the end: the state there, and where the first and the last row end, if any does."""
+    """Return the state after the last byte, and the ends of the first and the last row, or 0."""
     first = last = 0
     for place in range(len(data)):
         byte = data[place]
@@ -179,10 +161,10 @@ def _walk(
 # --- valid text ---------------------------------------------------------------------------------
 
 
-def _chunk(content: bytearray, dialect: CsvDialect) -> RowChunk:
+def _make_row_chunk(content: bytearray, dialect: CsvDialect) -> RowChunk:
     if not is_utf8(content):
-        return RowChunk(repaired(content), is_valid=False)
-    # Other encodings were decoded before, and show by the mark itself what was replaced.
+        return RowChunk(repair_utf8(content), is_valid=False)
+    # Other encodings were decoded before: there U+FFFD shows that bytes were replaced.
     return RowChunk(content, dialect.encoding == "utf-8" or _REPLACED not in content)
 
 
@@ -199,6 +181,6 @@ def is_utf8(content: bytes | bytearray) -> bool:
     return True
 
 
-def repaired(content: bytes | bytearray) -> bytearray:
-    """Replace bytes that are not UTF-8 by U+FFFD; delimiters, quotes and lines stay."""
+def repair_utf8(content: bytes | bytearray) -> bytearray:
+    """Replace bytes that are not UTF-8 by U+FFFD. Delimiters, quotes and line ends stay."""
     return bytearray(content.decode("utf-8", errors="replace").encode())

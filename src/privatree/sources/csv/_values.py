@@ -1,9 +1,9 @@
-"""The values of CSV rows as columns of text.
+"""Where values of CSV rows begin and end, and the values as columns of text.
 
-A quote opens only at the start of a value, two quotes inside of quotes are one, and what follows
-the closing quote is plain. An escape takes the meaning off the character after it. A row is
-malformed if its quotes or its escape do not end with it; a ragged row has another number of values
-than the first one. Neither changes how any other row is read.
+A quote opens only at the start of a value. Two quotes inside quotes are one quote, and the text
+after the closing quote is plain. The character after an escape has no special meaning. A row is
+malformed if its quotes are not closed, or if an escape is its last character. A row is ragged if it
+has more or fewer values than the first row. Neither changes how any other row is read.
 """
 
 from __future__ import annotations
@@ -19,29 +19,23 @@ from privatree._support.kernels.compiling import compiled, compiled_inline
 from privatree.schema import CsvDialect
 
 _NEW_LINE, _CARRIAGE_RETURN, _BLANK = b"\n\r "
-_NONE = -1  # in place of a character, if there is none
-_MAX_VALUES, _MIN_ROWS = 2**20, 2**10  # read at once
-_unsigned = np.uint64  # places of this type need no check for being negative
+_NONE = -1  # stands for a character that the dialect does not have
+_MAX_VALUES, _MIN_ROWS = 2**20, 2**10  # limits of a batch
+_unsigned = np.uint64  # with an unsigned index the kernel does not test for negative values
 _ZERO, _ONE, _TWO = map(_unsigned, range(3))
 
 
 @dataclass(frozen=True)
 class CsvValues:
-    """Some columns of some rows.
-
-    Parameters
-    ----------
-    columns : list of pyarrow.Array
-        Strings, in the order asked for; nulls in rows that are malformed or ragged.
-    n_values : array of int
-        How many values each row has; 0 if it is malformed.
-    """
+    """Some columns of some rows."""
 
     columns: list[Any]
+    """Arrow arrays of strings. Every value of a malformed or ragged row is null."""
     n_values: NDArray[np.int32]
+    """Number of values of each row, 0 if the row is malformed."""
 
 
-def csv_values(
+def parse_csv_values(
     content: bytearray,
     dialect: CsvDialect,
     n_columns: int,
@@ -49,26 +43,12 @@ def csv_values(
     *,
     returns_end_rows: bool,
 ) -> Iterator[CsvValues]:
-    """Read columns of whole rows, some rows at a time.
+    """Read the columns at `positions` of whole rows, in batches of bounded size.
 
-    Parameters
-    ----------
-    content : bytearray
-        The rows, valid UTF-8. It is overwritten: a value takes no more room than it is written in.
-    dialect : CsvDialect
-        How they are written.
-    n_columns : int
-        How many values a row must have. A blank line is a row only if it is one.
-    positions : sequence of int
-        Which columns to read.
-    returns_end_rows : bool
-        Whether a carriage return alone ends a row. If not, it stands in a value, where some writers
-        leave it; a blank takes its place outside of quotes.
-
-    Yields
-    ------
-    CsvValues
-        So few rows that memory is bounded, also where none of many short lines is a whole row.
+    `content` is valid UTF-8. It is overwritten: a value is never longer than the text it is written
+    in. A row must have `n_columns` values. A blank line is a row only if `n_columns` is 1. Without
+    `returns_end_rows`, a carriage return alone ends no row: some programs write it into values.
+    Outside quotes it becomes a blank.
     """
     data = np.frombuffer(content, np.uint8)
     n_lines = content.count(b"\n") + 1 + (content.count(b"\r") if returns_end_rows else 0)
@@ -85,19 +65,20 @@ def csv_values(
     place = 0
     while place < len(data):
         n_values = np.zeros(max_rows, np.int32)
-        n_rows, place = _parse(
+        n_rows, place = _find_values(
             data, place, is_mark, *marks, returns_end_rows, dialect.multiline, wanted, *spans,
             n_values,
         )  # fmt: skip
         place, n_values = int(place), n_values[:n_rows]
         starts, sizes = spans[:, :, :n_rows]
         is_whole = n_values == n_columns
-        columns = [_strings(data, *column, is_whole) for column in zip(starts, sizes, strict=True)]
+        spans_of_columns = zip(starts, sizes, strict=True)
+        columns = [_spans_to_arrow(data, *column, is_whole) for column in spans_of_columns]
         yield CsvValues(columns, n_values)
 
 
 @compiled
-def _parse(
+def _find_values(
     data: Any,
     first: int,
     is_mark: Any,
@@ -111,15 +92,15 @@ def _parse(
     sizes: Any,
     n_values: Any,
 ) -> Any:  # pragma: no cover
-    """Find where values start and how long they are, and take quotes and escapes out of them.
+    """Find where values start and how long they are, and remove quotes and escapes from them.
 
-    Returns the number of rows, no more than `n_values` has room for, and where they end. Values of
-    columns beyond the last are counted only.
+    Return the number of rows, at most the length of `n_values`, and where the last of them ends.
+    Values beyond the last column are counted, but not read.
     """
     n_bytes, n_columns = _unsigned(len(data)), len(wanted)
     place, row = _unsigned(first), 0
     while place < n_bytes and row < len(n_values):
-        width = _line_end(data, place, returns_end_rows)
+        width = _line_end_width(data, place, returns_end_rows)
         if width and n_columns > 1:  # a blank line
             place += width
             continue
@@ -130,7 +111,7 @@ def _parse(
                 place += _ONE
             start = end = place
             while True:
-                if end == place:  # ordinary characters, most of them where they are
+                if end == place:  # ordinary characters that can stay in their place
                     while place < n_bytes and not is_mark[data[place]]:
                         place += _ONE
                     end = place
@@ -139,7 +120,7 @@ def _parse(
                         data[end] = data[place]
                         end += _ONE
                         place += _ONE
-                width = _line_end(data, place, returns_end_rows)
+                width = _line_end_width(data, place, returns_end_rows)
                 if place >= n_bytes or (width and not (is_quoted and multiline)):
                     is_closed &= not is_quoted
                     is_row_open = False
@@ -149,7 +130,7 @@ def _parse(
                 if byte == escape:
                     place += _ONE
                     if place >= n_bytes or (
-                        not multiline and _line_end(data, place, returns_end_rows)
+                        not multiline and _line_end_width(data, place, returns_end_rows)
                     ):
                         is_closed = False
                         continue
@@ -163,7 +144,7 @@ def _parse(
                 elif byte == delimiter:
                     place += _ONE
                     break
-                elif byte == _CARRIAGE_RETURN:  # that ends no row
+                elif byte == _CARRIAGE_RETURN:  # a carriage return that ends no row
                     byte = _BLANK
                 data[end] = byte
                 end += _ONE
@@ -178,8 +159,8 @@ def _parse(
 
 
 @compiled_inline
-def _line_end(data: Any, place: Any, returns_end_rows: bool) -> Any:  # pragma: no cover
-    """How many bytes the end of a line takes here; 0 if there is none."""
+def _line_end_width(data: Any, place: Any, returns_end_rows: bool) -> Any:  # pragma: no cover
+    """Return the number of bytes of the line end at a place, 0 if there is no line end."""
     width = _ZERO
     if place < len(data):
         if data[place] == _NEW_LINE:
@@ -192,15 +173,15 @@ def _line_end(data: Any, place: Any, returns_end_rows: bool) -> Any:  # pragma: 
     return width
 
 
-def _strings(data: Any, starts: Any, sizes: Any, is_whole: Any) -> Any:
-    """An Arrow array of some spans of text."""
+def _spans_to_arrow(data: Any, starts: Any, sizes: Any, is_whole: Any) -> Any:
+    """Return an Arrow array of the text of each span, or null where a row is not whole."""
     import pyarrow as pa
 
     n_rows = len(starts)
     ends = np.zeros(n_rows + 1, np.int32)
     np.cumsum(np.where(is_whole, sizes, 0), out=ends[1:])
     text = np.empty(ends[-1], np.uint8)
-    _gather(data, starts, ends, text)
+    _copy_spans(data, starts, ends, text)
     nulls = None if is_whole.all() else pa.py_buffer(np.packbits(is_whole, bitorder="little"))
     return pa.Array.from_buffers(
         pa.string(), n_rows, [nulls, pa.py_buffer(ends), pa.py_buffer(text)]
@@ -208,8 +189,8 @@ def _strings(data: Any, starts: Any, sizes: Any, is_whole: Any) -> Any:
 
 
 @compiled
-def _gather(data: Any, starts: Any, ends: Any, text: Any) -> None:  # pragma: no cover
-    """Copy spans of text, one after another; `ends` says where each one goes."""
+def _copy_spans(data: Any, starts: Any, ends: Any, text: Any) -> None:  # pragma: no cover
+    """Copy spans of text next to each other. Entry i of `ends` is where span i goes."""
     for row in range(len(starts)):
         start, to = _unsigned(starts[row]), _unsigned(ends[row])
         for offset in range(_unsigned(ends[row + 1]) - to):

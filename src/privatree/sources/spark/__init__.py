@@ -1,12 +1,11 @@
-"""Records on a Spark cluster, counted where they are.
+"""Records on a Spark cluster, counted there.
 
 ::
 
-    _source.py     a data frame of Spark
-    _files.py      files that the cluster reads
-    _counting.py   what an executor does
+    _source.py     data frames, and files that executors read
+    _counting.py   what executors run
     _jobs.py       jobs and their errors
-    _session.py    a session, started or found
+    _session.py    a session for the command line
 """
 
 from privatree._support.lazy_names import lazy_names

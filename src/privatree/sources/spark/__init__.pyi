@@ -1,2 +1,2 @@
-from privatree.sources.spark._files import SparkFileSource as SparkFileSource
 from privatree.sources.spark._session import spark_session as spark_session
+from privatree.sources.spark._source import SparkFileSource as SparkFileSource

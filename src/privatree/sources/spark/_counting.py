@@ -1,9 +1,8 @@
-"""What runs on the executors of a Spark cluster: rows are counted where they are, counts merged.
+"""What the executors of a Spark cluster run: they count rows, and merge counts.
 
-No row leaves its executor. What does is a piece: a part of the counts, as bytes. A task that Spark
-runs twice (lost, or slow and raced by a copy of itself) does not count twice: of each partition
-Spark takes the output of one successful attempt, whole, and nothing is added up on the way round
-it, as an accumulator would be.
+No row leaves its executor. Only serialized parts of the counts do. A task that Spark runs twice,
+because it was lost or slow, does not count twice: Spark uses the complete output of one successful
+attempt for each partition. (An accumulator would count twice.)
 """
 
 from __future__ import annotations
@@ -18,39 +17,34 @@ from typing import Any
 from privatree import __version__
 from privatree.counting import Query, SerializablePartial
 from privatree.errors import PrivatreeError, SourceError
+from privatree.sources._file_sources import FileSource
 from privatree.tables import Batch, LazyColumn, arrow_column_type, read_arrow_column
 
-PIECES = "part int, sender int, n_rows long, content binary"
-"""What tasks give: the part of the answer, who counted it, how many rows (with part 0), bytes."""
+PART_COLUMNS = "part int, sender int, n_rows long, content binary"
+"""Output of a task: number of the part, partition, number of rows (only with part 0), content."""
 
-ERROR = -1
-"""The part that is no part of an answer, but why there is none."""
+ERROR_PART = -1
+"""Number of a part whose content is an error message."""
 
 OTHER_VERSION = "executors must run the same privatree as the driver"
-"""What an executor says that does not; the driver finds it in Spark's text."""
+"""Error of an executor with another version. The driver looks for it in Spark's message."""
 
-_ROWS = 2**16  # that are coded together; Spark sends fewer at once
+_ROWS = 2**16  # rows that are binned together; Spark sends smaller batches
 
 
-def this_version() -> tuple[str, str]:
-    """Of privatree, and of Python: what must be the same wherever parts of a query run."""
+def running_versions() -> tuple[str, str]:
+    """Return the versions of privatree and Python, which must be the same in every process."""
     return __version__, ".".join(platform.python_version_tuple()[:2])
 
 
 @dataclass(frozen=True)
-class Shipment:
-    """What executors need to know to count. It is pickled as a whole, as bytes.
-
-    Parameters
-    ----------
-    query : Query
-        What to count: the schema and the tree so far are in it.
-    """
+class RowsTask:
+    """Query about the rows of a data frame, pickled and sent to executors."""
 
     query: Query[Any]
 
     def batches(self, table: Any) -> Iterator[Batch]:
-        """The columns of an Arrow table, not yet read; the last one is the target."""
+        """Return the rows of an Arrow table as a batch. The last column is the target."""
         columns = [
             LazyColumn(arrow_column_type(c.type), partial(read_arrow_column, c))
             for c in table.columns
@@ -59,65 +53,62 @@ class Shipment:
 
 
 @dataclass(frozen=True)
-class Counting:
-    """Counts the rows of one partition. To be sent to executors.
+class FilesTask:
+    """Query about the rows of files that executors read, pickled and sent to executors."""
 
-    Parameters
-    ----------
-    version : tuple of str
-        Of the driver. It is compared before anything else is unpickled.
-    shipment : bytes or pyspark.Broadcast
-        A pickled :class:`Shipment`.
-    """
+    query: Query[Any]
+    files: FileSource
+
+    def batches(self, table: Any) -> Iterator[Batch]:
+        """Read the rows of the files whose numbers are in an Arrow table."""
+        for number in table.column(0).to_pylist():
+            yield from self.files.file_batches(number)
+
+
+@dataclass(frozen=True)
+class CountPartition:
+    """Function for executors that counts the rows of one partition."""
 
     version: tuple[str, str]
-    shipment: Any
+    """Versions of the driver. They are compared before anything is unpickled."""
+    task: Any
+    """Pickled task, as bytes or a pyspark.Broadcast."""
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """Take Arrow batches of rows, give pieces."""
+        """Take Arrow batches of rows, and yield the parts of their counts."""
         from pyspark import TaskContext
 
-        if self.version != this_version():
+        if self.version != running_versions():
             raise SourceError(OTHER_VERSION)
-        content = self.shipment if isinstance(self.shipment, bytes) else self.shipment.value
-        shipment = pickle.loads(content)
-        answer: SerializablePartial = shipment.query.new_partial()
-        task = TaskContext.get()
-        sender = 0 if task is None else task.partitionId()
+        content = self.task if isinstance(self.task, bytes) else self.task.value
+        task = pickle.loads(content)
+        answer: SerializablePartial = task.query.new_partial()
+        context = TaskContext.get()
+        sender = 0 if context is None else context.partitionId()
         n_rows = 0
         try:
-            for table in _joined(batches):
-                for batch in shipment.batches(table):
+            for table in _join_batches(batches):
+                for batch in task.batches(table):
                     answer.add_batch(batch)
                     n_rows += batch.n_rows
-        except (
-            PrivatreeError
-        ) as error:  # ours, so that it may be shown; Spark would change its text
-            yield _piece(ERROR, sender, 0, str(error).encode())
+        except PrivatreeError as error:  # Spark would change the message, which may be shown
+            yield _part_batch(ERROR_PART, sender, 0, str(error).encode())
             return
         if n_rows == 0:  # an empty partition has nothing to add
             return
         for part, sent in answer.serialize_parts():
-            yield _piece(part, sender, n_rows if part == 0 else 0, sent)
+            yield _part_batch(part, sender, n_rows if part == 0 else 0, sent)
 
 
 @dataclass(frozen=True)
-class Merging:
-    """Merges the pieces of one partition. To be sent to executors.
-
-    Parameters
-    ----------
-    answer : type of SerializablePartial
-        How parts are merged.
-    n_groups : int
-        Pieces of the same part are merged if their senders are in the same of so many groups.
-    """
+class MergeParts:
+    """Function for executors that merges parts with the same number, of senders in one group."""
 
     answer: type[SerializablePartial]
     n_groups: int
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """Take and give pieces."""
+        """Take parts, and yield merged parts."""
         merged: dict[tuple[int, int], bytes] = {}
         n_rows: dict[tuple[int, int], int] = {}
         for batch in batches:
@@ -126,16 +117,16 @@ class Merging:
             ):
                 key = part, sender % self.n_groups
                 sent = content.as_py()
-                if key in merged and part != ERROR:  # of several errors one is enough
+                if key in merged and part != ERROR_PART:  # one of several errors is enough
                     sent = self.answer.merge_serialized(merged[key], sent)
                 merged[key] = sent
                 n_rows[key] = n_rows.get(key, 0) + rows
         for key in list(merged):
-            yield _piece(*key, n_rows[key], merged.pop(key))
+            yield _part_batch(*key, n_rows[key], merged.pop(key))
 
 
-def _joined(batches: Iterable[Any]) -> Iterator[Any]:
-    """Tables of about as many rows as are best coded together."""
+def _join_batches(batches: Iterable[Any]) -> Iterator[Any]:
+    """Join small batches to tables of at least `_ROWS` rows."""
     import pyarrow as pa
 
     waiting: list[Any] = []
@@ -150,7 +141,8 @@ def _joined(batches: Iterable[Any]) -> Iterator[Any]:
         yield pa.Table.from_batches(waiting)
 
 
-def _piece(part: int, sender: int, n_rows: int, content: bytes) -> Any:
+def _part_batch(part: int, sender: int, n_rows: int, content: bytes) -> Any:
+    """Return an Arrow batch of one row with the columns `PART_COLUMNS`."""
     import pyarrow as pa
 
     columns = {

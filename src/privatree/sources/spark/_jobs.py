@@ -1,7 +1,7 @@
-"""Jobs on a Spark cluster that can be interrupted, and what to say of those that fail.
+"""Jobs on a Spark cluster that can be interrupted, and the errors of jobs that fail.
 
-Spark's own text can show values of records. So nothing of it is shown but what is known to be
-public: the name of an error condition, a file, a Python module.
+Spark's error messages can show values of records. So an error shows only parts that are public: the
+name of the error condition, a file, a Python module.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from urllib.parse import unquote
 from privatree.errors import PrivatreeError, SourceError
 from privatree.sources.spark._counting import OTHER_VERSION
 
-_SECONDS = 0.2  # between two looks at a job that runs
+_SECONDS = 0.2  # between two checks of a running job
 _FILE = re.compile(r"\[FAILED_READ_FILE[A-Z_.]*\][^\n]*? reading file (.+?)\.(?:\s|$)")
 _NO_PATH = re.compile(r"\[PATH_NOT_FOUND\] Path does not exist: (.+?)\.(?:\s|$)")
 _MODULE = re.compile(r"(?m)^ModuleNotFoundError: No module named '([A-Za-z_][\w.]*)'")
@@ -33,40 +33,31 @@ _KNOWN = {
     "PYTHON_VERSION_MISMATCH": "executors must run the same Python as the driver. Set "
     "PYSPARK_PYTHON to the same version everywhere.",
     OTHER_VERSION: f"{OTHER_VERSION}. {_SHIP}",
-    "spark.driver.maxResultSize": "the counts must fit spark.driver.maxResultSize. Set it higher.",
-    "Python worker exited unexpectedly": "a Python process of an executor ended, most likely for "
-    "want of memory. Set spark.executor.memoryOverhead higher.",
-    "stopped SparkContext": "the Spark session must be running, and was stopped. Start a new one.",
+    "spark.driver.maxResultSize": "the counts must fit into spark.driver.maxResultSize, but are "
+    "larger. Set it higher.",
+    "Python worker exited unexpectedly": "a Python process of an executor ended, probably because "
+    "it ran out of memory. Set spark.executor.memoryOverhead higher.",
+    "stopped SparkContext": "the Spark session must be running, but was stopped. Start a new one.",
 }
-"""What Spark says, and what is said instead."""
+"""Texts that occur in Spark's messages, and the messages that are shown instead."""
 
 _TURNS = count()
 
 Result = TypeVar("Result")
 
 
-def run_job(spark: Any, job: Callable[[], Result], look: Callable[[], None]) -> Result:
-    """Run a job of a session; if this is interrupted, cancel it.
+def run_spark_job(
+    spark: Any, job: Callable[[], Result], show_progress: Callable[[], None]
+) -> Result:
+    """Run a job of a Spark session, and cancel it if this process is interrupted.
 
-    Parameters
-    ----------
-    spark : pyspark.sql.SparkSession
-        The session.
-    job : callable
-        Waits for Spark. It runs in a thread of its own: whoever waits for Spark's answer cannot
-        tell Spark to stop.
-    look : callable
-        Is called now and then while the job runs.
-
-    Raises
-    ------
-    SourceError
-        If the job fails.
+    The job runs in its own thread: a thread that waits for Spark cannot tell Spark to stop.
+    Meanwhile `show_progress` is called repeatedly. A job that fails raises a SourceError.
     """
     from pyspark import InheritableThread
 
-    context = context_of(spark)
-    # A session's own tags cannot be cancelled from another thread, unless it is far away.
+    context = spark_context(spark)
+    # A tag of a session can be cancelled from another thread only over Spark Connect.
     add, cancel = (
         (spark.addTag, spark.interruptTag)
         if context is None
@@ -75,12 +66,12 @@ def run_job(spark: Any, job: Callable[[], Result], look: Callable[[], None]) -> 
     tag = f"privatree-{os.getpid()}-{next(_TURNS)}"
     results: list[Result] = []
     failures: list[BaseException] = []
-    finished = threading.Event()  # Thread.join, once interrupted, takes any thread for finished
+    finished = threading.Event()  # after an interrupt, Thread.join is not reliable
 
     def work() -> None:
         try:
             add(tag)
-            with _without_logs():
+            with _disable_query_logs():
                 results.append(job())
         except BaseException as failure:
             failures.append(failure)
@@ -90,20 +81,20 @@ def run_job(spark: Any, job: Callable[[], Result], look: Callable[[], None]) -> 
     InheritableThread(work, session=spark, daemon=True).start()
     try:
         while not finished.wait(_SECONDS):
-            look()
+            show_progress()
     except BaseException:
-        while not finished.is_set():  # it may not yet have started what is to be cancelled
+        while not finished.is_set():  # the job may not have started yet
             with suppress(Exception):
                 cancel(tag)
             finished.wait(_SECONDS)
         raise
     if failures:
-        raise public_error(failures[0])
+        raise redact_spark_error(failures[0])
     return results[0]
 
 
-def context_of(spark: Any) -> Any:
-    """The context of a session; None if it is on the other side of Spark Connect."""
+def spark_context(spark: Any) -> Any:
+    """Return the context of a session, or None over Spark Connect."""
     from pyspark.errors import PySparkException
 
     try:
@@ -113,16 +104,16 @@ def context_of(spark: Any) -> Any:
 
 
 @contextmanager
-def quiet_spark() -> Iterator[None]:
-    """Leave out its warning of a pandas newer than it knows: what we use of Spark needs none."""
+def ignore_pandas_warning() -> Iterator[None]:
+    """Ignore Spark's warning about a new pandas: privatree does not use pandas through Spark."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "PySpark does not yet fully support", FutureWarning)
         yield
 
 
 @contextmanager
-def _without_logs() -> Iterator[None]:
-    """Keep what Spark logs here about a failed query, a value of a record perhaps, off stderr."""
+def _disable_query_logs() -> Iterator[None]:
+    """Disable Spark's logs of failed queries on stderr: they can show values of records."""
     from pyspark.logger import PySparkLogger
 
     loggers = [PySparkLogger.getLogger(name) for name in _LOGGERS]
@@ -136,29 +127,19 @@ def _without_logs() -> Iterator[None]:
             logger.disabled = disabled
 
 
-def public_error(failure: BaseException) -> BaseException:
-    """What may be shown of a failure of Spark.
-
-    Parameters
-    ----------
-    failure : BaseException
-        What Spark raised.
-
-    Returns
-    -------
-    BaseException
-        A :class:`SourceError` that does not refer to the failure, or the failure itself if it is
-        not Spark's.
-    """
+def redact_spark_error(failure: BaseException) -> BaseException:
+    """Return a SourceError without private text, or the failure itself if it is not from Spark."""
     if isinstance(failure, PrivatreeError | MemoryError) or not isinstance(failure, Exception):
         return failure
-    said, condition = str(failure), _condition(failure)
-    # Spark names what happened before it quotes any value: only where the name says that a path
-    # follows is one looked for.
+    said, condition = str(failure), _error_condition(failure)
+    # Spark writes the name of the condition before any value. So a path is looked for only after
+    # a name that promises a path.
     if condition.startswith("FAILED_READ_FILE") and (found := _FILE.search(said)):
-        return SourceError(f"{_path(found[1])}: Spark cannot read this file.")
+        return SourceError(f"{_path_from_uri(found[1])}: Spark cannot read this file. Check it.")
     if condition == "PATH_NOT_FOUND" and (found := _NO_PATH.search(said)):
-        return SourceError(f"{_path(found[1])}: Spark finds no such file or folder.")
+        return SourceError(
+            f"{_path_from_uri(found[1])}: Spark does not find this file or folder. Check the path."
+        )
     if found := _MODULE.search(said):
         how = _SHIP if found[1].startswith("privatree") else "Install it on every executor."
         return SourceError(f"executors must have the Python module {found[1]!r}. {how}")
@@ -166,20 +147,20 @@ def public_error(failure: BaseException) -> BaseException:
         if mark in said:
             return SourceError(message)
     return SourceError(
-        f"Spark could not read the records ({condition}). Its log says more, and can show values "
-        "of records."
+        f"Spark could not read the records ({condition}). Look into Spark's log, which can show "
+        "values of records."
     )
 
 
-def _path(uri: str) -> str:
-    """A file as a person names it, if it is on a disk."""
+def _path_from_uri(uri: str) -> str:
+    """Return the path of a local file, or the URI of any other."""
     if found := re.fullmatch(r"file:(?://)?(/.*)", uri):
         return unquote(found[1])
     return uri
 
 
-def _condition(failure: Exception) -> str:
-    """How Spark calls what happened; in its text this comes before anything else."""
+def _error_condition(failure: Exception) -> str:
+    """Return Spark's name for the error. In a message, the name comes before any value."""
     from pyspark.errors import PySparkException
 
     named = failure.getCondition() if isinstance(failure, PySparkException) else None

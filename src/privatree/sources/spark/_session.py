@@ -1,4 +1,4 @@
-"""A Spark session of one's own, as the command line needs it."""
+"""A Spark session for the command line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from privatree.errors import ParameterError, SourceError
-from privatree.sources.spark._jobs import quiet_spark
+from privatree.sources.spark._jobs import ignore_pandas_warning
 
 _OLDEST_JAVA = 17
 _SETTINGS = {
@@ -21,34 +21,18 @@ _SETTINGS = {
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "FATAL",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
-    "spark.eventLog.enabled": "false",  # it has numbers of rows, and values if a job fails
-    "spark.driver.maxResultSize": "0",  # counts, as large as the query makes them
+    "spark.eventLog.enabled": "false",  # the log has numbers of rows, and values if a job fails
+    "spark.driver.maxResultSize": "0",  # no limit for the counts
 }
 
 
 def spark_session(master: str | None = None, settings: Mapping[str, str] | None = None) -> Any:
-    """Start a quiet session, or take the one that runs.
+    """Start a Spark session without output, or return the running one.
 
-    Parameters
-    ----------
-    master : str, optional
-        The address of a cluster such as ``"spark://host:7077"``; None: what Spark's own
-        configuration says, or else all cores of this machine.
-    settings : mapping of str to str, optional
-        Settings of Spark beside ours. Executors run the Python that ``PYSPARK_PYTHON`` names, or
-        else one at the same place as here.
-
-    Returns
-    -------
-    pyspark.sql.SparkSession
-        Whatever Java writes to stderr is lost: it can show values of records.
-
-    Raises
-    ------
-    ParameterError
-        If Spark or a Java that is new enough is not installed.
-    SourceError
-        If the session does not start.
+    `master` is the address of a cluster, such as ``"spark://host:7077"``. Without it, Spark's own
+    configuration decides, or else all cores of this machine are used. `settings` of Spark are added
+    to ours. Executors run the Python of ``PYSPARK_PYTHON``, or else one at the same path as here.
+    The output of Java on stderr is discarded: it can show values of records.
     """
     try:
         import pyspark
@@ -64,27 +48,27 @@ def spark_session(master: str | None = None, settings: Mapping[str, str] | None 
         builder = builder.master(master)
     for name, value in (_SETTINGS | dict(settings or {})).items():
         builder = builder.config(name, value)
-    with _no_stderr(), quiet_spark(), _own_interrupts(), suppress(Exception):
+    with _discard_stderr(), ignore_pandas_warning(), _keep_interrupt_handler(), suppress(Exception):
         return builder.getOrCreate()
     raise SourceError(
         f"Spark must start with {'its own master' if master is None else f'the master {master}'}, "
-        "and does not. Check the address, and that its cluster runs Spark "
+        "but does not. Check the address, and that the cluster runs Spark "
         f"{pyspark.__version__} as this machine does."
     )
 
 
 def _check_java() -> None:
-    """Refuse to start without a Java that Spark runs on, before it prints what only Java reads."""
+    """Check that Java is new enough for Spark, whose own message about it is hard to understand."""
     home = os.environ.get("JAVA_HOME")
     java = shutil.which("java", path=f"{home}/bin" if home else None)
     if java is None:
         raise ParameterError(
-            f"Spark needs Java {_OLDEST_JAVA} or newer, and there is none. Install it, or set "
-            "JAVA_HOME to its folder."
+            f"Spark needs Java {_OLDEST_JAVA} or newer, got none. Install it, or set JAVA_HOME to "
+            "its folder."
         )
     said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
     found = re.search(r'version "(\d+)', said)
-    if found and int(found[1]) < _OLDEST_JAVA:  # old ones call themselves 1.8
+    if found and int(found[1]) < _OLDEST_JAVA:  # old versions are called 1.8 and the like
         raise ParameterError(
             f"Spark needs Java {_OLDEST_JAVA} or newer, got {found[1]}. Install it, or set "
             "JAVA_HOME to its folder."
@@ -92,8 +76,8 @@ def _check_java() -> None:
 
 
 @contextmanager
-def _no_stderr() -> Iterator[None]:
-    """Whatever is started now writes nowhere what it writes to stderr, as long as it lives."""
+def _discard_stderr() -> Iterator[None]:
+    """Discard stderr of every process that is started now, as long as the process runs."""
     sys.stderr.flush()
     kept = os.dup(2)
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -107,8 +91,8 @@ def _no_stderr() -> Iterator[None]:
 
 
 @contextmanager
-def _own_interrupts() -> Iterator[None]:
-    """Keep what happens at Ctrl-C: Spark's own handler asks Java in the middle of an answer."""
+def _keep_interrupt_handler() -> Iterator[None]:
+    """Keep the handler of Ctrl-C: Spark's own handler calls Java in the middle of another call."""
     before = signal.getsignal(signal.SIGINT)
     try:
         yield

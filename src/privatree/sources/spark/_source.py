@@ -1,4 +1,4 @@
-"""Records in a Spark data frame: they are counted on its executors, and only counts come here."""
+"""Records on a Spark cluster: executors count them, and only counts come to this process."""
 
 from __future__ import annotations
 
@@ -10,55 +10,77 @@ from typing import Any
 
 from privatree.counting import AnyPartial, Query, SerializablePartial
 from privatree.errors import ParameterError, SourceError
-from privatree.schema import Categorical, Schema
-from privatree.sources._files import check_column_type, matched_columns
+from privatree.schema import Schema
+from privatree.sources._data_file import check_column_type, match_columns
+from privatree.sources._file_sources import FileSource
 from privatree.sources._source import Source
 from privatree.sources.spark._counting import (
-    ERROR,
-    PIECES,
-    Counting,
-    Merging,
-    Shipment,
-    this_version,
+    ERROR_PART,
+    PART_COLUMNS,
+    CountPartition,
+    FilesTask,
+    MergeParts,
+    RowsTask,
+    running_versions,
 )
-from privatree.sources.spark._jobs import context_of, public_error, quiet_spark, run_job
+from privatree.sources.spark._jobs import (
+    ignore_pandas_warning,
+    redact_spark_error,
+    run_spark_job,
+    spark_context,
+)
 from privatree.tables import ColumnType, Kind
 
-_DATA = Path("dataframe")  # what messages call it
+_DATA = Path("dataframe")  # name of the data frame in messages
 _N_GROUPS = (64, 1)
-"""Pieces of the same part are merged in two rounds, down to so many, each by a task of its own. So
-no task merges more than one piece in 64, or 64, whatever the number of partitions, which nobody
-knows before the job runs, and this process gets every count once."""
+"""Numbers of groups of senders whose parts are merged, in two rounds, each group by one task. So no
+task merges more than 64 parts or one part in 64, whatever the number of partitions, which is
+unknown before the job runs. This process gets every count once."""
 
 
 class SparkSource(Source):
-    """Records in a data frame of Spark, to train on where they are.
+    """Records in a Spark DataFrame, counted on the cluster.
 
     Parameters
     ----------
     dataframe : pyspark.sql.DataFrame
-        The records. Each pass computes it anew, so it must give the same rows each time: cache or
-        write what is costly or random.
+        Records. Each pass computes the data frame again, and must get the same rows each time:
+        cache or write a data frame that is slow to compute or random.
     target : str
-        The column of labels.
+        Name of the label column.
     progress : bool, optional
-        Whether passes are shown on stderr; None: if it is a terminal.
+        Whether to show each pass on stderr. By default, it is shown if stderr is a terminal.
 
     Raises
     ------
     ParameterError
-        If `dataframe` is not a data frame of Spark, or Spark is not installed.
+        If `dataframe` is not a Spark DataFrame, or Spark is not installed.
 
     Notes
     -----
-    privatree must be installed on every executor, in the version of the driver. Only the columns
-    of the schema and the target are read. A pass is one job: executors count their rows, counts are
-    merged in two rounds, and the sums come to the driver.
+    The version of privatree on every executor must be that of the driver. Only the columns of the
+    schema and the target are read. A pass is one job: executors count their rows, counts are merged
+    in two rounds, and the sums come to the driver.
+
+    Examples
+    --------
+    >>> from privatree import PrivaTreeClassifier
+    >>> source = SparkSource(spark.table("visits"), target="readmitted")  # doctest: +SKIP
+    >>> model = PrivaTreeClassifier(0.1, schema=schema).fit(source)  # doctest: +SKIP
+    >>> SparkSource([[70, "yes"]], target="readmitted")
+    Traceback (most recent call last):
+    privatree.errors.ParameterError: dataframe must be a pyspark.sql.DataFrame, got list.
     """
 
     def __init__(self, dataframe: Any, target: str, *, progress: bool | None = None) -> None:
         super().__init__(target, progress)
-        if not isinstance(dataframe, _data_frame_class()):
+        try:
+            from pyspark.sql import DataFrame
+        except ImportError:
+            raise ParameterError(
+                "Spark is not installed. Run: pip install 'privatree[spark]'"
+            ) from None
+        if not isinstance(dataframe, DataFrame):
             raise ParameterError(
                 f"dataframe must be a pyspark.sql.DataFrame, got {type(dataframe).__name__}."
             )
@@ -66,82 +88,93 @@ class SparkSource(Source):
         self._selected: Any = None
 
     def _open(self, schema: Schema) -> None:
-        wanted = {**schema.features, self.target: Categorical(schema.classes)}
-        fields = _fields(self._dataframe)
-        positions, unused = matched_columns(_DATA, [name for name, _ in fields], wanted)
+        fields = _names_and_types(self._dataframe)
+        positions, unused = match_columns(_DATA, [name for name, _ in fields], self._wanted)
         for name, position in positions.items():
-            found = spark_type(fields[position][1])
-            check_column_type(_DATA, name, found, wanted[name], name == self.target)
-        # By position: Spark takes names that differ in case for the same, and dots in them apart.
+            found = spark_column_type(fields[position][1])
+            check_column_type(_DATA, name, found, self._wanted[name], name == self.target)
+        # By position: Spark does not distinguish case in names, and splits names at dots.
         called = [f"column{position}" for position in range(len(fields))]
         self._selected = self._dataframe.toDF(*called).select(
             *(called[position] for position in positions.values())
         )
         self.ignored = tuple(unused)
 
-    def _shipment(self, query: Query[Any]) -> Any:
-        """What executors need to know."""
-        return Shipment(query)
+    def _task(self, query: Query[Any]) -> Any:
+        """Return the object that tells executors which rows to count."""
+        return RowsTask(query)
 
     def _answer(self, query: Query[AnyPartial], advance: Callable[[int], None]) -> AnyPartial:
         answer = query.new_partial()
         if not isinstance(answer, SerializablePartial):
-            raise TypeError(f"a {type(answer).__name__} cannot be sent to this process.")
+            raise TypeError(f"query must have a serializable answer, got {type(answer).__name__}.")
         spark = self._selected.sparkSession
-        context = context_of(spark)
-        shown = _TasksDone(context, self._exact_rows or 0, advance)
+        context = spark_context(spark)
+        progress = _TaskProgress(context, self._exact_rows or 0, advance)
 
         def job() -> Any:
-            with _shipped(context, pickle.dumps(self._shipment(query))) as shipped:
-                return self._pieces(Counting(this_version(), shipped), type(answer)).toArrow()
+            with _broadcast_bytes(context, pickle.dumps(self._task(query))) as task:
+                count = CountPartition(running_versions(), task)
+                return self._merged_parts(count, type(answer)).toArrow()
 
         exact_rows = 0
-        for pieces in run_job(spark, job, shown.look).to_batches():
+        for parts in run_spark_job(spark, job, progress.show).to_batches():
             for part, rows, content in zip(
-                pieces.column("part").to_pylist(),
-                pieces.column("n_rows").to_pylist(),
-                pieces.column("content"),
+                parts.column("part").to_pylist(),
+                parts.column("n_rows").to_pylist(),
+                parts.column("content"),
                 strict=True,
             ):
-                if part == ERROR:
+                if part == ERROR_PART:
                     raise SourceError(content.as_py().decode())
                 answer.add_serialized(part, content.as_py())
                 exact_rows += rows
-        advance(exact_rows - shown.n_rows)
+        advance(exact_rows - progress.n_rows)
         return answer
 
-    def _pieces(self, counting: Counting, answer: type[SerializablePartial]) -> Any:
-        """A data frame of the pieces of the answer, each part once."""
+    def _merged_parts(self, count: CountPartition, answer: type[SerializablePartial]) -> Any:
+        """Return a data frame with each part of the answer once."""
         from pyspark.sql.functions import col
 
-        with quiet_spark():
-            pieces = self._selected.mapInArrow(counting, PIECES)
+        with ignore_pandas_warning():
+            parts = self._selected.mapInArrow(count, PART_COLUMNS)
             for n_groups in _N_GROUPS:
-                pieces = pieces.repartition(col("part"), col("sender") % n_groups)
-                pieces = pieces.mapInArrow(Merging(answer, n_groups), PIECES)
-        return pieces
+                parts = parts.repartition(col("part"), col("sender") % n_groups)
+                parts = parts.mapInArrow(MergeParts(answer, n_groups), PART_COLUMNS)
+        return parts
 
 
-class _TasksDone:
-    """Tells from the tasks that are done how many rows are, if a pass before has found out.
+class SparkFileSource(SparkSource):
+    """Files that executors read by the rules of privatree, one file for each task.
 
-    Parameters
-    ----------
-    context : pyspark.SparkContext or None
-        None: nobody can tell.
-    total : int
-        How many rows there are, 0 if nobody knows.
-    advance : callable
-        Takes how many more rows are done.
+    Every executor must see the files under the same names. Spark's own reader guesses the types of
+    columns from the first file, and columns from folders, and a single record can change both. So
+    Spark gets only the numbers of the files. Errors and trees are the same as without Spark.
     """
+
+    def __init__(self, files: FileSource, spark: Any, *, progress: bool | None = None) -> None:
+        numbers = spark.range(0, files.n_files, 1, files.n_files)
+        super().__init__(numbers, target=files.target, progress=progress)
+        self._files = files
+
+    def _open(self, schema: Schema) -> None:
+        self._files.open(schema)
+        self._selected, self.ignored = self._dataframe, self._files.ignored
+        self.assumptions = self._files.assumptions
+
+    def _task(self, query: Query[Any]) -> FilesTask:
+        return FilesTask(query, self._files)
+
+
+class _TaskProgress:
+    """Progress of a pass, estimated from finished tasks and the rows of an earlier pass."""
 
     def __init__(self, context: Any, total: int, advance: Callable[[int], None]) -> None:
         self._tracker = None if context is None or not total else context.statusTracker()
         self._total, self._advance = total, advance
         self.n_rows = 0
 
-    def look(self) -> None:
-        """Look now."""
+    def show(self) -> None:
         if self._tracker is None:
             return
         stages = map(self._tracker.getStageInfo, self._tracker.getActiveStageIds())
@@ -153,14 +186,8 @@ class _TasksDone:
             self.n_rows = n_rows
 
 
-def spark_type(found: Any) -> ColumnType:
-    """Return what a type of Spark declares.
-
-    Parameters
-    ----------
-    found : pyspark.sql.types.DataType
-        Of a column.
-    """
+def spark_column_type(found: Any) -> ColumnType:
+    """Return the column type that a type of Spark declares."""
     from pyspark.sql import types
 
     kind: Kind = "other"
@@ -175,28 +202,17 @@ def spark_type(found: Any) -> ColumnType:
     return ColumnType(kind, found.typeName(), isinstance(found, types.IntegralType))
 
 
-def _fields(dataframe: Any) -> list[tuple[str, Any]]:
-    """Names and types of the columns."""
+def _names_and_types(dataframe: Any) -> list[tuple[str, Any]]:
     try:
         return [(field.name, field.dataType) for field in dataframe.schema.fields]
-    except Exception as failure:  # only now does Spark look at what it was told
-        error = public_error(failure)
+    except Exception as failure:  # Spark looks for files and tables only now
+        error = redact_spark_error(failure)
     raise error
 
 
-def _data_frame_class() -> Any:
-    try:
-        from pyspark.sql import DataFrame
-    except ImportError:
-        raise ParameterError(
-            "Spark is not installed. Run: pip install 'privatree[spark]'"
-        ) from None
-    return DataFrame
-
-
 @contextmanager
-def _shipped(context: Any, content: bytes) -> Iterator[Any]:
-    """Bring bytes to every executor once; they are gone afterwards."""
+def _broadcast_bytes(context: Any, content: bytes) -> Iterator[Any]:
+    """Send bytes to every executor once, and delete them afterwards."""
     if context is None:
         yield content
         return
@@ -204,5 +220,5 @@ def _shipped(context: Any, content: bytes) -> Iterator[Any]:
     try:
         yield broadcast
     finally:
-        with suppress(Exception):  # what it was for has failed before, and was said
+        with suppress(Exception):  # if this fails, the job has failed before with its own error
             broadcast.destroy()

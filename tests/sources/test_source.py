@@ -1,11 +1,11 @@
-"""The bar of a pass: rounded, and only on a terminal."""
+"""The bar of a pass: round_to_two_digits, and only on a terminal."""
 
 import sys
 
 import pytest
 
 from privatree.errors import ParameterError
-from privatree.sources._pass_progress import pass_progress, rounded
+from privatree.sources._source import round_to_two_digits, show_pass_progress
 
 
 @pytest.mark.parametrize(
@@ -23,15 +23,15 @@ from privatree.sources._pass_progress import pass_progress, rounded
     ],
 )
 def test_numbers_are_rounded(number, shown):
-    assert rounded(number) == shown
+    assert round_to_two_digits(number) == shown
 
 
 def test_nothing_is_shown_where_there_is_no_terminal(capsys, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
-    with pass_progress(1, 5000, None) as advance:
+    with show_pass_progress(1, 5000, None) as advance:
         advance(4321)
     assert capsys.readouterr().err == ""
-    with pass_progress(2, 5000, True) as advance:
+    with show_pass_progress(2, 5000, True) as advance:
         advance(4321)
     printed = capsys.readouterr().err
     assert "4321" not in printed
@@ -41,10 +41,10 @@ def test_nothing_is_shown_where_there_is_no_terminal(capsys, monkeypatch):
 def test_on_a_terminal_without_rich_there_is_no_bar_unless_it_must_be(monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setitem(sys.modules, "rich", None)
-    with pass_progress(1, None, None) as advance:
+    with show_pass_progress(1, None, None) as advance:
         advance(4321)
     with (
         pytest.raises(ParameterError, match="progress bars need rich"),
-        pass_progress(1, None, True),
+        show_pass_progress(1, None, True),
     ):
         pytest.fail("work began")

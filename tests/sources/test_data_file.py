@@ -8,7 +8,7 @@ import pytest
 from privatree.errors import SchemaError
 from privatree.schema import Categorical, Numeric
 from privatree.sources import open_file
-from privatree.sources._files import FileRows, find_columns, matched_columns
+from privatree.sources._data_file import FileRows, find_columns, match_columns
 from privatree.tables import column_to_codes, column_to_numbers
 
 WANTED = {"size": Numeric(0, 9), "year": Categorical(["2023", "2024"]), "y": Categorical(["a"])}
@@ -50,7 +50,7 @@ def test_a_column_to_keep_must_be_there_once(file):
     with pytest.raises(SchemaError, match="lacks 'name'"):
         find_columns(file, WANTED, "y", keep=["name"])
     with pytest.raises(SchemaError, match="got 'x' twice"):
-        matched_columns(file.path, ["x", " x"], ["x"])
+        match_columns(file.path, ["x", " x"], ["x"])
 
 
 def test_rows_without_the_ragged_ones():
@@ -58,4 +58,7 @@ def test_rows_without_the_ragged_ones():
     rows = FileRows(columns, np.array([2, 3, 2], np.int32), 2)
     assert (rows.n_rows, rows.n_ragged) == (3, 1)
     assert rows.is_ragged.tolist() == [False, True, False]
-    assert [column.to_pylist() for column in rows.whole_columns()] == [["1", "3"], ["a", "c"]]
+    assert [column.to_pylist() for column in rows.columns_without_ragged_rows()] == [
+        ["1", "3"],
+        ["a", "c"],
+    ]

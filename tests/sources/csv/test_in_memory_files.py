@@ -156,12 +156,12 @@ def test_what_is_no_workbook_is_told(tmp_path):
     for content in (b"", b"no workbook", whole[:-40], whole[:200], spoilt):
         path.write_bytes(content)
         with pytest.raises(
-            ParameterError, match=r"a\.xlsx: not an Excel workbook that can be read"
+            ParameterError, match=r"a\.xlsx: must be an Excel workbook, but cannot be read"
         ):
             open_csv(find_files([path])[0])
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("xl/workbook.xml", "<workbook><sheets/></workbook>")
-    with pytest.raises(ParameterError, match="not an Excel workbook"):
+    with pytest.raises(ParameterError, match="must be an Excel workbook"):
         open_csv(find_files([path])[0])
 
 

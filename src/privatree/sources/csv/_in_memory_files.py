@@ -1,6 +1,6 @@
 """CSV text that is not in a CSV file: the standard input, and the first sheet of an Excel workbook.
 
-Both are read once, and kept in memory. They pass for paths, so that whatever reads files reads
+Both are read once and kept in memory. Their classes are paths, so every reader of files can read
 them.
 """
 
@@ -15,62 +15,59 @@ from pathlib import Path
 
 from privatree.errors import ParameterError
 from privatree.schema import CsvDialect
-from privatree.sources.csv._excel_sheet import sheet_rows
+from privatree.sources.csv._excel_sheet import read_excel_sheet
 
 _OTHER_KINDS = {b"PK\x03\x04": "a workbook or a zip file", b"PAR1": "a Parquet file"}
-"""How files begin that are no text."""
+"""First bytes of files that are not text, and the kind of file."""
 
 STANDARD_INPUT = "-"
-"""What stands for the standard input in place of a file's name."""
+"""File name that stands for the standard input."""
 
 
-class HeldFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 Path itself has no subclasses
-    """A path whose content is text that is in memory."""
+class InMemoryFile(type(Path())):  # type: ignore[misc]  # before Python 3.12, Path has no subclasses
+    """Path whose content is CSV text in memory."""
 
     dialect: CsvDialect | None = None
-    """How the content is written, if that does not depend on whoever wrote it."""
+    """Dialect of the content, if it is always the same."""
 
     @property
     @abstractmethod
-    def content(self) -> bytes:
-        """CSV text."""
+    def content(self) -> bytes: ...
 
 
-class StandardInput(HeldFile):
-    """What is piped into the command."""
+class StandardInput(InMemoryFile):
+    """Standard input of the command, read to its end."""
 
     def __str__(self) -> str:
         return "standard input"
 
     @cached_property
     def content(self) -> bytes:
-        """Everything up to its end."""
         content = sys.stdin.buffer.read()
         for start, kind in _OTHER_KINDS.items():
             if content.startswith(start):
                 raise ParameterError(
-                    f"{self}: must be CSV text, got {kind}. Name the file instead."
+                    f"{self}: must be CSV text, got {kind}. Pass the name of the file instead."
                 )
         return content
 
 
-class ExcelFile(HeldFile):
-    """The first sheet of an ``.xlsx`` file, its first row the names of the columns.
+class ExcelFile(InMemoryFile):
+    """First sheet of an ``.xlsx`` file, as CSV text.
 
-    The first row that is not empty alone decides which columns there are. A row with a value in
-    another one is ragged; empty rows do not count.
+    The first row that is not empty names the columns. A row with a value outside these columns is
+    ragged. Empty rows are left out.
     """
 
-    # The text is ours, so a line break in a cell never reaches beyond it.
+    # privatree writes this text and quotes every cell, so a line break in a cell ends no row.
     dialect = CsvDialect(multiline=True)
 
     @cached_property
     def content(self) -> bytes:
-        """The sheet as CSV text."""
         written = io.StringIO(newline="")
         writer = csv.writer(written, lineterminator="\n", quoting=csv.QUOTE_ALL)
         columns = range(0)
-        for cells in sheet_rows(self):
+        for cells in read_excel_sheet(self):
             if cells and not columns:  # the names
                 columns = range(min(cells), max(cells) + 1)
             if cells:

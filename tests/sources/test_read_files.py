@@ -238,7 +238,7 @@ def test_what_a_category_is(path, labels, text, value):
 
 @pytest.mark.parametrize("labels", [[2**63, 0], [2**53 + 1, 0.5], [10**400, 1]])
 def test_number_categories_beyond_64_bits_are_refused_by_the_schema_alone(path, labels):
-    with pytest.raises(SchemaError, match="64 bits"):
+    with pytest.raises(SchemaError, match="64-bit numbers"):
         read(path, "a,y\n", Schema({"a": Categorical(labels)}, [0, 1]), "y")
 
 
@@ -304,10 +304,11 @@ def test_columns_are_found_by_name_and_the_others_ignored(path, header):
 
 
 SEMICOLONS = (
-    "Its columns have semicolons between: pass --delimiter ';' (delimiter=\";\" in Python)."
+    "Its columns are separated by semicolons: pass --delimiter ';' (delimiter=\";\" in Python)."
 )
 LATIN_1 = (
-    'Its first row is not utf-8: pass --encoding, such as latin-1 (encoding="latin-1" in Python).'
+    "Its first row is not utf-8 text: pass --encoding, such as latin-1 "
+    '(encoding="latin-1" in Python).'
 )
 
 
@@ -317,7 +318,7 @@ LATIN_1 = (
         ("", "lacks 'size', 'colour', 'grade', 'member', 'answer'. The file is empty."),
         ("\n\n", "'answer'. The file is empty."),
         ("size;colour;grade\n1;red;3\n", f"'answer'. {SEMICOLONS}"),
-        ("size\tcolour\tgrade\n1\tred\t3\n", "'answer'. Its columns have tabs between: pass "
+        ("size\tcolour\tgrade\n1\tred\t3\n", "'answer'. Its columns are separated by tabs: pass "
          "--delimiter 'tab' (delimiter=\"tab\" in Python)."),
         ('"size";"colour"\n1;"red"\n', SEMICOLONS),
         ('"size"\r\n"1"x;"red"\r\n', "'answer'."),
@@ -329,7 +330,7 @@ LATIN_1 = (
          f"lacks 'answer'. {LATIN_1}"),
         ("Gr\xf6\xdfe;colour\n1;red\n".encode("cp1252"), f"{LATIN_1} {SEMICOLONS}"),
         ("size,size,colour,grade,member,answer\n", "must be distinct, got 'size' twice. Rename or "
-         "delete one."),
+         "delete one of the columns."),
         (b'\xef\xbb\xbf\n"size"x\n', "'answer'. Did you mean 'sizex'?"),
         ('"size";"colour"\r1;"red"\r', SEMICOLONS),
         ('"' + "x" * 200_000, "the first row must name the columns. It must close its quotes. If a "
@@ -375,7 +376,7 @@ def test_bytes_that_are_not_utf_8_in_records_are_no_error_with_a_schema(path):
     assert read(path, content).labels.to_pylist() == ["yes", "no"]
     with pytest.raises(
         SchemaError,
-        match=r"must be utf-8 text, and is not. Pass --encoding, such as latin-1.$",
+        match=r"must be utf-8 text, but some bytes are not. Pass --encoding, such as latin-1.$",
     ):
         read_files_without_schema([path], "answer")
 
@@ -400,7 +401,7 @@ def test_compressed(tmp_path):
     whole = path.read_bytes()
     for broken in (b"no gzip", whole[:-9], whole[:20] + b"\xff" * 10 + whole[30:]):
         path.write_bytes(broken)
-        with pytest.raises(ParameterError, match="not a whole gzip file"):
+        with pytest.raises(ParameterError, match="must be a complete gzip file"):
             read_files([path], SCHEMA, "answer", allow_ragged=True)
 
 
@@ -487,7 +488,7 @@ def test_parquet_that_lacks_a_column_or_is_none(tmp_path):
     assert str(stopped.value).endswith("lacks 'colour', 'grade', 'member', 'answer'.")
     for content in (b"", b"this is no such file", path.read_bytes()[:-20]):
         path.write_bytes(content)
-        with pytest.raises(ParameterError, match="not a Parquet file"):
+        with pytest.raises(ParameterError, match="must be a Parquet file, but cannot"):
             read_files([path], SCHEMA, "answer", allow_ragged=True)
 
 
@@ -536,9 +537,11 @@ def test_paths_that_do_not_do(folder):
         with pytest.raises(FileNotFoundError) as stopped:
             find_files([path])
         assert stopped.value.filename == str(path)
-    with pytest.raises(ParameterError, match=r"below\.csv: no CSV or Parquet file is in"):
+    with pytest.raises(ParameterError, match=r"below\.csv: the folder must contain"):
         find_files([folder / "below.csv"])
-    with pytest.raises(ParameterError, match=r"README\.md: a data file must end in \.csv or"):
+    with pytest.raises(
+        ParameterError, match=r"README\.md: the name of a data file must end in \.csv or"
+    ):
         find_files([folder / "README.md"])
     with pytest.raises(ParameterError, match=r"a\.csv: is listed twice"):
         find_files([folder, folder / "a.csv"])

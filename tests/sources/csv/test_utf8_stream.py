@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privatree.errors import ParameterError
-from privatree.sources.csv import StandardInput, opened_text
+from privatree.sources.csv import StandardInput, open_utf8_stream
 
 TEXT = "größe;note\n" + "".join(f"{n},5;ü{n}\n" for n in range(3000))
 
@@ -18,7 +18,7 @@ def zstd(content):
 
 
 def content_of(path, encoding="utf-8", size=7919):
-    with opened_text(path, encoding) as stream:
+    with open_utf8_stream(path, encoding) as stream:
         return b"".join(iter(lambda: stream.read(size), b""))
 
 
@@ -50,7 +50,9 @@ def test_a_damaged_file_is_named_whatever_was_read(tmp_path, end, pack):
         path.write_bytes(broken)
         with pytest.raises(ParameterError) as stopped:
             content_of(path)
-        assert str(stopped.value) == f"{path}: not a whole {kind} file. Compress it again."
+        assert str(stopped.value) == (
+            f"{path}: must be a complete {kind} file, but is damaged or cut off. Compress it again."
+        )
         assert stopped.value.__cause__ is None
     path.write_bytes(whole + pack(b"more\n"))  # as parallel programs write them
     assert content_of(path) == TEXT.encode() + b"more\n"

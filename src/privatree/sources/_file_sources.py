@@ -1,0 +1,236 @@
+"""CSV and Parquet files as sources: read a batch of rows at a time, once in each pass."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from privatree.errors import ParameterError
+from privatree.schema import CsvDialect, Schema
+from privatree.sources._data_file import DataFile, FoundColumns, Part, find_columns
+from privatree.sources._parquet_file import open_parquet
+from privatree.sources._paths import FoundFiles, find_files, is_csv
+from privatree.sources._source import BatchSource
+from privatree.sources.csv._csv_file import open_csv, reading_assumptions
+from privatree.tables import Batch
+
+_ENOUGH_PARTS = 8
+"""From this number of parts on, each thread decodes its own part. Fewer are decoded in order."""
+
+
+class FileSource(BatchSource):
+    """Source of files of one kind. `paths` and the other parameters are those of its subclasses."""
+
+    _reads_csv: ClassVar[bool]
+    _wrong_kind: ClassVar[str]
+    _files: list[FoundColumns]
+
+    def __init__(
+        self,
+        paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+        target: str,
+        *,
+        progress: bool | None = None,
+        in_memory: bool = False,
+    ) -> None:
+        super().__init__(target, progress, in_memory)
+        listed = [paths] if isinstance(paths, (str, os.PathLike)) else paths
+        self._paths = listed if isinstance(listed, FoundFiles) else find_files(list(listed))
+        if not self._paths:
+            raise ParameterError("paths must name at least one file, got none.")
+        if other := next((path for path in self._paths if is_csv(path) != self._reads_csv), None):
+            raise ParameterError(f"{other}: {self._wrong_kind}")
+
+    @property
+    def n_files(self) -> int:
+        """Number of files."""
+        return len(self._paths)
+
+    @abstractmethod
+    def _open_file(self, path: Path, schema: Schema) -> DataFile:
+        """Open one file, and read the names of its columns."""
+
+    def _open(self, schema: Schema) -> None:
+        self._files = [
+            find_columns(self._open_file(path, schema), self._wanted, self.target)
+            for path in self._paths
+        ]
+        self.ignored = tuple(dict.fromkeys(name for file in self._files for name in file.ignored))
+
+    def _parts(self) -> Iterator[tuple[FoundColumns, Part]]:
+        apart = sum(found.file.n_parts for found in self._files) >= _ENOUGH_PARTS
+        for found in self._files:
+            for part in found.parts(apart=apart):
+                yield found, part
+
+    def _batches(self, part: tuple[FoundColumns, Part]) -> Iterator[Batch]:
+        found, read = part
+        for rows in read():
+            *features, labels = found.columns(rows)
+            yield Batch(rows.n_rows, features, labels)
+
+    def file_batches(self, place: int) -> Iterator[Batch]:
+        """Read the rows of one file in the calling thread."""
+        found = self._files[place]
+        for part in found.parts(apart=True):
+            yield from self._batches((found, part))
+
+
+class CsvSource(FileSource):
+    """Records in CSV or tab-separated files, or in the first sheets of Excel workbooks.
+
+    Parameters
+    ----------
+    paths : path or sequence of path
+        Files, folders and patterns such as ``"data/part-*.csv"``. Files whose names end in ``.gz``
+        or ``.zst`` are decompressed. ``"-"`` is the standard input. Folders may be partitioned
+        (``year=2024/part.csv``): the values in folder names are read like text in the files.
+    target : str
+        Name of the label column.
+    delimiter, decimal, encoding, quote, escape, multiline : optional
+        Format of the files, as in :class:`~privatree.CsvDialect`. The schema decides what is not
+        given here. With ``quote=""`` a quote is an ordinary character.
+    progress : bool, optional
+        Whether to show each pass on stderr. By default, it is shown if stderr is a terminal.
+    in_memory : bool, default=False
+        Whether to read the records once and keep them as codes, usually a byte for each value. If
+        False, the files are read again in each pass.
+
+    Attributes
+    ----------
+    ignored : tuple of str
+        Columns that are neither features nor the target, known once the source is open. Their names
+        are public.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a file does not exist.
+    ParameterError
+        If a file is not a CSV file, or is listed twice.
+
+    Notes
+    -----
+    The schema decides how text is read: text that is not a number, or not a category, is a missing
+    value. In some rows every value is missing, and the label too: in a row with more or fewer
+    values than the first row, with quotes that are not closed, or longer than 64 MiB. Bytes that
+    are not text in the encoding spoil only the value that contains them.
+
+    One physical line is one row, so no record can change how another is read. With
+    ``multiline=True`` a record can, and the privacy statement says so.
+
+    Files may have their columns in different orders. They must not change between the passes of one
+    training.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from privatree import PrivaTreeClassifier, datasets
+    >>> frame, labels, schema = datasets.load("adult")
+    >>> with TemporaryDirectory() as folder:
+    ...     frame.assign(income=labels).to_csv(Path(folder, "adult.csv"), index=False)
+    ...     source = CsvSource(folder, target="income")
+    ...     model = PrivaTreeClassifier(epsilon=1.0, schema=schema, random_state=0).fit(source)
+    >>> model.predict(frame[:4]).tolist()
+    ['<=50K', '<=50K', '<=50K', '<=50K']
+    """
+
+    _reads_csv = True
+    _wrong_kind = "must be a CSV file, got a Parquet file. Use ParquetSource."
+
+    def __init__(
+        self,
+        paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+        target: str,
+        *,
+        delimiter: str | None = None,
+        decimal: str | None = None,
+        encoding: str | None = None,
+        quote: str | None = None,
+        escape: str | None = None,
+        multiline: bool | None = None,
+        progress: bool | None = None,
+        in_memory: bool = False,
+    ) -> None:
+        super().__init__(paths, target, progress=progress, in_memory=in_memory)
+        self._options = {
+            "delimiter": delimiter,
+            "decimal": decimal,
+            "encoding": encoding,
+            "quote": quote,
+            "escape": escape,
+            "multiline": multiline,
+        }
+        CsvDialect().changed(**self._options)  # raises an error now if an option is wrong
+
+    def _open(self, schema: Schema) -> None:
+        super()._open(schema)
+        self.assumptions = reading_assumptions(self._paths, self._dialect(schema))
+
+    def _open_file(self, path: Path, schema: Schema) -> DataFile:
+        return open_csv(path, self._dialect(schema))
+
+    def _dialect(self, schema: Schema) -> CsvDialect:
+        return (schema.csv or CsvDialect()).changed(**self._options)
+
+
+class ParquetSource(FileSource):
+    """Records in Parquet files.
+
+    Parameters
+    ----------
+    paths : path or sequence of path
+        Files, folders and patterns such as ``"data/part-*.parquet"``. Folders may be partitioned
+        (``year=2024/part.parquet``): the values in folder names are text, read as in a CSV file.
+    target : str
+        Name of the label column.
+    progress : bool, optional
+        Whether to show each pass on stderr. By default, it is shown if stderr is a terminal.
+    in_memory : bool, default=False
+        Whether to read the records once and keep them as codes, usually a byte for each value. If
+        False, the files are read again in each pass.
+
+    Attributes
+    ----------
+    ignored : tuple of str
+        Columns that are neither features nor the target, known once the source is open. Their names
+        are public.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a file does not exist.
+    ParameterError
+        If a file is not a Parquet file, or is listed twice.
+
+    Notes
+    -----
+    Only the needed columns are read. A few batches of rows are decoded at a time, however large the
+    files and their row groups are. (The dataset scanner of pyarrow decodes whole row groups.)
+
+    Files may have their columns in different orders, and with different types that fit the schema.
+    They must not change between the passes of one training.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from privatree import PrivaTreeClassifier, datasets
+    >>> frame, labels, schema = datasets.load("adult")
+    >>> with TemporaryDirectory() as folder:
+    ...     frame.assign(income=labels).to_parquet(Path(folder, "adult.parquet"))
+    ...     source = ParquetSource(folder, target="income")
+    ...     model = PrivaTreeClassifier(epsilon=1.0, schema=schema, random_state=0).fit(source)
+    >>> source.n_passes
+    3
+    """
+
+    _reads_csv = False
+    _wrong_kind = "must be a Parquet file, got a CSV file. Use CsvSource."
+
+    def _open_file(self, path: Path, schema: Schema) -> DataFile:
+        return open_parquet(path)
