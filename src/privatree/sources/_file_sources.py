@@ -25,7 +25,8 @@ class FileSource(BatchSource):
     """Source of files of one kind. `paths` and the other parameters are those of its subclasses."""
 
     _reads_csv: ClassVar[bool]
-    _wrong_kind: ClassVar[str]
+    another_kind: ClassVar[str]
+    """Message about a file of the other kind."""
     _files: list[FoundColumns]
 
     def __init__(
@@ -42,7 +43,7 @@ class FileSource(BatchSource):
         if not self._paths:
             raise ParameterError("paths must name at least one file, got none.")
         if other := next((path for path in self._paths if is_csv(path) != self._reads_csv), None):
-            raise ParameterError(f"{other}: {self._wrong_kind}")
+            raise ParameterError(f"{other}: {self.another_kind}")
 
     @property
     def n_files(self) -> int:
@@ -136,11 +137,11 @@ class CsvSource(FileSource):
     ...     source = CsvSource(folder, target="income")
     ...     model = PrivaTreeClassifier(epsilon=1.0, schema=schema, random_state=0).fit(source)
     >>> model.predict(frame[:4]).tolist()
-    ['<=50K', '<=50K', '<=50K', '<=50K']
+    ['<=50K', '>50K', '<=50K', '<=50K']
     """
 
     _reads_csv = True
-    _wrong_kind = "must be a CSV file, got a Parquet file. Use ParquetSource."
+    another_kind = "must be a CSV file, got a Parquet file. Use ParquetSource."
 
     def __init__(
         self,
@@ -230,7 +231,7 @@ class ParquetSource(FileSource):
     """
 
     _reads_csv = False
-    _wrong_kind = "must be a Parquet file, got a CSV file. Use CsvSource."
+    another_kind = "must be a Parquet file, got a CSV file. Use CsvSource."
 
     def _open_file(self, path: Path, schema: Schema) -> DataFile:
         return open_parquet(path)

@@ -96,8 +96,8 @@ def test_an_edited_schema_is_not_overwritten(folder, monkeypatch, capsys):
          "output.\n"),
         (None, ["data.csv", "-o", "no/s.toml"], "there is no folder no. Create it first.\n"),
         ("", ["odd.csv"], "lacks 'ill'. The file is empty.\n"),
-        ("age;ill\n1;no\n2;yes\n", ["odd.csv", "--delimiter", ","], "lacks 'ill'. Its columns have "
-         "semicolons between: pass --delimiter ';' (delimiter=\";\" in Python).\n"),
+        ("age;ill\n1;no\n2;yes\n", ["odd.csv", "--delimiter", ","], "lacks 'ill'. Its columns are "
+         "separated by semicolons: pass --delimiter ';' (delimiter=\";\" in Python).\n"),
         ("age,ward,ill\n1,K\xf6ln,no\n2,Bonn,yes\n", ["odd.csv", "--encoding", "utf-8"], "odd.csv: "
          "must be utf-8 text, but some bytes are not. Pass --encoding, such as latin-1.\n"),
         (None, ["data.csv", "--delimiter", "ab"], "--delimiter must be one ASCII character and "
