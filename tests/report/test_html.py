@@ -21,7 +21,7 @@ from privatree.report import _citation as citation
 from privatree.report import fingerprint, html_report
 from privatree.report._html import script_json
 from privatree.robustness import AccuracyCertificate, AttackSuccessCertificate
-from privatree.robustness.certificates._majority_class import Majority
+from privatree.robustness.certificates._measures import Majority
 from privatree.schema import Categorical, Numeric, Schema
 
 

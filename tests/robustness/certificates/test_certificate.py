@@ -14,7 +14,7 @@ from privatree.robustness import (
     best,
     bounds,
 )
-from privatree.robustness.certificates._majority_class import Majority
+from privatree.robustness.certificates._measures import Majority
 
 STAGES = (Stage("count", Fraction(1, 100)), Stage("choice", Fraction(9, 100)))
 PRIVACY = PrivacyStatement(

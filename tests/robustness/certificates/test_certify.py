@@ -23,8 +23,7 @@ from privatree.robustness import (
     claimed_accuracy_certificate,
     prediction_certificates,
 )
-from privatree.robustness.certificates._majority_class import Majority
-from privatree.robustness.certificates._measures import Accuracy
+from privatree.robustness.certificates._measures import Accuracy, Majority
 
 SCHEMA = Schema({"a": Numeric(0, 1), "b": Categorical(["x", "y"])}, ["no", "yes"])
 

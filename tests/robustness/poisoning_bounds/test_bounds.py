@@ -14,6 +14,7 @@ from privatree.robustness.poisoning_bounds import (
     Interval,
     any_learner_bound,
     logit_bound,
+    max_tolerated_edits,
     optimal_trade_off,
     paper_bound,
     renyi_bound,
@@ -244,3 +245,13 @@ def test_an_epsilon_next_to_nothing_takes_next_to_nothing(epsilon, value):
 def test_epsilon_is_positive_and_finite(epsilon):
     with pytest.raises(ParameterError, match="epsilon must be > 0 and finite"):
         EpsilonDP(epsilon)
+
+
+@pytest.mark.parametrize("most", [0, 1, 2, 3, 7, 8, 100, 12345])
+def test_the_largest_number_that_holds(most):
+    assert max_tolerated_edits(lambda edits: edits <= most) == most
+
+
+def test_never_and_always():
+    assert max_tolerated_edits(lambda edits: False) is None
+    assert max_tolerated_edits(lambda edits: True) == certificates.MAX_EDITS

@@ -5,7 +5,6 @@
     _attacks.py            backdoors, flipped labels, inserted records
     _art.py                classifiers for the Adversarial Robustness Toolbox (ART)
     _poisoned_numbers.py   numbers of poisoned records: whole numbers and shares
-    _trigger_notes.py      notes on trigger values outside the schema
 """
 
 from privatree._support.lazy_names import lazy_names

@@ -127,13 +127,9 @@ class UnitCubeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"{array.shape}.",
                 "points",
             )
-        return pd.DataFrame(
-            {
-                name: _nearest_values(array[:, i], *typed)
-                for i, (name, typed) in enumerate(self._features_with_dtypes.items())
-            },
-            copy=False,
-        )
+        features = zip(array.T, self.schema.features.values(), self._dtypes, strict=True)
+        columns = [_nearest_values(*typed_column) for typed_column in features]
+        return pd.DataFrame(dict(zip(self.schema.names, columns, strict=True)), copy=False)
 
     def one_hot(self, y: Any) -> NDArray[np.float32]:
         """Convert labels to zeros and ones, with a column for each class of the schema."""
@@ -187,16 +183,16 @@ class UnitCubeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return frame if has_names else frame.to_numpy()
 
     @cached_property
-    def _features_with_dtypes(self) -> dict[str, tuple[Feature, Any]]:
-        """Each feature with the pandas dtype of its categories, cached because it is slow."""
+    def _dtypes(self) -> list[Any]:
+        """The pandas dtype of each categorical feature, cached because it is slow to make."""
         import pandas as pd
 
-        return {
-            name: (feature, pd.CategoricalDtype(list(feature.categories)))
+        return [
+            pd.CategoricalDtype(list(feature.categories))
             if isinstance(feature, Categorical)
-            else (feature, None)
-            for name, feature in self.schema.features.items()
-        }
+            else None
+            for feature in self.schema.features.values()
+        ]
 
     def _class_labels(self) -> NDArray[Any]:
         return np.array(list(self.schema.classes))

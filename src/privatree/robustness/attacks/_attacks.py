@@ -144,8 +144,7 @@ class BackdoorAttack:
         Each record of the source class is copied at most once if there are at least n of them.
         Otherwise the numbers of copies of two records differ by at most one.
         """
-        check_editable_table(X, y)
-        _check_number_of_records(n)
+        _check_attacked_data(X, y, n)
         sources = _rows_of_source_class(y, self.source, self.target)
         rows = np.resize(check_random_state(self.random_state).permutation(sources), n)
         labels = set_labels(take_rows(y, rows), np.arange(n), self.target)
@@ -204,8 +203,7 @@ class LabelFlipAttack:
 
     def poison(self, X: Any, y: Any, n: int) -> PoisonedData:
         """Change n labels. This takes 2 n edits. At least n records must have a source label."""
-        check_editable_table(X, y)
-        _check_number_of_records(n)
+        _check_attacked_data(X, y, n)
         sources = _rows_of_source_class(y, self.source, self.target)
         if n > len(sources):
             raise ParameterError(
@@ -270,8 +268,7 @@ class InsertionAttack:
 
     def poison(self, X: Any, y: Any, n: int) -> PoisonedData:
         """Add n copies of the record. This takes n edits."""
-        check_editable_table(X, y)
-        _check_number_of_records(n)
+        _check_attacked_data(X, y, n)
         if len(y) == 0:
             raise ParameterError("X must have at least one record.", "X")
         row = np.array([check_random_state(self.random_state).randint(len(y))])
@@ -291,11 +288,11 @@ class InsertionAttack:
 
 def _rows_of_source_class(y: Any, source: Any, target: Any) -> Rows:
     """Return the rows of the source class; without one, of all classes except the target."""
-    labels = labels_as_objects(y)
-    if source is None:
-        rows = [i for i, label in enumerate(labels) if label is not None and label != target]
-    else:
-        rows = [i for i, label in enumerate(labels) if label == source]
+    rows = [
+        row
+        for row, label in enumerate(labels_as_objects(y))
+        if label is not None and (label != target if source is None else label == source)
+    ]
     if not rows:
         wanted = "a label other than the target" if source is None else f"the label {source!r}"
         raise ParameterError(
@@ -328,6 +325,7 @@ def _check_target_and_source(target: Any, source: Any) -> None:
         raise ParameterError(f"source and target must be different labels, got {target!r} twice.")
 
 
-def _check_number_of_records(n: Any) -> None:
+def _check_attacked_data(X: Any, y: Any, n: Any) -> None:
+    check_editable_table(X, y)
     if not is_integer(n) or n < 0:
         raise ParameterError(f"n must be an integer >= 0, a number of records, got {n!r}.", "n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar
 
 from privatree._support.validation import is_number
 from privatree.errors import ParameterError
@@ -18,10 +18,15 @@ from privatree.robustness.certificates._certificate_json import (
 )
 from privatree.robustness.certificates._certificate_plot import plot_certificate
 from privatree.robustness.certificates._certificate_text import score_certificate_text
-from privatree.robustness.certificates._majority_class import Majority
+from privatree.robustness.certificates._measures import Majority
 from privatree.robustness.certificates._preconditions import claimed_spending, guaranteed_spending
-from privatree.robustness.poisoning_bounds._bounds import Certified, Spending, best, bounds
-from privatree.robustness.poisoning_bounds._tolerance import max_tolerated_edits
+from privatree.robustness.poisoning_bounds._bounds import (
+    Certified,
+    Spending,
+    best,
+    bounds,
+    max_tolerated_edits,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,7 +76,9 @@ class Certificate(SavedCertificate):
     score: ClassVar[str]
     """Name of the score in a text."""
     more_is_better: ClassVar[bool]
-    _indent: ClassVar[int | None] = 1
+    _write_dict = staticmethod(score_certificate_to_dict)
+    _read_dict = staticmethod(score_certificate_from_dict)
+    _indent = 1
 
     def __post_init__(self) -> None:
         _ = self.spending  # raises an error if the statement supports no certificate
@@ -175,22 +182,6 @@ class Certificate(SavedCertificate):
     def plot(self, ax: Axes | None = None) -> Axes:
         """Plot the guarantee against the number of poisoned records, by default on a new figure."""
         return plot_certificate(self, ax)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the certificate as a dictionary with the keys of the JSON file."""
-        return score_certificate_to_dict(self)
-
-    @classmethod
-    def from_dict(cls, written: Any) -> Self:
-        """Read a certificate from the dictionary that :meth:`to_dict` returned, and check it.
-
-        Raises
-        ------
-        ModelFormatError
-            If the dictionary is no certificate of this kind, or promises more than its figures
-            support.
-        """
-        return score_certificate_from_dict(cls, written)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
@@ -21,7 +20,7 @@ from privatree.robustness.certificates._certificate_text import (
     score_certificate_sentences,
 )
 from privatree.robustness.certificates._certification import MAX_REFITS
-from privatree.robustness.certificates._majority_class import Majority, is_label
+from privatree.robustness.certificates._measures import Majority, is_label
 from privatree.schema import Label
 
 if TYPE_CHECKING:
@@ -54,17 +53,30 @@ _SCORE_FIGURES = {
 _PREDICTION_PROMISES = ("predictions", "probability_at_least", "runner_up_at_most", "tolerates")
 
 
-class SavedCertificate(ABC):
+class SavedCertificate:
     """A certificate that can be saved to a JSON file and loaded from the file."""
 
+    _write_dict: ClassVar[Any]
+    _read_dict: ClassVar[Any]
     _indent: ClassVar[int | None]
 
-    @abstractmethod
-    def to_dict(self) -> dict[str, Any]: ...
+    def to_dict(self) -> dict[str, Any]:
+        """Return the certificate as a dictionary with the keys of the JSON file."""
+        written: dict[str, Any] = self._write_dict(self)
+        return written
 
     @classmethod
-    @abstractmethod
-    def from_dict(cls, written: Any) -> Self: ...
+    def from_dict(cls, written: Any) -> Self:
+        """Read a certificate from the dictionary that :meth:`to_dict` returned, and check it.
+
+        Raises
+        ------
+        ModelFormatError
+            If the dictionary is no certificate of this kind, or promises more than its figures
+            support.
+        """
+        certificate: Self = cls._read_dict(cls, written)
+        return certificate
 
     def to_json(self) -> str:
         """Return the certificate as the text of the JSON file."""

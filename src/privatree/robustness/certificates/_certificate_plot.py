@@ -36,21 +36,11 @@ def plot_certificate(certificate: Certificate, ax: Axes | None) -> Axes:
         ax.plot(certificate.poisoned, marked, "o", color=BLUE, markeredgecolor="white", zorder=3)
     paper = [certificate.bounds(x)["A"] for x in edits]
     ax.plot(edits, paper, "--", color=GREY, linewidth=1.4, label="the paper's bound (A)")
-    ax.axhline(
-        certificate.estimate,
-        color="black",
-        linestyle=":",
-        label="without poison, average of refits",
-    )
+    clean = "without poison, average of refits"
+    ax.axhline(certificate.estimate, color="black", linestyle=":", label=clean)
     if certificate.majority is not None:
-        share = certificate.majority.share
-        ax.axhline(
-            share,
-            color=GREY,
-            linestyle="-.",
-            linewidth=1.0,
-            label="always the most frequent answer",
-        )
+        share, always = certificate.majority.share, "always the most frequent answer"
+        ax.axhline(share, color=GREY, linestyle="-.", linewidth=1.0, label=always)
     worst = 0.0 if certificate.more_is_better else 1.0
     ax.fill_between(edits, certain, worst, color=BLUE, alpha=0.1, linewidth=0)  # excluded
     title = f"{certificate.learner}, epsilon {shown_amount(certificate.epsilon)}"

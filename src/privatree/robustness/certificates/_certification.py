@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
 from sklearn.base import clone
 
 from privatree._support.validation import check_integer
 from privatree.errors import CertificateError, ParameterError
 from privatree.privacy import PrivacyStatement
-from privatree.repetition import check_confidence, fit_quietly, refit, without_budget
+from privatree.repetition import (
+    check_confidence,
+    fit_quietly,
+    lower_confidence_bound,
+    refit,
+    upper_confidence_bound,
+    without_budget,
+)
 from privatree.robustness.attacks._poisoned_numbers import parse_poisoned
+from privatree.robustness.certificates._measures import Accuracy, SuccessRate
 from privatree.robustness.certificates._preconditions import (
     check_dataset_size,
     claimed_spending,
@@ -20,9 +29,14 @@ from privatree.robustness.certificates._preconditions import (
     read_privacy_statement,
 )
 
-MAX_REFITS = 10**6
+if TYPE_CHECKING:
+    from privatree.robustness.certificates._certificate import Certificate
+
+    Kind = TypeVar("Kind", bound=Certificate)
 
 Result = TypeVar("Result")
+
+MAX_REFITS = 10**6
 
 
 def check_certificate_parameters(
@@ -35,15 +49,18 @@ def check_certificate_parameters(
 
 
 class Certification:
-    """A copy of a learner without its budget, its training data, and how often to refit it."""
+    """A copy of a learner without its budget, its training data, and how to refit it."""
 
-    def __init__(self, estimator: Any, X: Any, y: Any, confidence: Any, refits: Any) -> None:
+    def __init__(
+        self, estimator: Any, X: Any, y: Any, confidence: Any, refits: Any, **options: Any
+    ) -> None:
         check_certificate_parameters(confidence, refits)
         if len(y) == 0:
             raise ParameterError("X and y must have at least one record.")
         self.estimator, self.notes = without_budget(estimator)
         self.X, self.y = X, y
         self.confidence, self.refits = float(confidence), int(refits)
+        self.options = options  # n_jobs and progress
 
     @property
     def n_train(self) -> int:
@@ -72,10 +89,35 @@ class Certification:
             check_dataset_size(self.estimator, privacy, self.y)
         return privacy
 
-    def measure_refits(
-        self, measure: Callable[[Any], Result], n_jobs: int | None, progress: bool | None
-    ) -> list[Result]:
+    def measure_refits(self, measure: Callable[[Any], Result]) -> list[Result]:
         """Train the learner again and again, and return the measure of each model."""
-        return refit(
-            self.estimator, self.X, self.y, measure, self.refits, n_jobs=n_jobs, progress=progress
+        return refit(self.estimator, self.X, self.y, measure, self.refits, **self.options)
+
+    def certify_score(
+        self,
+        kind: type[Kind],
+        measure: Accuracy | SuccessRate,
+        poisoned: Sequence[int | str],
+        claimed_by: str | None = None,
+    ) -> Kind:
+        """Check everything that can fail, then refit, and bound the mean score with confidence."""
+        if len(measure.y_test) == 0:
+            raise ParameterError("X_test and y_test must have at least one record.")
+        numbers = parse_poisoned(poisoned, self.n_train)
+        privacy = self.check_privacy(claimed=claimed_by is not None)
+        notes, majority = measure.compare_labels(self.trial_model)
+        scores = self.measure_refits(measure)
+        confidence_bound = lower_confidence_bound if kind.more_is_better else upper_confidence_bound
+        return kind(
+            privacy=privacy,
+            estimate=float(np.mean(scores)),
+            clean_bound=confidence_bound(scores, self.confidence),
+            confidence=self.confidence,
+            refits=self.refits,
+            n_train=self.n_train,
+            n_test=len(measure.y_test),
+            poisoned=numbers,
+            claimed_by=claimed_by,
+            notes=(*self.notes, *notes),
+            majority=majority,
         )

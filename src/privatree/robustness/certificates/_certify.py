@@ -8,13 +8,12 @@ because each certified score grows with the mean.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from privatree.errors import CertificateError, ParameterError
-from privatree.repetition import lower_confidence_bound, upper_confidence_bound
-from privatree.robustness.attacks._poisoned_numbers import PAPER_SHARES, parse_poisoned
+from privatree.robustness.attacks._poisoned_numbers import PAPER_SHARES
 from privatree.robustness.certificates._certificate import (
     AccuracyCertificate,
     AttackSuccessCertificate,
@@ -27,8 +26,6 @@ from privatree.robustness.certificates._measures import (
     SuccessRate,
 )
 from privatree.robustness.certificates._predictions import PredictionCertificates
-
-Kind = TypeVar("Kind", AccuracyCertificate, AttackSuccessCertificate)
 
 
 def accuracy_certificate(
@@ -92,14 +89,8 @@ def accuracy_certificate(
     >>> certificate.guarantee(0) > certificate.guarantee(1) > certificate.guarantee(5) > 0.4
     True
     """
-    return _certify_score(
-        AccuracyCertificate,
-        Accuracy(X_test, y_test),
-        Certification(estimator, X, y, confidence, refits),
-        poisoned,
-        n_jobs,
-        progress,
-    )
+    task = Certification(estimator, X, y, confidence, refits, n_jobs=n_jobs, progress=progress)
+    return task.certify_score(AccuracyCertificate, Accuracy(X_test, y_test), poisoned)
 
 
 def claimed_accuracy_certificate(
@@ -157,14 +148,9 @@ def claimed_accuracy_certificate(
         raise ParameterError(
             f"claimed_by must name whoever claims the epsilon, got {claimed_by!r}.", "claimed_by"
         )
-    return _certify_score(
-        AccuracyCertificate,
-        Accuracy(X_test, y_test),
-        Certification(estimator, X, y, confidence, refits),
-        poisoned,
-        n_jobs,
-        progress,
-        claimed_by.strip(),
+    task = Certification(estimator, X, y, confidence, refits, n_jobs=n_jobs, progress=progress)
+    return task.certify_score(
+        AccuracyCertificate, Accuracy(X_test, y_test), poisoned, claimed_by.strip()
     )
 
 
@@ -220,13 +206,9 @@ def attack_success_certificate(
             f"{type(attack).__name__}. Use a BackdoorAttack.",
             "attack",
         )
-    return _certify_score(
-        AttackSuccessCertificate,
-        SuccessRate(attack, X_test, y_test),
-        Certification(estimator, X, y, confidence, refits),
-        poisoned,
-        n_jobs,
-        progress,
+    task = Certification(estimator, X, y, confidence, refits, n_jobs=n_jobs, progress=progress)
+    return task.certify_score(
+        AttackSuccessCertificate, SuccessRate(attack, X_test, y_test), poisoned
     )
 
 
@@ -269,7 +251,7 @@ def prediction_certificates(
     >>> certificates.counts.shape, certificates.tolerates.shape
     ((10, 2), (10,))
     """
-    task = Certification(estimator, X, y, confidence, refits)
+    task = Certification(estimator, X, y, confidence, refits, n_jobs=n_jobs, progress=progress)
     privacy = task.check_privacy(claimed=False)
     classes = task.trial_model.classes_
     if len(classes) < 2:
@@ -278,7 +260,7 @@ def prediction_certificates(
     if n_records == 0:
         raise ParameterError("X_test must have at least one record.")
     counts = np.zeros((n_records, len(classes)), dtype=np.int64)
-    for codes in task.measure_refits(PredictedCodes(X_test), n_jobs, progress):
+    for codes in task.measure_refits(PredictedCodes(X_test)):
         counts[np.arange(n_records), codes] += 1
     return PredictionCertificates(
         privacy=privacy,
@@ -287,36 +269,4 @@ def prediction_certificates(
         confidence=task.confidence,
         n_train=task.n_train,
         notes=task.notes,
-    )
-
-
-def _certify_score(
-    kind: type[Kind],
-    measure: Accuracy | SuccessRate,
-    task: Certification,
-    poisoned: Sequence[int | str],
-    n_jobs: int | None,
-    progress: bool | None,
-    claimed_by: str | None = None,
-) -> Kind:
-    """Check everything that can fail, then refit, and bound the mean score with confidence."""
-    if len(measure.y_test) == 0:
-        raise ParameterError("X_test and y_test must have at least one record.")
-    numbers = parse_poisoned(poisoned, task.n_train)
-    privacy = task.check_privacy(claimed=claimed_by is not None)
-    measure.check(task.trial_model)
-    scores = task.measure_refits(measure, n_jobs, progress)
-    confidence_bound = lower_confidence_bound if kind.more_is_better else upper_confidence_bound
-    return kind(
-        privacy=privacy,
-        estimate=float(np.mean(scores)),
-        clean_bound=confidence_bound(scores, task.confidence),
-        confidence=task.confidence,
-        refits=task.refits,
-        n_train=task.n_train,
-        n_test=len(measure.y_test),
-        poisoned=numbers,
-        claimed_by=claimed_by,
-        notes=(*task.notes, *measure.notes(task.trial_model)),
-        majority=measure.majority(task.trial_model),
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +12,40 @@ from numpy.typing import NDArray
 from privatree._support.validation import list_some_names
 from privatree.errors import CertificateError, ParameterError
 from privatree.model import Model
-from privatree.robustness.attacks._trigger_notes import trigger_notes
-from privatree.robustness.certificates._majority_class import Majority, find_majority, label_codes
+from privatree.robustness.attacks._attacks import BackdoorAttack
+from privatree.schema import Label, Numeric
+from privatree.tables import (
+    column_names,
+    column_position,
+    labels_as_objects,
+    read_features,
+    read_labels,
+    take_rows,
+)
+
+
+@dataclass(frozen=True)
+class Majority:
+    """The most frequent class among the test labels, and its share of all test records.
+
+    Test records whose label is not a class count in the denominator of the share.
+    """
+
+    label: Label
+    share: float
+
+    def __post_init__(self) -> None:
+        if not is_label(self.label):
+            raise ParameterError("the class of a majority must be text, a number or a bool.")
+        if not 0 < self.share <= 1:
+            raise ParameterError("the share of a majority must be above 0 and at most 1.")
+
+
+def is_label(value: Any) -> TypeGuard[Label]:
+    """Tell whether a schema accepts the value as a class and a JSON file can hold it."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, (str, bool, int))
 
 
 class Attack(Protocol):
@@ -32,34 +65,43 @@ class Accuracy:
     X_test: Any
     y_test: Any
 
-    def check(self, model: Any) -> None:
-        """Check that at least one test label is a class of the model."""
-        if hasattr(model, "classes_") and not np.any(label_codes(self.y_test, model) >= 0):
+    def compare_labels(self, model: Any) -> tuple[tuple[str, ...], Majority | None]:
+        """Return a note on test labels that are not classes, if any, and the most frequent class.
+
+        Raise an error if no test label is a class.
+        """
+        if not hasattr(model, "classes_"):
+            return (), None
+        classes = np.asarray(model.classes_).tolist()
+        codes = self._class_codes(model, classes)
+        known = codes[codes >= 0]
+        if len(known) == 0:
             raise ParameterError(
                 "the test labels must have at least one class of the learner, got none. The "
-                f"classes are {list_some_names(np.asarray(model.classes_).tolist())}."
+                f"classes are {list_some_names(classes)}."
             )
-
-    def notes(self, model: Any) -> tuple[str, ...]:
-        """Return a note on the test records whose label is not a class, if there are any."""
-        if not hasattr(model, "classes_"):
-            return ()
-        codes = label_codes(self.y_test, model)
-        unknown = int(np.sum(codes < 0))
+        counts = np.bincount(known, minlength=len(classes))
+        label = classes[int(np.argmax(counts))]
+        shown = label if is_label(label) else str(label)
+        majority = Majority(shown, float(counts.max() / len(codes)))
+        unknown = len(codes) - len(known)
         if unknown == 0:
-            return ()
+            return (), majority
         have, they = ("has", "it counts") if unknown == 1 else ("have", "they count")
-        return (
+        note = (
             f"{unknown} of {len(codes)} test records {have} a label that is not a class; {they} "
-            "as wrong.",
+            "as wrong."
         )
+        return (note,), majority
 
-    def majority(self, model: Any) -> Majority | None:
-        """Return the most frequent test label."""
-        if not hasattr(model, "classes_"):
-            return None
-        classes = np.asarray(model.classes_).tolist()
-        return find_majority(label_codes(self.y_test, model), classes)
+    def _class_codes(self, model: Any, classes: list[Any]) -> NDArray[Any]:
+        """Return the position of each test label among the classes, or -1 if it is no class."""
+        released = getattr(model, "model_", None)
+        if isinstance(released, Model):
+            return read_labels(self.y_test, released.schema_)
+        position = {label: code for code, label in enumerate(classes)}
+        codes = [position.get(label, -1) for label in labels_as_objects(self.y_test)]
+        return np.array(codes, dtype=np.int32)
 
     def __call__(self, model: Any) -> float:
         released = getattr(model, "model_", None)
@@ -77,8 +119,11 @@ class SuccessRate:
     X_test: Any
     y_test: Any
 
-    def check(self, model: Any) -> None:
-        """Check that the model can predict the target, and that the attack returns a rate."""
+    def compare_labels(self, model: Any) -> tuple[tuple[str, ...], None]:
+        """Return notes on trigger values outside the schema. There is no class to compare with.
+
+        Raise an error if the model never predicts the target, or the attack returns no rate.
+        """
         target = getattr(self.attack, "target", None)
         if target is not None and hasattr(model, "classes_"):
             classes = np.asarray(model.classes_).tolist()
@@ -88,13 +133,7 @@ class SuccessRate:
                     f"learner never predicts. The classes are {list_some_names(classes)}."
                 )
         self(model)
-
-    def notes(self, model: Any) -> tuple[str, ...]:
-        """Return notes on trigger values that are outside the schema."""
-        return trigger_notes(self.attack, self.X_test, model)
-
-    def majority(self, model: Any) -> None:
-        """Return None: a success rate is not compared with a constant prediction."""
+        return trigger_notes(self.attack, self.X_test, model), None
 
     def __call__(self, model: Any) -> float:
         rate = self.attack.success_rate(model, self.X_test, self.y_test)
@@ -117,3 +156,38 @@ def _check_score(name: str, score: Any) -> float:
     if not 0.0 <= float(score) <= 1.0:  # NaN fails this comparison too
         raise CertificateError(f"{name} must return a number from 0 to 1, got {score}.")
     return float(score)
+
+
+def trigger_notes(attack: Any, X_test: Any, model: Any) -> tuple[str, ...]:
+    """Return a note for each value of the trigger that the learner reads as another value.
+
+    There are no notes if `attack` is not a :class:`BackdoorAttack`, or `model` has no schema.
+    """
+    released = getattr(model, "model_", None)
+    if not isinstance(attack, BackdoorAttack) or not isinstance(released, Model):
+        return ()
+    schema = released.schema_
+    first = attack.apply(take_rows(X_test, np.array([0])))
+    names = getattr(model, "feature_names_in_", None)  # the names of the columns of an array
+    read = read_features(first, schema, names=names)
+    notes = []
+    for column, value in attack.trigger.items():
+        position = column_position(X_test, column)
+        name = column_names(X_test)[position]
+        if name not in schema.features:
+            name = (schema.names if names is None else names)[position]
+        feature, code = schema.features[name], read[schema.names.index(name)][0]
+        start = f"The trigger has {value!r} in column {name!r}, which is not"
+        if isinstance(feature, Numeric):
+            is_number = isinstance(value, (int, float, np.number))
+            if not (is_number and feature.low <= value <= feature.high):
+                notes.append(
+                    f"{start} in the schema's range from {feature.low:g} to {feature.high:g}: the "
+                    f"learner reads it as {code:g}."
+                )
+        elif (category := feature.categories[int(code)]) != value:
+            notes.append(
+                f"{start} a category of the schema: the learner reads it as {category!r}, where "
+                "what is unknown counts."
+            )
+    return tuple(notes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,12 @@ from privatree.robustness.certificates._certificate_json import (
 )
 from privatree.robustness.certificates._certificate_text import prediction_certificates_text
 from privatree.robustness.certificates._preconditions import guaranteed_spending
-from privatree.robustness.poisoning_bounds._bounds import Spending, best, bounds
-from privatree.robustness.poisoning_bounds._tolerance import max_tolerated_edits
+from privatree.robustness.poisoning_bounds._bounds import (
+    Spending,
+    best,
+    bounds,
+    max_tolerated_edits,
+)
 from privatree.schema import Label
 
 if TYPE_CHECKING:
@@ -33,21 +37,9 @@ def prediction_radius(
 ) -> int | None:
     """Return the largest number of edits after which one class is more probable than another.
 
-    Parameters
-    ----------
-    spending : Schedule or EpsilonDP
-        Schedule or epsilon of the learner.
-    probability : float
-        Lower bound on the probability of the first class on the records as they are.
-    runner_up : float
-        Upper bound on the probability of the other class.
-    bound : str, optional
-        Letter of the bound to use; by default the best bound is used.
-
-    Returns
-    -------
-    int or None
-        None if the first class is not certainly more probable even without an edit.
+    `probability` is a lower bound on the probability of the class without edits, and `runner_up` an
+    upper bound on that of the other. `bound` is the letter of the bound to use, by default the best
+    one. The result is None if the class is not certainly more probable even without an edit.
 
     Notes
     -----
@@ -107,7 +99,9 @@ class PredictionCertificates(SavedCertificate):
     n_train: int
     notes: tuple[str, ...] = ()
 
-    _indent: ClassVar[int | None] = None
+    _write_dict = staticmethod(prediction_certificates_to_dict)
+    _read_dict = staticmethod(prediction_certificates_from_dict)
+    _indent = None
 
     def __post_init__(self) -> None:
         check_confidence(self.confidence)
@@ -208,19 +202,3 @@ class PredictionCertificates(SavedCertificate):
     def __str__(self) -> str:
         """Return in plain words what is certain of all records."""
         return prediction_certificates_text(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the certificates as a dictionary with the keys of the JSON file."""
-        return prediction_certificates_to_dict(self)
-
-    @classmethod
-    def from_dict(cls, written: Any) -> Self:
-        """Read certificates from the dictionary that :meth:`to_dict` returned, and check them.
-
-        Raises
-        ------
-        ModelFormatError
-            If the dictionary holds no certificates of predictions, or promises more than its
-            counts support.
-        """
-        return prediction_certificates_from_dict(cls, written)

@@ -19,7 +19,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from privatree._support.validation import check_integer, check_same_length
+from privatree._support.validation import check_integer, check_same_length, is_integer
 from privatree.errors import ParameterError
 from privatree.estimators import check_columns
 from privatree.robustness.attacks._poisoned_numbers import parse_poisoned, parse_poisoned_entry
@@ -123,26 +123,19 @@ class DPAClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any) -> Self:
         """Train a model on each partition.
 
+        Warn if the partitions have fewer than 10 records on average, or if the base estimator
+        failed on some of them.
+
         Parameters
         ----------
         X : array or frame of shape (n_records, n_features)
             Training records: a frame that fits the schema, or numbers if there is no schema.
         y : array-like of shape (n_records,)
             Labels. If classes are declared, records with other labels are left out.
-
-        Raises
-        ------
-        ParameterError, SchemaError, ValueError
-            If parameters or columns are not as described, or if no partition could be trained.
-
-        Warns
-        -----
-        UserWarning
-            If the partitions have fewer than 10 records on average, or if the base estimator failed
-            on some partitions.
         """
         check_integer("n_partitions", self.n_partitions, 1, MAX_PARTITIONS)
-        base = self._check_base_estimator()
+        base = self._base
+        _check_base_estimator(base)
         self._check_declarations()
         rows, codes = self._read_training_records(X, y)
         self._warn_of_small_partitions(len(rows))
@@ -163,27 +156,10 @@ class DPAClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._report_failures(failures)
         return self
 
-    def _check_base_estimator(self) -> Any:
-        if self.base_estimator is None:
-            return DecisionTreeClassifier(max_depth=4)
-        if not is_classifier(self.base_estimator):
-            raise ParameterError(
-                "base_estimator must be a scikit-learn classifier, got "
-                f"{type(self.base_estimator).__name__}.",
-                "base_estimator",
-            )
-        for name, value in self.base_estimator.get_params().items():
-            if _is_unseeded_splitter(value):
-                raise ParameterError(
-                    f"base_estimator must be deterministic, but its {name} has no seed. Give "
-                    f"{name} an integer random_state.",
-                    "base_estimator",
-                )
-        return self.base_estimator
-
-    def _takes_nan(self) -> bool:
-        base = DecisionTreeClassifier() if self.base_estimator is None else self.base_estimator
-        return bool(get_tags(base).input_tags.allow_nan)
+    @property
+    def _base(self) -> Any:
+        default = self.base_estimator is None
+        return DecisionTreeClassifier(max_depth=4) if default else self.base_estimator
 
     def _check_declarations(self) -> None:
         """Check the schema and the classes, and keep them: parameters may change after training."""
@@ -205,7 +181,7 @@ class DPAClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ParameterError(
                 "classes must be None with a schema: the schema declares them.", "classes"
             )
-        self._nan_is_fine = self._takes_nan()
+        self._nan_is_fine = get_tags(self._base).input_tags.allow_nan
         self._features = self.schema
         self._labels = self.schema
         if self.classes is not None:
@@ -313,14 +289,12 @@ class DPAClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def certify(self, X: Any) -> CertifiedPredictions:
         """Return the predicted label of each row, and the number of edits that it survives."""
         votes = self._count_votes(X)
-        return CertifiedPredictions(self.classes_[votes.argmax(axis=1)], self._radii(votes))
+        radii = vote_radii(votes, unseen_classes=not self.classes_declared_)
+        return CertifiedPredictions(self.classes_[votes.argmax(axis=1)], radii)
 
     def certified_radius(self, X: Any) -> NDArray[np.int64]:
         """Return the number of edits of the training data that each prediction survives."""
-        return self._radii(self._count_votes(X))
-
-    def _radii(self, votes: NDArray[np.int32]) -> NDArray[np.int64]:
-        return vote_radii(votes, unseen_classes=not self.classes_declared_)
+        return self.certify(X).radii
 
     def certified_accuracy(
         self, X: Any, y: Any, poisoned: Sequence[int | str]
@@ -344,23 +318,21 @@ class DPAClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "voters_")
         parse_poisoned(poisoned, self.n_records_)  # checks that it is a list
         numbers = [parse_poisoned_entry(entry, self.n_records_) for entry in poisoned]
-        votes = self._count_votes(X)
-        winners, radii = votes.argmax(axis=1), self._radii(votes)
-        found, actual = (
-            (self.classes_[winners], column_or_1d(y))
-            if self._labels is None
-            else (winners, read_labels(y, self._labels))
-        )
-        check_same_length(len(found), len(actual))
-        if len(found) == 0:
+        labels, radii = self.certify(X)
+        actual = column_or_1d(y) if self._labels is None else read_labels(y, self._labels)
+        check_same_length(len(labels), len(actual))
+        if len(labels) == 0:
             raise ParameterError("X must have at least one row.", "X")
-        right = found == actual
+        if self._labels is None:
+            right = labels == actual
+        else:  # code -1 is a label that is no class
+            right = (labels == self.classes_[actual]) & (actual >= 0)
         return np.array([np.mean(right & (radii >= edits)) for edits in numbers])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         described = self.schema is not None
-        tags.input_tags.allow_nan = described or self._takes_nan()
+        tags.input_tags.allow_nan = described or get_tags(self._base).input_tags.allow_nan
         tags.input_tags.categorical = tags.input_tags.string = described
         return tags
 
@@ -380,11 +352,20 @@ def vote_radii(votes: NDArray[np.integer[Any]], *, unseen_classes: bool) -> NDAr
     return np.maximum(margins // 2, 0)
 
 
-def _is_unseeded_splitter(parameter: Any) -> bool:
-    """Tell whether a parameter, such as a splitter, shuffles without an integer seed."""
-    has_seed = hasattr(parameter, "random_state") and not hasattr(parameter, "get_params")
-    shuffles = getattr(parameter, "shuffle", True)
-    return has_seed and shuffles and not isinstance(parameter.random_state, (int, np.integer))
+def _check_base_estimator(base: Any) -> None:
+    if not is_classifier(base):
+        raise ParameterError(
+            f"base_estimator must be a scikit-learn classifier, got {type(base).__name__}.",
+            "base_estimator",
+        )
+    for name, value in base.get_params().items():
+        is_splitter = hasattr(value, "random_state") and not hasattr(value, "get_params")
+        if is_splitter and getattr(value, "shuffle", True) and not is_integer(value.random_state):
+            raise ParameterError(
+                f"base_estimator must be deterministic, but its {name} has no seed. Give {name} an "
+                "integer random_state.",
+                "base_estimator",
+            )
 
 
 def _count_votes_of_batch(

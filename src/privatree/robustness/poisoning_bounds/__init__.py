@@ -2,9 +2,8 @@
 
 ::
 
-    _bounds.py          the bounds A, B, AB*, C, C* and D, and the largest of all
+    _bounds.py          the bounds A to D, the largest of all, and how many edits it tolerates
     _optimal_bound.py   bound E, the best that the stages of a learner allow
-    _tolerance.py       the largest number of edits for which a bound still holds
 """
 
 from privatree._support.lazy_names import lazy_names

@@ -1,6 +1,9 @@
 from privatree.robustness.poisoning_bounds._bounds import Spending as Spending
 from privatree.robustness.poisoning_bounds._bounds import any_learner_bound as any_learner_bound
 from privatree.robustness.poisoning_bounds._bounds import logit_bound as logit_bound
+from privatree.robustness.poisoning_bounds._bounds import (
+    max_tolerated_edits as max_tolerated_edits,
+)
 from privatree.robustness.poisoning_bounds._bounds import paper_bound as paper_bound
 from privatree.robustness.poisoning_bounds._bounds import renyi_bound as renyi_bound
 from privatree.robustness.poisoning_bounds._bounds import (
@@ -10,7 +13,4 @@ from privatree.robustness.poisoning_bounds._optimal_bound import Interval as Int
 from privatree.robustness.poisoning_bounds._optimal_bound import TradeOff as TradeOff
 from privatree.robustness.poisoning_bounds._optimal_bound import (
     optimal_trade_off as optimal_trade_off,
-)
-from privatree.robustness.poisoning_bounds._tolerance import (
-    max_tolerated_edits as max_tolerated_edits,
 )

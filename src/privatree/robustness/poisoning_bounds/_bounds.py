@@ -24,6 +24,7 @@ error is the rounding of double precision.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -46,6 +47,9 @@ MAX_STEPS = 20_000
 
 _NEGLIGIBLE_RANGE = 600
 """A sum of ranges beyond which every bound is 0, unless the mean is 1."""
+
+MAX_EDITS = 2**60
+"""The search stops here: no dataset has as many records."""
 
 LETTERS = ("A", "B", "AB*", "C", "C*", "D", "E")
 
@@ -149,6 +153,27 @@ def _bounds_to_compare(spending: Spending, value: float, edits: int) -> dict[str
         else:
             found["C*"] = stepwise_logit_bound(spending, value, edits)
     return found
+
+
+def max_tolerated_edits(holds: Callable[[int], bool]) -> int | None:
+    """Return the largest number of edits for which `holds` is true, or None if ``holds(0)`` is not.
+
+    `holds` must be monotone: if it is false for a number of edits, it is false for all larger ones.
+    """
+    if not holds(0):
+        return None
+    good, bad = 0, 1
+    while bad <= MAX_EDITS and holds(bad):
+        good, bad = bad, 2 * bad
+    if bad > MAX_EDITS:
+        return MAX_EDITS
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        if holds(middle):
+            good = middle
+        else:
+            bad = middle
+    return good
 
 
 def _check_value_and_edits(value: Any, edits: Any) -> tuple[float, int]:
