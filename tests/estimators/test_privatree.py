@@ -494,7 +494,7 @@ def test_a_budget_is_charged_with_epsilon_for_each_fit(account):
 def test_a_budget_is_for_one_kind_of_neighbours(account):
     frame, labels = table()
     budget = account(1.0, neighbours="replace")
-    with pytest.raises(ParameterError, match="they do not add up"):
+    with pytest.raises(ParameterError, match="their epsilons cannot be added up"):
         model(0.5, budget=budget).fit(frame, labels)
     assert budget.remaining == 1
     model(0.5, budget=budget, neighbours="replace").fit(frame, labels)

@@ -55,8 +55,8 @@ def test_what_does_not_fit_is_refused_with_what_is_left_and_nothing_is_taken() -
     with pytest.raises(BudgetExceededError) as caught:
         budget.charge(0.5, purpose="a second model")
     assert str(caught.value) == (
-        "a second model: epsilon=0.5 was asked for, but only 0.25 of the budget is left. "
-        "Nothing was drawn."
+        "a second model: epsilon=0.5 was requested, but only 0.25 of the budget is left. "
+        "Nothing was drawn. Lower epsilon."
     )
     assert budget.remaining == Fraction(1, 4)
     assert len(budget.charges) == 1
@@ -67,7 +67,7 @@ def test_what_does_not_fit_is_refused_with_what_is_left_and_nothing_is_taken() -
 def test_charges_for_other_neighbours_are_refused_and_nothing_is_taken() -> None:
     for mine, its in (("add-remove", "replace"), ("replace", "add-remove")):
         budget = Budget(1, neighbours=mine)
-        with pytest.raises(ParameterError, match=f"for {mine} neighbours, the charge for {its}"):
+        with pytest.raises(ParameterError, match=f"for neighbours='{mine}', but .*'{its}'"):
             budget.charge(0.25, purpose="model", neighbours=its)
         assert budget.remaining == 1
         budget.charge(0.25, purpose="model", neighbours=mine)
@@ -116,8 +116,8 @@ else:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == (
-        "a Budget in memory must be charged in the process that made it: this is a fork, and its "
-        "copy would be a second account. Use a privatree.privacy.BudgetStore.\n7 1/2\n"
+        "a Budget in memory can only be charged by the process that created it, and this process "
+        "is a fork of it. Use a privatree.privacy.BudgetStore: processes share it.\n7 1/2\n"
     )
 
 

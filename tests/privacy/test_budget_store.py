@@ -110,8 +110,8 @@ def test_what_does_not_fit_is_refused_with_what_is_left_and_nothing_is_taken(
     with pytest.raises(BudgetExceededError) as caught:
         store.charge(0.5, purpose="a second model")
     assert str(caught.value) == (
-        "a second model: epsilon=0.5 was asked for, but only 0.25 of the budget is left. "
-        "Nothing was drawn."
+        "a second model: epsilon=0.5 was requested, but only 0.25 of the budget is left. "
+        "Nothing was drawn. Lower epsilon."
     )
     assert [(charge.purpose, charge.epsilon) for charge in store.charges] == [
         ("first", Fraction(3, 4))
@@ -121,7 +121,10 @@ def test_what_does_not_fit_is_refused_with_what_is_left_and_nothing_is_taken(
 def test_charges_for_other_neighbours_are_refused(tmp_path: Path) -> None:
     for mine, its in (("add-remove", "replace"), ("replace", "add-remove")):
         store = BudgetStore.create(tmp_path / mine, 1, neighbours=mine)
-        with pytest.raises(ParameterError, match=f"for {mine} neighbours, the charge for {its}"):
+        with pytest.raises(
+            ParameterError,
+            match=f"for neighbours='{mine}', but .*'{its}'",
+        ):
             store.charge(0.25, purpose="model", neighbours=its)
         assert store.remaining == 1
         store.charge(0.25, purpose="model", neighbours=mine)
@@ -271,20 +274,22 @@ def charge_in_two_transactions(
 ) -> None:
     """Mutant: looks first, charges later."""
     amount = Fraction(repr(epsilon))
-    budget_store.check_covered(amount, self.read().remaining, purpose)
-    with budget_file.transaction(self.path, writing=True) as connection:
-        account = budget_file.read_account(self.path, connection)
-        budget_file.add_charge(connection, account, amount, purpose, "")
+    budget_store.check_budget_covers(amount, self.read().remaining, purpose)
+    with budget_file.open_budget_file(self.path, writing=True) as connection:
+        account = budget_file.read_budget_account(self.path, connection)
+        budget_file.add_charge_to_budget_file(connection, account, amount, purpose, "")
 
 
 def charge_after_a_deferred_look(
     self: BudgetStore, epsilon: float, *, purpose: str, neighbours: str = "add-remove"
 ) -> None:
     """Mutant: one transaction, but it lets others look until it writes."""
-    with budget_file.transaction(self.path, writing=False) as connection:
-        account = budget_file.read_account(self.path, connection)
-        budget_store.check_covered(Fraction(repr(epsilon)), account.remaining, purpose)
-        budget_file.add_charge(connection, account, Fraction(repr(epsilon)), purpose, "")
+    with budget_file.open_budget_file(self.path, writing=False) as connection:
+        account = budget_file.read_budget_account(self.path, connection)
+        budget_store.check_budget_covers(Fraction(repr(epsilon)), account.remaining, purpose)
+        budget_file.add_charge_to_budget_file(
+            connection, account, Fraction(repr(epsilon)), purpose, ""
+        )
 
 
 def charge_from_memory(
@@ -293,11 +298,11 @@ def charge_from_memory(
     """Mutant: the balance is what this object knows."""
     amount = Fraction(repr(epsilon))
     vars(self).setdefault("known", self.epsilon)
-    budget_store.check_covered(amount, vars(self)["known"], purpose)
+    budget_store.check_budget_covers(amount, vars(self)["known"], purpose)
     vars(self)["known"] -= amount
-    with budget_file.transaction(self.path, writing=True) as connection:
-        account = budget_file.read_account(self.path, connection)
-        budget_file.add_charge(connection, account, amount, purpose, "")
+    with budget_file.open_budget_file(self.path, writing=True) as connection:
+        account = budget_file.read_budget_account(self.path, connection)
+        budget_file.add_charge_to_budget_file(connection, account, amount, purpose, "")
 
 
 def spent_by_two_at_once(
@@ -305,7 +310,7 @@ def spent_by_two_at_once(
 ) -> list[str]:
     """Two charges of .6 of 1; each waits, once it was found to be covered, for the other."""
     covered = threading.Barrier(2)
-    check = budget_store.check_covered
+    check = budget_store.check_budget_covers
 
     def check_and_wait(*arguments: Any) -> None:
         check(*arguments)
@@ -320,7 +325,7 @@ def spent_by_two_at_once(
         return "charged"
 
     with monkeypatch.context() as patch:
-        patch.setattr(budget_store, "check_covered", check_and_wait)
+        patch.setattr(budget_store, "check_budget_covers", check_and_wait)
         with ThreadPoolExecutor(2) as pool:
             return sorted(pool.map(charge, [store, BudgetStore(store.path)]))
 
@@ -339,7 +344,7 @@ def test_mutants_that_overspend_are_caught(
     with monkeypatch.context() as patch:
         patch.setattr(BudgetStore, "charge", mutant)
         assert spent_by_two_at_once(store, monkeypatch) == ["charged", "charged"]
-    with pytest.raises(BudgetStoreError, match="charges add up to more than the budget"):
+    with pytest.raises(BudgetStoreError, match="charges add up to more than its epsilon"):
         store.read()
 
 
@@ -370,7 +375,7 @@ def test_who_waits_too_long_is_told(store: BudgetStore, monkeypatch: pytest.Monk
     monkeypatch.setattr(budget_file, "PATIENCE", 0.05)
     with raw(store.path) as other:
         other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(BudgetStoreError, match=r"busy for too long\. Try again"):
+        with pytest.raises(BudgetStoreError, match=r"locked the file for too long\. Try again"):
             store.charge(0.1, purpose="model")
         assert store.remaining == 1, "others may look"
         other.execute("ROLLBACK")
@@ -406,8 +411,8 @@ def charge_and_die(store: BudgetStore, moment: str) -> None:
 
 
 def committing_late(path: Path, *, writing: bool) -> Any:
-    """Mutant of `transaction`: the charge is committed when somebody closes the file."""
-    connection = budget_file._connected(path)
+    """Mutant of `open_budget_file`: the charge is committed when somebody closes the file."""
+    connection = budget_file._connect_to_file(path)
     connection.execute("BEGIN IMMEDIATE")
     LATER.append(connection)
     return nullcontext(connection)
@@ -432,7 +437,7 @@ def test_a_mutant_that_commits_later_is_caught(
     store: BudgetStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(budget_file, "transaction", committing_late)
+        patch.setattr(budget_store, "open_budget_file", committing_late)
         assert in_a_fork(lambda: charge_and_die(store, "after the charge")) == 9
     assert len(store.charges) == MOMENTS["after the charge"] - 1
 
@@ -465,7 +470,7 @@ def test_every_charge_is_written_to_the_disk_and_its_folder_too(
 ) -> None:
     """What is asked of SQLite: 3 is EXTRA, and no charge waits in a file of its own."""
     settings = []
-    add = budget_file.add_charge
+    add = budget_file.add_charge_to_budget_file
 
     def look(connection: sqlite3.Connection, *rest: Any) -> None:
         for name in ("synchronous", "journal_mode"):
@@ -473,7 +478,7 @@ def test_every_charge_is_written_to_the_disk_and_its_folder_too(
         assert connection.in_transaction
         add(connection, *rest)
 
-    monkeypatch.setattr(budget_file, "add_charge", look)
+    monkeypatch.setattr(budget_store, "add_charge_to_budget_file", look)
     store.charge(0.1, purpose="model")
     assert settings == [3, "delete"]
 
@@ -481,7 +486,7 @@ def test_every_charge_is_written_to_the_disk_and_its_folder_too(
 def test_a_store_whose_charges_would_be_in_a_second_file_is_refused(store: BudgetStore) -> None:
     with raw(store.path) as other:
         other.execute("PRAGMA journal_mode = WAL")
-    assert refusal(store.path).startswith("somebody put it in SQLite's journal mode wal, in which")
+    assert refusal(store.path).startswith("was switched to SQLite's journal mode wal, in which")
     with raw(store.path) as other:
         other.execute("PRAGMA journal_mode = DELETE")
     store.charge(0.25, purpose="model")
@@ -552,8 +557,8 @@ def refusal(path: Path) -> str:
 
 def test_a_missing_file_is_never_made(path: Path) -> None:
     assert refusal(path) == (
-        "there is no such file. If these records were charged before, look for it: a new one "
-        "forgets what was spent. For others, privatree budget create makes one."
+        "there is no such file. If a budget was created for these records, find its file: a new "
+        "file would forget what was spent. Otherwise run privatree budget create."
     )
     assert os.listdir(path.parent) == []
 
@@ -570,12 +575,12 @@ def test_a_file_that_vanishes_while_it_is_opened_is_not_made_anew(
 
 def test_what_is_there_is_never_overwritten(store: BudgetStore, tmp_path: Path) -> None:
     store.charge(0.5, purpose="model")
-    with pytest.raises(BudgetStoreError, match="is there already"):
+    with pytest.raises(BudgetStoreError, match="exists already"):
         BudgetStore.create(store.path, 10)
     assert store.remaining == Fraction(1, 2)
     (tmp_path / "notes.txt").write_text("important")
     (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
-    for name, refused in (("notes.txt", "is there already"), (".", "is a folder")):
+    for name, refused in (("notes.txt", "exists already"), (".", "is a folder")):
         with pytest.raises(BudgetStoreError, match=refused):
             BudgetStore.create(tmp_path / name, 1)
     assert (tmp_path / "notes.txt").read_text() == "important"
@@ -618,7 +623,7 @@ def test_a_creation_that_fails_leaves_nothing(
 
 def test_files_of_other_kinds(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
-    assert refusal(tmp_path / "folder") == "is not a file. Name the file of a budget."
+    assert refusal(tmp_path / "folder") == "is not a file. Pass the path of a budget file."
     (tmp_path / "empty.db").touch()
     assert refusal(tmp_path / "empty.db") == (
         "is empty. If its creation was interrupted, delete it and create it again."
@@ -626,8 +631,8 @@ def test_files_of_other_kinds(tmp_path: Path) -> None:
     for content in (b"a,b\n1,2\n", b"x" * 5000, b"SQLite format 3\0" + b"\0" * 5000):
         (tmp_path / "some.csv").write_bytes(content)
         assert refusal(tmp_path / "some.csv") == (
-            "is not a budget of privatree, or damaged. If it was one, restore it from a backup, "
-            "and charge anew what was spent since then."
+            "is not a budget of privatree, or is damaged. If damaged, restore the file from a "
+            "backup, and charge again what was spent since then."
         )
     for mode in ("DELETE", "WAL"):
         other = tmp_path / f"other-{mode}.db"
@@ -635,11 +640,11 @@ def test_files_of_other_kinds(tmp_path: Path) -> None:
             connection.execute(f"PRAGMA journal_mode = {mode}")
             connection.execute("CREATE TABLE charge (number INTEGER PRIMARY KEY)")
         assert refusal(other) == (
-            "is a SQLite database, but not a budget of privatree. Name the file of one; "
-            "privatree budget create makes it."
+            "is a SQLite database, but not a budget of privatree. Pass the path of a budget file; "
+            "privatree budget create makes one."
         )
     os.mkfifo(tmp_path / "pipe")
-    assert refusal(tmp_path / "pipe") == "is not a file. Name the file of a budget."
+    assert refusal(tmp_path / "pipe") == "is not a file. Pass the path of a budget file."
 
 
 def test_a_later_version_is_not_guessed_at(store: BudgetStore) -> None:
@@ -676,7 +681,7 @@ def test_charges_are_only_added(store: BudgetStore, statement: str) -> None:
         triggers = connection.execute(found).fetchall()
         for name, _ in triggers:
             connection.execute(f"DROP TRIGGER {name}")
-    assert refusal(store.path).startswith("is damaged: its tables are not those of a budget.")
+    assert refusal(store.path).startswith("is damaged: it does not have the tables of a budget.")
     with raw(store.path) as connection:
         connection.execute("PRAGMA ignore_check_constraints = ON")
         connection.execute(statement)
@@ -688,14 +693,14 @@ def test_charges_are_only_added(store: BudgetStore, statement: str) -> None:
 @pytest.mark.parametrize(
     ("amounts", "message"),
     [
-        (["1/2", "1/2", "1/1000"], "its charges add up to more than the budget"),
-        (["-1/2"], "an amount must be a positive fraction"),
-        (["0/1"], "an amount must be a positive fraction"),
-        (["1/0"], "an amount must be a positive fraction"),
-        (["0.5"], "an amount must be a positive fraction"),
-        ([f"1/{10**999}"], "an amount must be a positive fraction"),
-        (["9" * 5000 + "/1"], "an amount must be a positive fraction"),
-        ([b"1/2"], "an amount must be a positive fraction"),
+        (["1/2", "1/2", "1/1000"], "its charges add up to more than its epsilon"),
+        (["-1/2"], "an epsilon is not a positive fraction"),
+        (["0/1"], "an epsilon is not a positive fraction"),
+        (["1/0"], "an epsilon is not a positive fraction"),
+        (["0.5"], "an epsilon is not a positive fraction"),
+        ([f"1/{10**999}"], "an epsilon is not a positive fraction"),
+        (["9" * 5000 + "/1"], "an epsilon is not a positive fraction"),
+        ([b"1/2"], "an epsilon is not a positive fraction"),
     ],
     ids=lambda value: str(value)[:12],
 )
@@ -707,11 +712,11 @@ def test_rows_that_no_charge_writes_are_refused(
         (digest,) = connection.execute("SELECT digest FROM account").fetchone()
         for number, amount in enumerate(amounts, start=1):
             row = (number, "2030-01-01T00:00:00+00:00", "model", amount, "")
-            digest = budget_file._digest(digest, row)
+            digest = budget_file._row_digest(digest, row)
             connection.execute("INSERT INTO charge VALUES (?, ?, ?, ?, ?, ?)", (*row, digest))
     assert refusal(store.path) == (
-        f"is damaged: {message}. Restore it from a backup, and charge anew what was spent since "
-        "then."
+        f"is damaged: {message}. Restore the file from a backup, and charge again what was spent "
+        "since then."
     )
 
 
@@ -770,7 +775,7 @@ def test_a_last_charge_that_its_page_forgot_is_noticed(store: BudgetStore) -> No
     assert content[n_cells] == bytes([0, 3])
     content[n_cells] = bytes([0, 2])
     store.path.write_bytes(content)
-    assert refusal(store.path).startswith("is damaged: SQLite finds its pages inconsistent.")
+    assert refusal(store.path).startswith("is damaged: SQLite reports inconsistent pages.")
 
 
 def test_a_truncated_file_is_refused(path: Path, written: tuple[bytes, Any]) -> None:
@@ -785,7 +790,7 @@ def test_a_truncated_file_is_refused(path: Path, written: tuple[bytes, Any]) -> 
 def test_what_may_not_be_written_can_be_read_but_not_charged(store: BudgetStore) -> None:
     store.path.chmod(0o444)
     assert store.remaining == 1
-    with pytest.raises(BudgetStoreError, match="must be writable, itself and its folder"):
+    with pytest.raises(BudgetStoreError, match="The file and its folder must be writable"):
         store.charge(0.5, purpose="model")
     store.path.chmod(0o644)
     store.path.parent.chmod(0o555)
@@ -800,9 +805,12 @@ def test_what_may_not_be_written_can_be_read_but_not_charged(store: BudgetStore)
 @pytest.mark.parametrize(
     ("code", "message"),
     [
-        (sqlite3.SQLITE_FULL, "the disk is full."),
-        (sqlite3.SQLITE_READONLY | 1 << 8, "must be writable, itself and its folder."),
-        (sqlite3.SQLITE_CANTOPEN, "cannot be opened. Its folder and itself must be writable."),
+        (sqlite3.SQLITE_FULL, "the disk is full. Free some space."),
+        (
+            sqlite3.SQLITE_READONLY | 1 << 8,
+            "is read-only. The file and its folder must be writable.",
+        ),
+        (sqlite3.SQLITE_CANTOPEN, "cannot be opened. The file and its folder must be writable."),
         (sqlite3.SQLITE_IOERR, "cannot be used: no luck."),
     ],
 )
@@ -815,7 +823,7 @@ def test_failures_are_one_line_and_nothing_is_charged(
         raise error
 
     with monkeypatch.context() as patch:
-        patch.setattr(budget_file, "add_charge", fail)
+        patch.setattr(budget_store, "add_charge_to_budget_file", fail)
         with pytest.raises(BudgetStoreError) as caught:
             store.charge(0.5, purpose="model")
     assert str(caught.value) == f"{store.path}: {message}"

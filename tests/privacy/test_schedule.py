@@ -38,18 +38,18 @@ ONE = (Stage("choice", WHOLE),)
 @pytest.mark.parametrize(
     ("amounts", "sequences", "message"),
     [
-        ((Fraction(0), WHOLE, WHOLE), (), "a total > 0"),
-        ((Fraction(10**13), WHOLE, WHOLE), (), "a total > 0"),
-        ((WHOLE, WHOLE, -HALF), (), "no negative sums"),
-        ((WHOLE, Fraction(10**13), WHOLE), (), "sums of a schedule must be at most"),
-        ((WHOLE, WHOLE, Fraction(10**308)), (), "sums of a schedule must be at most"),
-        ((WHOLE, HALF, Fraction(1, 4)), (), "must come to its total"),
+        ((Fraction(0), WHOLE, WHOLE), (), "total of a schedule must be > 0"),
+        ((Fraction(10**13), WHOLE, WHOLE), (), "total of a schedule must be > 0"),
+        ((WHOLE, WHOLE, -HALF), (), "counts must be >= 0"),
+        ((WHOLE, Fraction(10**13), WHOLE), (), "choices and counts of a schedule must be at most"),
+        ((WHOLE, WHOLE, Fraction(10**308)), (), "choices and counts of a schedule must be at most"),
+        ((WHOLE, HALF, Fraction(1, 4)), (), "must add up to at least its total"),
         ((WHOLE, WHOLE, WHOLE), ((),), "1 to 100 stages"),
         ((WHOLE, WHOLE, WHOLE), (ONE,) * 101, "at most 100 sequences"),
         ((Fraction(200), Fraction(200), WHOLE), (ONE * 101,), "1 to 100 stages"),
-        ((HALF, WHOLE, WHOLE), (ONE,), "must not exceed its sums"),
-        ((WHOLE, HALF, HALF), (ONE,), "must not exceed its sums"),
-        ((WHOLE, WHOLE, HALF), ((Stage("count", WHOLE),),), "must not exceed its sums"),
+        ((HALF, WHOLE, WHOLE), (ONE,), "no sequence of a schedule may exceed"),
+        ((WHOLE, HALF, HALF), (ONE,), "no sequence of a schedule may exceed"),
+        ((WHOLE, WHOLE, HALF), ((Stage("count", WHOLE),),), "no sequence of a schedule may exceed"),
     ],
 )
 def test_a_schedule_that_contradicts_itself_is_refused(

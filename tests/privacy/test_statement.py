@@ -151,7 +151,7 @@ def test_a_schedule_is_never_written_as_less_than_it_is() -> None:
         (["count", 0.5, 1], "a stage must be"),
         ("count", "a stage must be"),
         (["count", -0.5], "epsilon of a stage must be finite and >= 0"),
-        (["choice", "infinity"], "epsilon of a stage must be finite"),
+        (["choice", "infinity"], "epsilon of a stage must be a number"),
     ],
 )
 def test_a_wrong_stage_is_refused_with_a_reason(stage: Any, message: str) -> None:

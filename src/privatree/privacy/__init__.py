@@ -1,15 +1,15 @@
-"""Mechanisms, the ledger that charges for them, and the statement of what was spent.
+"""Mechanisms, the ledger that charges for their draws, and the statement of what was spent.
 
 ::
 
-    _randomness.py      random words of the operating system, or from a seed
+    _randomness.py      random bits, from the operating system or from a seed
     _exact_epsilon.py   epsilon as an exact fraction
-    _ledger.py          a privacy filter: it charges, then draws
-    _schedule.py        the worst-case composition of a training
-    _statement.py       what is guaranteed, for whom, and what was spent on what
-    _budget.py          the budget of a dataset, in memory
-    _budget_store.py    the same in a SQLite file
-    _budget_file.py     that file
+    _ledger.py          a privacy filter: it charges for a draw before the draw is made
+    _schedule.py        the most that a learner can spend along a path of the tree
+    _statement.py       the privacy statement of a trained model
+    _budget.py          the total epsilon of a dataset, in memory
+    _budget_store.py    the total epsilon of a dataset, in a SQLite file
+    _budget_file.py     reading and writing that SQLite file
     mechanisms/         one mechanism a file, each with its proof
     samplers/           exact samplers
 """

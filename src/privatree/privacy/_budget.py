@@ -1,4 +1,4 @@
-"""A budget that several models of the same records draw from, kept in memory."""
+"""A privacy budget in memory, for several models that are trained on the same records."""
 
 from __future__ import annotations
 
@@ -13,23 +13,33 @@ from privatree._support.validation import check_one_of
 from privatree.errors import BudgetExceededError, ParameterError
 from privatree.privacy._exact_epsilon import decimal_fraction, format_epsilon
 
+NEIGHBOURS = ("add-remove", "replace")
+
 
 @dataclass(frozen=True)
 class Charge:
-    """What was once taken from a budget; it never comes back.
+    """One amount of epsilon that was taken from a budget. It is never given back.
 
     Attributes
     ----------
     number : int
-        1 for the first.
+        Position among the charges of the budget. The first charge is number 1.
     time : datetime
-        When, in UTC, by this machine's clock.
+        Time of the charge in UTC, by the clock of this machine.
     purpose : str
-        What for: the learner.
+        Name of the learner that was trained.
     epsilon : Fraction
-        How much.
+        Amount that was taken.
     note : str
-        Which model, if somebody said so.
+        Optional text that says which model was trained.
+
+    Examples
+    --------
+    >>> budget = Budget(1.0)
+    >>> budget.charge(0.25, purpose="a first model")
+    >>> charge = budget.charges[0]
+    >>> charge.number, charge.purpose, charge.epsilon
+    (1, 'a first model', Fraction(1, 4))
     """
 
     number: int
@@ -40,31 +50,28 @@ class Charge:
 
 
 class Budget:
-    """What may be spent on one set of records in all, as long as this process runs.
+    """Upper limit on the total epsilon of all models that this process trains on some records.
 
-    :class:`BudgetStore` keeps it in a file, for several processes and for longer.
+    A :class:`BudgetStore` keeps the limit in a file, for several processes and for longer.
 
     Parameters
     ----------
     epsilon : float or Fraction
-        The largest total.
+        Largest total.
     neighbours : {"add-remove", "replace"}, default="add-remove"
-        Between which tables it holds. Guarantees between different ones do not add up.
+        Neighbour relation that every charge must have. Epsilons of different relations cannot be
+        added up.
 
     Attributes
     ----------
-    epsilon : Fraction
-        The largest total.
-    neighbours : str
-        As given.
     charges : list of Charge
-        What was taken so far.
+        Charges so far, oldest first.
 
     Notes
     -----
-    A float is the decimal that it is written as, here and in charges: 0.1 is 1/10, so a budget of 1
-    covers ten models of 0.1 (as the floats they are, ten times 0.1 is more than 1). No model spends
-    more than is charged: learners keep to the float and to the decimal, whichever is less.
+    A float stands for the decimal number that Python prints, here and in charges: 0.1 is 1/10, so
+    a budget of 1 covers ten models of 0.1. (As binary floats, ten times 0.1 is more than 1.) No
+    model spends more than is charged: learners spend the smaller of the float and the decimal.
 
     Examples
     --------
@@ -76,79 +83,70 @@ class Budget:
 
     def __init__(self, epsilon: float | Fraction, *, neighbours: str = "add-remove") -> None:
         self.epsilon = decimal_fraction("epsilon", epsilon)
-        self.neighbours = checked_neighbours(neighbours)
+        check_one_of("neighbours", neighbours, NEIGHBOURS)
+        self.neighbours = neighbours
         self.charges: list[Charge] = []
         self._lock = Lock()
         self._process = os.getpid()
 
     @property
     def remaining(self) -> Fraction:
-        """What is left."""
+        """Epsilon that is left."""
         return self.epsilon - sum((charge.epsilon for charge in self.charges), Fraction(0))
 
     def __repr__(self) -> str:
-        """How much there is in all, and how much is left."""
-        left, whole = (
-            format_epsilon(self.remaining, up=False),
-            format_epsilon(self.epsilon, up=False),
-        )
-        return f"<Budget: {left} of {whole} left>"
+        left, total = (format_epsilon(x, up=False) for x in (self.remaining, self.epsilon))
+        return f"<Budget: {left} of {total} left>"
 
     def __deepcopy__(self, memo: dict[int, object]) -> Budget:
-        """The same account: a cloned estimator draws from it too."""
+        """Return this budget itself, so that a cloned estimator charges the same budget."""
         return self
 
     def __reduce__(self) -> NoReturn:
-        """Refuse: a copy would be a second account of the same records."""
+        """Refuse to pickle: charges to the copy would be missing in the original."""
         raise TypeError(
-            "a Budget in memory cannot be pickled: its copy would not be charged. "
-            "Use a privatree.privacy.BudgetStore."
+            "a Budget in memory cannot be pickled: charges to the copy would be missing in the "
+            "original. Use a privatree.privacy.BudgetStore, which keeps the budget in a file."
         )
 
     def charge(
         self, epsilon: float | Fraction, *, purpose: str, neighbours: str = "add-remove"
     ) -> None:
-        """Take `epsilon` from the budget, before anything is drawn with it.
+        """Take `epsilon` from the budget. Call this before any noise is drawn.
 
         Raises
         ------
         BudgetExceededError
-            If less is left. Nothing is taken then.
+            If less than `epsilon` is left. Then nothing is taken.
         ParameterError
-            If the charge is for other neighbours than the budget, or in a process that was forked
-            from the one the budget was made in: there it is a copy, and copies do not add up.
+            If the neighbours of the charge are not those of the budget, or if this process is a
+            fork of the process that made the budget: the two would not see each other's charges.
         """
         if os.getpid() != self._process:
             raise ParameterError(
-                "a Budget in memory must be charged in the process that made it: this is a fork, "
-                "and its copy would be a second account. Use a privatree.privacy.BudgetStore."
+                "a Budget in memory can only be charged by the process that created it, and this "
+                "process is a fork of it. Use a privatree.privacy.BudgetStore: processes share it."
             )
-        check_same_neighbours(self.neighbours, neighbours)
+        check_charge_neighbours(self.neighbours, neighbours)
         amount = decimal_fraction("epsilon", epsilon)
         with self._lock:
-            check_covered(amount, self.remaining, purpose)
+            check_budget_covers(amount, self.remaining, purpose)
             self.charges.append(Charge(len(self.charges) + 1, datetime.now(UTC), purpose, amount))
 
 
-def checked_neighbours(neighbours: str) -> str:
-    """The same, if a budget can be for them."""
-    check_one_of("neighbours", neighbours, ("add-remove", "replace"))
-    return neighbours
-
-
-def check_same_neighbours(of_budget: str, of_charge: str) -> None:
-    """Refuse a charge that cannot be added to the others."""
+def check_charge_neighbours(of_budget: str, of_charge: str) -> None:
     if of_charge != of_budget:
         raise ParameterError(
-            f"the budget is for {of_budget} neighbours, the charge for {of_charge}: "
-            "they do not add up. Train with those of the budget."
+            f"the budget is for neighbours={of_budget!r}, but the charge is for "
+            f"neighbours={of_charge!r}: their epsilons cannot be added up. Train with "
+            f"neighbours={of_budget!r}."
         )
 
 
-def check_covered(amount: Fraction, remaining: Fraction, purpose: str) -> None:
-    """Refuse a charge that is more than what is left, and say how much that is."""
+def check_budget_covers(amount: Fraction, remaining: Fraction, purpose: str) -> None:
     if amount > remaining:
         raise BudgetExceededError(
-            f"{purpose}: epsilon={format_epsilon(amount, up=True)} was asked for, but only "
-            f"{format_epsilon(remaining, up=False)} of the budget is left. Nothing was drawn."
+            f"{purpose}: epsilon={format_epsilon(amount, up=True)} was requested, but only "
+            f"{format_epsilon(remaining, up=False)} of the budget is left. Nothing was drawn. "
+            "Lower epsilon."
         )

@@ -1,15 +1,15 @@
-"""The file of a :class:`BudgetStore`: one account, and charges that are only ever added.
+"""Reading and writing the SQLite file of a :class:`BudgetStore`. Charges are only ever added.
 
-It is a SQLite database with a rollback journal, which is deleted when a transaction commits
+The database has a rollback journal, which SQLite deletes when a transaction commits
 (``journal_mode=DELETE``). From then on the charge is in the file itself, which can be copied or
-moved alone; in the other mode, WAL, it would for some time be in a second file, and be lost without
-it. A process that is killed leaves a journal, by which the next one undoes the unfinished charge.
-``synchronous=EXTRA`` also writes the folder to disk: after a power failure a journal that came back
-would undo a charge whose model is out.
+moved alone. In SQLite's other mode, WAL, a charge is in a second file for some time, and is lost
+if that file is lost. A process that is killed leaves a journal, and with it the next process undoes
+the unfinished charge. ``synchronous=EXTRA`` also writes the folder to disk: otherwise a journal
+could reappear after a power failure and undo a charge whose model is already published.
 
-SQLite has no checksums. So each row has a digest of itself and of those before it: a damaged row is
-noticed, not read as a smaller charge. That helps against accidents, not against somebody who means
-to change the file.
+SQLite has no checksums. So each row has a digest of itself and of all rows before it: a damaged row
+is noticed, and is not read as a smaller charge. The digests protect from accidents, not from a
+person who changes the file on purpose.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
@@ -27,20 +28,21 @@ from pathlib import Path
 
 from privatree._support.escape import escape_text
 from privatree.errors import BudgetStoreError
-from privatree.privacy._budget import Charge
+from privatree.privacy._budget import NEIGHBOURS, Charge
 
 APPLICATION_ID = int.from_bytes(b"ptbs")
 VERSION = 1
 _MAX_AMOUNT_LENGTH = 1000
-"""Characters of an amount; Python reads no integers of many thousand digits."""
+"""Characters of an amount. Python refuses to parse integers of many thousand digits."""
 
 _MAX_TEXT_LENGTH = 200
 
 PATIENCE = 60.0
-"""Seconds to wait for other processes. A charge takes them milliseconds."""
+"""Seconds to wait for other processes. Each of their charges takes milliseconds."""
 
-_CREATE = """
-CREATE TABLE account (
+_DEFINITIONS = re.split(
+    r";\n(?=CREATE)",
+    """CREATE TABLE account (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     dataset TEXT NOT NULL,
     epsilon TEXT NOT NULL,
@@ -68,98 +70,81 @@ BEGIN SELECT RAISE(ABORT, 'charges are only added at the end'); END;
 CREATE TRIGGER charge_stays BEFORE UPDATE ON charge
 BEGIN SELECT RAISE(ABORT, 'a charge never changes'); END;
 CREATE TRIGGER charge_remains BEFORE DELETE ON charge
-BEGIN SELECT RAISE(ABORT, 'a charge is never deleted'); END;
-"""
+BEGIN SELECT RAISE(ABORT, 'a charge is never deleted'); END""",
+)
+"""The statements that create the tables, as SQLite stores them."""
 
 
 @dataclass(frozen=True)
 class Account:
-    """A budget's file as it was at one moment.
-
-    Attributes
-    ----------
-    dataset : str
-        Whose records the budget is for.
-    epsilon : Fraction
-        The largest total.
-    neighbours : {"add-remove", "replace"}
-        Between which tables it holds.
-    created : datetime
-        When the file was made, in UTC.
-    charges : tuple of Charge
-        What was taken until then.
-    """
+    """The contents of a budget file at one moment."""
 
     dataset: str
     epsilon: Fraction
     neighbours: str
     created: datetime
+    """Time in UTC."""
     charges: tuple[Charge, ...]
     digest: str
-    """Of everything above."""
+    """Digest of all rows."""
 
     @property
     def spent(self) -> Fraction:
-        """The sum of the charges."""
         return sum((charge.epsilon for charge in self.charges), Fraction(0))
 
     @property
     def remaining(self) -> Fraction:
-        """What is left."""
         return self.epsilon - self.spent
 
 
 @contextmanager
-def transaction(path: Path, *, writing: bool) -> Iterator[sqlite3.Connection]:
-    """All of what is done with the file in the block, or nothing; what is read belongs together.
+def open_budget_file(path: Path, *, writing: bool) -> Iterator[sqlite3.Connection]:
+    """Run the block in one transaction: all of its changes are written, or none.
 
-    With `writing`, nobody else writes from the first line of the block to the end. No connection
-    outlives the block, and the file is never opened but by SQLite: closing it would drop the locks
-    of other threads.
+    With `writing`, no other process writes before the block ends. No connection outlives the block.
+    Only SQLite may open the file: closing any other handle would drop the locks of other threads.
     """
     if not os.path.exists(path):
         raise BudgetStoreError(
-            f"{path}: there is no such file. If these records were charged before, look for it: a "
-            "new one forgets what was spent. For others, privatree budget create makes one."
+            f"{path}: there is no such file. If a budget was created for these records, find its "
+            "file: a new file would forget what was spent. Otherwise run privatree budget create."
         )
     if not os.path.isfile(path):
-        raise BudgetStoreError(f"{path}: is not a file. Name the file of a budget.")
-    with _failures_named(path), closing(_connected(path)) as connection:
+        raise BudgetStoreError(f"{path}: is not a file. Pass the path of a budget file.")
+    with _explain_sqlite_errors(path), closing(_connect_to_file(path)) as connection:
         connection.execute("BEGIN IMMEDIATE" if writing else "BEGIN")
-        _check_kind(path, connection)
+        _check_is_budget_file(path, connection)
         yield connection
         connection.execute("COMMIT")
 
 
-def create(path: Path, dataset: str, epsilon: Fraction, neighbours: str) -> None:
-    """Make a file with an account; one that is there stays as it is."""
+def create_budget_file(path: Path, dataset: str, epsilon: Fraction, neighbours: str) -> None:
     if path.is_dir():
-        raise BudgetStoreError(f"{path}: is a folder. Name a file in it.")
+        raise BudgetStoreError(f"{path}: is a folder. Pass the path of a file.")
     if not path.parent.is_dir():
         raise BudgetStoreError(f"{path}: there is no folder {path.parent}. Create it first.")
     try:
-        # Reserves the name, whoever else wants it.
+        # O_EXCL: of several processes that create this file at once, one succeeds.
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666))
     except FileExistsError:
         raise BudgetStoreError(
-            f"{path}: is there already. Use it, or name another file: a second budget for the same "
-            "records would allow to spend both."
+            f"{path}: exists already. Use this budget, or choose another path if it is for other "
+            "records: with two budgets, the same records could be charged twice."
         ) from None
     except OSError as error:
         raise BudgetStoreError(
-            f"{path}: cannot be created: {error.strerror}. Name a file in another folder."
+            f"{path}: cannot be created: {error.strerror}. Choose another folder."
         ) from None
-    created = _written_time(datetime.now(UTC))
-    row = (dataset, written_amount(epsilon), neighbours, created)
+    row = (dataset, _epsilon_as_text(epsilon), neighbours, _current_time_as_text())
     try:
-        with _failures_named(path), closing(_connected(path)) as connection:
+        with _explain_sqlite_errors(path), closing(_connect_to_file(path)) as connection:
             connection.execute("BEGIN IMMEDIATE")
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {VERSION}")
-            for statement in _statements():
+            for statement in _DEFINITIONS:
                 connection.execute(statement)
             connection.execute(
-                "INSERT INTO account VALUES (1, ?, ?, ?, ?, ?)", (*row, _digest("", row))
+                "INSERT INTO account VALUES (1, ?, ?, ?, ?, ?)", (*row, _row_digest("", row))
             )
             connection.execute("COMMIT")
     except BaseException:
@@ -167,38 +152,41 @@ def create(path: Path, dataset: str, epsilon: Fraction, neighbours: str) -> None
         raise
 
 
-def read_account(path: Path, connection: sqlite3.Connection) -> Account:
-    """Everything in the file, checked in full."""
+def read_budget_account(path: Path, connection: sqlite3.Connection) -> Account:
+    """Read all rows, and check their digests and values."""
     try:
-        return _checked_account(connection)
-    except _DamageError as damage:
+        return _read_checked_account(connection)
+    except _DamagedBudgetError as damage:
         raise BudgetStoreError(f"{path}: is damaged: {damage}. {_NEXT_STEP}.") from None
 
 
-def add_charge(
+def add_charge_to_budget_file(
     connection: sqlite3.Connection, account: Account, epsilon: Fraction, purpose: str, note: str
 ) -> None:
-    """Write one more charge, in the transaction in which the account was read."""
-    time = _written_time(datetime.now(UTC))
-    row = (len(account.charges) + 1, time, purpose, written_amount(epsilon), note)
-    digest = _digest(account.digest, row)
+    """Insert a charge. The account must have been read in the same transaction."""
+    number, time = len(account.charges) + 1, _current_time_as_text()
+    row = (number, time, purpose, _epsilon_as_text(epsilon), note)
+    digest = _row_digest(account.digest, row)
     connection.execute("INSERT INTO charge VALUES (?, ?, ?, ?, ?, ?)", (*row, digest))
 
 
-def written_amount(amount: Fraction) -> str:
-    """An exact fraction as text: 1/10."""
-    return f"{amount.numerator}/{amount.denominator}"
+def _epsilon_as_text(epsilon: Fraction) -> str:
+    return f"{epsilon.numerator}/{epsilon.denominator}"
+
+
+def _current_time_as_text() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 # --- connecting ---------------------------------------------------------------------------------
 
 
-def _connected(path: Path) -> sqlite3.Connection:
-    # mode=rw, also for reading: it never makes a file, and undoes what a killed process left.
+def _connect_to_file(path: Path) -> sqlite3.Connection:
+    # mode=rw never creates a file. Readers need it too, to undo what a killed process left.
     connection = sqlite3.connect(
         f"{path.as_uri()}?mode=rw", uri=True, timeout=PATIENCE, isolation_level=None
     )
-    # A damaged text is no failure of SQLite: its digest tells.
+    # Text that is not UTF-8 must not fail here: the digest of its row will not match.
     connection.text_factory = lambda text: text.decode(errors="backslashreplace")
     try:
         for setting in ("trusted_schema = OFF", "cell_size_check = ON", "synchronous = EXTRA"):
@@ -209,24 +197,24 @@ def _connected(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _check_kind(path: Path, connection: sqlite3.Connection) -> None:
-    """Refuse a database of another application, and one that keeps charges in a second file."""
+def _check_is_budget_file(path: Path, connection: sqlite3.Connection) -> None:
+    """Refuse databases of other applications, and files in which a charge can be lost."""
     [kind] = next(connection.execute("PRAGMA application_id"))
     if os.path.getsize(path) == 0:  # also after an interrupted creation was undone just now
         raise BudgetStoreError(
             f"{path}: is empty. If its creation was interrupted, delete it and create it again."
         )
     if os.stat(path).st_nlink > 1:
-        # A journal is found by the name of its file: under the other one, a charge that a killed
-        # process left unfinished would not be undone now, and later undo those made since.
+        # SQLite finds a journal by the name of the file. Under the other name it would not find
+        # the journal of a killed process; found later, that journal would undo newer charges.
         raise BudgetStoreError(
-            f"{path}: has a second name (a hard link), under which charges can be lost. Delete one "
-            "of them."
+            f"{path}: has a second name (a hard link), and charges under that name can be lost. "
+            "Delete one of the two names."
         )
     if kind != APPLICATION_ID:
         raise BudgetStoreError(
-            f"{path}: is a SQLite database, but not a budget of privatree. Name the file of one; "
-            "privatree budget create makes it."
+            f"{path}: is a SQLite database, but not a budget of privatree. Pass the path of a "
+            "budget file; privatree budget create makes one."
         )
     [version] = next(connection.execute("PRAGMA user_version"))
     if version != VERSION:
@@ -237,122 +225,111 @@ def _check_kind(path: Path, connection: sqlite3.Connection) -> None:
     [mode] = next(connection.execute("PRAGMA journal_mode"))
     if mode != "delete":
         raise BudgetStoreError(
-            f"{path}: somebody put it in SQLite's journal mode {mode}, in which a charge can be "
-            "lost. Run PRAGMA journal_mode = DELETE on it in a program for SQLite."
+            f"{path}: was switched to SQLite's journal mode {mode}, in which a charge can be lost. "
+            "Open the file in a program for SQLite and run PRAGMA journal_mode = DELETE."
         )
 
 
-_RESTORE = "restore it from a backup, and charge anew what was spent since then"
+_RESTORE = "restore the file from a backup, and charge again what was spent since then"
 _NEXT_STEP = _RESTORE.capitalize()
-_REASONS = {
-    sqlite3.SQLITE_BUSY: "other processes have kept it busy for too long. Try again",
-    sqlite3.SQLITE_CANTOPEN: "cannot be opened. Its folder and itself must be writable",
+_MUST_BE_WRITABLE = "The file and its folder must be writable"
+_SQLITE_ERRORS = {
+    sqlite3.SQLITE_BUSY: "other processes have locked the file for too long. Try again",
+    sqlite3.SQLITE_CANTOPEN: f"cannot be opened. {_MUST_BE_WRITABLE}",
     sqlite3.SQLITE_CORRUPT: f"is damaged. {_NEXT_STEP}",
-    sqlite3.SQLITE_FULL: "the disk is full",
-    sqlite3.SQLITE_NOTADB: f"is not a budget of privatree, or damaged. If it was one, {_RESTORE}",
-    sqlite3.SQLITE_PERM: "must be writable, itself and its folder",
-    sqlite3.SQLITE_READONLY: "must be writable, itself and its folder",
+    sqlite3.SQLITE_FULL: "the disk is full. Free some space",
+    sqlite3.SQLITE_NOTADB: f"is not a budget of privatree, or is damaged. If damaged, {_RESTORE}",
+    sqlite3.SQLITE_PERM: f"is read-only. {_MUST_BE_WRITABLE}",
+    sqlite3.SQLITE_READONLY: f"is read-only. {_MUST_BE_WRITABLE}",
 }
 
 
 @contextmanager
-def _failures_named(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into one line that says what to do."""
+def _explain_sqlite_errors(path: Path) -> Iterator[None]:
+    """Turn errors of SQLite into a BudgetStoreError of one line."""
     try:
         yield
-    except UnicodeDecodeError:  # SQLite quotes what it found where names should be
+    except UnicodeDecodeError:  # the message of SQLite quotes damaged bytes of the file
         code, found = sqlite3.SQLITE_CORRUPT, ""
     except sqlite3.Error as error:
-        code, found = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR), one_line(error)
+        code, found = (
+            getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR),
+            printable_text(error),
+        )
     else:
         return
-    kind = code & 0xFF  # of an extended code
-    raise BudgetStoreError(f"{path}: {_REASONS.get(kind, f'cannot be used: {found}')}.")
+    kind = code & 0xFF  # the primary code of an extended error code
+    raise BudgetStoreError(f"{path}: {_SQLITE_ERRORS.get(kind, f'cannot be used: {found}')}.")
 
 
 # --- reading ------------------------------------------------------------------------------------
 
 
-class _DamageError(Exception):
-    """What the file has is not what is written by this module."""
+class _DamagedBudgetError(Exception):
+    """The file has something that this module never writes."""
 
 
-def _checked_account(connection: sqlite3.Connection) -> Account:
+def _read_checked_account(connection: sqlite3.Connection) -> Account:
     [verdict] = next(connection.execute("PRAGMA integrity_check(1)"))
     if verdict != "ok":
-        raise _DamageError("SQLite finds its pages inconsistent")
+        raise _DamagedBudgetError("SQLite reports inconsistent pages")
     found = connection.execute(
         "SELECT sql FROM sqlite_master WHERE substr(name, 1, 7) <> 'sqlite_'"
     )
-    if [sql for [sql] in found] != _statements():
-        raise _DamageError("its tables are not those of a budget")
+    if [sql for [sql] in found] != _DEFINITIONS:
+        raise _DamagedBudgetError("it does not have the tables of a budget")
     rows = connection.execute("SELECT * FROM account").fetchall()
     if len(rows) != 1:
-        raise _DamageError("it has no account")
+        raise _DamagedBudgetError("it does not have exactly one row in the table account")
     _, *fields, digest = rows[0]
-    if digest != _digest("", fields):
-        raise _DamageError("its account was changed")
+    if digest != _row_digest("", fields):
+        raise _DamagedBudgetError("its account was altered after it was written")
     dataset, epsilon, neighbours, created = fields
-    if neighbours not in ("add-remove", "replace"):
-        raise _DamageError("its neighbours are of no kind")
+    if neighbours not in NEIGHBOURS:
+        raise _DamagedBudgetError(f"its neighbours are not one of {', '.join(NEIGHBOURS)}")
     charges: list[Charge] = []
     for row in connection.execute("SELECT * FROM charge ORDER BY number"):
         *fields, found_digest = row
-        digest = _digest(digest, fields)
+        digest = _row_digest(digest, fields)
         number, time, purpose, amount, note = fields
         if digest != found_digest or number != len(charges) + 1:
-            raise _DamageError(f"charge {len(charges) + 1} was changed")
-        texts = one_line(purpose), _read_amount(amount), one_line(note)
-        charges.append(Charge(number, _read_time(time), *texts))
+            raise _DamagedBudgetError(f"charge {len(charges) + 1} was altered after it was written")
+        texts = printable_text(purpose), _parse_epsilon(amount), printable_text(note)
+        charges.append(Charge(number, _parse_time(time), *texts))
     account = Account(
-        one_line(dataset),
-        _read_amount(epsilon),
+        printable_text(dataset),
+        _parse_epsilon(epsilon),
         neighbours,
-        _read_time(created),
+        _parse_time(created),
         tuple(charges),
         digest,
     )
     if account.remaining < 0:
-        raise _DamageError("its charges add up to more than the budget")
+        raise _DamagedBudgetError("its charges add up to more than its epsilon")
     return account
 
 
-def _statements() -> list[str]:
-    """As SQLite keeps them: one at a time, without the semicolon at the end."""
-    found, pending = [], ""
-    for line in _CREATE.strip().splitlines(keepends=True):
-        pending += line
-        if sqlite3.complete_statement(pending):
-            found.append(pending.strip().removesuffix(";"))
-            pending = ""
-    return found
-
-
-def _digest(before: str, row: Iterable[object]) -> str:
-    # As JSON, no two rows have the same text, and a row always has the same.
+def _row_digest(before: str, row: Iterable[object]) -> str:
+    # JSON text is the same for equal rows, and differs for different ones.
     return hashlib.sha256(json.dumps([before, *row], default=repr).encode()).hexdigest()
 
 
-def _read_amount(written: object) -> Fraction:
+def _parse_epsilon(written: object) -> Fraction:
     if isinstance(written, str) and len(written) <= _MAX_AMOUNT_LENGTH:
         top, _, bottom = written.partition("/")
         if top.isdecimal() and bottom.isdecimal() and int(top) > 0 and int(bottom) > 0:
             return Fraction(int(top), int(bottom))
-    raise _DamageError("an amount must be a positive fraction")
+    raise _DamagedBudgetError("an epsilon is not a positive fraction")
 
 
-def one_line(text: object) -> str:
-    """What can be kept and shown anywhere: printable, and not too long."""
+def printable_text(text: object) -> str:
+    """Return the text in one printable line of at most 200 characters."""
     shown = escape_text(str(text))
     return shown if len(shown) <= _MAX_TEXT_LENGTH else f"{shown[: _MAX_TEXT_LENGTH - 3]}..."
 
 
-def _written_time(time: datetime) -> str:
-    return time.isoformat(timespec="seconds")
-
-
-def _read_time(written: object) -> datetime:
+def _parse_time(written: object) -> datetime:
     try:
         return datetime.fromisoformat(str(written))
     except ValueError:
-        raise _DamageError("a time must be a time") from None
+        raise _DamagedBudgetError("one of its times is not a date and time") from None

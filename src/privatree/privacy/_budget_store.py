@@ -1,4 +1,4 @@
-"""A budget in a file, which several models, processes and months draw from."""
+"""A privacy budget in a SQLite file, for several models, processes and months."""
 
 from __future__ import annotations
 
@@ -6,60 +6,66 @@ import os
 from fractions import Fraction
 from pathlib import Path
 
+from privatree._support.validation import check_one_of
 from privatree.errors import ParameterError
-from privatree.privacy import _budget_file as budget_file
 from privatree.privacy._budget import (
+    NEIGHBOURS,
     Charge,
-    check_covered,
-    check_same_neighbours,
-    checked_neighbours,
+    check_budget_covers,
+    check_charge_neighbours,
 )
-from privatree.privacy._budget_file import Account, one_line
+from privatree.privacy._budget_file import (
+    Account,
+    add_charge_to_budget_file,
+    create_budget_file,
+    open_budget_file,
+    printable_text,
+    read_budget_account,
+)
 from privatree.privacy._exact_epsilon import decimal_fraction
 
 _MAX_EPSILON = 10**9
 _MAX_DIGITS = 400
-"""More than any float has as a decimal."""
+"""Digits of a denominator. Every float has fewer as a decimal."""
 
 
 class BudgetStore:
-    """What may be spent on one set of records in all, in a SQLite file.
+    """Upper limit on the total epsilon of all models of some records, kept in a SQLite file.
 
     ``BudgetStore.create(path, epsilon)`` makes the file, once for each set of records;
-    ``BudgetStore(path)`` opens it. Like a :class:`Budget` it is charged before anything is drawn.
+    ``BudgetStore(path)`` opens it. Like a :class:`Budget`, it is charged before anything is drawn.
     A charge is on disk when :meth:`charge` returns, and stays there whatever happens to the model.
-    Processes and threads that charge at the same time wait for each other, so together they spend
-    no more than alone.
+    Processes and threads that charge at the same time wait for each other, so that all of them
+    together cannot overspend.
 
     Parameters
     ----------
     path : path
-        A file that :meth:`create` made.
+        File that :meth:`create` made.
     note : str, default=""
-        Kept with each charge that is made through this object, to tell models apart: a file name,
-        for instance. Nothing about records.
+        Text that is stored with each charge of this object, to tell models apart; for instance the
+        file name of the model. It must not contain anything about records.
 
     Attributes
     ----------
     path : Path
-        The file, in full.
-    note : str
-        As given, in one line.
+        Absolute path of the file.
 
     Raises
     ------
     BudgetStoreError
-        If the file is missing, damaged or something else, here and whenever it is read.
+        If the file is missing or damaged, or if it is another kind of file. Every later access
+        reads the file again and can raise the same error.
 
     Notes
     -----
-    The object holds no connection and no balance: every look and every charge opens the file. So
-    copies, pickles and forks of it are the same account. A *copy of the file* is a second one.
+    The object holds no connection and no balance: every access opens the file. So copies, pickles
+    and forks of the object share one budget. A *copy of the file* is a second budget.
 
-    The file must be on a disk of this machine: file systems over a network may not keep processes
-    apart. It protects from accidents, not from somebody who may write the file.
+    The file must be on a disk of this machine: locks are not reliable on network file systems. The
+    file protects from accidents, not from a person who is able to write to it.
 
-    A float is the decimal that it is written as, as for :class:`Budget`.
+    A float stands for the decimal number that Python prints, as for :class:`Budget`.
 
     Examples
     --------
@@ -73,8 +79,8 @@ class BudgetStore:
     """
 
     def __init__(self, path: str | os.PathLike[str], *, note: str = "") -> None:
-        self.path = _whole(path)
-        self.note = one_line(note)
+        self.path = Path(os.path.realpath(path))  # valid in every working directory
+        self.note = printable_text(note)
         self.read()
 
     @classmethod
@@ -86,103 +92,99 @@ class BudgetStore:
         neighbours: str = "add-remove",
         dataset: str = "",
     ) -> BudgetStore:
-        """Make the file of a set of records, and open it.
+        """Create the budget file of a set of records, and open it.
 
         Parameters
         ----------
         path : path
-            Where. A file that is there is never overwritten.
+            File to create. An existing file is never overwritten.
         epsilon : float or Fraction
-            The largest total. It cannot be changed later.
+            Largest total. It cannot be changed later.
         neighbours : {"add-remove", "replace"}, default="add-remove"
-            Between which tables it holds.
+            Neighbour relation that every charge must have.
         dataset : str, default=""
-            What the records are called.
-
-        Returns
-        -------
-        BudgetStore
-            Of the new file.
+            Name of the dataset.
 
         Raises
         ------
         BudgetStoreError
-            If there is such a file, or it cannot be written.
+            If the file exists already, or if it cannot be written.
         """
-        amount = _amount(epsilon)
-        budget_file.create(_whole(path), one_line(dataset), amount, checked_neighbours(neighbours))
+        amount = _storable_epsilon(epsilon)
+        check_one_of("neighbours", neighbours, NEIGHBOURS)
+        whole_path = Path(os.path.realpath(path))
+        create_budget_file(whole_path, printable_text(dataset), amount, neighbours)
         return cls(path)
 
     def read(self) -> Account:
-        """Everything in the file at one moment."""
-        with budget_file.transaction(self.path, writing=False) as connection:
-            return budget_file.read_account(self.path, connection)
+        """Read the limit and all charges, as they are at one moment."""
+        with open_budget_file(self.path, writing=False) as connection:
+            return read_budget_account(self.path, connection)
 
     @property
     def dataset(self) -> str:
-        """What the records are called."""
+        """Name of the dataset."""
         return self.read().dataset
 
     @property
     def epsilon(self) -> Fraction:
-        """The largest total."""
+        """Largest total."""
         return self.read().epsilon
 
     @property
     def neighbours(self) -> str:
-        """Between which tables it holds."""
+        """Neighbour relation that every charge must have."""
         return self.read().neighbours
 
     @property
     def charges(self) -> list[Charge]:
-        """What was taken so far."""
+        """Charges so far, oldest first."""
         return list(self.read().charges)
 
     @property
     def remaining(self) -> Fraction:
-        """What is left."""
+        """Epsilon that is left."""
         return self.read().remaining
 
     def charge(
         self, epsilon: float | Fraction, *, purpose: str, neighbours: str = "add-remove"
     ) -> None:
-        """Take `epsilon` from the budget, before anything is drawn with it.
+        """Take `epsilon` from the budget. Call this before any noise is drawn.
 
         Raises
         ------
         BudgetExceededError
-            If less is left. Nothing is taken then.
+            If less than `epsilon` is left. Then nothing is taken.
         BudgetStoreError
-            If the file cannot be used. Then the charge may stand (if the disk failed while it was
-            written, for instance), but nothing may be drawn.
+            If the file cannot be used. The charge may have been written nevertheless, for instance
+            if the disk failed in the middle, but nothing may be drawn.
         ParameterError
-            If the charge is for other neighbours than the budget.
+            If the neighbours of the charge are not those of the budget.
         """
-        amount = _amount(epsilon)
-        # One transaction: between the look at what is left and the charge nobody else charges.
-        with budget_file.transaction(self.path, writing=True) as connection:
-            account = budget_file.read_account(self.path, connection)
-            check_same_neighbours(account.neighbours, neighbours)
-            check_covered(amount, account.remaining, purpose)
-            budget_file.add_charge(connection, account, amount, one_line(purpose), self.note)
+        amount = _storable_epsilon(epsilon)
+        # One transaction: no other process can charge between the check and the charge.
+        with open_budget_file(self.path, writing=True) as connection:
+            account = read_budget_account(self.path, connection)
+            check_charge_neighbours(account.neighbours, neighbours)
+            check_budget_covers(amount, account.remaining, purpose)
+            add_charge_to_budget_file(
+                connection, account, amount, printable_text(purpose), self.note
+            )
 
     def __repr__(self) -> str:
         return f"BudgetStore({str(self.path)!r})"
 
 
-def _amount(epsilon: float | Fraction) -> Fraction:
+def _storable_epsilon(epsilon: float | Fraction) -> Fraction:
     amount = decimal_fraction("epsilon", epsilon)
     if amount > _MAX_EPSILON:
         raise ParameterError(
-            f"epsilon must be at most {_MAX_EPSILON:g}: that is no privacy.", "epsilon"
+            f"epsilon must be at most {_MAX_EPSILON:g}. A larger one gives no privacy.", "epsilon"
         )
     if amount.denominator >= 10**_MAX_DIGITS:
         raise ParameterError(
-            f"epsilon must not be a fraction of {_MAX_DIGITS} digits and more.", "epsilon"
+            f"epsilon must be a fraction whose denominator has at most {_MAX_DIGITS} digits. "
+            "Round it.",
+            "epsilon",
         )
     return amount
-
-
-def _whole(path: str | os.PathLike[str]) -> Path:
-    """The same file wherever the process goes, and by which link it was named."""
-    return Path(os.path.realpath(path))

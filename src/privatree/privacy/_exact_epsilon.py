@@ -1,4 +1,4 @@
-"""Privacy amounts as exact fractions, so that a budget's parts add up to the whole."""
+"""Privacy amounts as exact fractions, so that the parts of a budget add up to the whole."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from typing import Any
 
 from privatree.errors import ParameterError
 
-_SHORT = 12
-"""Digits of an amount that are shown in full."""
+_SHORT = 12  # an amount of at most so many digits is shown in full
 
 
 def positive_fraction(name: str, value: Any) -> Fraction:
-    """The exact value of a positive finite number; anything else is a :class:`ParameterError`."""
+    """Return the exact value of a positive finite number, or raise a :class:`ParameterError`."""
     if type(value) is Fraction and value > 0:
         return value
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
@@ -32,27 +31,27 @@ def positive_fraction(name: str, value: Any) -> Fraction:
 
 
 def decimal_fraction(name: str, value: Any) -> Fraction:
-    """As :func:`positive_fraction`, but a float is the decimal that it is written as: 0.1 is 1/10.
+    """Like :func:`positive_fraction`, but take a float as the decimal that is printed: 0.1 is 1/10.
 
-    For amounts that people add up: ten times 0.1 is 1, and more than 1 as the floats they are.
+    For amounts that people add up: ten times 1/10 is 1, but ten times the float 0.1 is more.
     """
     exact = positive_fraction(name, value)
     return exact if isinstance(value, numbers.Rational) else Fraction(repr(float(value)))
 
 
 def conservative_epsilon(name: str, value: Any) -> Fraction:
-    """What may be spent under an epsilon that is given as a float, its decimal or both.
+    """Return the smaller of the float and the decimal that an epsilon stands for.
 
-    The lesser of both readings, which differ by a part in 10^16: so neither a statement in floats
-    nor an account in decimals promises more privacy than there is.
+    They differ by a part in 10^16. So neither a statement in floats nor a budget in decimals
+    promises more privacy than there is.
     """
     return min(positive_fraction(name, value), decimal_fraction(name, value))
 
 
 def format_epsilon(amount: Fraction, *, up: bool, digits: int = 6) -> str:
-    """An amount to be read by people: as it is if it is short, else rounded up or down."""
+    """Return an amount for people: exact if it has few digits, else rounded up or down."""
     with localcontext(prec=_SHORT) as context:
-        context.clear_flags()  # those of the caller come along
+        context.clear_flags()  # the caller's flags were copied into this context
         exact = Decimal(amount.numerator) / amount.denominator
         if not context.flags[Inexact]:
             return f"{float(exact):.{_SHORT}g}"
@@ -61,6 +60,6 @@ def format_epsilon(amount: Fraction, *, up: bool, digits: int = 6) -> str:
 
 
 def rounded_up(amount: Fraction) -> float:
-    """The least float that is not below it: certificates must not be told less than is spent."""
+    """Return the smallest float >= the amount: certificates must never understate a spend."""
     nearest = float(amount)
     return nearest if nearest >= amount else math.nextafter(nearest, math.inf)

@@ -1,11 +1,11 @@
-"""Who spent how much privacy on what: every draw of noise is charged here before it is made.
+"""The ledger: every draw of noise is charged here before it is made.
 
-A learner holds a ledger and never a source of randomness, so it cannot draw without paying. A draw
-in several choices is opened here, and refuses once all of them are made. A ledger covers some set
-of records. Spends on the same records add up (sequential composition); :meth:`Ledger.parallel`
-opens ledgers for *disjoint* subsets of the records, of which only the dearest counts (parallel
-composition). Budgets are exact fractions, and the check is made before the draw, whatever led to
-it: a filter, so spends may depend on what was released before.
+A learner holds a ledger and no source of randomness, so it cannot draw without a charge. A draw of
+several choices is opened here, and refuses to draw when all its choices are made. A ledger belongs
+to a set of records. Spends on the same records add up (sequential composition).
+:meth:`Ledger.parallel` opens ledgers for *disjoint* subsets of the records, of which only the
+largest total counts (parallel composition). Budgets are exact fractions. A ledger is a privacy
+filter: it checks every charge before the draw, so spends may depend on what was released before.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 
 class Priced(Protocol):
-    """What a ledger can charge for."""
+    """A mechanism that a ledger can charge for."""
 
     @property
     def name(self) -> str:
-        """The mechanism's name, as it stands in the privacy statement."""
+        """Name of the mechanism in the privacy statement."""
 
     @property
     def epsilon(self) -> Fraction:
@@ -39,14 +39,14 @@ class Priced(Protocol):
 
 
 class Mechanism(Priced, Protocol):
-    """What draws all at once."""
+    """A mechanism that makes its whole draw at once."""
 
     def release(self, exact: Any, randomness: Randomness) -> Any:
-        """Draw."""
+        """Draw from the law that belongs to the exact value."""
 
 
 class SequentialMechanism(Priced, Protocol):
-    """What draws in several choices."""
+    """A mechanism that makes its draw in several choices."""
 
     def open(self, randomness: Randomness) -> Draw:
         """Begin a draw."""
@@ -54,10 +54,24 @@ class SequentialMechanism(Priced, Protocol):
 
 @dataclass(frozen=True)
 class Spend:
-    """One charge: which mechanism, at what cost, what for, at which node of the tree.
+    """One charge in a ledger.
 
-    ``times`` is the number of releases at this cost over the same records (one histogram for each
-    of several features, for example): the charge is ``times * epsilon``.
+    Attributes
+    ----------
+    mechanism, purpose : str
+        Name of the mechanism, and what was drawn with it.
+    epsilon, delta : Fraction
+        Privacy cost of one release.
+    node : int or None
+        Node of the tree at which it was drawn.
+    times : int
+        Number of releases over the same records, for example one histogram for each of several
+        features. The charge is ``times * epsilon``.
+
+    Examples
+    --------
+    >>> Spend("geometric", Fraction(1, 8), "class counts", node=3).epsilon
+    Fraction(1, 8)
     """
 
     mechanism: str
@@ -70,32 +84,41 @@ class Spend:
 
 @dataclass(frozen=True)
 class Cost:
-    """An amount of privacy: epsilon and delta."""
+    """An epsilon and a delta."""
 
     epsilon: Fraction = Fraction(0)
     delta: Fraction = Fraction(0)
 
     def __add__(self, other: Cost) -> Cost:
-        """Sequential composition."""
+        """Return the cost of sequential composition."""
         delta = self.delta + other.delta if other.delta else self.delta
         return Cost(self.epsilon + other.epsilon, delta)
 
     def __or__(self, other: Cost) -> Cost:
-        """Parallel composition."""
+        """Return the cost of parallel composition."""
         return Cost(max(self.epsilon, other.epsilon), max(self.delta, other.delta))
 
 
 class Ledger:
-    """The account of one set of records.
+    """Record of what was spent on a set of records, with a limit on the total.
 
     Parameters
     ----------
     epsilon : Fraction
-        The largest total epsilon.
+        Largest total epsilon.
     randomness : Randomness
-        Where the mechanisms' random bits come from.
+        Source of the random bits of all mechanisms.
     delta : Fraction, default=0
-        The largest total delta.
+        Largest total delta.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from privatree.privacy.mechanisms import Geometric
+    >>> ledger = Ledger(Fraction(1), Randomness(seed=0))
+    >>> noisy = ledger.release(Geometric(Fraction(1, 4)), np.array([100]), purpose="a count")
+    >>> ledger.remaining
+    Fraction(3, 4)
     """
 
     def __init__(
@@ -110,16 +133,16 @@ class Ledger:
 
     @property
     def total(self) -> Cost:
-        """Spent so far: own spends, and the dearest of each group of disjoint parts."""
+        """Cost so far: the own spends, and the largest total of each group of disjoint parts."""
         return self._total_without(None)
 
     @property
     def remaining(self) -> Fraction:
-        """The epsilon that can still be spent on these records."""
+        """Epsilon that can still be spent on these records."""
         return self._budget.epsilon - (self._above() + self.total).epsilon
 
     def parallel(self, count: int) -> tuple[Ledger, ...]:
-        """Ledgers for ``count`` disjoint parts of these records."""
+        """Open ledgers for ``count`` disjoint parts of these records."""
         parts = tuple(
             Ledger(self._budget.epsilon, self._randomness, delta=self._budget.delta)
             for _ in range(count)
@@ -143,22 +166,22 @@ class Ledger:
         Raises
         ------
         BudgetExceededError
-            Before anything is drawn, if the charge does not fit the budget.
+            If the charge does not fit the budget. Then nothing is drawn.
         """
-        self._charge([_spend(mechanism, purpose, node, times)])
+        self._charge([_make_spend(mechanism, purpose, node, times)])
         return mechanism.release(exact, self._randomness)
 
     def open_draw(
         self, mechanism: SequentialMechanism, *, purpose: str, node: int | None = None
     ) -> Draw:
-        """Charge for one outcome of the mechanism, and open the draw that gives its choices.
+        """Charge for one outcome of the mechanism, then open the draw that makes its choices.
 
         Raises
         ------
         BudgetExceededError
-            If the charge does not fit the budget; nothing is opened.
+            If the charge does not fit the budget. Then nothing is opened.
         """
-        self._charge([_spend(mechanism, purpose, node, 1)])
+        self._charge([_make_spend(mechanism, purpose, node, 1)])
         return mechanism.open(self._randomness)
 
     def release_all(
@@ -171,15 +194,15 @@ class Ledger:
     ) -> list[Any]:
         """Charge for several mechanisms over the same records, then draw from all of them.
 
-        Each gets randomness of its own, so the result does not depend on ``threads``.
+        Each mechanism has its own randomness, so the result does not depend on ``threads``.
         """
-        self._charge([_spend(mechanism, purpose, None, 1) for mechanism in mechanisms])
+        self._charge([_make_spend(mechanism, purpose, None, 1) for mechanism in mechanisms])
         sources = self._randomness.spawn(len(mechanisms))
         with ThreadPoolExecutor(max_workers=threads) as pool:
             return list(pool.map(lambda m, e, r: m.release(e, r), mechanisms, exact, sources))
 
     def spends(self) -> Iterator[Spend]:
-        """Every charge: own ones first, then those of the parts."""
+        """Iterate over all charges: first the own ones, then those of the parts."""
         yield from self._own
         for group in self._groups:
             for part in group:
@@ -187,11 +210,11 @@ class Ledger:
 
     def _charge(self, spends: list[Spend]) -> None:
         cost = sum((Cost(s.times * s.epsilon, s.times * s.delta) for s in spends), Cost())
-        # The other parts of a group were checked when they were charged: this path is what counts.
+        # Only this path matters: other parts of a group were checked when they were charged.
         after = self._above() + self.total + cost
         if after.epsilon > self._budget.epsilon or after.delta > self._budget.delta:
             raise BudgetExceededError(
-                f"{spends[0].purpose}: would bring the spends on the same records to "
+                f"{spends[0].purpose}: this draw would raise the total for the same records to "
                 f"epsilon={float(after.epsilon):.6g}, delta={float(after.delta):.6g}; the budget "
                 f"is epsilon={float(self._budget.epsilon):.6g}, "
                 f"delta={float(self._budget.delta):.6g}. Nothing was drawn."
@@ -207,7 +230,7 @@ class Ledger:
         return total
 
 
-def _spend(mechanism: Priced, purpose: str, node: int | None, times: int) -> Spend:
+def _make_spend(mechanism: Priced, purpose: str, node: int | None, times: int) -> Spend:
     if times < 1:
         raise ParameterError(f"times must be >= 1, got {times}.", "times")
     delta = Fraction(getattr(mechanism, "delta", 0))

@@ -1,9 +1,8 @@
-"""The one source of randomness: operating-system entropy, or a seed for tests and papers.
+"""The only source of random bits in privatree: the operating system, or a seed.
 
-Nothing else in privatree draws random bits. The operating-system source keeps no buffer between
-calls, so a forked or pickled copy can never repeat noise that was already used. A seeded source is
-the opposite on purpose: every copy of it continues the same stream, and two draws of the same seed
-share their noise.
+The source from the operating system keeps no buffer between calls, so a forked or pickled copy
+never repeats noise that was already used. A seeded source is reproducible on purpose: every copy
+continues the same stream, and two sources with the same seed give the same noise.
 """
 
 from __future__ import annotations
@@ -19,19 +18,26 @@ from privatree.errors import ParameterError
 
 
 class Randomness:
-    """Uniform random 64-bit words and integers.
+    """Source of uniform random 64-bit words and integers.
 
     Parameters
     ----------
     seed : int, optional
-        Without it every bit comes from the operating system. With it the stream is reproducible,
-        and therefore not secret: whoever knows the seed can subtract the noise.
+        Seed of a reproducible stream. The noise is then not secret: whoever knows the seed can
+        subtract it. Without a seed every bit comes from the operating system.
 
     Notes
     -----
-    The operating system's source is :func:`os.urandom`. On Linux it waits, early after a machine
-    starts, until there is entropy. Where there is no such source it raises NotImplementedError;
-    that or an OSError is passed on, so that nothing is ever drawn from a weaker one.
+    Bits of the operating system come from :func:`os.urandom`. On Linux it blocks early after boot,
+    until there is enough entropy. Its errors (NotImplementedError, OSError) are passed on, so that
+    nothing is ever drawn from a weaker source.
+
+    Examples
+    --------
+    >>> Randomness(seed=0).below(100) == Randomness(seed=0).below(100)
+    True
+    >>> Randomness().seeded
+    False
     """
 
     def __init__(self, seed: int | None = None) -> None:
@@ -39,7 +45,7 @@ class Randomness:
 
     @classmethod
     def from_random_state(cls, random_state: Any) -> Randomness:
-        """Read scikit-learn's ``random_state``: None, an int or a numpy random generator."""
+        """Make a source from scikit-learn's ``random_state``: None, an int or a numpy generator."""
         if random_state is None:
             return cls()
         if is_integer(random_state):
@@ -60,17 +66,17 @@ class Randomness:
 
     @property
     def seeded(self) -> bool:
-        """Whether the stream is reproducible, hence not secret."""
+        """Whether the stream comes from a seed, and is therefore not secret."""
         return self._generator is not None
 
     def words(self, count: int) -> NDArray[np.uint64]:
-        """``count`` independent uniform 64-bit words."""
+        """Return ``count`` independent uniform 64-bit words."""
         if self._generator is None:
             return np.frombuffer(self._bytes(8 * count), dtype=np.uint64)
         return np.asarray(self._generator.random_raw(count), dtype=np.uint64)
 
     def bits(self, count: int) -> int:
-        """A uniform integer of ``count`` bits."""
+        """Return a uniform integer of ``count`` bits."""
         if self._generator is None:
             n_bytes = -(-count // 8)
             return int.from_bytes(self._bytes(n_bytes), "little") >> (8 * n_bytes - count)
@@ -79,11 +85,11 @@ class Randomness:
         return value >> (64 * n_words - count)
 
     def _bytes(self, count: int) -> bytes:
-        """Fresh from the operating system: what were kept for later could be used twice."""
+        """Read fresh bytes. None are kept for later: a fork could use them a second time."""
         return os.urandom(count)
 
     def below(self, bound: int) -> int:
-        """A uniform integer in ``0, ..., bound - 1``, by rejection: exact for any size."""
+        """Return a uniform integer from 0 to ``bound - 1``, exactly, by rejection."""
         if bound < 1:
             raise ParameterError(f"bound must be >= 1, got {bound}.", "bound")
         count = (bound - 1).bit_length()
@@ -93,5 +99,5 @@ class Randomness:
                 return value
 
     def spawn(self, count: int) -> list[Randomness]:
-        """Independent sources, one for each of several draws made at the same time."""
+        """Return independent sources for draws that are made at the same time."""
         return [Randomness(self.bits(128) if self.seeded else None) for _ in range(count)]

@@ -1,4 +1,4 @@
-"""What a learner could spend along a path, whatever the data: certificates are about that."""
+"""The most that a learner can spend along a path of the tree, whatever the records are."""
 
 from __future__ import annotations
 
@@ -9,24 +9,30 @@ from typing import Literal, NamedTuple
 from privatree.errors import ParameterError
 
 MAX_SEQUENCES = 100
-"""That a schedule lists."""
+"""Sequences of a schedule."""
 MAX_STAGES = 100
-"""Of a sequence."""
+"""Stages of a sequence."""
 MAX_TOTAL = 10**12
 
 _ROUNDING = Fraction(1, 10**9)
-"""Relative: in a file every amount is rounded up by itself."""
+"""Relative tolerance: a file has every amount rounded up separately."""
 
 
 class Stage(NamedTuple):
-    """One spend on a path.
+    """One spend on a path from the root of a tree to a leaf.
 
     Parameters
     ----------
     kind : {"count", "choice"}
-        A noisy count, or a choice by an exponential mechanism, whose range is epsilon.
+        "count" is a noisy count. "choice" is a draw by an exponential mechanism, whose bounded
+        range is epsilon.
     epsilon : Fraction
-        Its cost.
+        Privacy cost.
+
+    Examples
+    --------
+    >>> Stage("count", Fraction(1, 4)).kind
+    'count'
     """
 
     kind: Literal["count", "choice"]
@@ -35,19 +41,26 @@ class Stage(NamedTuple):
 
 @dataclass(frozen=True)
 class Schedule:
-    """Every sequence of stages along a path that any data could lead to.
+    """Upper bounds on what a learner spends along a path of the tree, for any records.
 
     Parameters
     ----------
     total, choices, counts : Fraction
-        Upper bounds on what all stages, all choices and all counts can add up to along a path.
+        Upper bounds on the sum of all stages, of all choices and of all counts along a path.
     sequences : tuple of tuples of Stage
-        The sequences themselves, in time order; none if there are too many to list.
+        Every possible sequence of stages, in the order of time; empty if there are too many.
 
     Raises
     ------
     ParameterError
-        If its parts contradict each other.
+        If the bounds and the sequences contradict each other.
+
+    Examples
+    --------
+    >>> path = (Stage("count", Fraction(1, 4)), Stage("choice", Fraction(3, 4)))
+    >>> schedule = Schedule(Fraction(1), Fraction(3, 4), Fraction(1, 4), (path,))
+    >>> schedule.total
+    Fraction(1, 1)
     """
 
     total: Fraction
@@ -56,11 +69,14 @@ class Schedule:
     sequences: tuple[tuple[Stage, ...], ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse bounds that do not cover the sequences: certificates rest on both."""
+        """Refuse bounds that do not cover the sequences: certificates rely on both."""
         if not 0 < self.total <= MAX_TOTAL or min(self.choices, self.counts) < 0:
-            raise ParameterError("a schedule must have a total > 0 and no negative sums.")
+            raise ParameterError(
+                f"the total of a schedule must be > 0 and at most {MAX_TOTAL}, and its choices and "
+                "counts must be >= 0."
+            )
         if max(self.choices, self.counts) > MAX_TOTAL:
-            raise ParameterError(f"the sums of a schedule must be at most {MAX_TOTAL}.")
+            raise ParameterError(f"choices and counts of a schedule must be at most {MAX_TOTAL}.")
         lengths = [len(path) for path in self.sequences]
         if len(lengths) > MAX_SEQUENCES or not all(0 < n <= MAX_STAGES for n in lengths):
             raise ParameterError(
@@ -68,15 +84,19 @@ class Schedule:
                 "stages."
             )
         if not self.sequences and self.choices + self.counts < self.total * (1 - _ROUNDING):
-            raise ParameterError("choices and counts of a schedule must come to its total.")
+            raise ParameterError(
+                "choices and counts of a schedule must add up to at least its total."
+            )
         for bound, kinds in (
             (self.total, ("choice", "count")),
             (self.choices, ("choice",)),
             (self.counts, ("count",)),
         ):
-            if any(_sum(path, kinds) > bound * (1 + _ROUNDING) for path in self.sequences):
-                raise ParameterError("a sequence of a schedule must not exceed its sums.")
+            if any(_sum_of_kinds(path, kinds) > bound * (1 + _ROUNDING) for path in self.sequences):
+                raise ParameterError(
+                    "no sequence of a schedule may exceed its total, choices or counts."
+                )
 
 
-def _sum(path: tuple[Stage, ...], kinds: tuple[str, ...]) -> Fraction:
+def _sum_of_kinds(path: tuple[Stage, ...], kinds: tuple[str, ...]) -> Fraction:
     return sum((stage.epsilon for stage in path if stage.kind in kinds), Fraction(0))

@@ -1,14 +1,13 @@
-"""The privacy statement of a trained model: what is promised, on what assumptions, at what cost."""
+"""The privacy statement of a trained model: guarantee, assumptions and cost."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from decimal import ROUND_CEILING, Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
-from itertools import groupby
 from textwrap import TextWrapper
 from typing import Any
 
@@ -19,10 +18,10 @@ from privatree.privacy._ledger import Spend
 from privatree.privacy._schedule import MAX_SEQUENCES, MAX_STAGES, Schedule, Stage
 
 MAX_TEXT_LENGTH = 10_000
-"""In a file; wrapping the lines of longer ones takes long."""
+"""Characters of one text in a file. Longer texts take too long to wrap into lines."""
 
 SCHEMA_LEAK = "schema read from the data"
-"""The name of the leak of a model whose schema nobody has confirmed."""
+"""Name of the leak of a model whose schema was read from the records and not confirmed."""
 
 _NEIGHBOURS = {
     "add-remove": "datasets that differ by one record added or removed",
@@ -32,7 +31,21 @@ _NEIGHBOURS = {
 
 @dataclass(frozen=True)
 class Leak:
-    """Something outside the guarantee that the model reveals."""
+    """A fact about the records that the model reveals outside its privacy guarantee.
+
+    Attributes
+    ----------
+    name : str
+        Short name of the leak.
+    explanation : str
+        One sentence that says what is revealed.
+
+    Examples
+    --------
+    >>> leak = Leak("categories", "They were read from the records.")
+    >>> PrivacyStatement("a learner", float("inf"), leaks=(leak,)).leaks[0].name
+    'categories'
+    """
 
     name: str
     explanation: str
@@ -40,30 +53,40 @@ class Leak:
 
 @dataclass(frozen=True)
 class PrivacyStatement:
-    """What a trained model promises about the records it was trained on.
+    """The privacy guarantee of a trained model, its assumptions, and every charge.
 
     Attributes
     ----------
     learner : str
         Name of the learner.
     epsilon, delta : float
-        What holds for a whole record; infinite if there are leaks.
+        Guarantee for a whole record. Epsilon is infinite if there are leaks.
     neighbours : {"add-remove", "replace"}
-        Between which datasets it holds.
+        Neighbour relation of the guarantee.
     public : tuple of str
-        What is assumed public.
+        Everything that the guarantee assumes to be public.
     leaks : tuple of Leak
-        What the model reveals outside the guarantee.
+        Facts that the model reveals outside the guarantee.
     claimed_epsilon : float or None
-        What a publication claims for this learner, where it differs from what holds.
+        Epsilon that a publication claims for this learner, if the claim is not true.
     notes : tuple of str
-        What else a reader should know.
+        Further remarks for the reader.
     seeded : bool
-        Whether the noise came from a seed, and so is not secret.
+        Whether the noise came from a seed, and therefore is not secret.
     spends : tuple of Spend
-        Every charge.
+        Every charge of the training.
     schedule : Schedule or None
-        What the learner could have spent along any path, if it can say so.
+        The most that the learner could have spent along any path of the tree, if it is known.
+
+    Examples
+    --------
+    >>> print(PrivacyStatement("a learner", 0.5, public=("the schema",)))
+    Privacy statement of a learner
+      epsilon for a whole record  0.5
+      delta                       0
+      neighbours                  datasets that differ by one record added or removed
+      assumed public:
+        - the schema
     """
 
     learner: str
@@ -79,40 +102,36 @@ class PrivacyStatement:
     schedule: Schedule | None = field(default=None, repr=False)
 
     def __str__(self) -> str:
-        """The statement in plain words."""
+        """Return the statement as text of several lines."""
         lines = [f"Privacy statement of {escape_to_one_line(self.learner)}"]
         lines.append(f"  epsilon for a whole record  {shown_amount(self.epsilon)}")
         if self.claimed_epsilon is not None:
             lines.append(f"  epsilon the paper claims    {self.claimed_epsilon:g}")
         lines.append(f"  delta                       {shown_amount(self.delta)}")
         lines.append(f"  neighbours                  {_NEIGHBOURS[self.neighbours]}")
-        lines += _block("assumed public", self.public)
-        lines += _block("leaks", [f"{leak.name}: {leak.explanation}" for leak in self.leaks])
-        lines += _block("notes", self._all_notes())
-        lines += _block("spends", _summary(self.spends))
-        return "\n".join(lines)
-
-    def _all_notes(self) -> list[str]:
         notes = list(self.notes)
         if self.seeded:
             notes.append(
                 "The noise came from random_state: whoever knows the seed can remove it. "
                 "Train with random_state=None before publishing."
             )
-        return notes
+        lines += _bulleted_list("assumed public", self.public)
+        lines += _bulleted_list("leaks", [f"{k.name}: {k.explanation}" for k in self.leaks])
+        lines += _bulleted_list("notes", notes)
+        lines += _bulleted_list("spends", _spends_as_lines(self.spends))
+        return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain dictionaries and lists, as in a model's JSON."""
+        """Return the statement as plain dictionaries and lists, as in the JSON of a model."""
+        claimed = self.claimed_epsilon
         return {
             "learner": self.learner,
-            "epsilon": _written(self.epsilon),
+            "epsilon": _epsilon_to_json(self.epsilon),
             "delta": self.delta,
             "neighbours": self.neighbours,
-            "claimed_epsilon": None
-            if self.claimed_epsilon is None
-            else _written(self.claimed_epsilon),
+            "claimed_epsilon": None if claimed is None else _epsilon_to_json(claimed),
             "public": list(self.public),
-            "leaks": [{"name": k.name, "explanation": k.explanation} for k in self.leaks],
+            "leaks": [asdict(leak) for leak in self.leaks],
             "notes": list(self.notes),
             "seeded": self.seeded,
             "spends": [_spend_to_dict(spend) for spend in self.spends],
@@ -121,107 +140,119 @@ class PrivacyStatement:
 
     @classmethod
     def from_dict(cls, written: Any) -> PrivacyStatement:
-        """Read what :meth:`to_dict` wrote; every mistake is a :class:`ModelFormatError`."""
-        table = _Table("privacy", written)
-        neighbours = table.take("neighbours", str)
-        if neighbours not in _NEIGHBOURS:
+        """Read a statement from the dictionary that :meth:`to_dict` returned.
+
+        Raises
+        ------
+        ModelFormatError
+            If anything in the dictionary is missing, unknown or not allowed.
+        """
+        fields = _checked_object("privacy", written, _STATEMENT_KEYS)
+        if fields["neighbours"] not in _NEIGHBOURS:
             raise ModelFormatError(f"privacy: neighbours must be one of {sorted(_NEIGHBOURS)}.")
-        claimed = table.take("claimed_epsilon", object)
-        statement = cls(
-            learner=table.take("learner", str),
-            epsilon=_amount("epsilon", table.take("epsilon", object)),
-            delta=_finite("delta", table.take("delta", object)),
-            neighbours=neighbours,
-            public=_strings("public", table.take("public", list)),
-            leaks=tuple(_leak_from_dict(entry) for entry in table.take("leaks", list)),
-            claimed_epsilon=None if claimed is None else _amount("claimed_epsilon", claimed),
-            notes=_strings("notes", table.take("notes", list)),
-            seeded=table.take("seeded", bool),
-            spends=tuple(_spend_from_dict(entry) for entry in table.take("spends", list)),
-            schedule=_schedule_from_dict(table.take("schedule", object)),
+        claimed = fields["claimed_epsilon"]
+        return cls(
+            learner=fields["learner"],
+            epsilon=_parse_epsilon("epsilon", fields["epsilon"]),
+            delta=_parse_finite("delta", fields["delta"]),
+            neighbours=fields["neighbours"],
+            public=_parse_texts("public", fields["public"]),
+            leaks=tuple(
+                Leak(**_checked_object("privacy: leak", leak, _LEAK_KEYS))
+                for leak in fields["leaks"]
+            ),
+            claimed_epsilon=None if claimed is None else _parse_epsilon("claimed_epsilon", claimed),
+            notes=_parse_texts("notes", fields["notes"]),
+            seeded=fields["seeded"],
+            spends=tuple(_spend_from_dict(entry) for entry in fields["spends"]),
+            schedule=_schedule_from_dict(fields["schedule"]),
         )
-        table.finish()
-        return statement
 
 
 # --- printing -----------------------------------------------------------------------------------
 
 
 def shown_amount(amount: float) -> str:
-    """An amount in six digits, rounded up: never less than it is."""
+    """Return an epsilon or delta in six digits, rounded up, so that it is never understated."""
     if math.isinf(amount):
         return "infinite: no guarantee"
     with localcontext(prec=6, rounding=ROUND_CEILING):
         return f"{float(+Decimal(repr(amount))):.6g}"
 
 
-def _block(title: str, entries: Sequence[str]) -> list[str]:
-    if not entries:
-        return []
+def _bulleted_list(title: str, entries: Sequence[str]) -> list[str]:
     bullet = TextWrapper(
         96, initial_indent="    - ", subsequent_indent="      ", break_on_hyphens=False
     )
     wrapped = [bullet.fill(escape_to_one_line(entry)) for entry in entries]
-    return [f"  {title}:", *wrapped]
+    return [f"  {title}:", *wrapped] if entries else []
 
 
-def _summary(spends: tuple[Spend, ...]) -> list[str]:
-    """Equal charges on one line."""
-
-    def kind(spend: Spend) -> tuple[str, str, Fraction, int]:
-        return spend.purpose, spend.mechanism, spend.epsilon, spend.times
-
-    order = {key: place for place, key in reversed(list(enumerate(map(kind, spends))))}
+def _spends_as_lines(spends: tuple[Spend, ...]) -> list[str]:
+    """Return one line for each kind of charge, in the order of the first charge of each kind."""
+    nodes_by_kind: dict[tuple[str, str, Fraction, int], list[int | None]] = {}
+    for spend in spends:
+        kind = spend.purpose, spend.mechanism, spend.epsilon, spend.times
+        nodes_by_kind.setdefault(kind, []).append(spend.node)
     lines = []
-    for key, group in groupby(sorted(spends, key=lambda s: order[kind(s)]), kind):
-        purpose, mechanism, epsilon, times = key
-        nodes = [spend.node for spend in group]
+    for (purpose, mechanism, epsilon, times), nodes in nodes_by_kind.items():
         each = f"{float(epsilon):.6g}" + (f" x {times}" if times > 1 else "")
-        where = "" if nodes[0] is None else f", at {_nodes(nodes)}"
-        many = f", {len(nodes)} times" if nodes[0] is None and len(nodes) > 1 else ""
-        lines.append(f"{purpose}: {mechanism}, epsilon {each}{many}{where}")
+        if nodes[0] is not None:
+            where = f", at node {nodes[0]}" if len(nodes) == 1 else f", at {len(nodes)} nodes"
+        else:
+            where = f", {len(nodes)} times" if len(nodes) > 1 else ""
+        lines.append(f"{purpose}: {mechanism}, epsilon {each}{where}")
     return lines
-
-
-def _nodes(nodes: list[int | None]) -> str:
-    return f"node {nodes[0]}" if len(nodes) == 1 else f"{len(nodes)} nodes"
 
 
 # --- reading and writing ------------------------------------------------------------------------
 
+_Keys = dict[type, tuple[str, ...]]
+"""Keys of a JSON object, by the type of their values."""
 
-class _Table:
-    """A JSON object of which every key must be read once."""
+_STATEMENT_KEYS: _Keys = {
+    str: ("learner", "neighbours"),
+    bool: ("seeded",),
+    list: ("public", "leaks", "notes", "spends"),
+    object: ("epsilon", "delta", "claimed_epsilon", "schedule"),
+}
+_LEAK_KEYS: _Keys = {str: ("name", "explanation")}
+_SPEND_KEYS: _Keys = {
+    str: ("mechanism", "purpose"),
+    int: ("times",),
+    object: ("epsilon", "delta", "node"),
+}
+_SCHEDULE_KEYS: _Keys = {object: ("total", "choices", "counts"), list: ("sequences",)}
 
-    def __init__(self, where: str, written: Any) -> None:
-        if not isinstance(written, dict):
-            raise ModelFormatError(f"{where}: must be an object.")
-        self._where, self._left = where, dict(written)
 
-    def take(self, key: str, kind: type) -> Any:
-        if key not in self._left:
-            raise ModelFormatError(f"{self._where}: {key!r} is missing.")
-        value = self._left.pop(key)
+def _checked_object(where: str, written: Any, keys: _Keys) -> dict[str, Any]:
+    """Return the JSON object if it has exactly these keys, with values of these types."""
+    if not isinstance(written, dict):
+        raise ModelFormatError(f"{where}: must be an object.")
+    types = {key: kind for kind, of_kind in keys.items() for key in of_kind}
+    for key in sorted(types.keys() ^ written.keys(), key=repr):
+        problem = f"{key!r} is missing" if key in types else f"unknown key {key!r}"
+        raise ModelFormatError(f"{where}: {problem}.")
+    for key, value in written.items():
+        kind = types[key]
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            raise ModelFormatError(f"{self._where}: {key!r} must be of type {kind.__name__}.")
+            raise ModelFormatError(f"{where}: {key!r} must be of type {kind.__name__}.")
         if isinstance(value, str) and len(value) > MAX_TEXT_LENGTH:
             raise ModelFormatError(
-                f"{self._where}: {key!r} must be at most {MAX_TEXT_LENGTH} characters."
+                f"{where}: {key!r} must be at most {MAX_TEXT_LENGTH} characters."
             )
-        return value
-
-    def finish(self) -> None:
-        if self._left:
-            raise ModelFormatError(f"{self._where}: unknown key {min(self._left, key=repr)!r}.")
+    return written
 
 
-def _written(amount: float) -> float | str:
-    return "infinity" if math.isinf(amount) else amount
+def _epsilon_to_json(epsilon: float) -> float | str:
+    return "infinity" if math.isinf(epsilon) else epsilon
 
 
-def _amount(name: str, value: Any) -> float:
-    if value == "infinity":
-        return math.inf
+def _parse_epsilon(name: str, value: Any) -> float:
+    return math.inf if value == "infinity" else _parse_finite(name, value)
+
+
+def _parse_finite(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ModelFormatError(f"privacy: {name} must be a number.")
     try:
@@ -233,19 +264,12 @@ def _amount(name: str, value: Any) -> float:
     return amount
 
 
-def _strings(name: str, values: list[Any]) -> tuple[str, ...]:
+def _parse_texts(name: str, values: list[Any]) -> tuple[str, ...]:
     if not all(isinstance(value, str) and len(value) <= MAX_TEXT_LENGTH for value in values):
         raise ModelFormatError(
             f"privacy: {name} must be a list of strings of at most {MAX_TEXT_LENGTH} characters."
         )
     return tuple(values)
-
-
-def _leak_from_dict(written: Any) -> Leak:
-    table = _Table("privacy: leak", written)
-    leak = Leak(table.take("name", str), table.take("explanation", str))
-    table.finish()
-    return leak
 
 
 def _spend_to_dict(spend: Spend) -> dict[str, Any]:
@@ -260,33 +284,17 @@ def _spend_to_dict(spend: Spend) -> dict[str, Any]:
 
 
 def _spend_from_dict(written: Any) -> Spend:
-    table = _Table("privacy: spend", written)
-    node = table.take("node", object)
+    fields = _checked_object("privacy: spend", written, _SPEND_KEYS)
+    node = fields["node"]
     if node is not None and (isinstance(node, bool) or not isinstance(node, int) or node < 0):
         raise ModelFormatError("privacy: spend: 'node' must be null or a number >= 0.")
-    times = table.take("times", int)
-    if times < 1:
+    if fields["times"] < 1:
         raise ModelFormatError("privacy: spend: 'times' must be >= 1.")
-    spend = Spend(
-        mechanism=table.take("mechanism", str),
-        epsilon=_exact(_finite("epsilon", table.take("epsilon", object))),
-        purpose=table.take("purpose", str),
-        node=node,
-        times=times,
-        delta=_exact(_finite("delta", table.take("delta", object))),
-    )
-    table.finish()
-    return spend
+    epsilon, delta = (_exact(_parse_finite(name, fields[name])) for name in ("epsilon", "delta"))
+    return Spend(**{**fields, "epsilon": epsilon, "delta": delta})
 
 
-def _finite(name: str, value: Any) -> float:
-    amount = _amount(name, value)
-    if math.isinf(amount):
-        raise ModelFormatError(f"privacy: {name} must be finite.")
-    return amount
-
-
-@lru_cache(maxsize=1024)  # of thousands of spends most are alike
+@lru_cache(maxsize=1024)  # most of the thousands of spends of a model are alike
 def _exact(amount: float) -> Fraction:
     return Fraction(amount)
 
@@ -306,32 +314,28 @@ def _schedule_to_dict(schedule: Schedule) -> dict[str, Any]:
 def _schedule_from_dict(written: Any) -> Schedule | None:
     if written is None:
         return None
-    table = _Table("privacy: schedule", written)
-    amounts = {
-        name: Fraction(_finite(name, table.take(name, object)))
-        for name in ("total", "choices", "counts")
-    }
-    written_sequences = table.take("sequences", list)
-    table.finish()
-    if len(written_sequences) > MAX_SEQUENCES:
+    fields = _checked_object("privacy: schedule", written, _SCHEDULE_KEYS)
+    if len(fields["sequences"]) > MAX_SEQUENCES:
         raise ModelFormatError(
             f"privacy: schedule: there must be at most {MAX_SEQUENCES} sequences."
         )
-    sequences = tuple(_stages(path) for path in written_sequences)
+    sums = ("total", "choices", "counts")
+    amounts = {name: Fraction(_parse_finite(name, fields[name])) for name in sums}
+    sequences = tuple(_stages_from_list(path) for path in fields["sequences"])
     try:
         return Schedule(**amounts, sequences=sequences)
     except ParameterError as error:
         raise ModelFormatError(f"privacy: {error}") from None
 
 
-def _stages(written: Any) -> tuple[Stage, ...]:
+def _stages_from_list(written: Any) -> tuple[Stage, ...]:
     stages = []
     if isinstance(written, list) and len(written) > MAX_STAGES:
         raise ModelFormatError(f"privacy: schedule: a path must be at most {MAX_STAGES} stages.")
     for entry in written if isinstance(written, list) else [None]:
         match entry:
             case ["count" | "choice" as kind, epsilon]:
-                stages.append(Stage(kind, Fraction(_finite("epsilon of a stage", epsilon))))
+                stages.append(Stage(kind, Fraction(_parse_finite("epsilon of a stage", epsilon))))
             case _:
                 raise ModelFormatError(
                     'privacy: schedule: a stage must be ["count" or "choice", epsilon].'

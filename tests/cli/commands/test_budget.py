@@ -93,8 +93,8 @@ def test_ten_models_of_a_tenth_are_the_whole_budget(folder, monkeypatch, capsys)
     os.unlink("model.json")
     assert fit(monkeypatch) == 2
     assert capsys.readouterr().err == (
-        "privatree: PrivaTreeClassifier: epsilon=0.1 was asked for, but only 0 of the budget is "
-        "left. Nothing was drawn.\n"
+        "privatree: PrivaTreeClassifier: epsilon=0.1 was requested, but only 0 of the budget is "
+        "left. Nothing was drawn. Lower epsilon.\n"
     )
     assert not (folder / "model.json").exists()
     assert len(store.charges) == 10
@@ -103,11 +103,11 @@ def test_ten_models_of_a_tenth_are_the_whole_budget(folder, monkeypatch, capsys)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--epsilon", "2"], "but only 1 of the budget is left. Nothing was drawn.\n"),
-        (["--neighbours", "replace"], "they do not add up. Train with those of the budget.\n"),
-        (["--budget", "no.db"], "For others, privatree budget create makes one.\n"),
-        (["--budget", "data.csv"], "charge anew what was spent since then.\n"),
-        (["--budget", "."], "is not a file. Name the file of a budget.\n"),
+        (["--epsilon", "2"], "only 1 of the budget is left. Nothing was drawn. Lower epsilon.\n"),
+        (["--neighbours", "replace"], "cannot be added up. Train with neighbours='add-remove'.\n"),
+        (["--budget", "no.db"], "Otherwise run privatree budget create.\n"),
+        (["--budget", "data.csv"], "charge again what was spent since then.\n"),
+        (["--budget", "."], "is not a file. Pass the path of a budget file.\n"),
         (["-o", "patients.db"], "patients.db: is also an input file. Choose another "
          "output.\n"),
         (["-o", "patients.db-journal"], "patients.db-journal: is the name of the budget's journal. "
@@ -293,16 +293,17 @@ def test_nothing_charged_yet(folder, monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["show", "no.db"], "For others, privatree budget create makes one.\n"),
-        (["charges", "data.csv"], "charge anew what was spent since then.\n"),
-        (["show", "."], "is not a file. Name the file of a budget.\n"),
-        (["create", "patients.db", "--epsilon", "5"], "patients.db: is there already. Use it, or "
-         "name another file: a second budget for the same records would allow to spend both.\n"),
+        (["show", "no.db"], "Otherwise run privatree budget create.\n"),
+        (["charges", "data.csv"], "charge again what was spent since then.\n"),
+        (["show", "."], "is not a file. Pass the path of a budget file.\n"),
+        (["create", "patients.db", "--epsilon", "5"], "patients.db: exists already. Use this "
+         "budget, or choose another path if it is for other records: with two budgets, the same "
+         "records could be charged twice.\n"),
         (["create", "no/a.db", "--epsilon", "5"], "/no. Create it first.\n"),
         (["create", "a.db", "--epsilon", "0"], "epsilon must be > 0, got 0.0.\n"),
         (["create", "a.db", "--epsilon", "nan"], "epsilon must be a finite number, got nan.\n"),
-        (["create", "a.db", "--epsilon", "1e10"], "epsilon must be at most 1e+09: that is no "
-         "privacy.\n"),
+        (["create", "a.db", "--epsilon", "1e10"], "epsilon must be at most 1e+09. A larger "
+         "one gives no privacy.\n"),
         (["create", "a.db"], "Missing option '--epsilon'. See privatree budget create --help.\n"),
         (["create", "a.db", "--epsilon", "1", "--neighbours", "x"], "budget create --help.\n"),
         (["spend", "a.db"], "No such command 'spend'. See privatree budget --help.\n"),
