@@ -103,7 +103,7 @@ def test_what_draws_more_than_was_paid_for_is_refused(monkeypatch, name):
     records = case.universe.records(case.tables[-1])
     MUTANTS[name].apply(monkeypatch)
     account = Ledger(case.plan.epsilon, Randomness(0))
-    with pytest.raises(BudgetExceededError, match="The draw is closed"):
+    with pytest.raises(BudgetExceededError, match="the draw is closed"):
         grow(records, case.universe.candidates, case.plan, case.universe.schema, account)
 
 

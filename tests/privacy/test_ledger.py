@@ -236,7 +236,7 @@ def test_a_draw_in_several_choices_is_charged_when_it_is_opened() -> None:
     assert list(ledger.spends()) == [Spend("exponential", Fraction(3, 4), "split", 5)]
     draw.draw_by_score(np.array([1, 2]))
     assert ledger.remaining == Fraction(1, 4)
-    with pytest.raises(BudgetExceededError, match="The draw is closed"):
+    with pytest.raises(BudgetExceededError, match="the draw is closed"):
         draw.draw_by_score(np.array([1, 2]))
     before = state(ledger)
     with pytest.raises(BudgetExceededError, match=r"split.*Nothing was drawn"):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from privatree.errors import ParameterError
 from privatree.privacy import Randomness
 from privatree.privacy.mechanisms import Gaussian
-from privatree.privacy.mechanisms._laplace import in_steps
+from privatree.privacy.mechanisms._laplace import round_to_grid_steps
 
 CASES = [
     (Fraction(1), Fraction(1, 10**5)),
@@ -40,7 +40,9 @@ def largest_delta(mechanism: Gaussian) -> float:
     Off the grid they may be one step further apart once they are rounded.
     """
     near, far = _furthest_pair(mechanism)
-    shift = int(abs(in_steps(near, mechanism.step) - in_steps(far, mechanism.step))[0])
+    shift = int(
+        abs(round_to_grid_steps(near, mechanism.step) - round_to_grid_steps(far, mechanism.step))[0]
+    )
     variance = float(mechanism.variance(1))
     reach = int(12 * math.sqrt(variance)) + 2 * shift
     steps = np.arange(-reach, reach + 1)
@@ -88,7 +90,7 @@ def test_the_variance_pays_for_rounding_each_number(count: int) -> None:
         near = generator.normal(size=count)
         move = generator.normal(size=count)
         far = near + move / np.linalg.norm(move) * (1 - 1e-12)
-        apart = in_steps(near, mechanism.step) - in_steps(far, mechanism.step)
+        apart = round_to_grid_steps(near, mechanism.step) - round_to_grid_steps(far, mechanism.step)
         assert np.sum(apart**2) <= float(allowed)
 
 
@@ -100,7 +102,9 @@ def test_many_numbers_at_the_rounding_borders() -> None:
     far = near + size * (1 - 2.0**-40)
     far += mechanism.step * 2.0**-19
     assert np.linalg.norm(far - near) <= 1 + 2.0**-18
-    apart = np.linalg.norm(in_steps(far, mechanism.step) - in_steps(near, mechanism.step))
+    apart = np.linalg.norm(
+        round_to_grid_steps(far, mechanism.step) - round_to_grid_steps(near, mechanism.step)
+    )
     assert apart > 1 / mechanism.step
     assert apart**2 <= float(mechanism.variance(16) * 2 * Fraction(mechanism._rho))
 

@@ -16,8 +16,8 @@ from privatree.errors import ParameterError
 from privatree.privacy import Randomness
 from privatree.privacy.mechanisms import JointExponentialQuantiles
 from privatree.privacy.mechanisms import _joint_exponential_quantiles as quantiles_module
-from privatree.privacy.mechanisms._joint_exponential_tables import Tables
-from privatree.privacy.mechanisms._quantile_grid import Grid, Intervals
+from privatree.privacy.mechanisms._joint_exponential_tables import JointQuantileTables
+from privatree.privacy.mechanisms._quantile_grid import Intervals, QuantileGrid
 
 QUANTILES = (
     (Fraction(1, 2),),
@@ -38,7 +38,7 @@ def values(cells) -> np.ndarray:
 
 
 def intervals(mechanism: JointExponentialQuantiles, column: np.ndarray) -> Intervals:
-    return Grid(mechanism.low, mechanism.high, mechanism.cells).intervals(column)
+    return QuantileGrid(mechanism.low, mechanism.high, mechanism.cells).intervals(column)
 
 
 def enumerated_law(mechanism: JointExponentialQuantiles, data) -> Law:
@@ -60,7 +60,7 @@ def enumerated_law(mechanism: JointExponentialQuantiles, data) -> Law:
 def law(mechanism: JointExponentialQuantiles, data) -> Law:
     """The law of walking back through the tables, every choice taken with its probability."""
     exact = intervals(mechanism, values(data))
-    tables = Tables(exact, mechanism.rate, mechanism.shares)
+    tables = JointQuantileTables(exact, mechanism.rate, mechanism.shares)
     found: Law = {}
 
     def walk(placed: int, limit: int, end: int, tail: tuple[int, ...], chance: float) -> None:
@@ -105,7 +105,7 @@ def test_the_tables_give_the_law_of_the_definition(epsilon, quantiles, data) -> 
     assert law_is_right(small(epsilon, quantiles, 5), data)
 
 
-class WithoutMultiplicity(Tables):
+class WithoutMultiplicity(JointQuantileTables):
     """A mutant: cells that hold several quantiles count as often as there are orders of them."""
 
     def run_weights(self, placed: int, interval: int) -> np.ndarray:
@@ -114,7 +114,7 @@ class WithoutMultiplicity(Tables):
 
 
 def test_the_check_of_the_law_catches_a_wrong_measure(monkeypatch) -> None:
-    monkeypatch.setitem(globals(), "Tables", WithoutMultiplicity)
+    monkeypatch.setitem(globals(), "JointQuantileTables", WithoutMultiplicity)
     assert not law_is_right(small(1, QUANTILES[1], 5), (0, 2, 2, 4))
 
 
@@ -181,7 +181,7 @@ def test_the_check_of_the_sampler_catches_choices_without_weights(monkeypatch, c
         possible = np.flatnonzero(weights)
         return int(possible[randomness.below(len(possible))])
 
-    monkeypatch.setattr(quantiles_module, "_choose", uniform)
+    monkeypatch.setattr(quantiles_module, "_choose_by_weight", uniform)
     assert statistic(chi_square, small(2, QUANTILES[1], 6), (0, 2, 2, 4)) > 1
 
 
@@ -248,7 +248,7 @@ def test_every_choice_has_the_weights_of_plain_double_sums(kind, epsilon, n_bins
     quantiles = tuple(Fraction(k, n_bins) for k in range(1, n_bins))
     mechanism = JointExponentialQuantiles(Fraction(epsilon), quantiles, -8.0, 8.0)
     exact = intervals(mechanism, columns(n_bins)[kind])
-    tables = Tables(exact, mechanism.rate, mechanism.shares)
+    tables = JointQuantileTables(exact, mechanism.rate, mechanism.shares)
     plain = PlainTables(exact, mechanism.rate, mechanism.shares)
     placed, limit, end = len(quantiles), len(exact.positions), exact.rows
     for interval, run in mechanism._draw_runs(exact, Randomness(1)):
@@ -267,7 +267,7 @@ def assert_same_shares(found: np.ndarray, expected: np.ndarray) -> None:
 def test_what_is_negligible_is_not_computed() -> None:
     column = np.random.default_rng(0).normal(size=20_000)
     mechanism = JointExponentialQuantiles(Fraction(10), DECILES, -8.0, 8.0)
-    tables = Tables(intervals(mechanism, column), mechanism.rate, mechanism.shares)
+    tables = JointQuantileTables(intervals(mechanism, column), mechanism.rate, mechanism.shares)
     assert (tables._lasts - tables._firsts).max() < 200
 
 
@@ -315,7 +315,7 @@ def test_a_huge_epsilon_never_makes_the_rate_larger_than_its_cap() -> None:
     [
         ({"epsilon": Fraction(0)}, "epsilon must be > 0"),
         ({"epsilon": float("nan")}, "epsilon must be a finite number"),
-        ({"quantiles": ()}, "at least one"),
+        ({"quantiles": ()}, "one or more strictly increasing"),
         ({"quantiles": (Fraction(1, 2), Fraction(1, 2))}, "strictly increasing"),
         ({"quantiles": (Fraction(0), Fraction(1, 2))}, "between 0 and 1"),
         ({"low": float("nan")}, "must be finite"),

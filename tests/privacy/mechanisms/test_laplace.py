@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from privatree.errors import ParameterError
 from privatree.privacy import Randomness
 from privatree.privacy.mechanisms import Laplace
-from privatree.privacy.mechanisms._laplace import grid_step, in_steps
+from privatree.privacy.mechanisms._laplace import grid_step, round_to_grid_steps
 from privatree.privacy.samplers._discrete_laplace import dyadic_below
 
 EPSILONS = [Fraction(1), Fraction(8)]
@@ -55,7 +55,9 @@ def largest_loss(mechanism: Laplace) -> float:
 
 def loss_of_many(mechanism: Laplace, near: NDArray[Any], far: NDArray[Any], rounded: int) -> float:
     """The loss between two vectors, of which ``rounded`` numbers count as rounded."""
-    distance = np.abs(in_steps(near, mechanism.step) - in_steps(far, mechanism.step)).sum()
+    distance = np.abs(
+        round_to_grid_steps(near, mechanism.step) - round_to_grid_steps(far, mechanism.step)
+    ).sum()
     return float(dyadic_below(mechanism._rate(rounded))) * float(distance)
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from privatree.privacy.mechanisms import ValueCounts
-from privatree.privacy.mechanisms._quantile_grid import Grid
+from privatree.privacy.mechanisms._quantile_grid import QuantileGrid
 
-GRID = Grid(0.0, 10.0, 10)
+GRID = QuantileGrid(0.0, 10.0, 10)
 
 
-def as_rows(grid: Grid, values) -> list[tuple[int, int, int]]:
+def as_rows(grid: QuantileGrid, values) -> list[tuple[int, int, int]]:
     found = grid.intervals(values)
     columns = (found.starts.tolist(), found.widths.tolist(), found.positions.tolist())
     return list(zip(*columns, strict=True))

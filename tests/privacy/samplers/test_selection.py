@@ -15,7 +15,7 @@ from privatree.privacy.samplers import UNIT_ROUNDOFF
 from privatree.privacy.samplers import _halving as halving
 from privatree.privacy.samplers import _selection as selection
 from privatree.privacy.samplers._halving import NEGLIGIBLE
-from privatree.privacy.samplers._selection import select, toss
+from privatree.privacy.samplers._selection import select_by_score, toss_coins_by_score
 
 CASES = {
     "int": (np.array([3, 0, 1, 3, 5]), Fraction(1, 2), None),
@@ -92,7 +92,7 @@ def forbid_precise(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("decided in arbitrary precision")
 
     monkeypatch.setattr(halving, "_halve_precisely", refuse)
-    monkeypatch.setattr(selection, "_below_exp_precisely", refuse)
+    monkeypatch.setattr(selection, "_is_below_exp", refuse)
 
 
 # --- select -------------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ def forbid_precise(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_select_follows_its_law(name: str, integer_law: Callable[..., float]) -> None:
     scores, rate, measure = CASES[name]
     source = Randomness(31)
-    draws = [select(scores, rate, source, measure) for _ in range(DRAWS)]
+    draws = [select_by_score(scores, rate, source, measure) for _ in range(DRAWS)]
     assert integer_law(draws, law(name)) < 1
 
 
@@ -114,7 +114,7 @@ def test_select_at_a_wrong_rate_would_be_caught(
 ) -> None:
     scores, rate, measure = CASES[name]
     source = Randomness(31)
-    draws = [select(scores, rate * Fraction(4, 3), source, measure) for _ in range(DRAWS)]
+    draws = [select_by_score(scores, rate * Fraction(4, 3), source, measure) for _ in range(DRAWS)]
     assert integer_law(draws, law(name)) > 1
 
 
@@ -126,7 +126,7 @@ def test_select_in_arbitrary_precision_follows_the_law(
     all_precise(monkeypatch)
     scores, rate, measure = CASES[name]
     source = Randomness(32)
-    draws = [select(scores, rate, source, measure) for _ in range(2000)]
+    draws = [select_by_score(scores, rate, source, measure) for _ in range(2000)]
     assert integer_law(draws, law(name)) < 1
 
 
@@ -139,9 +139,9 @@ def test_select_is_the_same_in_floats_and_in_arbitrary_precision(
     draws = 10 if name == "many" else 250
     with monkeypatch.context() as patch:
         forbid_precise(patch)
-        in_floats = [select(scores, rate, Layered(seed), measure) for seed in range(draws)]
+        in_floats = [select_by_score(scores, rate, Layered(seed), measure) for seed in range(draws)]
     all_precise(monkeypatch)
-    precisely = [select(scores, rate, Layered(seed), measure) for seed in range(draws)]
+    precisely = [select_by_score(scores, rate, Layered(seed), measure) for seed in range(draws)]
     assert in_floats == precisely
     assert len(set(in_floats)) > 1
 
@@ -151,14 +151,14 @@ def test_forcing_arbitrary_precision_works(monkeypatch: pytest.MonkeyPatch) -> N
     all_precise(monkeypatch)
     forbid_precise(monkeypatch)
     with pytest.raises(AssertionError, match="decided in arbitrary precision"):
-        select(np.array([0, 1]), Fraction(1), Randomness(1))
+        select_by_score(np.array([0, 1]), Fraction(1), Randomness(1))
     with pytest.raises(AssertionError, match="decided in arbitrary precision"):
-        toss(np.array([0, 1]), Fraction(1), Randomness(1))
+        toss_coins_by_score(np.array([0, 1]), Fraction(1), Randomness(1))
 
 
 def test_select_draws_one_word_a_halving_where_floats_decide() -> None:
     used, fresh = Randomness(5), Randomness(5)
-    select(np.array([0, 1, 2, 3]), Fraction(1), used)
+    select_by_score(np.array([0, 1, 2, 3]), Fraction(1), used)
     fresh.words(2)
     assert used.words(2).tolist() == fresh.words(2).tolist()
 
@@ -180,7 +180,7 @@ def test_select_at_the_border_of_two_candidates(name: str, bits: int) -> None:
             if Fraction(numerator, 2**bits) == share:
                 continue
             source = Scripted(numerator, bits)
-            chosen = select(scores[pair], rate, source, base_measure)
+            chosen = select_by_score(scores[pair], rate, source, base_measure)
             assert chosen == (Fraction(numerator, 2**bits) >= share)
             assert source.drawn > 64, "the uniform number was meant to be too close for floats"
 
@@ -202,13 +202,13 @@ def test_select_at_the_border_of_exponents_with_few_correct_digits(
     border = (share * 2**300).__floor__()
     for offset in (-(2**150), 0, 1, 2**150):
         source = Scripted(border + offset, 300)
-        assert select(scores, rate, source, FAR_MEASURE) == (offset > 0)
+        assert select_by_score(scores, rate, source, FAR_MEASURE) == (offset > 0)
 
 
 def test_select_at_the_ends_of_the_unit_interval() -> None:
     scores = np.array([0, 0, 0])
-    assert select(scores, Fraction(1), Scripted(0, 64)) == 0
-    assert select(scores, Fraction(1), Scripted(2**400 - 1, 400)) == 2
+    assert select_by_score(scores, Fraction(1), Scripted(0, 64)) == 0
+    assert select_by_score(scores, Fraction(1), Scripted(2**400 - 1, 400)) == 2
 
 
 @pytest.mark.parametrize(
@@ -229,7 +229,7 @@ def test_select_at_the_ends_of_the_unit_interval() -> None:
     ],
 )
 def test_select_with_extreme_scores(scores: NDArray[Any], rate: Fraction, chosen: set[int]) -> None:
-    assert {select(scores, rate, Randomness(seed)) for seed in range(40)} == chosen
+    assert {select_by_score(scores, rate, Randomness(seed)) for seed in range(40)} == chosen
 
 
 def test_select_with_scores_too_far_apart_for_floats_follows_the_law(
@@ -237,7 +237,7 @@ def test_select_with_scores_too_far_apart_for_floats_follows_the_law(
 ) -> None:
     source = Randomness(34)
     scores, rate = np.array([-1.5e308, 1.5e308]), Fraction(1, 3 * 10**308)
-    draws = [select(scores, rate, source) for _ in range(2000)]
+    draws = [select_by_score(scores, rate, source) for _ in range(2000)]
     first = 1 / (1 + np.e)
     assert integer_law(draws, [first, 1 - first]) < 1
 
@@ -249,8 +249,8 @@ def test_the_scale_of_the_measure_does_not_matter(scale: float) -> None:
     plain = np.array([1.0, 2.0, 3.0])
     rate = Fraction(1, 2)
     for seed in range(300):
-        scaled = select(scores, rate, Randomness(seed), plain * scale)
-        assert scaled == select(scores, rate, Randomness(seed), plain)
+        scaled = select_by_score(scores, rate, Randomness(seed), plain * scale)
+        assert scaled == select_by_score(scores, rate, Randomness(seed), plain)
 
 
 def test_subnormal_measures_at_the_boundary() -> None:
@@ -261,7 +261,7 @@ def test_subnormal_measures_at_the_boundary() -> None:
     border = (sum(weights[:50]) / sum(weights) * 2**64).__floor__()
     for offset in (-(2**40), -(2**30), -1000, -10, 10, 1000, 2**30, 2**40):
         # After the first halving all bits are zeros: always left.
-        chosen = select(scores, rate, Scripted(border + offset, 64), measure)
+        chosen = select_by_score(scores, rate, Scripted(border + offset, 64), measure)
         assert chosen == (0 if offset < 0 else 50)
 
 
@@ -271,14 +271,14 @@ def test_a_measure_far_from_the_best_score() -> None:
     measure = np.array([1.0, 2.0**-1000])
     weights = precise_weights(scores, rate, measure)
     assert weights[1] > 10**6 * weights[0]
-    assert {select(scores, rate, Randomness(seed), measure) for seed in range(30)} == {1}
+    assert {select_by_score(scores, rate, Randomness(seed), measure) for seed in range(30)} == {1}
 
 
 def test_select_among_a_hundred_thousand(chi_square: Callable[..., float]) -> None:
     scores = np.arange(100_000) % 1000
     rate = Fraction(1, 200)
     source = Randomness(35)
-    draws = np.array([select(scores, rate, source) for _ in range(400)])
+    draws = np.array([select_by_score(scores, rate, source) for _ in range(400)])
     assert draws.max() < 100_000
     weights = np.exp(np.arange(1000) / 200).reshape(20, 50).sum(axis=1)
     counts = np.bincount(draws % 1000 // 50, minlength=20)
@@ -302,7 +302,7 @@ def test_toss_follows_its_law(
     scores, rate, _ = CASES[name]
     source = Randomness(41)
     draws = 2000 if forced else 8000
-    heads = np.array([toss(scores, rate, source) for _ in range(draws)])
+    heads = np.array([toss_coins_by_score(scores, rate, source) for _ in range(draws)])
     biases = [float(weight) for weight in precise_weights(scores, rate, None)]
     joint = np.ones(1)
     for bias in biases:
@@ -320,9 +320,13 @@ def test_toss_is_the_same_in_floats_and_in_arbitrary_precision(
     scores, rate, _ = CASES[name]
     with monkeypatch.context() as patch:
         forbid_precise(patch)
-        in_floats = [toss(scores, rate, Randomness(seed)).tolist() for seed in range(250)]
+        in_floats = [
+            toss_coins_by_score(scores, rate, Randomness(seed)).tolist() for seed in range(250)
+        ]
     all_precise(monkeypatch)
-    precisely = [toss(scores, rate, Randomness(seed)).tolist() for seed in range(250)]
+    precisely = [
+        toss_coins_by_score(scores, rate, Randomness(seed)).tolist() for seed in range(250)
+    ]
     assert in_floats == precisely
     assert len({tuple(heads) for heads in in_floats}) > 1
 
@@ -336,7 +340,7 @@ def test_toss_at_the_boundary(scores: NDArray[Any], bits: int) -> None:
     for numerator in range(max(0, border - 2), border + 3):
         word, rest = divmod(numerator, 2 ** (bits - 64))
         source = Scripted((word << bits) + rest, bits + 64)  # the other coin's word is in between
-        heads = toss(scores, rate, source)
+        heads = toss_coins_by_score(scores, rate, source)
         assert heads.tolist() == [Fraction(numerator, 2**bits) < bias, True]
         assert source.drawn > 128, "the uniform number was meant to be too close for floats"
 
@@ -357,7 +361,7 @@ def test_toss_with_extreme_scores(
     scores: NDArray[Any], rate: Fraction, certain: list[bool]
 ) -> None:
     for seed in range(20):
-        assert toss(scores, rate, Randomness(seed)).tolist() == certain
+        assert toss_coins_by_score(scores, rate, Randomness(seed)).tolist() == certain
 
 
 def test_toss_with_scores_too_far_apart_for_floats_follows_the_law(
@@ -365,13 +369,13 @@ def test_toss_with_scores_too_far_apart_for_floats_follows_the_law(
 ) -> None:
     source = Randomness(44)
     scores, rate = np.array([-1.5e308, 1.5e308]), Fraction(1, 3 * 10**308)
-    draws = [toss(scores, rate, source)[0] for _ in range(2000)]
+    draws = [toss_coins_by_score(scores, rate, source)[0] for _ in range(2000)]
     assert integer_law(draws, [1 - np.exp(-1), np.exp(-1)]) < 1
 
 
 def test_a_hundred_thousand_coins(integer_law: Callable[..., float]) -> None:
     scores = np.arange(100_000) % 2
-    heads = toss(scores, Fraction(1), Randomness(45))
+    heads = toss_coins_by_score(scores, Fraction(1), Randomness(45))
     assert heads[1::2].all()
     assert integer_law(heads[::2], [1 - np.exp(-1), np.exp(-1)]) < 1
 
@@ -391,7 +395,7 @@ def test_exp_of_this_machine_is_within_the_stated_error() -> None:
 
 @pytest.mark.slow
 def test_the_error_bound_holds_for_awkward_weights() -> None:
-    """The weights in floats against 200 digits, relative to what ``select`` allows."""
+    """The weights in floats against 200 digits, relative to what ``select_by_score`` allows."""
     generator = np.random.default_rng(3)
     seen = 0
     for round_ in range(80):
@@ -399,7 +403,7 @@ def test_the_error_bound_holds_for_awkward_weights() -> None:
         rate = Fraction(float(np.exp(generator.normal(scale=4))))
         measure = np.exp(generator.normal(scale=[1, 20, 150][round_ % 3], size=30))
         exact = precise_weights(scores, rate, measure)
-        weights, bound = selection._weights(scores, rate, measure)
+        weights, bound = selection._float_weights(scores, rate, measure)
         unit = max(exact)
         # The weights have a common unit that is not known exactly: compare with the largest.
         largest = int(np.argmax(weights))
@@ -417,14 +421,18 @@ def test_the_error_bound_holds_for_awkward_weights() -> None:
 def test_narrow_types_do_not_wrap_around(dtype: type) -> None:
     scores = np.array([100, 1, 0], dtype=dtype)
     for seed in range(20):
-        assert select(scores, Fraction(1), Randomness(seed)) == 0
-        assert toss(scores, Fraction(1), Randomness(seed)).tolist() == [True, False, False]
+        assert select_by_score(scores, Fraction(1), Randomness(seed)) == 0
+        assert toss_coins_by_score(scores, Fraction(1), Randomness(seed)).tolist() == [
+            True,
+            False,
+            False,
+        ]
 
 
 @pytest.mark.parametrize("dtype", [np.uint64, np.bool_, object])
 def test_other_types_are_refused(dtype: Any) -> None:
     with pytest.raises(ParameterError, match="scores must be int64 or float64"):
-        select(np.array([1, 0], dtype=dtype), Fraction(1), Randomness(1))
+        select_by_score(np.array([1, 0], dtype=dtype), Fraction(1), Randomness(1))
 
 
 @pytest.mark.parametrize("digits", [40, 80])
@@ -432,7 +440,7 @@ def test_the_error_bound_holds_in_arbitrary_precision(digits: int) -> None:
     """And is needed: the weights are off by much more than one rounding."""
     worst = Fraction(0)
     for scores, rate in FAR:
-        weights, bound = selection._precise_weights(scores, rate, FAR_MEASURE, digits)
+        weights, bound = selection._decimal_weights(scores, rate, FAR_MEASURE, digits)
         exact = precise_weights(scores, rate, FAR_MEASURE)
         for weight, truth in zip(weights, exact, strict=True):
             error = abs(Fraction(weight) / truth - 1)

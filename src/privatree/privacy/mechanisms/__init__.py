@@ -1,17 +1,17 @@
 """Differentially private mechanisms, one a file, each with its proof in ``docs/proofs/``.
 
-A mechanism is a frozen value that holds its epsilon. ``release(exact, randomness)`` draws; the law
-it draws from is there beside it, for tests and audits. Learners do not call ``release`` themselves:
-they hand the mechanism to a :class:`~privatree.privacy.Ledger`, which charges first.
+A mechanism is a frozen dataclass that holds its epsilon. ``release(exact, randomness)`` draws. Most
+also have the exact law of the draw, for tests and audits. Learners do not call ``release``: they
+pass the mechanism to a :class:`~privatree.privacy.Ledger`, which charges before it draws.
 
 ::
 
-    _geometric.py, _truncated_geometric.py, _laplace.py, _gaussian.py    noise
-    _exponential.py, _permute_and_flip.py     a choice by its score
-    _sequential_exponential.py                one outcome, drawn in several choices
-    _joint_exponential_quantiles.py           all quantiles at once, for the paper's learner
-    _joint_exponential_tables.py              its weights, by dynamic programming
-    _quantile_grid.py                         the cells that it draws
+    _geometric.py, _truncated_geometric.py, _laplace.py, _gaussian.py    noise on numbers
+    _exponential.py, _permute_and_flip.py     choice of a candidate by its score
+    _sequential_exponential.py                choice of an outcome in several steps
+    _joint_exponential_quantiles.py           all quantiles of a column, for the paper's learner
+    _joint_exponential_tables.py              weights of those quantiles
+    _quantile_grid.py                         public grid of those quantiles
 """
 
 from privatree._support.lazy_names import lazy_names

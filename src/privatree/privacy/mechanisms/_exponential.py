@@ -1,4 +1,4 @@
-"""The exponential mechanism [MT07], by the range of its score; ``docs/proofs/exponential.md``."""
+"""The exponential mechanism [MT07] for scores of bounded range; ``docs/proofs/exponential.md``."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from numpy.typing import NDArray
 
 from privatree.privacy._exact_epsilon import positive_fraction
 from privatree.privacy._randomness import Randomness
-from privatree.privacy.samplers._selection import Scores, select
+from privatree.privacy.samplers._selection import Scores, select_by_score
 
 
 @dataclass(frozen=True)
 class Exponential:
-    """Choose a candidate with probability proportional to measure exp(epsilon score/score_range).
+    """Exponential mechanism: probabilities proportional to measure exp(epsilon score/score_range).
 
     Parameters
     ----------
     epsilon : Fraction
         Privacy cost of one choice.
     score_range : Fraction or int, default=2
-        Length of an interval, fixed beforehand, that holds the change of every candidate's score
-        between neighbours: twice the sensitivity in general; the sensitivity itself if adding a
-        record moves no two scores in opposite directions (counts, for example).
+        Length of a fixed interval that contains the change of every candidate's score between
+        neighbours. In general it is twice the sensitivity. It is the sensitivity itself if adding a
+        record never moves two scores in opposite directions, as for counts.
 
     Notes
     -----
@@ -34,6 +34,14 @@ class Exponential:
     Guarantee: epsilon-DP, and epsilon-bounded-range. The draw is exact: see
     :mod:`privatree.privacy.samplers._selection`.
     Cost: epsilon.
+
+    Examples
+    --------
+    >>> mechanism = Exponential(Fraction(1), score_range=Fraction(1))
+    >>> mechanism.release(np.array([0, 100, 5]), Randomness(seed=0))
+    1
+    >>> np.exp(mechanism.log_probabilities(np.array([0, 1]))).round(3)
+    array([0.269, 0.731])
     """
 
     epsilon: Fraction
@@ -50,13 +58,13 @@ class Exponential:
         randomness: Randomness,
         measure: NDArray[np.float64] | None = None,
     ) -> int:
-        """The index of the chosen candidate. ``measure`` is public and positive."""
-        return select(exact_scores, self.epsilon / self.score_range, randomness, measure)
+        """Draw the index of a candidate. ``measure`` must be public and positive."""
+        return select_by_score(exact_scores, self.epsilon / self.score_range, randomness, measure)
 
     def log_probabilities(
         self, exact_scores: Scores, measure: NDArray[np.float64] | None = None
     ) -> NDArray[np.float64]:
-        """Logarithm of the probability of each candidate."""
+        """Return the logarithm of the probability of each candidate."""
         logs = float(self.epsilon / self.score_range) * (exact_scores - exact_scores.max())
         logs = logs if measure is None else logs + np.log(measure)
         return np.asarray(logs - np.logaddexp.reduce(logs))

@@ -15,14 +15,14 @@ from scipy.optimize import brentq, minimize_scalar
 from privatree.errors import ParameterError
 from privatree.privacy._exact_epsilon import positive_fraction
 from privatree.privacy._randomness import Randomness
-from privatree.privacy.mechanisms._laplace import grid_step, in_steps
+from privatree.privacy.mechanisms._laplace import grid_step, round_to_grid_steps
 from privatree.privacy.samplers._discrete_gaussian import discrete_gaussian
 from privatree.privacy.samplers._discrete_laplace import add_clamped
 
 
 @dataclass(frozen=True)
 class Gaussian:
-    """Add Gaussian noise to real numbers, in steps of a fine public grid.
+    """Gaussian noise on real numbers, in steps of a fine public grid.
 
     Parameters
     ----------
@@ -34,9 +34,16 @@ class Gaussian:
     Notes
     -----
     Neighbours: any relation under which ``sensitivity`` holds.
-    Sensitivity: L2; rounding d numbers adds at most sqrt(d) steps to it, which is accounted for.
+    Sensitivity: L2. Rounding d numbers adds at most sqrt(d) steps, which are included.
     Guarantee: (epsilon, delta)-DP, by concentrated differential privacy [CKS20].
     Cost: epsilon and delta.
+
+    Examples
+    --------
+    >>> mechanism = Gaussian(Fraction(1), Fraction(1, 10**6))
+    >>> noisy = mechanism.release(np.array([0.5, 2.0]), Randomness(seed=0))
+    >>> bool((noisy % mechanism.step == 0).all())
+    True
     """
 
     epsilon: Fraction
@@ -52,38 +59,39 @@ class Gaussian:
 
     @property
     def step(self) -> float:
-        """Released numbers are multiples of this."""
+        """Step of the grid: every released number is a multiple of it."""
         return float(grid_step(self.sensitivity))
 
     @cached_property
     def _rho(self) -> float:
-        """The largest concentrated-DP parameter that gives (epsilon, delta), rounded down."""
+        """Largest zCDP parameter that gives (epsilon, delta), rounded down."""
         epsilon, delta = float(self.epsilon), float(self.delta)
         upper = epsilon + log(1 / delta) + log(1 / float(1 - self.delta)) + 1
         root = brentq(lambda r: _log_delta(exp(r), epsilon) - log(delta), log(1e-300), log(upper))
-        rho = 0.999 * exp(root)  # pays for the errors of the search
+        rho = 0.999 * exp(root)  # smaller than the root, whatever the error of the search is
         if _log_delta(rho, epsilon) >= log(delta):
             raise ParameterError(
-                f"no noise level was found for epsilon={epsilon} and delta={delta}. Raise one."
+                f"no noise level was found for epsilon={epsilon} and delta={delta}. Raise epsilon "
+                "or delta."
             )
         return rho
 
     def variance(self, count: int) -> Fraction:
-        """Variance of the noise in steps, for ``count`` numbers."""
+        """Return the variance of the noise in squared steps, for ``count`` numbers."""
         steps = self.sensitivity / grid_step(self.sensitivity) + isqrt(max(count, 1) - 1) + 1
         return steps**2 / (2 * Fraction(self._rho))
 
     def release(
         self, exact_values: NDArray[np.float64], randomness: Randomness
     ) -> NDArray[np.float64]:
-        """The numbers with independent noise on each, in the same shape."""
-        steps = in_steps(exact_values, self.step)
+        """Return the numbers with independent noise, in the same shape."""
+        steps = round_to_grid_steps(exact_values, self.step)
         noise = discrete_gaussian(self.variance(steps.size), steps.size, randomness)
         return np.asarray(add_clamped(steps, noise.reshape(steps.shape)) * self.step)
 
 
 def _log_delta(rho: float, epsilon: float) -> float:
-    """log of the delta at which rho-zCDP gives (epsilon, delta) [CKS20], best order."""
+    """Return log(delta) such that rho-zCDP gives (epsilon, delta) [CKS20], at the best order."""
 
     def at_order(log_excess: float) -> float:
         order = 1 + exp(log_excess)

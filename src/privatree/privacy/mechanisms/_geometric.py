@@ -17,24 +17,32 @@ from privatree.privacy.samplers._discrete_laplace import add_clamped, discrete_l
 
 @dataclass(frozen=True)
 class Geometric:
-    """Add two-sided geometric noise to integers.
+    """Two-sided geometric noise on integers.
 
     Parameters
     ----------
     epsilon : Fraction
         Privacy cost of one release.
     sensitivity : int, default=1
-        Largest sum of absolute changes over the released integers between neighbours.
+        Largest sum of the absolute changes of the released integers between neighbours.
 
     Notes
     -----
-    Neighbours: any relation under which ``sensitivity`` holds; for a histogram of disjoint cells
+    Neighbours: any relation under which ``sensitivity`` holds. In a histogram of disjoint cells,
     adding or removing one record changes one count by one.
     Sensitivity: L1, whole numbers.
     Guarantee: epsilon-DP. The noise has P(z) = (1 - a)/(1 + a) a^|z| with
     a = exp(-epsilon/sensitivity). (Equation 4 of [Vos23] prints epsilon in the place of a.)
     Cost: epsilon.
-    Counts are taken to be at most 2^60 in size, and results are clamped to +-2^61.
+    Counts are assumed to be at most 2^60 in size, and results are clamped to +-2^61.
+
+    Examples
+    --------
+    >>> mechanism = Geometric(Fraction(1))
+    >>> mechanism.release(np.array([100, 20]), Randomness(seed=0)).shape
+    (2,)
+    >>> float(np.exp(mechanism.log_probability(np.array([100]), 100))[0].round(3))
+    0.462
     """
 
     epsilon: Fraction
@@ -50,18 +58,18 @@ class Geometric:
 
     @property
     def rate(self) -> Fraction:
-        """Minus the logarithm of the ratio a that the sampler uses."""
+        """Minus log(a), for the ratio a that the sampler uses."""
         return dyadic_below(self.epsilon / self.sensitivity)
 
     def release(self, exact_counts: NDArray[np.int64], randomness: Randomness) -> NDArray[np.int64]:
-        """The counts with independent noise on each, in the same shape."""
+        """Return the counts with independent noise, in the same shape."""
         noise = discrete_laplace(self.epsilon / self.sensitivity, exact_counts.size, randomness)
         return add_clamped(exact_counts, noise.reshape(exact_counts.shape))
 
     def log_probability(
         self, noisy_counts: NDArray[np.int64], exact_count: int
     ) -> NDArray[np.float64]:
-        """Logarithm of the probability of each released value, given one exact count."""
+        """Return the logarithm of the probability of each value, given one exact count."""
         rate = float(self.rate)
         normaliser = np.log(-np.expm1(-rate)) - np.log1p(np.exp(-rate))
         return np.asarray(normaliser - rate * np.abs(noisy_counts - exact_count))

@@ -1,12 +1,12 @@
-"""All quantiles of a column in one exponential mechanism [GJK21], drawn in float64.
+"""All quantiles of a column by one exponential mechanism [GJK21], drawn in float64.
 
-The outcomes are the sorted tuples of cells of a public grid. A tuple's utility is minus the sum,
-over the gaps between its neighbouring cells, of how far the rows in the gap are from their share.
-There are too many tuples to list, but a tuple's weight is a product over its gaps, so that one is
-drawn from the last quantile to the first, along tables of partial sums.
+The outcomes are the sorted tuples of cells of a public grid. The utility of a tuple is minus the
+sum, over its gaps, of the distance between the number of rows in the gap and its target. There are
+too many tuples to list. But the weight of a tuple is a product over its gaps, so the quantiles can
+be drawn one by one, from the last to the first, by tables of partial sums.
 
-Other mechanisms have exact samplers. This one serves the paper's learner alone, whose own claim is
-off by far more than rounding is.
+Other mechanisms have exact samplers. This mechanism is used by the paper's learner only, whose own
+claim is wrong by far more than a rounding error.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from numpy.typing import NDArray
 from privatree.errors import ParameterError
 from privatree.privacy._exact_epsilon import positive_fraction
 from privatree.privacy._randomness import Randomness
-from privatree.privacy.mechanisms._joint_exponential_tables import Tables
-from privatree.privacy.mechanisms._quantile_grid import Grid, Intervals, ValueCounts
+from privatree.privacy.mechanisms._joint_exponential_tables import JointQuantileTables
+from privatree.privacy.mechanisms._quantile_grid import Intervals, QuantileGrid, ValueCounts
 
 _MAX_CELLS = 2**50
 
-# Beyond this a row in a wrong gap is out of the question, and logarithms would lose digits.
+# At a larger rate no row is ever in a wrong gap, and logarithms would lose digits.
 _MAX_RATE = 256
 
 
@@ -39,25 +39,29 @@ class JointExponentialQuantiles:
     Parameters
     ----------
     epsilon : Fraction
-        Privacy budget of one release, of all quantiles together.
+        Privacy cost of all quantiles together.
     quantiles : tuple of Fraction
         Strictly increasing, between 0 and 1.
     low, high : float
-        Public range. Values outside count as the nearest end, missing values as ``high``.
+        Public range. Values outside are moved to the nearest end; missing values become ``high``.
     cells : int
         Number of cells of the grid.
 
     Notes
     -----
     Neighbours: one row replaced, added or removed.
-
-    Sensitivity: a replaced row changes the utility of a tuple by at most 2, one added or removed by
-    less.
-
+    Sensitivity: replacing a row changes the utility of a tuple by at most 2; adding or removing a
+    row changes it by less.
     Guarantee: ``epsilon``-differential privacy, up to the rounding of float64 numbers; see
     ``docs/proofs/joint-exponential-quantiles.md``. The running time depends on the data.
-
     Cost: ``epsilon``, for all quantiles together.
+
+    Examples
+    --------
+    >>> mechanism = JointExponentialQuantiles(Fraction(10), (Fraction(1, 2),), 0.0, 100.0)
+    >>> median = mechanism.release(np.arange(1000) / 10, Randomness(seed=0))
+    >>> bool(45 < median[0] < 55)
+    True
     """
 
     epsilon: Fraction
@@ -72,7 +76,7 @@ class JointExponentialQuantiles:
         object.__setattr__(self, "epsilon", positive_fraction("epsilon", self.epsilon))
         if not self.quantiles or any(share <= 0 for share in self.shares):
             raise ParameterError(
-                "quantiles must be strictly increasing, between 0 and 1 and at least one, got "
+                "quantiles must be one or more strictly increasing numbers between 0 and 1, got "
                 f"({', '.join(str(quantile) for quantile in self.quantiles)})."
             )
         if not (isfinite(self.low) and isfinite(self.high) and isfinite(self.high - self.low)):
@@ -84,22 +88,22 @@ class JointExponentialQuantiles:
 
     @property
     def shares(self) -> tuple[Fraction, ...]:
-        """Which share of the rows each of the m + 1 gaps should hold."""
+        """Share of the rows that each of the m + 1 gaps should hold."""
         borders = (Fraction(0), *self.quantiles, Fraction(1))
         return tuple(b - a for a, b in pairwise(borders))
 
     @property
     def rate(self) -> Fraction:
-        """Weight lost, as a logarithm, for each row in a wrong gap. Capped: never less private."""
+        """Loss of log-weight for each row in a wrong gap. The cap only adds privacy."""
         return min(self.epsilon / (2 * self.sensitivity), Fraction(_MAX_RATE))
 
     def release(
         self, exact_values: NDArray[np.float64] | ValueCounts, randomness: Randomness
     ) -> NDArray[np.float64]:
-        """Draw the quantiles, as edges in non-decreasing order."""
+        """Draw the quantiles. They are cell edges in non-decreasing order."""
         if self.low == self.high:
             return np.full(len(self.quantiles), float(self.low))
-        grid = Grid(self.low, self.high, self.cells)
+        grid = QuantileGrid(self.low, self.high, self.cells)
         exact = grid.intervals(exact_values)
         noisy_cells: list[int] = []
         for interval, run in self._draw_runs(exact, randomness):
@@ -108,20 +112,20 @@ class JointExponentialQuantiles:
         return grid.edges(sorted(noisy_cells))
 
     def _draw_runs(self, exact: Intervals, randomness: Randomness) -> list[tuple[int, int]]:
-        """Which intervals hold quantiles, and how many each, from the last one to the first."""
-        tables = Tables(exact, self.rate, self.shares)
+        """Draw the intervals with quantiles and how many each holds, from last to first."""
+        tables = JointQuantileTables(exact, self.rate, self.shares)
         runs: list[tuple[int, int]] = []
         placed, limit, end = len(self.quantiles), len(exact.positions), exact.rows
         while placed > 0:
-            interval = _choose(tables.interval_weights(placed, limit, end), randomness)
-            run = 1 + _choose(tables.run_weights(placed, interval), randomness)
+            interval = _choose_by_weight(tables.interval_weights(placed, limit, end), randomness)
+            run = 1 + _choose_by_weight(tables.run_weights(placed, interval), randomness)
             runs.append((interval, run))
             placed, limit, end = placed - run, interval, int(exact.positions[interval])
         return runs
 
 
-def _choose(weights: NDArray[np.float64], randomness: Randomness) -> int:
-    """Index i with probability proportional to weight i: a half, a half of that half, and so on."""
+def _choose_by_weight(weights: NDArray[np.float64], randomness: Randomness) -> int:
+    """Draw index i with probability proportional to weight i, by repeated halving."""
     first, last = 0, len(weights)
     while last - first > 1:
         middle = (first + last) // 2

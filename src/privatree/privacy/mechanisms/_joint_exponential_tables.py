@@ -1,8 +1,8 @@
-"""How much weight the sorted tuples of cells carry, as logarithms in float64 [GJK21].
+"""Weights of the sorted tuples of cells, as logarithms in float64 [GJK21].
 
-With x_i the position of interval i (how many data cells are not above its cells), w_i its width,
-t_j the rows that gap j should hold and K_j(g) = exp(-rate |g - t_j|), two tables are summed up
-over j, the number of quantiles placed so far:
+Let x_i be the position of interval i (the number of data cells that are not above its cells), w_i
+its width, t_j the number of rows that gap j should hold, and K_j(g) = exp(-rate |g - t_j|). Two
+tables are filled in the order of j, the number of quantiles placed so far:
 
 - B_j(i): quantiles 1, ..., j - 1 lie before interval i and gap j ends in it,
   B_1(i) = K_1(x_i) and B_j(i) = sum over i' < i of A_{j-1}(i') K_j(x_i - x_i');
@@ -24,25 +24,18 @@ from numpy.typing import NDArray
 from privatree._support.kernels.compiling import compiled
 from privatree.privacy.mechanisms._quantile_grid import Intervals
 
-# A number is the logarithm of a unit, and how many units it is. The unit of zero is below that of
-# any weight, and finite, so that no difference of logarithms is undefined.
+# A scaled number is a pair: the logarithm of a unit, and the number of units. The unit of zero is
+# below that of any weight, but finite, so that differences of logarithms are always defined.
 _ZERO = -1e300, 1.0
 
-# Tuples that together have less than 2^-60 of the weight are left out.
+# Tuples are left out if all of them together have less than 2^-60 of the weight.
 _NEGLIGIBLE = 60 * log(2)
 
 
-class Tables:
-    """The tables, and the weights of the choices that draw a tuple backwards.
+class JointQuantileTables:
+    """The two tables, and the weights of the choices that draw a tuple from last to first.
 
-    Parameters
-    ----------
-    exact : Intervals
-        The data.
-    rate : Fraction
-        epsilon / (2 sensitivity).
-    shares : tuple of Fraction
-        Which share of the rows each gap between neighbouring quantiles should hold.
+    ``rate`` is epsilon / (2 sensitivity); ``shares`` are the shares of the rows in the gaps.
     """
 
     def __init__(self, exact: Intervals, rate: Fraction, shares: tuple[Fraction, ...]) -> None:
@@ -53,7 +46,7 @@ class Tables:
         self._targets = np.array([float(share * exact.rows) for share in shares])
         self._firsts, self._lasts = self._windows()
         self._log_a, self._log_b = np.empty(shape), np.empty(shape)
-        _fill(
+        _fill_tables(
             self._positions,
             self._log_widths,
             self._rate,
@@ -66,10 +59,10 @@ class Tables:
         )
 
     def _windows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """For each quantile the range of intervals outside of which its weight is negligible.
+        """Return for each quantile the range of intervals outside which its weight is negligible.
 
-        A tuple whose quantile j has position x misses the targets by at least 2 |x - centre_j|
-        rows. It is compared with the tuple of the intervals nearest to the centres.
+        A tuple whose quantile j has position x misses the targets by 2 |x - centre_j| rows or more.
+        It is compared with the tuple of the intervals nearest to the centres.
         """
         positions, rows = self._positions, int(self._positions[-1])
         centres = np.cumsum(self._targets[:-1])
@@ -83,30 +76,32 @@ class Tables:
         return firsts, lasts
 
     def interval_weights(self, placed: int, limit: int, end: int) -> NDArray[np.float64]:
-        """A_placed(i) K_{placed+1}(end - x_i) for the intervals i < limit, the largest being 1."""
+        """Return A_placed(i) K_{placed+1}(end - x_i) for i < limit, divided by the largest."""
         first, last = self._firsts[placed - 1], min(self._lasts[placed - 1], limit)
         misses = np.abs(end - self._positions[first:last] - self._targets[placed])
         weights = np.zeros(limit)
-        weights[first:last] = _relative(self._log_a[placed - 1, first:last] - self._rate * misses)
+        weights[first:last] = _weights_from_logs(
+            self._log_a[placed - 1, first:last] - self._rate * misses
+        )
         return weights
 
     def run_weights(self, placed: int, interval: int) -> NDArray[np.float64]:
-        """The terms k = 1, ..., placed of A_placed(interval), the largest being 1."""
+        """Return the terms k = 1, ..., placed of A_placed(interval), divided by the largest."""
         lengths = np.arange(1, placed + 1)
         firsts = placed - lengths  # the first quantile of each run
         inside = interval < self._lasts[firsts]
         logs = np.where(inside, self._log_b[firsts, interval], _ZERO[0])
         logs += np.cumsum(self._log_widths[interval] - np.log(lengths))
-        return _relative(logs - self._rate * np.cumsum(self._targets[firsts + 1]))
+        return _weights_from_logs(logs - self._rate * np.cumsum(self._targets[firsts + 1]))
 
 
-def _relative(logs: NDArray[np.float64]) -> NDArray[np.float64]:
+def _weights_from_logs(logs: NDArray[np.float64]) -> NDArray[np.float64]:
     weights: NDArray[np.float64] = np.exp(logs - logs.max())
     return weights
 
 
 @compiled
-def _fill(
+def _fill_tables(
     positions: Any,
     log_widths: Any,
     rate: Any,
@@ -117,12 +112,12 @@ def _fill(
     log_b: Any,
     terms: Any,
 ) -> None:
-    """Both tables. Only what is inside the windows is written or read.
+    """Fill both tables. Only entries inside the windows are written or read.
 
     With the term B_l(i) / (w_i^l K_1(0) ... K_l(0)) of each l, A_j(i) is the sum over k of the term
-    of j - k + 1 divided by k!, times what does not depend on k. The terms of an interval are kept
-    in a common unit, the largest of them so far. Widths are counted in ``scale`` cells, so that
-    scale^k in place of 1 is divided by k!: with m/e for the scale, no quotient is near 0.
+    of j - k + 1 divided by k!, times a factor that does not depend on k. The terms of an interval
+    have a common unit, the largest of them so far. Widths are counted in ``scale`` cells, so that
+    scale^k instead of 1 is divided by k!. With m/e for the scale, no quotient is near 0.
     """
     scale = len(log_a) / e
     inverse_factorials = np.cumprod(scale / np.arange(1.0, len(log_a) + 1.0))
@@ -152,10 +147,10 @@ def _fill(
 def _convolve(
     positions: Any, rate: Any, target: Any, log_a: Any, window: Any, log_b: Any, own_window: Any
 ) -> None:
-    """B(i) = sum over i' < i of A(i') K(x_i - x_i'), in a number of steps linear in the intervals.
+    """Compute B(i) = sum over i' < i of A(i') K(x_i - x_i'), in time linear in the intervals.
 
-    Gaps of at least the target: a sum that only grows. Smaller ones: intervals in at most two
-    neighbouring blocks of positions, the end of one (``suffixes``) and the beginning of the next.
+    Gaps of at least the target need one running sum. Smaller gaps lie in at most two neighbouring
+    blocks of positions: the end of one (``suffixes``) and the beginning of the next.
     """
     first, last = window
     length = max(ceil(target), 1)  # of a block
@@ -164,7 +159,7 @@ def _convolve(
     for i in range(last - 1, first - 1, -1):
         if positions[i] < block:
             suffix, block = _ZERO, positions[i] // length * length
-        suffix = _add(suffix, (log_a[i] - rate * positions[i], 1.0))
+        suffix = _add_scaled(suffix, (log_a[i] - rate * positions[i], 1.0))
         suffixes[0][i], suffixes[1][i] = suffix
     far, near, block = _ZERO, _ZERO, 0
     oldest = reached = first  # intervals before `oldest` are far, those up to `reached` are near
@@ -174,22 +169,22 @@ def _convolve(
             near, block = _ZERO, position // length * length
         while reached < min(i, last):
             if positions[reached] >= block:
-                near = _add(near, (log_a[reached] - rate * positions[reached], 1.0))
+                near = _add_scaled(near, (log_a[reached] - rate * positions[reached], 1.0))
             reached += 1
         while oldest < reached and positions[oldest] + target <= position:
-            far = _add(far, (log_a[oldest] + rate * positions[oldest], 1.0))
+            far = _add_scaled(far, (log_a[oldest] + rate * positions[oldest], 1.0))
             oldest += 1
         both = near
         if oldest < reached and positions[oldest] < block:
-            both = _add(near, (suffixes[0][oldest], suffixes[1][oldest]))
+            both = _add_scaled(near, (suffixes[0][oldest], suffixes[1][oldest]))
         excess = rate * (position - target)
-        log_unit, units = _add((far[0] - excess, far[1]), (both[0] + excess, both[1]))
+        log_unit, units = _add_scaled((far[0] - excess, far[1]), (both[0] + excess, both[1]))
         log_b[i] = log_unit + log(units)
 
 
 @compiled
-def _add(one: Any, two: Any) -> Any:
-    """The sum of two numbers, each given as the logarithm of a unit and how many units it is."""
+def _add_scaled(one: Any, two: Any) -> Any:
+    """Add two scaled numbers, each a pair: the logarithm of a unit and the number of units."""
     if one[0] < two[0]:
         one, two = two, one
     return one[0], one[1] + two[1] * exp(two[0] - one[0])

@@ -20,10 +20,10 @@ _MIN_SENSITIVITY = Fraction(1, 2**500)
 
 
 def grid_step(sensitivity: Fraction) -> Fraction:
-    """A power of two, about a 4096th of the sensitivity: the grid that released numbers lie on."""
+    """Return the step of the public grid: a power of two, about a 4096th of the sensitivity."""
     if not _MIN_SENSITIVITY <= sensitivity <= 1 / _MIN_SENSITIVITY:
         raise ParameterError(
-            "sensitivity must be between 2^-500 and 2^500. Change the unit.", "sensitivity"
+            "sensitivity must be between 2^-500 and 2^500. Use another unit.", "sensitivity"
         )
     exponent = (sensitivity / _STEPS_A_SENSITIVITY).__floor__().bit_length() - 1
     if exponent < 0:
@@ -31,13 +31,13 @@ def grid_step(sensitivity: Fraction) -> Fraction:
     return Fraction(2) ** exponent
 
 
-def in_steps(
+def round_to_grid_steps(
     exact_values: NDArray[np.float64] | NDArray[np.int64], step: float
 ) -> NDArray[np.int64]:
-    """The values as whole numbers of steps, each moved by half a step at most.
+    """Return the values as whole numbers of steps, each moved by at most half a step.
 
-    Whole numbers beyond 2^53 have no float64 of their own, and to round them could move neighbours
-    apart: they are clipped, which cannot. So are values beyond 2^60 steps. NaN counts as 0.
+    Integers beyond 2^53 are clipped: rounding them to float64 could move neighbours apart, but
+    clipping cannot. Values beyond 2^60 steps are clipped too. NaN becomes 0.
     """
     values = exact_values.astype(np.float64)
     if np.issubdtype(exact_values.dtype, np.integer):
@@ -49,26 +49,33 @@ def in_steps(
 
 @dataclass(frozen=True)
 class Laplace:
-    """Add Laplace noise to real numbers, in steps of a fine public grid.
+    """Laplace noise on real numbers, in steps of a fine public grid.
 
-    Floating-point Laplace noise betrays the exact value by which results it can reach [Mir12].
-    Here values are rounded to multiples of a power of two and the noise is a whole number of
-    steps, drawn exactly.
+    Floating-point Laplace noise reveals the exact value through the results that it can reach
+    [Mir12]. Here values are rounded to multiples of a power of two, and the noise is a whole number
+    of steps, drawn exactly.
 
     Parameters
     ----------
     epsilon : Fraction
         Privacy cost of one release.
     sensitivity : Fraction, int or float, default=1
-        Largest sum of absolute changes over the released numbers between neighbours.
+        Largest sum of the absolute changes of the released numbers between neighbours.
 
     Notes
     -----
     Neighbours: any relation under which ``sensitivity`` holds.
-    Sensitivity: L1; rounding d numbers adds at most d steps to it, which is accounted for. Numbers
-    of an integer type need no rounding.
+    Sensitivity: L1. Rounding d numbers adds at most d steps, which are included. Numbers of an
+    integer type need no rounding.
     Guarantee: epsilon-DP.
     Cost: epsilon.
+
+    Examples
+    --------
+    >>> mechanism = Laplace(Fraction(1))
+    >>> noisy = mechanism.release(np.array([0.5, 2.0]), Randomness(seed=0))
+    >>> bool((noisy % mechanism.step == 0).all())
+    True
     """
 
     epsilon: Fraction
@@ -81,19 +88,19 @@ class Laplace:
 
     @property
     def step(self) -> float:
-        """Released numbers are multiples of this."""
+        """Step of the grid: every released number is a multiple of it."""
         return float(grid_step(self.sensitivity))
 
     def _rate(self, rounded: int) -> Fraction:
-        """Rate of the noise in steps when ``rounded`` numbers are rounded to the grid."""
+        """Return the rate of the noise per step, if ``rounded`` numbers have to be rounded."""
         steps = (self.sensitivity / grid_step(self.sensitivity)).__floor__() + rounded
         return self.epsilon / steps
 
     def release(
         self, exact_values: NDArray[np.float64] | NDArray[np.int64], randomness: Randomness
     ) -> NDArray[np.float64]:
-        """The numbers with independent noise on each, in the same shape."""
-        steps = in_steps(exact_values, self.step)
+        """Return the numbers with independent noise, in the same shape."""
+        steps = round_to_grid_steps(exact_values, self.step)
         on_grid = np.issubdtype(exact_values.dtype, np.integer) and self.step <= 1
         noise = discrete_laplace(self._rate(0 if on_grid else steps.size), steps.size, randomness)
         return np.asarray(add_clamped(steps, noise.reshape(steps.shape)) * self.step)
@@ -101,7 +108,7 @@ class Laplace:
     def log_probability(
         self, noisy_values: NDArray[np.float64], exact_value: float
     ) -> NDArray[np.float64]:
-        """Logarithm of the probability of each released number, given one exact real number."""
+        """Return the logarithm of the probability of each number, given one exact value."""
         rate = float(dyadic_below(self._rate(1)))
         distance = np.abs(np.rint(noisy_values / self.step) - np.rint(exact_value / self.step))
         return np.asarray(np.log(np.tanh(rate / 2)) - rate * distance)

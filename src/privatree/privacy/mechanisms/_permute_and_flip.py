@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 
 from privatree.privacy._exact_epsilon import positive_fraction
 from privatree.privacy._randomness import Randomness
-from privatree.privacy.samplers._selection import Scores, toss
+from privatree.privacy.samplers._selection import Scores, toss_coins_by_score
 
 
 @dataclass(frozen=True)
 class PermuteAndFlip:
-    """Choose a candidate of nearly the best score.
+    """Permute-and-flip mechanism: choose a candidate with a score near the best.
 
-    Visit the candidates in random order, toss for each a coin of bias
-    exp(rate (score - best score)), and take the first that shows heads.
+    The candidates are visited in random order. For each, a coin of bias
+    exp(rate (score - best score)) is tossed. The first candidate with heads is chosen.
 
     Parameters
     ----------
@@ -28,15 +28,21 @@ class PermuteAndFlip:
     sensitivity : Fraction or int, default=1
         Largest change of any candidate's score between neighbours.
     monotone : bool, default=False
-        Whether one record moves all scores in the same direction (counts do). Then the rate is
-        epsilon/sensitivity, else half of it.
+        Whether one record moves all scores in the same direction, as for counts. Then the rate is
+        epsilon/sensitivity, otherwise half of it.
 
     Notes
     -----
-    Neighbours: any relation under which ``sensitivity`` holds; with ``monotone`` add/remove.
+    Neighbours: any relation under which ``sensitivity`` holds; with ``monotone``, add/remove.
     Sensitivity: ``sensitivity``.
     Guarantee: epsilon-DP. The coins are exact: see :mod:`privatree.privacy.samplers._selection`.
     Cost: epsilon.
+
+    Examples
+    --------
+    >>> mechanism = PermuteAndFlip(Fraction(1), monotone=True)
+    >>> mechanism.release(np.array([0, 100, 5]), Randomness(seed=0))
+    1
     """
 
     epsilon: Fraction
@@ -53,16 +59,16 @@ class PermuteAndFlip:
         return self.epsilon / self.sensitivity / (1 if self.monotone else 2)
 
     def release(self, exact_scores: Scores, randomness: Randomness) -> int:
-        """The index of the chosen candidate.
+        """Draw the index of a candidate.
 
-        All coins are tossed at once. Order and coins are independent, so the first head in a
-        random order is a uniformly chosen one among all heads.
+        All coins are tossed at once. Order and coins are independent, so the first head in a random
+        order is a uniformly chosen one of all heads.
         """
-        heads = np.flatnonzero(toss(exact_scores, self._rate, randomness))
+        heads = np.flatnonzero(toss_coins_by_score(exact_scores, self._rate, randomness))
         return int(heads[randomness.below(len(heads))])
 
     def log_probabilities(self, exact_scores: Scores) -> NDArray[np.float64]:
-        """Logarithm of the probability of each candidate: E[1/heads; i among the heads]."""
+        """Return the log-probability of each candidate i: log E[1/heads; i shows heads]."""
         biases = np.exp(float(self._rate) * (exact_scores - exact_scores.max()))
         logs = np.empty(len(biases))
         for index, bias in enumerate(biases):

@@ -1,9 +1,8 @@
-"""The public grid that private quantiles live on.
+"""The public grid on which private quantiles lie.
 
-Data and outputs are *cells* 0, ..., cells - 1 of equal length between ``low`` and ``high``. The
-cell of a value depends on that value alone, and an edge on its cell alone, so neither costs
-privacy; and as the mechanism draws whole numbers only, no bit pattern of a float can give away
-anything.
+Values and quantiles are *cells* 0, ..., cells - 1 of equal length between ``low`` and ``high``. The
+cell of a value depends on that value alone, and an edge depends on its cell alone, so neither costs
+privacy. The mechanism draws whole numbers only, so the bits of a released float reveal nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +15,21 @@ from numpy.typing import NDArray
 
 
 class ValueCounts(NamedTuple):
-    """A column as its distinct values, increasing, and how often each of them occurs."""
+    """A numeric column as its distinct values and their counts.
+
+    Attributes
+    ----------
+    exact_values : array of float64
+        Distinct values, increasing.
+    exact_counts : array of int64
+        Number of records with each value.
+
+    Examples
+    --------
+    >>> column = ValueCounts(np.array([1.0, 2.5]), np.array([3, 1]))
+    >>> int(column.exact_counts.sum())
+    4
+    """
 
     exact_values: NDArray[np.float64]
     exact_counts: NDArray[np.int64]
@@ -24,16 +37,10 @@ class ValueCounts(NamedTuple):
 
 @dataclass(frozen=True)
 class Intervals:
-    """Maximal intervals of cells with the same number of data cells up to each: none is empty.
+    """Maximal intervals of cells, such that all cells of an interval have the same position.
 
-    Attributes
-    ----------
-    starts : array of int64
-        First cell of each interval, increasing.
-    widths : array of int64
-        Number of cells of each interval.
-    positions : array of int64
-        Number of data cells not above any cell of the interval, strictly increasing.
+    The position of a cell is the number of data cells that are not above it. Starts and positions
+    strictly increase, and no interval is empty.
     """
 
     starts: NDArray[np.int64]
@@ -42,20 +49,20 @@ class Intervals:
 
     @property
     def rows(self) -> int:
-        """Number of data cells: none is above the last interval."""
+        """Number of data cells. All are at or below the last interval."""
         return int(self.positions[-1])
 
 
 @dataclass(frozen=True)
-class Grid:
-    """So many cells between two ends, ``low`` < ``high``."""
+class QuantileGrid:
+    """``cells`` cells of equal length between two ends, ``low`` < ``high``."""
 
     low: float
     high: float
     cells: int
 
     def intervals(self, exact_values: NDArray[np.float64] | ValueCounts) -> Intervals:
-        """Cut the cells where the values are."""
+        """Cut the grid into intervals at the cells of the values."""
         exact_counts = None
         if isinstance(exact_values, ValueCounts):
             exact_values, exact_counts = exact_values
@@ -68,7 +75,7 @@ class Grid:
         return Intervals(starts, np.diff(starts, append=self.cells), below)
 
     def sorted_cells(self, exact_values: NDArray[np.float64]) -> NDArray[np.int64]:
-        """The cells of the values, in increasing order: cell k holds (k, k + 1] / cells."""
+        """Return the cells of the values, sorted. Cell k holds (k, k + 1] / cells."""
         shares = np.fmin(exact_values, self.high)
         np.fmax(shares, self.low, out=shares)
         shares -= self.low
@@ -82,7 +89,7 @@ class Grid:
         return exact_cells
 
     def edges(self, noisy_cells: list[int]) -> NDArray[np.float64]:
-        """The upper ends of cells."""
+        """Return the upper ends of the cells."""
         shares = (np.array(noisy_cells, dtype=np.float64) + 1.0) / self.cells
         edges: NDArray[np.float64] = self.low + shares * (self.high - self.low)
         return np.clip(edges, self.low, self.high)

@@ -15,22 +15,31 @@ from privatree.privacy._randomness import Randomness
 from privatree.privacy.mechanisms._exponential import Exponential
 from privatree.privacy.samplers._halving import PreciseWeights, select_by_halving
 from privatree.privacy.samplers._refinement import UNIT_ROUNDOFF
-from privatree.privacy.samplers._selection import select
+from privatree.privacy.samplers._selection import select_by_score
 
 
 class LogWeights(NamedTuple):
-    """Approximate weights: factor * exp(rate * score).
+    """Approximate weights of the candidates of one choice: factor * exp(rate * score).
 
     Parameters
     ----------
     exact_scores : array of int64
-        Whole numbers.
+        Scores.
     exact_factors : array of float64
-        0 for what cannot be drawn, else between ``decay.MIN_FACTOR`` and 2.
+        Factors: 0 for a candidate that cannot be drawn, else between ``decay.MIN_FACTOR`` and 2.
     relative_error : float
         Bound on the relative error of each weight.
     precise : callable
-        From a number of digits to the weights as decimals and a bound on their relative error.
+        Takes a number of digits; returns the weights as decimals and a bound on their relative
+        error.
+
+    Examples
+    --------
+    >>> from decimal import Decimal
+    >>> precise = lambda digits: ([Decimal(1), Decimal(0)], Decimal(0))
+    >>> weights = LogWeights(np.array([5, 9]), np.array([1.0, 0.0]), 0.0, precise)
+    >>> Draw(Fraction(1), Randomness(seed=0)).draw(weights)
+    0
     """
 
     exact_scores: NDArray[np.int64]
@@ -40,17 +49,25 @@ class LogWeights(NamedTuple):
 
 
 class Draw:
-    """One outcome, drawn choice by choice, each given those before it.
+    """One outcome of a mechanism that is drawn in several choices.
 
-    A ledger opens it, paid for. It gives one choice, and as many more as each choice calls for:
-    :meth:`expect` says how many. With the last of them it is closed and refuses.
+    A ledger charges for the outcome and opens the draw. The draw allows one choice, and after each
+    choice as many more as :meth:`expect` announces. After the last choice it refuses.
 
     Parameters
     ----------
     rate : Fraction
-        Logarithm of the weight of one unit of score.
+        Change of the log-weight for one unit of score.
     randomness : Randomness
-        Where the random bits come from.
+        Source of random bits.
+
+    Examples
+    --------
+    >>> draw = SequentialExponential(Fraction(1)).open(Randomness(seed=0))
+    >>> draw.draw_by_score(np.array([0, 100, 5]))
+    1
+    >>> draw.is_closed
+    True
     """
 
     def __init__(self, rate: Fraction, randomness: Randomness) -> None:
@@ -60,12 +77,12 @@ class Draw:
 
     @property
     def is_closed(self) -> bool:
-        """Whether every choice of the outcome was made."""
+        """Whether all choices of the outcome were made."""
         return not self._n_left
 
     def draw(self, weights: LogWeights) -> int:
-        """Index of a choice, with probability exactly proportional to its weight."""
-        self._count()
+        """Draw an index with probability exactly proportional to its weight."""
+        self._use_one_choice()
         return select_by_halving(
             relative_weights(weights, self._rate),
             weights.relative_error + _CONVERSION_ERROR,
@@ -74,32 +91,32 @@ class Draw:
         )
 
     def draw_by_score(self, exact_scores: NDArray[np.int64]) -> int:
-        """Index i with probability exactly proportional to exp(rate * score_i)."""
-        self._count()
-        return select(exact_scores, self._rate, self._randomness)
+        """Draw index i with probability exactly proportional to exp(rate * score_i)."""
+        self._use_one_choice()
+        return select_by_score(exact_scores, self._rate, self._randomness)
 
     def expect(self, n_choices: int) -> None:
-        """Say, once after a choice, how many more it calls for; without a word it is none."""
+        """Announce, once after a choice, how many more choices follow from it."""
         if not self._may_expect or n_choices < 0:
             raise BudgetExceededError(
-                "A draw expects more choices only once after each, and never fewer."
+                "expect must be called at most once after each choice, with a number >= 0."
             )
         self._may_expect = False
         self._n_left += n_choices
 
     def log_probabilities(self, weights: LogWeights) -> NDArray[np.float64]:
-        """The law of :meth:`draw`."""
+        """Return the log-probabilities of :meth:`draw`."""
         logs = _relative_logs(weights, self._rate)
         return np.asarray(logs - np.log(np.exp(logs).sum()))
 
     def log_probabilities_by_score(self, exact_scores: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The law of :meth:`draw_by_score`."""
+        """Return the log-probabilities of :meth:`draw_by_score`."""
         return Exponential(self._rate, Fraction(1)).log_probabilities(exact_scores)
 
-    def _count(self) -> None:
+    def _use_one_choice(self) -> None:
         if self.is_closed:
             raise BudgetExceededError(
-                "The draw is closed: every choice that was paid for has been made. "
+                "the draw is closed: all choices that were charged for have been made. "
                 "Nothing more was drawn. Open another draw."
             )
         self._n_left -= 1
@@ -107,18 +124,19 @@ class Draw:
 
 
 _CONVERSION_ERROR = 50_000.0 * UNIT_ROUNDOFF
-"""Of :func:`relative_weights`: a logarithm of a factor is at most 590 in size, and 64 roundoffs of
-that off; exponents that matter are at most 350 + 590; a few roundings of each, 64 for the exp."""
+"""Error bound of :func:`relative_weights`. The logarithm of a factor is at most 590 in size, and 64
+roundoffs of that off. Exponents that matter are at most 350 + 590, with a few roundings each, and
+exp adds 64 roundoffs."""
 
 
 def relative_weights(weights: LogWeights, rate: Fraction) -> NDArray[np.float64]:
-    """The weights in units of the largest; what is below exp(-350) is negligible and becomes 0."""
+    """Return the weights divided by the largest; a negligible one, below exp(-350), becomes 0."""
     logs = _relative_logs(weights, rate)
     return np.where(logs < -350.0, 0.0, np.exp(np.maximum(logs, -350.0)))
 
 
 def _relative_logs(weights: LogWeights, rate: Fraction) -> NDArray[np.float64]:
-    """Logarithms in units of the largest; minus infinity for what cannot be drawn."""
+    """Return log-weights relative to the largest; minus infinity if the factor is 0."""
     possible = weights.exact_factors > 0
     scores = weights.exact_scores[possible]
     logs = np.log(weights.exact_factors[possible]) - float(rate) * (scores.max() - scores)
@@ -129,24 +147,34 @@ def _relative_logs(weights: LogWeights, rate: Fraction) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class SequentialExponential:
-    """Draw an outcome in several choices, by a measure times exp(epsilon score/score_range).
+    """Exponential mechanism whose outcome is drawn in several choices.
+
+    An outcome has a probability proportional to measure exp(epsilon score/score_range).
 
     Parameters
     ----------
     epsilon : Fraction
         Privacy cost of the whole outcome.
     score_range : int, default=1
-        Length of an interval, fixed beforehand, that holds the change of every outcome's score
-        between neighbours.
+        Length of a fixed interval that contains the change of every outcome's score between
+        neighbours.
 
     Notes
     -----
     Neighbours: any relation under which ``score_range`` holds.
     Range: ``score_range``.
-    Guarantee: epsilon-DP and epsilon-bounded-range for all choices together, provided that
-    the weight of each is the sum of the weights of all outcomes that contain it and what was drawn
-    before: then the choices together have the law of the exponential mechanism.
+    Guarantee: epsilon-DP and epsilon-bounded-range for all choices together, provided that the
+    weight of each choice is the sum of the weights of all outcomes that contain this choice and all
+    choices before it. Then the choices together have the law of the exponential mechanism.
     Cost: epsilon, once.
+
+    Examples
+    --------
+    >>> from privatree.privacy import Ledger
+    >>> ledger = Ledger(Fraction(1), Randomness(seed=0))
+    >>> draw = ledger.open_draw(SequentialExponential(Fraction(1)), purpose="a split")
+    >>> draw.draw_by_score(np.array([0, 100, 5]))
+    1
     """
 
     epsilon: Fraction
@@ -159,9 +187,9 @@ class SequentialExponential:
 
     @property
     def rate(self) -> Fraction:
-        """Logarithm of the weight of one unit of score."""
+        """Change of the log-weight for one unit of score."""
         return self.epsilon / self.score_range
 
     def open(self, randomness: Randomness) -> Draw:
-        """Begin a draw. Weights come later, from counts that depend on what was drawn before."""
+        """Begin a draw. Its weights are given later, choice by choice."""
         return Draw(self.rate, randomness)

@@ -1,4 +1,4 @@
-"""Geometric noise, the result clamped to public bounds; proof: ``docs/proofs/geometric.md``."""
+"""Two-sided geometric noise, clamped to public bounds; proof: ``docs/proofs/geometric.md``."""
 
 from __future__ import annotations
 
@@ -16,21 +16,25 @@ from privatree.privacy.mechanisms._geometric import Geometric
 
 @dataclass(frozen=True)
 class TruncatedGeometric:
-    """Add two-sided geometric noise to counts and clamp them to [lower, upper].
+    """Two-sided geometric noise on counts, clamped to [lower, upper].
 
     Parameters
     ----------
-    epsilon : Fraction
-        Privacy cost of one release.
-    sensitivity : int, default=1
-        As for :class:`Geometric`.
+    epsilon, sensitivity
+        See :class:`Geometric`.
     lower, upper : int or None
-        Public bounds; None leaves that side open.
+        Public bounds; None means no bound.
 
     Notes
     -----
     Neighbours, Sensitivity, Cost: as for :class:`Geometric`.
-    Guarantee: epsilon-DP, since clamping looks at nothing but the released value.
+    Guarantee: epsilon-DP, since clamping uses nothing but the released value.
+
+    Examples
+    --------
+    >>> mechanism = TruncatedGeometric(Fraction(1), lower=0, upper=10)
+    >>> mechanism.release(np.array([100, -100]), Randomness(seed=0))
+    array([10,  0])
     """
 
     epsilon: Fraction
@@ -51,7 +55,7 @@ class TruncatedGeometric:
         return Geometric(self.epsilon, self.sensitivity)
 
     def release(self, exact_counts: NDArray[np.int64], randomness: Randomness) -> NDArray[np.int64]:
-        """The counts with independent noise on each, clamped, in the same shape."""
+        """Return the counts with independent noise, clamped, in the same shape."""
         noisy = self._untruncated.release(exact_counts, randomness)
         if self.lower is not None:
             noisy = np.maximum(noisy, self.lower)
@@ -62,18 +66,16 @@ class TruncatedGeometric:
     def log_probability(
         self, noisy_counts: NDArray[np.int64], exact_count: int
     ) -> NDArray[np.float64]:
-        """Logarithm of the probability of each released value, given one exact count."""
+        """Return the logarithm of the probability of each value, given one exact count."""
         rate = float(self._untruncated.rate)
         logs = self._untruncated.log_probability(noisy_counts, exact_count)
         if self.lower is not None:
-            logs = np.where(
-                noisy_counts == self.lower, _log_tail(exact_count - self.lower, rate), logs
-            )
+            at_lower = _log_tail(exact_count - self.lower, rate)
+            logs = np.where(noisy_counts == self.lower, at_lower, logs)
             logs = np.where(noisy_counts < self.lower, -np.inf, logs)
         if self.upper is not None:
-            logs = np.where(
-                noisy_counts == self.upper, _log_tail(self.upper - exact_count, rate), logs
-            )
+            at_upper = _log_tail(self.upper - exact_count, rate)
+            logs = np.where(noisy_counts == self.upper, at_upper, logs)
             logs = np.where(noisy_counts > self.upper, -np.inf, logs)
         if self.lower is not None and self.lower == self.upper:
             logs = np.where(noisy_counts == self.lower, 0.0, logs)
@@ -81,6 +83,6 @@ class TruncatedGeometric:
 
 
 def _log_tail(distance: int, rate: float) -> float:
-    """log P(z >= distance): in closed form, since 1 - cdf would cancel."""
+    """Return log P(z >= distance), in closed form: 1 - cdf would cancel."""
     log_upper = -rate * max(distance, 1 - distance) - np.log1p(np.exp(-rate))
     return float(log_upper if distance >= 1 else np.log1p(-np.exp(log_upper)))

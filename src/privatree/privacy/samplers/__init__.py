@@ -1,15 +1,14 @@
-"""Exact samplers: the law of what comes out is the law in the proof, not a rounded one.
+"""Exact samplers: what they draw has exactly the law of the proof, without rounding.
 
 ::
 
-    _bernoulli.py           a coin of bias exp(-x), x rational, in whole numbers only
-    _discrete_laplace.py    two-sided geometric noise, in whole numbers only, fast in bulk
-    _discrete_gaussian.py   Gaussian noise on the whole numbers
-    _selection.py           a choice proportional to exp(score), or independent coins of such bias
-    _halving.py             a choice by any weights of which approximations can be computed
-    _refinement.py          decided in floating point where its error bound allows, in arbitrary
-                            precision where it does not
-    _decay.py               powers of exp(-x), in a table with an error bound
+    _bernoulli.py           coin with probability exp(-x), x rational, by integer arithmetic
+    _discrete_laplace.py    two-sided geometric noise by integer arithmetic, fast in bulk
+    _discrete_gaussian.py   Gaussian noise on the integers
+    _selection.py           choice by exponential weights; coins with exponential probabilities
+    _halving.py             choice by any weights that can be approximated
+    _refinement.py          uniform numbers with more bits wherever float64 is not enough
+    _decay.py               table of powers of exp(-x), with an error bound
 """
 
 from privatree._support.lazy_names import lazy_names

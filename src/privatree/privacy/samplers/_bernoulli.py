@@ -1,4 +1,4 @@
-"""An exact coin of bias exp(-x) for rational x >= 0 [CKS20, Alg. 1]."""
+"""An exact coin with probability exp(-x) for rational x >= 0 [CKS20, Alg. 1]."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from privatree.privacy._randomness import Randomness
 
 
 def bernoulli(probability: Fraction, randomness: Randomness) -> bool:
-    """True with exactly the given rational probability."""
+    """Return True with exactly the given rational probability."""
     return randomness.below(probability.denominator) < probability.numerator
 
 
 def bernoulli_exp(x: Fraction, randomness: Randomness) -> bool:
-    """True with probability exactly exp(-x), x >= 0.
+    """Return True with probability exactly exp(-x), x >= 0.
 
-    exp(-x) is a product of floor(x) coins exp(-1) and one of exp(-(x - floor(x))).
+    exp(-x) is a product of floor(x) coins exp(-1) and one coin exp(-(x - floor(x))).
     """
     whole, fraction = divmod(x, 1)
     return all(
@@ -24,10 +24,10 @@ def bernoulli_exp(x: Fraction, randomness: Randomness) -> bool:
 
 
 def _bernoulli_exp_unit(x: Fraction, randomness: Randomness) -> bool:
-    """The case 0 <= x <= 1.
+    """Return True with probability exactly exp(-x), 0 <= x <= 1.
 
-    Toss coins of bias x/1, x/2, x/3, ... up to the first failure. The first k succeed with
-    probability x^k/k!, so that an even number of them succeed with probability exp(-x).
+    Coins of bias x/1, x/2, x/3, ... are tossed up to the first failure. The first k succeed with
+    probability x^k/k!, so an even number of them succeeds with probability exp(-x).
     """
     successes = 0
     while bernoulli(x / (successes + 1), randomness):

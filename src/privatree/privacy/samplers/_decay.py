@@ -1,8 +1,8 @@
-"""exp(-rate * k) for whole numbers k, from two small tables that compiled code can read.
+"""Table of exp(-rate * k) for whole numbers k, which compiled code can read.
 
-Scores that are whole numbers make weights exp(rate * score) with exact differences, so a weight is
-kept as a pair: a whole number and a factor, the weight being ``factor * exp(rate * score)``. There
-is then no logarithm to lose precision in, however large the scores are.
+If scores are whole numbers, their differences are exact. So a weight is stored as a pair, a score
+and a factor, and is ``factor * exp(rate * score)``. No logarithm loses precision, however large the
+scores are.
 """
 
 from __future__ import annotations
@@ -19,27 +19,22 @@ from privatree.privacy.samplers._refinement import UNIT_ROUNDOFF
 _SHIFT = 10
 _MASK = (1 << _SHIFT) - 1
 _LOWEST = -690.0
-"""Exponents below this count as minus infinity: less than 2^-995."""
+"""Exponents below this count as minus infinity: exp of them is less than 2^-995."""
 
 MIN_FACTOR = 2.0**-850
-"""What is dropped is negligible beside a weight of this factor: less than its 2^-145th part."""
+"""Whatever is dropped is less than the 2^-145th part of a weight with this factor."""
 
 DECAY_ERROR = 5000.0 * UNIT_ROUNDOFF
 """Bound on the relative error of :func:`decay`: two exps of exponents of at most 690 in size, each
-off by three roundings, two errors of exp itself (64 each) and one product."""
+with three roundings, two errors of exp itself (64 roundoffs each) and one product."""
 
 Decay = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 def decay_table(rate: Fraction, largest: int) -> Decay:
-    """Tables for :func:`decay` at this rate, for whole numbers up to `largest`.
+    """Return the tables of :func:`decay` at a rate > 0, for whole numbers up to `largest`.
 
-    Parameters
-    ----------
-    rate : Fraction
-        The rate, > 0.
-    largest : int
-        Beyond this no argument comes. (It bounds the memory at very small rates.)
+    `largest` bounds the memory at very small rates.
     """
     step = min(float(rate), 1e9)  # beyond, every weight but the best is negligible anyway
     n_coarse = min(largest, int(-_LOWEST / step) + 1) // (_MASK + 1) + 1
@@ -54,6 +49,6 @@ def _exp(exponents: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
 
 @compiled_inline
 def decay(coarse: Any, fine: Any, k: Any) -> Any:
-    """exp(-rate * k), k >= 0; 0 for what is negligible."""
+    """Return exp(-rate * k), k >= 0; 0 if it is negligible."""
     place = k >> _SHIFT
     return coarse[place] * fine[k & _MASK] if place < coarse.size else 0.0

@@ -14,7 +14,7 @@ from privatree.privacy.samplers._discrete_laplace import discrete_laplace, dyadi
 
 
 def discrete_gaussian(variance: Fraction, count: int, randomness: Randomness) -> NDArray[np.int64]:
-    """``count`` independent draws, by rejection from two-sided geometric noise [CKS20, Alg. 3]."""
+    """Return ``count`` independent draws, by rejection from geometric noise [CKS20, Alg. 3]."""
     rate = dyadic_below(Fraction(1, isqrt(int(variance)) + 1))
     draws: list[int] = []
     while len(draws) < count:

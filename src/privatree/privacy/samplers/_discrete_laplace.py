@@ -1,7 +1,7 @@
 """Exact two-sided geometric noise, P(z) proportional to exp(-rate |z|), in bulk [CKS20, Alg. 2].
 
-Whole-number arithmetic on 64-bit words, compiled. No floating-point number takes part, so the law
-holds to the last bit. Noise beyond +-2^62 is given as +-2^62; :func:`add_clamped` hides that.
+Compiled integer arithmetic on 64-bit words. It uses no floating-point numbers, so the law is exact.
+Noise beyond +-2^62 is returned as +-2^62; :func:`add_clamped` hides that.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _WORDS_A_DRAW = 12
 
 
 def discrete_laplace(rate: Fraction, count: int, randomness: Randomness) -> NDArray[np.int64]:
-    """``count`` independent draws with P(z) proportional to exp(-dyadic_below(rate) |z|)."""
+    """Return ``count`` draws with P(z) proportional to exp(-dyadic_below(rate) |z|)."""
     numerator = dyadic_below(rate) * DENOMINATOR
     draws = np.empty(count, dtype=np.int64)
     done = 0
@@ -31,18 +31,18 @@ def discrete_laplace(rate: Fraction, count: int, randomness: Randomness) -> NDAr
     while done < count:
         fresh = randomness.words(_WORDS_A_DRAW * (count - done) + 64)
         words = np.concatenate((words, fresh))
-        done, used = _fill(draws, done, words, np.uint64(int(numerator)))
-        # A draw cut short by the end of the words starts again with the *same* words and more
-        # after them: with fresh ones, draws that need few words would be favoured.
+        done, used = _fill_noise(draws, done, words, np.uint64(int(numerator)))
+        # A draw that ran out of words starts again with the *same* words, followed by more. With
+        # other words, draws that need few words would be too frequent.
         words = words[used:]
     return draws
 
 
 def add_clamped(exact_counts: NDArray[np.int64], noise: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The sums, clamped to +-2^61 after the counts were clamped to +-2^60.
+    """Clamp the counts to +-2^60, add the noise, and clamp the sums to +-2^61.
 
-    Clamping a count moves neighbours no further apart, and clamping a sum looks at nothing else.
-    Without it the largest noise would give an exact count away.
+    Clamping a count moves neighbours no further apart, and clamping a sum uses nothing else.
+    Without it the largest noise would reveal an exact count.
     """
     if exact_counts.dtype.kind not in "iu":
         raise ParameterError(
@@ -55,22 +55,22 @@ def add_clamped(exact_counts: NDArray[np.int64], noise: NDArray[np.int64]) -> ND
 
 
 def dyadic_below(rate: Fraction) -> Fraction:
-    """The rate the sampler uses: the largest s/2^50 <= rate, so noise is never too small."""
+    """Return the rate of the sampler: the largest s/2^50 <= rate, so noise is never too small."""
     numerator = min(rate.numerator * DENOMINATOR // rate.denominator, _MAX_NUMERATOR)
     if numerator < 1:
-        raise ParameterError("epsilon over sensitivity must be at least 2^-50. Raise epsilon.")
+        raise ParameterError("epsilon / sensitivity must be at least 2^-50. Raise epsilon.")
     return Fraction(numerator, DENOMINATOR)
 
 
 # --- the compiled sampler -----------------------------------------------------------------------
-# Each function takes the words and a position, and returns a value and the next position, or
-# position -1 when the words ran out.
+# Each function takes the words and a position. It returns a value and the next position, or the
+# position -1 if the words ran out.
 
 
 @compiled
-def _below(words: Any, position: Any, bound: Any) -> Any:
-    """A uniform integer below ``bound``."""
-    rejected = (np.uint64(0) - bound) % bound  # 2^64 mod bound words would make the rest uneven
+def _draw_uniform_below(words: Any, position: Any, bound: Any) -> Any:
+    """Draw a uniform integer below ``bound``."""
+    rejected = (np.uint64(0) - bound) % bound  # 2^64 mod bound: without these words it is uniform
     while position < words.size:
         word = words[position]
         position += 1
@@ -81,7 +81,7 @@ def _below(words: Any, position: Any, bound: Any) -> Any:
 
 @compiled
 def _bernoulli_exp(words: Any, position: Any, numerator: Any) -> Any:
-    """1 with probability exp(-numerator / 2^50), for numerator <= 2^50.
+    """Draw 1 with probability exp(-numerator / 2^50), for numerator <= 2^50, else 0.
 
     As in :mod:`privatree.privacy.samplers._bernoulli`; a coin of bias x/k is a coin of bias x and
     a coin of bias 1/k.
@@ -89,13 +89,13 @@ def _bernoulli_exp(words: Any, position: Any, numerator: Any) -> Any:
     successes = np.uint64(0)
     while True:
         if numerator < np.uint64(DENOMINATOR):
-            draw, position = _below(words, position, np.uint64(DENOMINATOR))
+            draw, position = _draw_uniform_below(words, position, np.uint64(DENOMINATOR))
             if position < 0:
                 return np.uint64(0), -1
             if draw >= numerator:
                 break
         if successes > np.uint64(0):
-            draw, position = _below(words, position, successes + np.uint64(1))
+            draw, position = _draw_uniform_below(words, position, successes + np.uint64(1))
             if position < 0:
                 return np.uint64(0), -1
             if draw > np.uint64(0):
@@ -105,20 +105,20 @@ def _bernoulli_exp(words: Any, position: Any, numerator: Any) -> Any:
 
 
 @compiled
-def _one(words: Any, position: Any, numerator: Any) -> Any:
-    """One draw: an exponential variable in steps of 2^-50, divided by the rate, with a sign."""
+def _draw_noise(words: Any, position: Any, numerator: Any) -> Any:
+    """Draw an exponential variable in steps of 2^-50, divide it by the rate, and add a sign."""
     while True:
         accepted = np.uint64(0)
         fraction = np.uint64(0)
         while accepted == np.uint64(0):
-            fraction, position = _below(words, position, np.uint64(DENOMINATOR))
+            fraction, position = _draw_uniform_below(words, position, np.uint64(DENOMINATOR))
             if position < 0:
                 return np.int64(0), -1
             accepted, position = _bernoulli_exp(words, position, fraction)
             if position < 0:
                 return np.int64(0), -1
         magnitude = np.uint64(0)
-        rest = fraction  # of the exponential variable, the part not yet divided by the rate
+        rest = fraction  # part of the exponential variable that is not yet divided
         while magnitude < np.uint64(MAX_NOISE):
             more, position = _bernoulli_exp(words, position, np.uint64(DENOMINATOR))
             if position < 0:
@@ -130,21 +130,21 @@ def _one(words: Any, position: Any, numerator: Any) -> Any:
                 magnitude += rest // numerator
                 rest %= numerator
         magnitude = min(magnitude + rest // numerator, np.uint64(MAX_NOISE))
-        negative, position = _below(words, position, np.uint64(2))
+        negative, position = _draw_uniform_below(words, position, np.uint64(2))
         if position < 0:
             return np.int64(0), -1
         if negative == np.uint64(0):
             return np.int64(magnitude), position
-        if magnitude > np.uint64(0):  # minus zero is thrown away, or zero would come twice as often
+        if magnitude > np.uint64(0):  # draw again for minus zero, or 0 would be too frequent
             return -np.int64(magnitude), position
 
 
 @compiled
-def _fill(draws: Any, done: Any, words: Any, numerator: Any) -> Any:
-    """Fill ``draws`` from ``done`` on; return how many are done and how many words were used."""
+def _fill_noise(draws: Any, done: Any, words: Any, numerator: Any) -> Any:
+    """Fill ``draws`` from ``done`` on. Return the number of draws and of words used."""
     used = 0
     while done < draws.size:
-        draw, position = _one(words, used, numerator)
+        draw, position = _draw_noise(words, used, numerator)
         if position < 0:
             break
         draws[done] = draw

@@ -1,9 +1,10 @@
-"""Exact choices by weights of which approximations can be computed, one half at a time.
+"""Exact choice by weights that can be approximated, by repeated halving.
 
-A half of the candidates is chosen, then a half of that half, and so on, with a uniform number for
-each. What the error of the weights hides is then a small share of every decision, however many
-candidates there are; a running sum would hide as much at each single one of them. A hidden decision
-is taken in arbitrary precision with more bits of the same uniform number, so the law is exact.
+A half of the candidates is chosen, then a half of that half, and so on, each time with a new
+uniform number. The error of the weights then leaves only a small share of every decision open,
+however many candidates there are. (With a running sum, the error would leave as much open at every
+single candidate.) An open decision is made in arbitrary precision with more bits of the same
+uniform number, so the law is exact.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ from privatree.privacy.samplers._refinement import (
 )
 
 NEGLIGIBLE = 2.0**-500
-"""Share of the largest weight below which 0 may be given for a weight."""
+"""A weight below this share of the largest may be given as 0."""
 
 PreciseWeights: TypeAlias = Callable[[int], tuple[Sequence[Decimal], Decimal]]
-"""From a number of digits to weights, in any unit, and a bound on their relative error that tends
-to 0 as the digits grow."""
+"""Takes a number of digits. Returns weights in any unit, and a bound on their relative error that
+tends to 0 as the number of digits grows."""
 
 
 def select_by_halving(
@@ -37,19 +38,11 @@ def select_by_halving(
     precise_weights: PreciseWeights,
     randomness: Randomness,
 ) -> int:
-    """Index i with probability exactly proportional to the weights that are approximated.
+    """Draw index i with probability exactly proportional to the weight that is approximated.
 
-    Parameters
-    ----------
-    exact_weights : array of float64
-        Each within ``relative_error`` of the truth, or 0 for less than ``NEGLIGIBLE`` times the
-        largest. Their sum must not overflow.
-    relative_error : float
-        Bound on the relative error of each weight.
-    precise_weights : callable
-        The same weights in arbitrary precision.
-    randomness : Randomness
-        Where the uniform numbers come from.
+    Each of ``exact_weights`` is within ``relative_error`` of the true weight, or is 0 if the true
+    weight is below ``NEGLIGIBLE`` times the largest. Their sum must not overflow.
+    ``precise_weights`` gives the same weights in arbitrary precision.
     """
     negligible = float(exact_weights.max()) * NEGLIGIBLE
     first, last = 0, len(exact_weights)
@@ -58,7 +51,7 @@ def select_by_halving(
         uniform = UniformReal(randomness)
         left = float(np.sum(exact_weights[first:middle]))
         right = float(np.sum(exact_weights[middle:last]))
-        # Left with probability left / (left + right): if uniform * right < (1 - uniform) * left.
+        # Go left with probability left/(left + right): if uniform * right < (1 - uniform) * left.
         for_left = (2**64 - uniform.numerator) * 2.0**-64 * left
         for_right = uniform.numerator * 2.0**-64 * right
         error = 2.0 * relative_error + 4.0 * UNIT_ROUNDOFF * (last - first + 8)
@@ -75,7 +68,7 @@ def select_by_halving(
 def _halve_precisely(
     precise_weights: PreciseWeights, first: int, middle: int, last: int, uniform: UniformReal
 ) -> bool:
-    """Whether the uniform number is below the left half's share of the weight."""
+    """Return whether the uniform number is below the left half's share of the weight."""
     digits = FIRST_DIGITS
     while True:
         weights, relative_error = precise_weights(digits)

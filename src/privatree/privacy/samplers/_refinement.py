@@ -1,9 +1,10 @@
-"""Numbers that are known as precisely as a decision needs.
+"""Uniform numbers, and decimals, with as many digits as a decision needs.
 
-Every decision of the exact samplers compares a uniform number with a quantity of which only
-approximations are known. It is taken in float64 first, with a rigorous bound on the rounding error.
-If the bound hides the answer, more bits of the *same* uniform number are drawn and the quantity is
-computed again with twice the digits, as often as needed: the outcome is that of exact arithmetic.
+Every decision of the exact samplers compares a uniform number with a quantity that can only be
+approximated. The comparison is made in float64 first, with a rigorous bound on the rounding error.
+If the bound leaves the answer open, more bits of the *same* uniform number are drawn, and the
+quantity is computed again with twice the digits, as often as needed. So the outcome is that of
+exact arithmetic.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ UNIT_ROUNDOFF = 2.0**-53
 """Largest relative error of one float64 operation."""
 
 FIRST_DIGITS = 40
-"""Decimal digits of the first attempt beyond float64."""
+"""Decimal digits of the first attempt after float64."""
 
 
 class UniformReal:
-    """A uniform number in [0, 1), of which as many bits are drawn as decisions ask for."""
+    """A uniform number in [0, 1). Its bits are drawn when a decision needs them."""
 
     def __init__(self, randomness: Randomness, numerator: int | None = None) -> None:
         self._randomness = randomness
@@ -28,9 +29,9 @@ class UniformReal:
         self.bits = 64
 
     def to_digits(self, digits: int) -> Decimal:
-        """The number, off by less than 10^(1 - digits); draws what bits are missing for that.
+        """Return the number with an error below 10^(1 - digits), after drawing the missing bits.
 
-        To be called in a context of at least ``digits`` digits.
+        Call it in a decimal context of at least ``digits`` digits.
         """
         more = 4 * digits - self.bits
         if more > 0:
@@ -40,5 +41,5 @@ class UniformReal:
 
 
 def precision(digits: int) -> Context:
-    """A decimal context in which each operation, exp included, rounds correctly."""
+    """Return a decimal context in which every operation, including exp, rounds correctly."""
     return Context(prec=digits, Emax=10**17, Emin=-(10**17))

@@ -1,8 +1,8 @@
-"""Exact choices and exact coins by exponential weights, at the speed of floating point.
+"""Exact choices by exponential weights, and exact coins, at the speed of floating point.
 
-A *candidate* i has the weight ``measure_i * exp(rate * score_i)``: scores and measures (positive)
-are taken as the exact rational numbers that the given int64 or float64 numbers are. How decisions
-are exact though computed in floats: :mod:`refinement` and :mod:`halving`.
+*Candidate* i has the weight ``measure_i * exp(rate * score_i)``. Scores and measures (positive) are
+taken as exact rational numbers, as which int64 and float64 are given. :mod:`refinement` and
+:mod:`halving` explain why decisions are exact although they are computed in floats.
 """
 
 from __future__ import annotations
@@ -25,50 +25,52 @@ from privatree.privacy.samplers._refinement import (
 )
 
 _EXP_ERROR = 64.0
-"""Bound on the relative error of one float64 exp in unit roundoffs, and on that of a log. The
-mathematical libraries in use stay below a tenth of it."""
+"""Bound on the relative error of exp and of log in float64, in unit roundoffs. The error of the
+mathematical libraries in use is below a tenth of it."""
 
 _LOWEST_LOG = -350.0
 """A weight below exp(this) times the largest is negligible (:data:`halving.NEGLIGIBLE`)."""
 
 _LOWEST_EXPONENT = -10_000.0
-"""Where exp underflows to 0 for certain: the exponents of coins are cut off here."""
+"""Exponents of coins are cut off here. exp is 0 there for certain."""
 
 _TINY = 2.0**-900
-"""Above any absolute error that underflow makes in the bias of a coin."""
+"""Bound on the absolute error that underflow causes in the bias of a coin."""
 
 _MAX_RATE = 2**900
 _MAX_SPREAD = 2**63
-"""Of the scores. Up to these, no difference, product or conversion overflows."""
+"""Difference of the scores. Up to these limits nothing overflows."""
 
 Scores: TypeAlias = NDArray[np.int64] | NDArray[np.float64]
 
 
-def select(
+def select_by_score(
     exact_scores: Scores,
     rate: Fraction,
     randomness: Randomness,
     measure: NDArray[np.float64] | None = None,
 ) -> int:
-    """Index i with probability exactly proportional to measure_i exp(rate * score_i)."""
-    exact_scores = _as_scores(exact_scores)
-    exact_weights, relative_error = _weights(exact_scores, rate, measure)
+    """Draw index i with probability exactly proportional to measure_i exp(rate * score_i)."""
+    exact_scores = _widen_scores(exact_scores)
+    exact_weights, relative_error = _float_weights(exact_scores, rate, measure)
     return select_by_halving(
         exact_weights,
         relative_error,
-        lambda digits: _precise_weights(exact_scores, rate, measure, digits),
+        lambda digits: _decimal_weights(exact_scores, rate, measure, digits),
         randomness,
     )
 
 
-def toss(exact_scores: Scores, rate: Fraction, randomness: Randomness) -> NDArray[np.bool_]:
-    """Independent coins, i showing heads with probability exactly exp(rate * (score_i - best))."""
-    exact_scores = _as_scores(exact_scores)
+def toss_coins_by_score(
+    exact_scores: Scores, rate: Fraction, randomness: Randomness
+) -> NDArray[np.bool_]:
+    """Toss independent coins; i shows heads with probability exp(rate * (score_i - best))."""
+    exact_scores = _widen_scores(exact_scores)
     words = randomness.words(len(exact_scores))
     best = exact_scores.max()
     heads = hidden = np.full(len(words), True)
     if _fits_floats(exact_scores, rate):
-        exponents = np.maximum(_exponents(exact_scores, rate), _LOWEST_EXPONENT)
+        exponents = np.maximum(_float_exponents(exact_scores, rate), _LOWEST_EXPONENT)
         uniforms = words.astype(np.float64) * 2.0**-64
         biases = np.exp(exponents)
         heads = uniforms < biases
@@ -77,13 +79,13 @@ def toss(exact_scores: Scores, rate: Fraction, randomness: Randomness) -> NDArra
     for index in np.flatnonzero(hidden & (exact_scores < best)):
         difference = Fraction(exact_scores[index].item()) - Fraction(best.item())
         uniform = UniformReal(randomness, int(words[index]))
-        heads[index] = _below_exp_precisely(rate * difference, uniform)
+        heads[index] = _is_below_exp(rate * difference, uniform)
     heads[exact_scores == best] = True
     return heads
 
 
-def _as_scores(exact_scores: NDArray[Any]) -> Scores:
-    """In a type wide enough for differences."""
+def _widen_scores(exact_scores: NDArray[Any]) -> Scores:
+    """Convert scores to a type in which their differences do not overflow."""
     kind = exact_scores.dtype.kind
     if kind == "f":
         return exact_scores.astype(np.float64, copy=False)
@@ -98,28 +100,28 @@ def _as_scores(exact_scores: NDArray[Any]) -> Scores:
 
 
 def _fits_floats(exact_scores: Scores, rate: Fraction) -> bool:
-    """Whether the error bounds hold; otherwise everything is decided in arbitrary precision."""
+    """Whether the error bounds hold. If not, everything is decided in arbitrary precision."""
     spread = exact_scores.max().item() - exact_scores.min().item()
     return bool(rate < _MAX_RATE and spread < _MAX_SPREAD)
 
 
-def _exponents(exact_scores: Scores, rate: Fraction) -> NDArray[np.float64]:
-    """rate * (score - best), with a relative error of three roundings."""
+def _float_exponents(exact_scores: Scores, rate: Fraction) -> NDArray[np.float64]:
+    """Return rate * (score - best), with a relative error of three roundings."""
     return np.asarray((exact_scores - exact_scores.max()).astype(np.float64) * float(rate))
 
 
-def _weights(
+def _float_weights(
     exact_scores: Scores, rate: Fraction, measure: NDArray[np.float64] | None
 ) -> tuple[NDArray[np.float64], float]:
-    """The weights in units of about the largest, and a bound on their relative error.
+    """Return the weights divided by about the largest, and a bound on their relative error.
 
-    With L the largest |log measure|, an exponent that matters is at most 350 + 2 L, and the
-    errors of it, of the logarithm, of their sum and of the shift come to less than
+    Let L be the largest |log measure|. An exponent that matters is at most 350 + 2 L. The errors of
+    the exponent, of the logarithm, of their sum and of the shift add up to less than
     3000 + (14 + 64) L unit roundoffs (``docs/proofs/exponential.md``).
     """
     if not _fits_floats(exact_scores, rate):
         return np.ones(len(exact_scores)), np.inf
-    logs, largest = _exponents(exact_scores, rate), 0.0
+    logs, largest = _float_exponents(exact_scores, rate), 0.0
     if measure is not None:
         log_measure = np.log(measure)
         largest = float(np.abs(log_measure).max())
@@ -130,18 +132,18 @@ def _weights(
     return exact_weights, UNIT_ROUNDOFF * error
 
 
-# --- in arbitrary precision, for the rare decision that the error hides -------------------------
+# --- in arbitrary precision, for the rare decision that floats leave open ------------------------
 
 
-def _precise_weights(
+def _decimal_weights(
     exact_scores: Scores, rate: Fraction, measure: NDArray[np.float64] | None, digits: int
 ) -> tuple[list[Decimal], Decimal]:
-    """The weights with ``digits`` digits, and a bound on their relative error."""
+    """Return the weights with ``digits`` digits, and a bound on their relative error."""
     scores = [Fraction(score) for score in exact_scores.tolist()]
     base_measure = [1.0] * len(scores) if measure is None else measure.tolist()
     best = max(scores)
     with localcontext(precision(digits)):
-        exponents = [_decimal(rate * (score - best)) for score in scores]
+        exponents = [_fraction_to_decimal(rate * (score - best)) for score in scores]
         weights = [
             Decimal(mass) * exponent.exp()
             for mass, exponent in zip(base_measure, exponents, strict=True)
@@ -149,13 +151,13 @@ def _precise_weights(
         return weights, (10 - 2 * min(exponents)) * Decimal(10) ** (1 - digits)
 
 
-def _below_exp_precisely(exponent: Fraction, uniform: UniformReal) -> bool:
-    """Whether the uniform number is below exp(exponent), exponent < 0."""
+def _is_below_exp(exponent: Fraction, uniform: UniformReal) -> bool:
+    """Return whether the uniform number is below exp(exponent), exponent < 0."""
     digits = FIRST_DIGITS
     while True:
         with localcontext(precision(digits)):
             number = uniform.to_digits(digits)
-            value = _decimal(exponent)
+            value = _fraction_to_decimal(exponent)
             bias = value.exp()
             margin = (bias * (4 - 4 * value) + 4) * Decimal(10) ** (1 - digits)
             if abs(number - bias) > margin:
@@ -163,5 +165,5 @@ def _below_exp_precisely(exponent: Fraction, uniform: UniformReal) -> bool:
         digits *= 2
 
 
-def _decimal(value: Fraction) -> Decimal:
+def _fraction_to_decimal(value: Fraction) -> Decimal:
     return Decimal(value.numerator) / Decimal(value.denominator)
