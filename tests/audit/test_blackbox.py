@@ -19,7 +19,7 @@ from privatree import (
     Schema,
 )
 from privatree.audit import Event, Neighbours, Records, View, audit, known_pairs, own_pair
-from privatree.audit._blackbox import _probes
+from privatree.audit._blackbox import _distinct_rows
 from privatree.audit._events import loss_bounds
 from privatree.privacy import Budget
 
@@ -289,9 +289,7 @@ def test_pairs_that_a_model_cannot_show_are_skipped_and_named():
     # How many share the confidence was fixed before anything was trained.
     stricter = audit(Fake(9.0, random_state=0), PAIR, runs=100, confidence=0.995)
     assert report.lower_bound == pytest.approx(stricter.lower_bound)
-    with pytest.raises(
-        ParameterError, match="of this kind shows nothing on first-row: that is for"
-    ):
+    with pytest.raises(ParameterError, match="the pairs first-row need an ensemble that lists"):
         audit(Fake(), PAIRS["first-row"], runs=8)
 
 
@@ -321,12 +319,12 @@ def test_probes_are_rows_of_both_tables_those_that_differ_first():
     second = pd.DataFrame({"x": [math.nan, *range(7), 77.0, *range(8, 40)], "c": "a"})
     y = np.zeros(41, int)
     pair = Neighbours("pair", "nothing", schema, Records(first, y), Records(second, y))
-    probes = _probes(pair)
+    probes = _distinct_rows(pair)
     assert probes["x"].tolist()[:2] == [7.0, 77.0]
     assert (len(probes), len(probes["x"].unique())) == (12, 12)
-    as_arrays = _probes(pair.encoded(lambda frame, schema: frame[["x"]].to_numpy(float)))
+    as_arrays = _distinct_rows(pair.encoded(lambda frame, schema: frame[["x"]].to_numpy(float)))
     assert as_arrays[:, 0].tolist()[:2] == [7.0, 77.0]
-    assert len(_probes(PAIRS["no-records"])) == 1
+    assert len(_distinct_rows(PAIRS["no-records"])) == 1
 
 
 # --- refusals -------------------------------------------------------------------------------------
@@ -347,12 +345,12 @@ def test_probes_are_rows_of_both_tables_those_that_differ_first():
         ({"claimed": 0}, r"claimed must be a positive number or None, got 0\."),
         ({"claimed": math.inf}, "claimed must be a positive number"),
         ({"claimed": "1"}, "claimed must be a positive number"),
-        ({"neighbours": []}, "neighbours must be at least one pair of tables, got none"),
-        ({"neighbours": ["purity"]}, "neighbours must be pairs of tables, as Neighbours, got str"),
-        ({"neighbours": [PAIR, PAIR]}, "neighbours must have different names"),
-        ({"learner": 3}, "learner must be a classifier or a function that makes one, got int"),
+        ({"neighbours": []}, "neighbours must have at least one pair of datasets, got none"),
+        ({"neighbours": ["purity"]}, "neighbours must be one or more Neighbours, got str"),
+        ({"neighbours": [PAIR, PAIR]}, "every pair in neighbours must have its own name"),
+        ({"learner": 3}, "learner must be a classifier or a function that returns one, got int"),
         ({"learner": Fake}, "got the class Fake"),
-        ({"learner": lambda pair: pair}, "learner must make a classifier for a pair, got Neigh"),
+        ({"learner": lambda pair: pair}, "learner must return a classifier for a pair, got Neigh"),
         ({"progress": "yes"}, "progress must be True, False or None"),
         (
             {"views": {"list": View("a list", lambda model, probes: [1])}},
@@ -379,7 +377,7 @@ def test_a_model_that_is_trained_already_is_no_learner():
     "wrong", [{"events": (SAYS_ONE,)}, {"needs": "answer"}], ids=["event", "needs"]
 )
 def test_a_view_that_is_not_there_is_refused_before_training(wrong):
-    with pytest.raises(ParameterError, match="view 'answer' of pair 'three-records' must be one"):
+    with pytest.raises(ParameterError, match="the pair 'three-records' needs the view 'answer', "):
         audit(Fake(), dataclasses.replace(PAIR, **wrong), runs=8)
 
 

@@ -8,7 +8,7 @@ from privatree.audit import Event, known_pairs
 from privatree.audit import _findings as findings
 from privatree.audit._events import loss_bounds
 from privatree.audit._findings import Counting
-from privatree.audit._outcomes import VIEWS
+from privatree.audit._views import VIEWS
 
 PAIR = known_pairs()["three-records"]
 ZERO = Event("labels", "the prediction is 0", lambda labels: labels == ("0",), likelier="first")
@@ -53,7 +53,7 @@ def test_the_direction_is_that_of_the_event_and_not_of_the_counts():
     pair = dataclasses.replace(PAIR, events=(ONE,))
     seen = {"labels": (labels(*[1] * 50), labels(*[0] * 50)), "said": ([()] * 50, [()] * 50)}
     views = {name: VIEWS[name] for name in seen}
-    only_named = Counting(pair, 0.05)._counted(ONE, seen["labels"])
+    only_named = Counting(pair, 0.05)._count_event(ONE, seen["labels"])
     assert (only_named.lower_bound, only_named.counts) == (0.0, (50, 0))
     assert Counting(pair, 0.05).finding(seen, views).learned
 
@@ -93,5 +93,5 @@ def test_delta_and_two_changes_reach_the_bound():
 
 
 def test_views_that_show_nothing_at_all_are_refused():
-    with pytest.raises(ParameterError, match="views must show something of a model"):
+    with pytest.raises(ParameterError, match="at least one view must show something"):
         Counting(PAIR, 0.05).finding({"labels": ([None] * 8, [None] * 8)}, VIEWS)

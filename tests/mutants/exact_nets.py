@@ -17,7 +17,12 @@ import numpy as np
 from reports import Report, worst
 
 from privatree.audit import PrivacyLoss, Universe, exact_privacy_loss
-from privatree.audit.exact._enumeration import Script, ScriptedBuilder, ScriptedLedger, executions
+from privatree.audit.exact._enumeration import (
+    Script,
+    ScriptedBuilder,
+    ScriptedLedger,
+    run_every_execution,
+)
 from privatree.audit.exact._universe import Table
 from privatree.errors import BudgetExceededError
 from privatree.learners.tree import Growth, RecordPlan, SplittingNode, grow
@@ -190,7 +195,7 @@ def _split_law(case: Case, table: Table) -> _Law:
         growth.next_level([node])
         return noisy, builder.built.get(0)
 
-    for script, outcome in executions(run):
+    for script, outcome in run_every_execution(run):
         if outcome is not None:
             noisy, split = outcome
             law = found.setdefault(noisy, {})

@@ -1,15 +1,15 @@
-"""Is it as private as it says? By enumeration, exactly; and by training, for any learner.
+"""Tests of privacy claims: exactly, by enumeration, or for any learner, by training it many times.
 
 ::
 
-    exact/         the exact privacy loss of our learner on tiny universes
-    pairs/         neighbouring datasets that show known mistakes
-    _blackbox.py   lower bounds on the real epsilon of any learner, by training it
-    _outcomes.py   what is looked at in a model
-    _events.py     events that tell two datasets apart
-    _findings.py   how often they happen, and the bound that follows
-    _report.py     the result
-    _wording.py    events in words
+    exact/              exact privacy loss of our learner, over all small datasets
+    pairs/              neighbouring datasets on which known mistakes show
+    _blackbox.py        lower bounds on the real epsilon of any learner, by training it
+    _views.py           what can be observed of a trained model
+    _events.py          events that tell two datasets apart
+    _findings.py        how often the events happen, and the bound that follows
+    _report.py          the result of an audit
+    _outcome_words.py   observations in words
 """
 
 from privatree._support.lazy_names import lazy_names

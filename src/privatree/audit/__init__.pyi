@@ -1,7 +1,7 @@
 from privatree.audit._blackbox import audit
 from privatree.audit._events import Event
-from privatree.audit._outcomes import View
 from privatree.audit._report import AuditReport, Finding
+from privatree.audit._views import View
 from privatree.audit.exact._privacy_loss import PrivacyLoss, exact_law, exact_privacy_loss, shape_of
 from privatree.audit.exact._universe import Universe
 from privatree.audit.pairs._all_pairs import known_pairs

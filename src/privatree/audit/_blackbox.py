@@ -1,8 +1,8 @@
-"""Train a learner many times on two neighbouring tables, and see how well they can be told apart.
+"""Black-box audit: train a learner many times on two neighbouring datasets and tell them apart.
 
-What comes out is a *lower* bound on the learner's real epsilon, with confidence: nothing is known
-of the learner but what it releases. A bound above what is claimed proves the claim false. A bound
-below it proves nothing: another pair of tables or another event might show more.
+The result is a *lower* bound on the real epsilon of the learner, with confidence. Nothing is known
+of the learner but what it releases. A bound above the claimed epsilon proves the claim false. A
+bound below it proves nothing: another pair of datasets or another event might show more.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from sklearn.base import clone
 from privatree._support.progress import progress_bar
 from privatree._support.validation import check_integer, check_number
 from privatree.audit._findings import Counting
-from privatree.audit._outcomes import MAX_PROBES, VIEWS, View, seen, train
 from privatree.audit._report import AuditReport, Finding
+from privatree.audit._views import MAX_PROBES, VIEWS, View, observe, train_and_record
 from privatree.audit.pairs._all_pairs import known_pairs
 from privatree.audit.pairs._neighbours import Neighbours, Records
 from privatree.errors import ParameterError
@@ -35,7 +35,7 @@ from privatree.repetition import (
 
 MIN_RUNS, MAX_RUNS = 8, 10**7
 _AT_ONCE = 25
-"""Trainings for which the records are sent to a process once."""
+"""Trainings in a process before the records are sent to it again."""
 
 Learner = Any | Callable[[Neighbours], Any]
 
@@ -52,74 +52,73 @@ def audit(
     n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> AuditReport:
-    """Bound the real epsilon of a learner from below, by training it.
+    """Bound the real epsilon of a learner from below, by training it many times.
 
     Parameters
     ----------
     learner : classifier, or callable
-        As in scikit-learn: ``get_params``, ``fit``, ``predict``. Its parameters ``schema`` and
-        ``max_depth``, if it has them, are set for each pair. Or a function that makes the
-        classifier for a pair. With ``random_state=None`` every training draws its noise afresh,
-        else from a seed of its own that follows from the one given.
-    neighbours : Neighbours or sequence of them, optional
-        The pairs of tables; by default all of :func:`~privatree.audit.known_pairs`.
+        Classifier with scikit-learn's ``get_params``, ``fit`` and ``predict``. Its parameters
+        ``schema`` and ``max_depth``, if it has them, are set for each pair. Or a function that
+        takes a pair and returns such a classifier. With ``random_state=None`` every training draws
+        fresh noise; otherwise each has its own seed, which is derived from ``random_state``.
+    neighbours : Neighbours or sequence of Neighbours, optional
+        Pairs of datasets; by default all of :func:`~privatree.audit.known_pairs`.
     runs : int, default=1000
-        Trainings of each table; of a pair whose event is rare several times as many.
+        Trainings of each dataset. A pair with a rare event gets several times as many.
     confidence : float, default=0.99
-        Probability that all bounds of the report hold together: at least this.
+        Probability with which all bounds of the report hold together, at least.
     claimed : float, optional
-        The epsilon to compare with; by default the learner's parameter ``epsilon``. If the
-        learner has a parameter ``neighbours`` that is "replace", it is for a replaced record, else
-        for one added or removed, and a pair of tables with one replaced counts as two changes.
+        Epsilon to compare with; by default the learner's parameter ``epsilon``. It is for a
+        replaced record if the learner has the parameter ``neighbours="replace"``. Otherwise it is
+        for a record added or removed, and a pair with a replaced record counts as two changes.
     delta : float, default=0.0
-        Of the claim, if it is for (epsilon, delta).
+        Delta of an (epsilon, delta) claim.
     views : mapping of str to View, optional
-        More ways to look at a model than those of :data:`~privatree.audit._outcomes.VIEWS`.
+        Further ways to observe a model, beside :data:`~privatree.audit._views.VIEWS`.
     n_jobs : int, optional
-        Processes, as in scikit-learn: None is 1, -1 as many as there are processors.
+        Number of processes, as in scikit-learn: None is 1, -1 is one for each processor.
     progress : bool, optional
-        Whether to show a bar on stderr; by default if it is a terminal.
+        Whether to show a progress bar on stderr; by default only if stderr is a terminal.
 
     Returns
     -------
     AuditReport
-        For each pair the best bound, the event that shows it in words, and how often it happened.
+        For each pair the largest bound, the event behind it in words, and the counts of the event.
 
     Notes
     -----
-    An event that theory names is counted in all runs. Beside it one is learned in the first half
-    and counted in the second. All of them share the probability of a wrong bound: as many as there
-    are before anything is trained, whatever the trainings show.
+    An event that theory names is counted in all trainings. Another event is learned in the first
+    half of the trainings and counted in the second half. All events share the probability of a
+    wrong bound. Their number is fixed before anything is trained.
 
     Examples
     --------
     >>> from privatree import PrivaTreeClassifier
-    >>> from privatree.audit._blackbox import audit
-    >>> from privatree.audit.pairs._all_pairs import known_pairs
-    >>> report = audit(
-    ...     PrivaTreeClassifier(1.0, random_state=0), known_pairs()["purity"], runs=40
-    ... )
-    >>> report.lower_bound <= 1.0
-    True
+    >>> from privatree.audit import audit, known_pairs
+    >>> learner = PrivaTreeClassifier(1.0, random_state=0)
+    >>> audit(learner, known_pairs()["purity"], runs=40).refuted
+    False
     """
     check_runs(runs)
     check_confidence(confidence)
     check_number("delta", delta, lambda d: 0.0 <= d < 1.0, "be a number, at least 0 and below 1")
-    claimed = _claimed(learner, claimed)
+    claimed = _claimed_epsilon(learner, claimed)
     if neighbours is None:
         neighbours = list(known_pairs(claimed or 1.0).values())
     pairs = [neighbours] if isinstance(neighbours, Neighbours) else list(neighbours)
-    looks = {**VIEWS, **(views or {})}
-    _check_pairs(pairs, looks)
-    audited = [_audited(pair, _for_pair(learner, pair), looks, n_jobs) for pair in pairs]
+    all_views = {**VIEWS, **(views or {})}
+    _check_pairs(pairs, all_views)
+    audited = [
+        _prepare_pair(pair, _estimator_for_pair(learner, pair), all_views, n_jobs) for pair in pairs
+    ]
     skipped = tuple(one.pair.name for one in audited if not one.can_show())
     audited = [one for one in audited if one.pair.name not in skipped]
     if claimed is None:
-        claimed = _claimed_by_all([one.estimator for one in audited])
+        claimed = _common_claimed_epsilon([one.estimator for one in audited])
     if not audited:
         raise ParameterError(
-            f"a model of this kind shows nothing on {', '.join(skipped)}: that is for ensembles "
-            "that list their members as estimators_. Choose other pairs."
+            f"the pairs {', '.join(skipped)} need an ensemble that lists its members as "
+            "estimators_, and this learner has none. Choose other pairs."
         )
     failure = (1.0 - confidence) / len(pairs)
     total = 2 * sum(one.pair.trainings(runs) for one in audited)
@@ -129,12 +128,10 @@ def audit(
 
 
 def check_runs(runs: Any) -> None:
-    """Refuse a number of trainings that could show nothing, or would never end."""
     check_integer("runs", runs, MIN_RUNS, MAX_RUNS)
 
 
-def _claimed(learner: Learner, given: Any) -> float | None:
-    """The epsilon that was given, or else that of the learner, if it has one."""
+def _claimed_epsilon(learner: Learner, given: Any) -> float | None:
     if given is None and _is_classifier(learner) and not isinstance(learner, type):
         classifier: Any = learner
         given = classifier.get_params(deep=False).get("epsilon")
@@ -144,9 +141,9 @@ def _claimed(learner: Learner, given: Any) -> float | None:
     return float(given)
 
 
-def _claimed_by_all(estimators: Sequence[Any]) -> float | None:
-    """The epsilon of classifiers that a function made for the pairs."""
-    claims = {_claimed(estimator, None) for estimator in estimators}
+def _common_claimed_epsilon(estimators: Sequence[Any]) -> float | None:
+    """Return the epsilon that all classifiers have. A function made one for each pair."""
+    claims = {_claimed_epsilon(estimator, None) for estimator in estimators}
     if len(claims) > 1:
         raise ParameterError(
             "claimed must be given: the classifiers for different pairs have different epsilons.",
@@ -156,25 +153,26 @@ def _claimed_by_all(estimators: Sequence[Any]) -> float | None:
 
 
 def _check_pairs(pairs: Sequence[Any], views: Mapping[str, View]) -> None:
-    """Refuse before training what would come to nothing, or be taken for something else, after."""
     for pair in pairs:
         if not isinstance(pair, Neighbours):
             raise ParameterError(
-                f"neighbours must be pairs of tables, as Neighbours, got {type(pair).__name__}.",
+                f"neighbours must be one or more Neighbours, got {type(pair).__name__}.",
                 "neighbours",
             )
         for view in (*(event.view for event in pair.events), *filter(None, [pair.needs])):
             if view not in views:
                 raise ParameterError(
-                    f"the view {view!r} of pair {pair.name!r} must be one of {', '.join(views)}."
+                    f"the pair {pair.name!r} needs the view {view!r}, which must be one of "
+                    f"{', '.join(views)}. Pass it in views."
                 )
     if not pairs:
         raise ParameterError(
-            "neighbours must be at least one pair of tables, got none.", "neighbours"
+            "neighbours must have at least one pair of datasets, got none.", "neighbours"
         )
     if len({pair.name for pair in pairs}) < len(pairs):
         raise ParameterError(
-            "neighbours must have different names: the report goes by them.", "neighbours"
+            "every pair in neighbours must have its own name: the report lists pairs by name.",
+            "neighbours",
         )
 
 
@@ -185,28 +183,29 @@ def _is_classifier(learner: Any) -> bool:
     return hasattr(learner, "fit") and hasattr(learner, "get_params")
 
 
-def _for_pair(learner: Learner, pair: Neighbours) -> Any:
-    """A copy that knows what is public about the pair, and charges no budget."""
+def _estimator_for_pair(learner: Learner, pair: Neighbours) -> Any:
+    """Return a copy with the public facts of the pair, that charges no budget."""
     if isinstance(learner, type) or not (_is_classifier(learner) or callable(learner)):
         got = (
             f"the class {learner.__name__}" if isinstance(learner, type) else type(learner).__name__
         )
         raise ParameterError(
-            f"learner must be a classifier or a function that makes one, got {got}.", "learner"
+            f"learner must be a classifier or a function that returns one, got {got}.", "learner"
         )
     if not _is_classifier(learner):
         made = learner(pair)
         if not _is_classifier(made) or isinstance(made, type):
             raise ParameterError(
-                f"learner must make a classifier for a pair, got {type(made).__name__}.", "learner"
+                f"learner must return a classifier for a pair, got {type(made).__name__}.",
+                "learner",
             )
         estimator, _ = without_budget(made)
         return estimator
     estimator, _ = without_budget(learner)
-    if hasattr(clone(estimator), "privacy_"):  # as one that was loaded, or is frozen
+    if hasattr(clone(estimator), "privacy_"):  # for instance a loaded model, or a frozen one
         raise ParameterError(
-            f"learner must be trained for each table, but a copy of the {type(learner).__name__} "
-            "is trained already. Pass the classifier that trains it.",
+            f"learner must be untrained after sklearn.base.clone, but a clone of this "
+            f"{type(learner).__name__} is trained already. Pass the classifier that trained it.",
             "learner",
         )
     public = {"schema": pair.schema, "max_depth": pair.max_depth}
@@ -218,7 +217,7 @@ def _for_pair(learner: Learner, pair: Neighbours) -> Any:
 
 @dataclass(frozen=True)
 class _Audited:
-    """One pair, the learner for it, and how its models are looked at."""
+    """One pair, the learner for it, and the views of its models."""
 
     pair: Neighbours
     estimator: Any
@@ -227,7 +226,7 @@ class _Audited:
     n_jobs: int | None
 
     def can_show(self) -> bool:
-        """Whether the models have what the pair needs to be seen."""
+        """Whether the models have what the pair needs."""
         if self.pair.needs is None:
             return True
         with self.pair.given() as (first, _):
@@ -237,7 +236,7 @@ class _Audited:
     def finding(
         self, runs: int, failure_probability: float, delta: float, advance: Callable[[int], None]
     ) -> Finding:
-        """Train on both tables, and take the event that shows most."""
+        """Train on both datasets, and return the finding with the largest bound."""
         both: tuple[list[tuple[Any, ...]], ...] = ([], [])
         with self.pair.given() as tables:
             for place, part in self._trainings(tables, self.pair.trainings(runs)):
@@ -253,34 +252,34 @@ class _Audited:
     def _trainings(
         self, tables: Sequence[Records], runs: int
     ) -> Iterator[tuple[int, list[tuple[Any, ...]]]]:
-        look = partial(seen, self.views, _probes(self.pair))
+        look = partial(observe, self.views, _distinct_rows(self.pair))
         return refits_in_parts(
             self.estimator,
             tables,
             look,
             runs,
-            train=train,
+            train=train_and_record,
             at_once=_AT_ONCE,
             n_jobs=self.n_jobs,
         )
 
 
-def _audited(
+def _prepare_pair(
     pair: Neighbours, estimator: Any, views: Mapping[str, View], n_jobs: int | None
 ) -> _Audited:
-    """The pair as the learner's epsilon counts it."""
+    """Count the changes between the datasets as the learner's epsilon does."""
     for_replaced = "replace" in given_parameters(estimator, "neighbours").values()
     if for_replaced and not pair.replaced:
         raise ParameterError(
-            "the learner's epsilon is for one record replaced, and the tables of pair "
+            "the learner's epsilon is for one record replaced, but the datasets of the pair "
             f'{pair.name!r} have different sizes. Audit it with neighbours="add-remove", or on '
-            "tables of the same size."
+            "datasets of the same size."
         )
     return _Audited(pair, estimator, 2 if pair.replaced and not for_replaced else 1, views, n_jobs)
 
 
-def _probes(pair: Neighbours) -> Any:
-    """Different rows of both tables; first those of which one table has more than the other."""
+def _distinct_rows(pair: Neighbours) -> Any:
+    """Return distinct rows of both datasets, first those that one has more often than the other."""
     is_frame = hasattr(pair.first.X, "iloc")
     tables = (pair.first.X, pair.second.X)
     rows_of_each = [

@@ -1,10 +1,9 @@
-"""Events that tell two tables apart: named by theory, or learned from trainings.
+"""Events that tell two datasets apart: named by theory, or learned from trainings.
 
-An event is learned from trainings that are not counted afterwards: on some of them outcomes are put
-in the order in which they speak for the first table (smoothed likelihood ratio), on others a place
-in that order is chosen. Where an outcome has parts, such as one prediction for each of several
-records, the parts can be weighed one by one instead, as in naive Bayes: whole outcomes may be too
-many to be seen twice.
+An event is learned from trainings that are not counted afterwards. Some of them are used to order
+the outcomes by their smoothed likelihood ratio, the others to choose a threshold in that order. If
+an outcome has parts, such as one prediction for each of several records, the parts can be scored
+one by one, as in naive Bayes, because few whole outcomes may occur twice.
 """
 
 from __future__ import annotations
@@ -27,24 +26,33 @@ Score = Callable[[Hashable], float]
 _SMOOTHING = 0.5
 _TIE = 1e-6
 _SHOWN = 3
+"""Outcomes that are listed in the description of an event."""
 _WIDTH = 160
+"""Characters of the description of an outcome."""
 
 
 @dataclass(frozen=True)
 class Event:
-    """Something that can be seen of a model.
+    """An observation of a trained model that is more probable on one of two datasets.
 
     Parameters
     ----------
     view : str
-        By which view it is seen (:data:`privatree.audit._outcomes.VIEWS`, or one of your own).
+        Name of the view that shows it (:data:`privatree.audit._views.VIEWS`, or one of your own).
     words : str
-        What happens, as a sentence.
+        The event as a sentence.
     happens : callable
-        Takes what the view shows, and says whether it is so. If training fails, every view shows
-        a tuple that begins with "error"; None, if the model has nothing of the kind.
+        Takes what the view shows; returns whether the event happened. If training failed, every
+        view shows a tuple that begins with "error". If the model has nothing of the kind, the view
+        shows None.
     likelier : {"first", "second"}
-        The table from which it is expected to come more often.
+        Dataset on which the event is expected more often.
+
+    Examples
+    --------
+    >>> event = Event("labels", "the prediction is 1", lambda labels: labels == ("1",), "second")
+    >>> event.count([("0",), ("1",), ("1",)])
+    2
     """
 
     view: str
@@ -53,7 +61,7 @@ class Event:
     likelier: Literal["first", "second"]
 
     def count(self, outcomes: Outcomes) -> int:
-        """How often it happens."""
+        """Count the outcomes in which the event happened."""
         return sum(bool(self.happens(outcome)) for outcome in outcomes)
 
 
@@ -66,29 +74,14 @@ def loss_bounds(
     *,
     changes: int = 1,
 ) -> NDArray[np.float64]:
-    """Lower bounds on epsilon, each from how often an event came from two tables.
+    """Return lower bounds on epsilon, one for each event, from how often it happened.
 
     If a learner is (epsilon, delta)-private, p <= e^epsilon q + delta for the probabilities p and q
-    of any event. p is bounded from below and q from above, by Clopper and Pearson [CP34]. Over a
-    table between two others, p <= e^(2 epsilon) q + (1 + e^epsilon) delta.
+    of any event. p is bounded from below and q from above, by Clopper and Pearson [CP34]. If there
+    is a dataset between the two (``changes=2``), p <= e^(2 epsilon) q + (1 + e^epsilon) delta.
 
-    Parameters
-    ----------
-    often, seldom : arrays of int
-        How often each event came from the table for which it speaks, and from the other.
-    runs : int
-        Trainings of each table.
-    failure_probability : float
-        Probability that one of these bounds is above epsilon: at most this.
-    delta : float, default=0.0
-        The learner's.
-    changes : int, default=1
-        1 if the tables are neighbours, 2 if there is one between them.
-
-    Returns
-    -------
-    ndarray
-        At least 0, which always holds.
+    ``often`` and ``seldom`` are counts over ``runs`` trainings of each dataset. Each bound exceeds
+    epsilon with at most ``failure_probability``. Bounds are at least 0, which always holds.
     """
     p = clopper_pearson_lower(often, runs, failure_probability / 2)
     q = clopper_pearson_upper(seldom, runs, failure_probability / 2)
@@ -101,8 +94,8 @@ def loss_bounds(
 
 
 @dataclass(frozen=True)
-class _Learned:
-    """A score above (or below) a threshold."""
+class _ThresholdRule:
+    """The rule that a score is above a threshold, or below it."""
 
     score: Score
     threshold: float
@@ -124,38 +117,18 @@ def learned_event(
     *,
     has_parts: bool = False,
 ) -> tuple[float, Event]:
-    """The event by which a view tells two tables apart best.
+    """Return the event by which a view tells two datasets apart best, and the bound it promises.
 
-    Parameters
-    ----------
-    view : str
-        The name of the view.
-    words : str
-        What it shows.
-    first, second : sequence of hashable
-        What it showed of as many trainings of each table, none of which may be counted later.
-    failure_probability : float
-        Of the bound that will be made from the event.
-    delta : float
-        The learner's.
-    describe : callable
-        An outcome in words.
-    has_parts : bool, default=False
-        Whether an outcome is a tuple of which each place says something by itself.
-
-    Returns
-    -------
-    float
-        The bound that these trainings promise.
-    Event
-        Learned from them.
+    ``first`` and ``second`` are the outcomes of equally many trainings of each dataset, none of
+    which may be counted later. ``describe`` puts an outcome into words. With ``has_parts``, an
+    outcome is a tuple whose entries are informative one by one.
     """
     half = len(first) // 2
     for_order, for_place = (first[:half], second[:half]), (first[half:], second[half:])
-    scores: list[Score] = [_by_whole(*for_order)]
+    scores: list[Score] = [_whole_outcome_score(*for_order)]
     if has_parts:
-        scores.append(_by_parts(*for_order))
-    promises = [_placed(score, *for_place, failure_probability, delta) for score in scores]
+        scores.append(_score_part_by_part(*for_order))
+    promises = [_best_threshold(score, *for_place, failure_probability, delta) for score in scores]
     best = max(range(len(scores)), key=lambda place: promises[place][0])
     promise, rule = promises[best]
     happening = Counter(o for o in (*first, *second) if rule(o))
@@ -165,11 +138,12 @@ def learned_event(
             f"{rule.likelier} one"
         )
     else:
-        what = f"{words}: {_one_of([outcome for outcome, _ in happening.most_common()], describe)}"
+        frequent_first = [outcome for outcome, _ in happening.most_common()]
+        what = f"{words}: {_list_outcomes(frequent_first, describe)}"
     return promise, Event(view, what, rule, rule.likelier)
 
 
-def _by_whole(first: Outcomes, second: Outcomes) -> Score:
+def _whole_outcome_score(first: Outcomes, second: Outcomes) -> Score:
     of_first, of_second = Counter(first), Counter(second)
     ratios = {
         outcome: math.log((of_first[outcome] + _SMOOTHING) / (of_second[outcome] + _SMOOTHING))
@@ -178,9 +152,12 @@ def _by_whole(first: Outcomes, second: Outcomes) -> Score:
     return lambda outcome: ratios.get(outcome, 0.0)
 
 
-def _by_parts(first: Outcomes, second: Outcomes) -> Score:
-    """An error is a tuple, too; places that an outcome does not have say nothing."""
-    columns = [_by_whole(*both) for both in zip(_columns(first), _columns(second), strict=False)]
+def _score_part_by_part(first: Outcomes, second: Outcomes) -> Score:
+    """Score each part of an outcome, and add up. Parts that are missing count as 0."""
+    columns = [
+        _whole_outcome_score(*both)
+        for both in zip(_outcomes_by_part(first), _outcomes_by_part(second), strict=False)
+    ]
 
     def score(outcome: Hashable) -> float:
         parts = outcome if isinstance(outcome, tuple) else ()
@@ -189,35 +166,36 @@ def _by_parts(first: Outcomes, second: Outcomes) -> Score:
     return score
 
 
-def _columns(outcomes: Outcomes) -> list[tuple[Hashable, ...]]:
+def _outcomes_by_part(outcomes: Outcomes) -> list[tuple[Hashable, ...]]:
     return list(zip_longest(*(o for o in outcomes if isinstance(o, tuple))))
 
 
-def _placed(
+def _best_threshold(
     score: Score, first: Outcomes, second: Outcomes, failure_probability: float, delta: float
-) -> tuple[float, _Learned]:
-    """The best threshold of a score, and the bound there."""
+) -> tuple[float, _ThresholdRule]:
+    """Return the bound at the best threshold of a score, and the rule."""
     of_first = np.sort([score(outcome) for outcome in first])
     of_second = np.sort([score(outcome) for outcome in second])
     thresholds = np.unique(np.concatenate([of_first, of_second]))
     runs = len(of_first)
     above_first = runs - np.searchsorted(of_first, thresholds)
     above_second = runs - np.searchsorted(of_second, thresholds)
-    # Where there are too few runs for any bound, the largest difference promises most.
+    # If there are too few runs for any bound, prefer the largest difference.
     gaps = _TIE * (above_first - above_second) / runs
     for_first = gaps + loss_bounds(above_first, above_second, runs, failure_probability, delta)
     for_second = gaps + loss_bounds(
         runs - above_second, runs - above_first, runs, failure_probability, delta
     )
+    likelier: Literal["first", "second"] = "second"
+    bounds = for_second
     if for_first.max() >= for_second.max():
-        place = int(for_first.argmax())
-        return float(for_first[place]), _Learned(score, float(thresholds[place]), "first")
-    place = int(for_second.argmax())
-    return float(for_second[place]), _Learned(score, float(thresholds[place]), "second")
+        likelier, bounds = "first", for_first
+    place = int(bounds.argmax())
+    return float(bounds[place]), _ThresholdRule(score, float(thresholds[place]), likelier)
 
 
-def _one_of(outcomes: Sequence[Hashable], describe: Callable[[Hashable], str]) -> str:
-    """A list that stays short, the most frequent first."""
+def _list_outcomes(outcomes: Sequence[Hashable], describe: Callable[[Hashable], str]) -> str:
+    """Return a short list of the outcomes in words."""
     if not outcomes:
         return "something that was not seen before"
     texts = [describe(outcome) for outcome in outcomes[:_SHOWN]]

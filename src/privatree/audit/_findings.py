@@ -1,8 +1,8 @@
-"""From what was seen of both tables' trainings to the best bound of a pair.
+"""The best lower bound on epsilon for a pair of datasets, from the outcomes of its trainings.
 
-What is counted is fixed before it is counted: events that theory names, and one that is learned
-from the first half of the trainings and counted in the second. How many they are is fixed, too,
-and they share the probability of a wrong bound.
+The events are fixed before they are counted: those that theory names, and one that is learned from
+the first half of the trainings and counted in the second half. Their number is fixed as well, and
+they share the probability of a wrong bound.
 """
 
 from __future__ import annotations
@@ -14,30 +14,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from privatree.audit._events import Event, Outcomes, learned_event, loss_bounds
-from privatree.audit._outcomes import View, shows_something
+from privatree.audit._outcome_words import outcome_describer
 from privatree.audit._report import Finding
-from privatree.audit._wording import in_words
+from privatree.audit._views import View, view_shows_anything
 from privatree.audit.pairs._neighbours import Neighbours
 from privatree.errors import ParameterError
 
 Seen = Mapping[str, tuple[Outcomes, Outcomes]]
-"""Of each view what it showed of the first table's trainings, and of as many of the second's."""
+"""For each view, its outcomes on the first dataset and as many on the second."""
 
 
 @dataclass(frozen=True)
 class Counting:
-    """How outcomes of a pair become a bound.
+    """The rule by which outcomes of a pair become a lower bound on epsilon.
 
-    Parameters
-    ----------
-    pair : Neighbours
-        The tables.
-    failure_probability : float
-        That the bound is above the real epsilon: at most this.
-    delta : float, default=0.0
-        Of the claim.
-    changes : int, default=1
-        How many neighbours apart the tables are, as the claim counts: 1 or 2.
+    The bound exceeds the real epsilon with at most ``failure_probability``. ``changes`` is 1 if the
+    datasets are neighbours as the claim counts, and 2 if there is one dataset between them.
     """
 
     pair: Neighbours
@@ -47,23 +39,23 @@ class Counting:
 
     @property
     def share(self) -> float:
-        """The failure probability of each event: of each that is named, and of the learned one."""
+        """Failure probability of each event: the named ones, and the learned one."""
         return self.failure_probability / (len(self.pair.events) + 1)
 
     def finding(self, seen: Seen, views: Mapping[str, View]) -> Finding:
-        """The event that shows most."""
-        learned = self.learned({name: _halves(both)[0] for name, both in seen.items()}, views)
+        """Return the finding of the event with the largest bound."""
+        learned = self.learn_event({name: _halves(both)[0] for name, both in seen.items()}, views)
         candidates = [
-            *(self._counted(event, seen[event.view]) for event in self.pair.events),
-            self._counted(learned, _halves(seen[learned.view])[1], learned=True),
+            *(self._count_event(event, seen[event.view]) for event in self.pair.events),
+            self._count_event(learned, _halves(seen[learned.view])[1], learned=True),
         ]
         return max(candidates, key=lambda finding: finding.lower_bound)
 
-    def learned(self, seen: Seen, views: Mapping[str, View]) -> Event:
-        """The event that promises most, of all that the views show in some trainings."""
+    def learn_event(self, seen: Seen, views: Mapping[str, View]) -> Event:
+        """Return the event that promises the largest bound, over all views."""
         best, promised = None, -math.inf
         for name, (first, second) in seen.items():
-            if not shows_something(name, {*first, *second}):
+            if not view_shows_anything(name, {*first, *second}):
                 continue
             promise, event = learned_event(
                 name,
@@ -72,18 +64,18 @@ class Counting:
                 second,
                 self.share,
                 self.delta,
-                in_words(name, self.pair.schema, (*first, *second)),
+                outcome_describer(name, self.pair.schema, (*first, *second)),
                 has_parts=views[name].has_parts,
             )
             if promise > promised:
                 best, promised = event, promise
         if best is None:
             raise ParameterError(
-                "views must show something of a model: none of them does.", "views"
+                "at least one view must show something of the models, but all showed None.", "views"
             )
         return best
 
-    def _counted(
+    def _count_event(
         self, event: Event, seen: tuple[Outcomes, Outcomes], *, learned: bool = False
     ) -> Finding:
         runs = len(seen[0])
@@ -91,14 +83,8 @@ class Counting:
         often, seldom = (
             (of_first, of_second) if event.likelier == "first" else (of_second, of_first)
         )
-        (bound,) = loss_bounds(
-            np.array([often]),
-            np.array([seldom]),
-            runs,
-            self.share,
-            self.delta,
-            changes=self.changes,
-        )
+        counts = np.array([often]), np.array([seldom])
+        (bound,) = loss_bounds(*counts, runs, self.share, self.delta, changes=self.changes)
         return Finding(
             pair=self.pair.name,
             after=self.pair.after,

@@ -1,4 +1,4 @@
-"""What an audit found, as text and as plain dictionaries for JSON."""
+"""The result of an audit, as text and as plain dictionaries for JSON."""
 
 from __future__ import annotations
 
@@ -8,31 +8,49 @@ from textwrap import TextWrapper
 from typing import Any
 
 _MIN_EVIDENCE = 8
-"""About how often an event that was never seen may happen in all trainings, with confidence."""
+"""About how often an event may happen, with confidence, if it was never observed."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What one pair of tables shows."""
+    """The largest bound that one pair of datasets gave.
+
+    Attributes
+    ----------
+    pair, after : str
+        Name of the pair, and the mistake on which it is built.
+    lower_bound : float
+        Lower bound on the epsilon of the learner.
+    event : str
+        Event behind the bound, in words.
+    learned : bool
+        Whether the event was learned from other trainings. Otherwise theory named it.
+    counts : tuple of int
+        How often the event happened on the first dataset, and on the second.
+    runs : int
+        Trainings of each dataset in which the event was counted.
+    sizes : tuple of int
+        Numbers of records of the datasets.
+    changes : int
+        2 if epsilon is for a record added or removed but the datasets differ by a replaced record,
+        otherwise 1.
+
+    Examples
+    --------
+    >>> finding = Finding("new-class", "classes", 1.5, "two classes", True, (9, 0), 9, (10, 11))
+    >>> finding.lower_bound
+    1.5
+    """
 
     pair: str
     after: str
-    """The mistake that the pair would show."""
     lower_bound: float
-    """On the learner's epsilon."""
     event: str
-    """The event that shows it, in words."""
     learned: bool
-    """Whether it was learned from other trainings; else theory named it."""
     counts: tuple[int, int]
-    """How often it came from the first table, and from the second."""
     runs: int
-    """Trainings of each table in which it was counted."""
     sizes: tuple[int, int]
-    """Number of records of the tables."""
     changes: int = 1
-    """How many neighbours apart the tables are: 2, if epsilon is for a record added or removed and
-    one was replaced."""
 
 
 @dataclass(frozen=True)
@@ -42,17 +60,24 @@ class AuditReport:
     Parameters
     ----------
     findings : tuple of Finding
-        One for each pair.
+        One finding for each pair.
     runs : int
-        Trainings of each table.
+        Trainings of each dataset.
     confidence : float
-        Probability that all bounds hold together, at least.
+        Probability with which all bounds hold together, at least.
     claimed : float or None
-        The epsilon that is claimed for the learner.
+        Claimed epsilon.
     delta : float
-        And the delta.
+        Claimed delta.
     skipped : tuple of str
-        Pairs that models of this kind cannot show.
+        Names of the pairs for which models of this kind have nothing to observe.
+
+    Examples
+    --------
+    >>> finding = Finding("new-class", "classes", 1.5, "two classes", True, (9, 0), 9, (10, 11))
+    >>> report = AuditReport((finding,), runs=9, confidence=0.99, claimed=1.0)
+    >>> report.refuted, report["new-class"].counts
+    (True, (9, 0))
     """
 
     findings: tuple[Finding, ...]
@@ -64,31 +89,30 @@ class AuditReport:
 
     @property
     def worst(self) -> Finding:
-        """The finding with the largest bound."""
+        """Finding with the largest bound."""
         return max(self.findings, key=lambda finding: finding.lower_bound)
 
     @property
     def lower_bound(self) -> float:
-        """The real epsilon is at least this."""
+        """Lower bound on the real epsilon."""
         return self.worst.lower_bound
 
     @property
     def event(self) -> str:
-        """What shows it, in words."""
+        """Event with the largest bound, in words."""
         return self.worst.event
 
     @property
     def refuted(self) -> bool:
-        """Whether the claim is false."""
+        """Whether the claim is proved false."""
         return self.claimed is not None and self.lower_bound > self.claimed
 
     def __getitem__(self, pair: str) -> Finding:
-        """The finding of a pair, by its name."""
-        found = {finding.pair: finding for finding in self.findings}
-        return found[pair]
+        """Return the finding of a pair, by the name of the pair."""
+        return {finding.pair: finding for finding in self.findings}[pair]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain dictionaries and lists."""
+        """Return the report as plain dictionaries and lists."""
         return {
             "format": "privatree-audit",
             "version": 1,
@@ -103,27 +127,27 @@ class AuditReport:
         }
 
     def __str__(self) -> str:
-        """As a table, each pair with its event, and what follows."""
-        pairs = [_lines(finding) for finding in self.findings]
+        """Return each pair with its event, and the verdict."""
+        pairs = [_finding_as_text(finding) for finding in self.findings]
         return "\n".join([*pairs, "", *_wrapped(self.verdict)])
 
     def __repr__(self) -> str:
-        """In short."""
-        return f"<AuditReport: epsilon >= {_down(self.lower_bound)}, {len(self.findings)} pairs>"
+        bound = _round_down(self.lower_bound)
+        return f"<AuditReport: epsilon >= {bound}, {len(self.findings)} pairs>"
 
     @property
     def verdict(self) -> str:
-        """What follows, as a sentence."""
+        """Conclusion from the largest bound, as a sentence or two."""
         sure = f"With {100 * self.confidence:g}% confidence"
         beside = f" with delta {self.delta:g}" if self.delta else ""
-        bound = _down(self.lower_bound)
+        bound = _round_down(self.lower_bound)
         if self.claimed is None:
             return f"{sure}, the real epsilon{beside} is at least {bound}."
         if self.refuted:
             return (
                 f"{sure}, the real epsilon{beside} is at least "
-                f"{_down(self.lower_bound, self.claimed)}: the claim of {self.claimed:g} is false "
-                "for whole records."
+                f"{_round_down(self.lower_bound, self.claimed)}: the claim of {self.claimed:g} is "
+                "false for whole records."
             )
         largest = math.log(max(finding.runs for finding in self.findings) / _MIN_EVIDENCE)
         too_few = (
@@ -137,9 +161,9 @@ class AuditReport:
         )
 
 
-def _lines(finding: Finding) -> str:
-    head = f"{finding.pair}: epsilon >= {_down(finding.lower_bound)}"
-    details = [f"looks for: {finding.after}", f"tables: {_tables(finding)}"]
+def _finding_as_text(finding: Finding) -> str:
+    head = f"{finding.pair}: epsilon >= {_round_down(finding.lower_bound)}"
+    details = [f"looks for: {finding.after}", f"tables: {_dataset_sizes_as_text(finding)}"]
     if finding.lower_bound > 0:
         how = "learned from other trainings" if finding.learned else "named by theory"
         details += [
@@ -152,7 +176,7 @@ def _lines(finding: Finding) -> str:
     return "\n".join([head, *(line for text in details for line in _wrapped(text, "  "))])
 
 
-def _tables(finding: Finding) -> str:
+def _dataset_sizes_as_text(finding: Finding) -> str:
     first, second = finding.sizes
     if first != second:
         return f"{first} and {second} records"
@@ -165,8 +189,8 @@ def _wrapped(text: str, indent: str = "") -> list[str]:
     return TextWrapper(100, initial_indent=indent, subsequent_indent=further).wrap(text)
 
 
-def _down(bound: float, above: float = -math.inf) -> str:
-    """Rounded down: what is printed must hold; with more digits if it would not be above."""
+def _round_down(bound: float, above: float = -math.inf) -> str:
+    """Round down, so that the printed bound holds; with more digits if it must be above a claim."""
     for digits in range(2, 16):
         rounded = math.floor(bound * 10**digits) / 10**digits
         if above < rounded <= bound and (rounded >= 0.1 or digits >= 4 or bound == 0):

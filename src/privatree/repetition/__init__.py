@@ -1,8 +1,8 @@
-"""Training again and again with fresh noise, and what that shows with confidence.
+"""Training many times with fresh noise, and confidence bounds on what that shows.
 
 ::
 
-    _refits.py       many trainings, in processes
+    _refits.py       many trainings, in several processes
     _confidence.py   confidence bounds
 """
 

@@ -1,7 +1,7 @@
 """Confidence bounds on a mean and on probabilities, from independent observations.
 
-They hold for every number of observations, not only in the limit, and assume nothing of the law but
-that it lies in [0, 1].
+They hold for every number of observations, not only in the limit. The only assumption on the law
+is that its values are in [0, 1].
 """
 
 from __future__ import annotations
@@ -16,27 +16,17 @@ from privatree._support.validation import check_number
 from privatree.errors import ParameterError
 
 _BETS = np.concatenate([[1.0], 1.0 - np.logspace(-4.0, -0.1, 15)])
-"""How much of the wealth is put on the next score being larger than the supposed mean."""
+"""Share of the wealth that is bet on the next score being larger than the supposed mean."""
 _WEIGHTS = np.concatenate([[0.5], np.full(15, 0.5 / 15)])
 _ROUNDING = 1e-9
-"""What sums of logarithms may be wrong by, many times over; taken off the side of the bound."""
+"""More than the error of sums of logarithms; it makes the bound weaker."""
 _HALVINGS = 60
 
 
 def lower_confidence_bound(scores: ArrayLike, confidence: float) -> float:
-    """Bound the mean of a law on [0, 1] from below.
+    """Bound the mean of a law on [0, 1] from below, given independent draws from it.
 
-    Parameters
-    ----------
-    scores : array-like of float
-        Independent draws from the law.
-    confidence : float
-        Probability, over the draws, that the bound is at most the mean: at least this.
-
-    Returns
-    -------
-    float
-        Between 0 and the average of the scores.
+    With probability at least ``confidence``, the mean is at least the bound.
 
     Notes
     -----
@@ -45,12 +35,12 @@ def lower_confidence_bound(scores: ArrayLike, confidence: float) -> float:
     is that large with probability at most ``1 - confidence`` (Markov). The sum falls in m, and by
     the inequality of the means it is at most 1 at the average of the scores.
     """
-    observed = _scores(scores)
+    observed = _check_scores(scores)
     threshold = -math.log1p(-check_confidence(confidence)) + _ROUNDING
     average = float(observed.mean())
     if average == 0.0:
         return 0.0
-    with np.errstate(divide="ignore"):  # the logarithm of 0 is as it should be
+    with np.errstate(divide="ignore"):  # log(0) = -inf is meant
         log_scores = np.log(observed)
         log_kept, log_bets = np.log(1.0 - _BETS), np.log(_BETS)
     log_weights = np.log(_WEIGHTS)
@@ -75,41 +65,29 @@ def lower_confidence_bound(scores: ArrayLike, confidence: float) -> float:
 
 def upper_confidence_bound(scores: ArrayLike, confidence: float) -> float:
     """Bound the mean of a law on [0, 1] from above; see :func:`lower_confidence_bound`."""
-    return 1.0 - lower_confidence_bound(1.0 - _scores(scores), confidence)
+    return 1.0 - lower_confidence_bound(1.0 - _check_scores(scores), confidence)
 
 
 def clopper_pearson_lower(
     successes: ArrayLike, trials: int, failure_probability: float
 ) -> NDArray[np.float64]:
-    """Bound probabilities from below, each from the number of successes in independent trials.
+    """Bound probabilities from below, each from its number of successes in independent trials.
 
-    Parameters
-    ----------
-    successes : array-like of int
-        How often each of them happened.
-    trials : int
-        In how many trials.
-    failure_probability : float
-        Probability that one of these bounds is above what it bounds: at most this.
-
-    Returns
-    -------
-    ndarray
-        A bound for each, at most its share of successes.
+    Each bound is above its probability with at most ``failure_probability``.
     """
     from scipy.stats import beta
 
     counts = np.asarray(successes, dtype=np.float64)
     if trials < 1 or np.any(counts < 0) or np.any(counts > trials):
         raise ParameterError(
-            "successes must be from 0 to the number of trials, at least 1.", "successes"
+            "trials must be at least 1, and successes must be between 0 and trials.", "successes"
         )
     if not 0.0 < failure_probability < 1.0:
         raise ParameterError(
             f"failure_probability must be between 0 and 1, got {failure_probability!r}.",
             "failure_probability",
         )
-    happened = counts > 0  # the law below does not exist for 0
+    happened = counts > 0  # the beta law does not exist for 0
     bounds = beta.ppf(failure_probability, np.where(happened, counts, 1.0), trials - counts + 1.0)
     return np.where(happened, np.minimum(bounds, counts / trials), 0.0)
 
@@ -122,16 +100,15 @@ def clopper_pearson_upper(
     return 1.0 - clopper_pearson_lower(failures, trials, failure_probability)
 
 
-def _scores(scores: ArrayLike) -> NDArray[np.float64]:
+def _check_scores(scores: ArrayLike) -> NDArray[np.float64]:
     observed = np.asarray(scores, dtype=np.float64)
     if observed.ndim != 1 or observed.size == 0:
-        raise ParameterError("scores must be a list of at least one number.", "scores")
-    if not np.all((observed >= 0.0) & (observed <= 1.0)):  # not true of NaN either
-        raise ParameterError("scores must be numbers from 0 to 1.", "scores")
+        raise ParameterError("scores must be a flat list of one or more numbers.", "scores")
+    if not np.all((observed >= 0.0) & (observed <= 1.0)):  # NaN fails this, too
+        raise ParameterError("scores must be numbers between 0 and 1.", "scores")
     return observed
 
 
 def check_confidence(confidence: Any) -> float:
-    """Refuse anything but a number between 0 and 1."""
     check_number("confidence", confidence, lambda c: 0.0 < c < 1.0, "be between 0 and 1")
     return float(confidence)

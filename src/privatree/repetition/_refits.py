@@ -1,7 +1,7 @@
-"""Trains a learner again and again on the same records, with fresh noise each time.
+"""Training of a learner many times on the same records, with fresh noise each time.
 
-What comes out does not depend on the number of processes: each refit carries its own seed. The
-records go to the processes through memory, never through a file.
+The results do not depend on the number of processes, because each refit has its own seed. The
+records are sent to the processes through memory, never through a file.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BUDGET_LEFT_OUT = (
 
 
 def without_budget(estimator: Any) -> tuple[Any, tuple[str, ...]]:
-    """A copy that charges no budget, nor does anything inside it, and what to tell about it."""
+    """Return a copy without budgets, also in nested estimators, and notes that say so."""
     copy = clone(estimator)
     budgets = given_parameters(copy, "budget")
     if not budgets:
@@ -33,7 +33,7 @@ def without_budget(estimator: Any) -> tuple[Any, tuple[str, ...]]:
 
 
 def given_parameters(estimator: Any, name: str) -> dict[str, Any]:
-    """Parameters of this name that are not None, of an estimator and of those inside it."""
+    """Return the parameters of this name that are not None, of the estimator and nested ones."""
     return {
         key: value
         for key, value in estimator.get_params(deep=True).items()
@@ -51,21 +51,9 @@ def refit(
     n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> list[Result]:
-    """Train copies of an estimator, and measure each; with a bar of what is done.
+    """Train copies of an estimator on the same records, and measure each, with a progress bar.
 
-    Parameters
-    ----------
-    estimator, measure, refits, n_jobs
-        As in :func:`refits_in_parts`.
-    X, y : records and labels
-        What to train on, the same every time.
-    progress : bool, optional
-        Whether to show a bar on stderr; by default if it is a terminal.
-
-    Returns
-    -------
-    list
-        What was measured, in order.
+    See :func:`refits_in_parts`. The results are in order.
     """
     measured: list[Result] = []
     with progress_bar(refits, progress, "refits") as advance:
@@ -85,41 +73,38 @@ def refits_in_parts(
     at_once: int = 5,
     n_jobs: int | None = None,
 ) -> Iterator[tuple[int, list[Result]]]:
-    """Train copies of an estimator on some tables, and measure each.
+    """Train ``refits`` copies of an estimator on each dataset, and measure each copy.
 
-    Tables take turns in a random order: whatever changes with time or from process to process is
-    then the same for all of them.
+    The datasets take turns in a random order, so that whatever changes with time or from process to
+    process affects all of them equally.
 
     Parameters
     ----------
     estimator : classifier
-        With ``random_state=None`` every copy draws from the operating system; else all of them
-        have seeds that follow from it, each its own. The same goes for estimators inside it.
+        With ``random_state=None`` every copy draws fresh noise. Otherwise every copy has its own
+        seed, which is derived from ``random_state``. The same holds for nested estimators.
     tables : sequence of tuple
-        Records and labels to train on, the same every time.
+        Records and labels of each dataset.
     measure : callable
-        Takes a trained copy. It is sent to other processes.
-    refits : int
-        How many copies for each table.
+        Takes the result of ``train``. It is sent to other processes.
     train : callable, optional
-        Takes a copy, records and labels, and returns what is measured; by default
-        :func:`fit_quietly`.
+        Takes a copy, records and labels; by default :func:`fit_quietly`.
     at_once : int, default=5
-        Refits for which the records are sent to a process once.
+        Refits in a process before the records are sent to it again.
     n_jobs : int, optional
-        Processes, as in scikit-learn: None is 1, -1 as many as there are processors.
+        Number of processes, as in scikit-learn: None is 1, -1 is one for each processor.
 
     Yields
     ------
     int
-        The place of the table.
+        Position of the dataset.
     list
-        What was measured of it, part by part, in order.
+        Some of its measurements, in order.
     """
     from sklearn.utils.parallel import Parallel, delayed
 
-    seeds = _seeds(estimator, refits * len(tables))
-    order = Randomness()  # decides on no result
+    seeds = _draw_seeds(estimator, refits * len(tables))
+    order = Randomness()  # no result depends on it
     parts = [
         (place, seeds[place :: len(tables)][start : start + at_once])
         for start in range(0, refits, at_once)
@@ -136,7 +121,7 @@ def refits_in_parts(
 
 
 def fit_quietly(estimator: Any, X: Any, y: Any) -> Any:
-    """Train it; what the statement says, and the certificate repeats, is not said as a warning."""
+    """Fit without PrivacyLeakWarning: the statement and the certificate say the same."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
         return estimator.fit(X, y)
@@ -160,8 +145,8 @@ def _refit_part(
     return measured
 
 
-def _seeds(estimator: Any, refits: int) -> list[int | None]:
-    """Distinct seeds below 2^32, which every learner takes; none if the noise is to be secret."""
+def _draw_seeds(estimator: Any, refits: int) -> list[int | None]:
+    """Return distinct seeds below 2^32, which all learners accept, or None for secret noise."""
     given = given_parameters(estimator, "random_state")
     if not given:
         return [None] * refits

@@ -8,7 +8,7 @@ import pytest
 from definitions import coarse, law_by_definition
 
 from privatree.audit import Universe, exact_law, exact_privacy_loss, shape_of
-from privatree.audit.exact._enumeration import Script, ScriptedLedger, executions
+from privatree.audit.exact._enumeration import Script, ScriptedLedger, run_every_execution
 from privatree.counting import BinnedRecords
 from privatree.learners.tree import Growth, SubtreeNode, grow
 from privatree.learners.tree import _plan as record_plan
@@ -27,7 +27,7 @@ def test_every_execution_is_listed_once_with_its_probability():
 
     found = [
         (result, math.exp(script.log_probability))
-        for script, result in executions(two_coins_and_if_both_show_1_a_die)
+        for script, result in run_every_execution(two_coins_and_if_both_show_1_a_die)
     ]
     expected = {(0, 0, None): 2, (0, 1, None): 6, (1, 0, None): 6, (1, 1, 1): 9, (1, 1, 2): 9}
     assert len(found) == 5

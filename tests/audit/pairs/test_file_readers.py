@@ -40,4 +40,4 @@ def test_rows_are_encoded_for_learners_that_take_no_frames(tmp_path):
     (tmp_path / "a.csv").write_text(LINES)
     table = FileTable(tmp_path, SCHEMA, "y", READERS["table"], lambda X, schema: X["x"].tolist())
     assert table.read().X == [1.0, 3.0]
-    assert table.without_place(f"{tmp_path}/a.csv: no") == "FOLDER/a.csv: no"
+    assert table.redact_folder(f"{tmp_path}/a.csv: no") == "FOLDER/a.csv: no"

@@ -8,7 +8,7 @@ import pytest
 
 from privatree import Categorical
 from privatree.audit import Records
-from privatree.audit._outcomes import VIEWS
+from privatree.audit._views import VIEWS
 from privatree.audit.pairs._neighbours import table_pairs
 from privatree.baselines.methods._method import as_numbers
 from privatree.learners.tree import DrawSubtree, RecordPlan

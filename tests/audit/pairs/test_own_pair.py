@@ -56,9 +56,9 @@ def test_others_are_refused_with_numbers_and_without_any_value(first, second, co
     with pytest.raises(ParameterError) as refused:
         own_pair(SCHEMA, table(*first), table(*second))
     assert str(refused.value) == (
-        "the tables must differ by one record added, removed or replaced: "
-        f"{counts[0]} records are in the first only, and {counts[1]} in the second, as the "
-        "schema reads them, without those whose label it does not know."
+        "the datasets must differ by one record added, removed or replaced, but "
+        f"{counts[0]} records are only in the first and {counts[1]} only in the second. "
+        "(Records whose label is not in the schema are not counted.)"
     )
 
 

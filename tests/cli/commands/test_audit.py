@@ -188,11 +188,14 @@ MISTAKES = {
     "overwrite": ([*OWN, "-o", "a.csv"], "a.csv: is also an input file."),
     "too-far": (
         ["--data", "a.csv", "--neighbour", "c.csv", *OWN[4:]],
-        "the tables must differ by one record added, removed or replaced: 2 records are in the "
-        "first only, and 0 in the second, as the schema reads them, without those whose label it "
-        "does not know.",
+        "the datasets must differ by one record added, removed or replaced, but 2 records are only "
+        "in the first and 0 only in the second. (Records whose label is not in the schema are not "
+        "counted.)",
     ),
-    "same": (["--data", "a.csv", "--neighbour", "a.csv", *OWN[4:]], "0 records are in the first"),
+    "same": (
+        ["--data", "a.csv", "--neighbour", "a.csv", *OWN[4:]],
+        "0 records are only in the first",
+    ),
     "missing": (["--data", "a.csv", "--neighbour", "z.csv", *OWN[4:]], "z.csv"),
     "target": ([*OWN[:4], "--target", "sick", *OWN[6:]], "sick"),
     "schema": ([*OWN[:6], "--schema", "z.toml"], "z.toml"),

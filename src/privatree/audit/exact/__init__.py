@@ -1,8 +1,8 @@
-"""The exact privacy loss of our learner, by running its own code in every possible way.
+"""Exact privacy loss of our learner: its own code is run in every possible way.
 
 ::
 
     _universe.py       all small datasets
-    _enumeration.py    every way a run can go, with its probability
-    _privacy_loss.py   the largest ratio over all neighbours and outcomes
+    _enumeration.py    every possible execution, with its probability
+    _privacy_loss.py   the largest privacy loss over all neighbours and outcomes
 """

@@ -1,9 +1,8 @@
-"""Every way in which the learner's own code can run, with its probability.
+"""Every possible execution of the learner's own code, with its probability.
 
-The code runs as it is; only its draws are taken from a *script*. After each run the last draw that
-has an outcome left takes the next one, until there is none: all executions, as one turns over the
-cards of every deck. The law of a draw is the one its mechanism states; the program itself is
-checked against that law by chi-square.
+The code runs unchanged, but its draws are taken from a *script*. After each run, the last draw that
+has another possible outcome takes the next one, until there is none. The law of a draw is the law
+that its mechanism states. That the sampler has this law is checked elsewhere, by chi-square tests.
 """
 
 from __future__ import annotations
@@ -25,11 +24,8 @@ Result = TypeVar("Result")
 class Script:
     """The outcomes of the draws of one execution.
 
-    Parameters
-    ----------
-    prescribed : sequence of int
-        For each of the first draws which of its possible outcomes to take; later draws take their
-        first.
+    ``prescribed`` says for each of the first draws which of its possible outcomes to take. Later
+    draws take their first possible outcome.
     """
 
     def __init__(self, prescribed: Sequence[int] = ()) -> None:
@@ -38,10 +34,10 @@ class Script:
         self._n_possible: list[int] = []
         self.log_probability = 0.0
         self.transcript: list[Hashable] = []
-        """All that was drawn and built, in order."""
+        """Everything that was drawn and built, in order."""
 
     def choose(self, log_probabilities: NDArray[np.float64]) -> int:
-        """An outcome that is possible."""
+        """Take the outcome that the script prescribes, and multiply by its probability."""
         possible = np.flatnonzero(log_probabilities > -np.inf).tolist()
         place = len(self._taken)
         taken = self._prescribed[place] if place < len(self._prescribed) else 0
@@ -51,8 +47,8 @@ class Script:
         self.transcript.append(possible[taken])
         return int(possible[taken])
 
-    def following(self) -> list[int] | None:
-        """What to prescribe for the next execution; None after the last."""
+    def next_prescription(self) -> list[int] | None:
+        """Return the prescription of the next execution, or None after the last."""
         following = list(self._taken)
         while following and following[-1] + 1 == self._n_possible[len(following) - 1]:
             following.pop()
@@ -62,27 +58,19 @@ class Script:
         return following
 
 
-def executions(run: Callable[[Script], Result]) -> Iterator[tuple[Script, Result]]:
-    """Run in every possible way."""
+def run_every_execution(run: Callable[[Script], Result]) -> Iterator[tuple[Script, Result]]:
     prescribed: list[int] | None = []
     while prescribed is not None:
         script = Script(prescribed)
         yield script, run(script)
-        prescribed = script.following()
+        prescribed = script.next_prescription()
 
 
 class ScriptedLedger(Ledger):
-    """Charges what the ledger inside charges; what is drawn stands in a script.
+    """A ledger that charges as another ledger does, but draws from a script.
 
-    Parameters
-    ----------
-    ledger : Ledger
-        Keeps the account.
-    script : Script
-        Says what is drawn.
-    counts : sequence of int
-        The noisy counts to go through, increasing, from 0 to the largest: the least stands for all
-        below it and the largest for all above.
+    ``counts`` are the possible noisy counts, increasing from 0 to the largest. The first stands for
+    all counts below it, and the last for all counts above it.
     """
 
     def __init__(self, ledger: Ledger, script: Script, counts: Sequence[int]) -> None:
@@ -90,37 +78,22 @@ class ScriptedLedger(Ledger):
 
     @property
     def remaining(self) -> Fraction:
-        """The epsilon that can still be spent on these records."""
         return self._ledger.remaining
 
     def parallel(self, count: int) -> tuple[Ledger, ...]:
-        """Ledgers for disjoint parts of these records, with the same script."""
         parts = self._ledger.parallel(count)
         return tuple(ScriptedLedger(part, self._script, self._counts) for part in parts)
 
-    def release(
-        self,
-        mechanism: Mechanism,
-        exact: Any,
-        *,
-        purpose: str,
-        node: int | None = None,
-        times: int = 1,
-    ) -> Any:
-        """Charge, then take the outcome from the script."""
-        scripted = _Scripted(mechanism, self._script, self._counts)
-        return self._ledger.release(scripted, exact, purpose=purpose, node=node, times=times)
+    def release(self, mechanism: Mechanism, exact: Any, **charge: Any) -> Any:
+        scripted = _ScriptedMechanism(mechanism, self._script, self._counts)
+        return self._ledger.release(scripted, exact, **charge)
 
-    def open_draw(
-        self, mechanism: SequentialMechanism, *, purpose: str, node: int | None = None
-    ) -> Draw:
-        """Charge, then take the choices from the script."""
-        draw = self._ledger.open_draw(mechanism, purpose=purpose, node=node)
-        return ScriptedDraw(draw, self._script)
+    def open_draw(self, mechanism: SequentialMechanism, **charge: Any) -> Draw:
+        return ScriptedDraw(self._ledger.open_draw(mechanism, **charge), self._script)
 
 
-class _Scripted:
-    """A mechanism that draws what the script says, by the law of another one."""
+class _ScriptedMechanism:
+    """A mechanism that draws from the script, by the law of another mechanism."""
 
     def __init__(self, mechanism: Mechanism, script: Script, counts: Sequence[int]) -> None:
         self.name, self.epsilon = mechanism.name, mechanism.epsilon
@@ -129,10 +102,10 @@ class _Scripted:
     def release(self, exact: Any, randomness: Randomness) -> Any:
         mechanism = self._mechanism
         if isinstance(mechanism, Geometric):
-            return np.array([self._count(mechanism, count) for count in exact.tolist()])
-        raise TypeError(f"the law of {mechanism.name} is not known here.")
+            return np.array([self._scripted_count(mechanism, count) for count in exact.tolist()])
+        raise TypeError(f"the mechanism must be Geometric, got {mechanism.name}.")
 
-    def _count(self, mechanism: Geometric, exact_count: int) -> int:
+    def _scripted_count(self, mechanism: Geometric, exact_count: int) -> int:
         law = TruncatedGeometric(
             mechanism.epsilon, mechanism.sensitivity, self._counts[0], self._counts[-1]
         )
@@ -141,43 +114,32 @@ class _Scripted:
 
 
 class ScriptedDraw(Draw):
-    """Draws what a script says, by the law of another draw. Nothing is counted: it is replayed.
-
-    Parameters
-    ----------
-    draw : Draw
-        That of the mechanism.
-    script : Script
-        Says what is drawn.
-    """
+    """A draw from the script, by the law of another draw. Choices are not counted."""
 
     def __init__(self, draw: Draw, script: Script) -> None:
         self._real: Draw = draw._real if isinstance(draw, ScriptedDraw) else draw
         self._script = script
 
     def draw(self, weights: LogWeights) -> int:
-        """What the script says."""
         return self._script.choose(self._real.log_probabilities(weights))
 
     def draw_by_score(self, exact_scores: NDArray[np.int64]) -> int:
-        """What the script says."""
         return self._script.choose(self._real.log_probabilities_by_score(exact_scores))
 
     def expect(self, n_choices: int) -> None:
-        """Whatever the script says can be drawn."""
+        """Do nothing: a script allows every choice."""
 
 
 class ScriptedBuilder(TreeBuilder):
-    """Writes down what is built of a tree."""
+    """A tree builder that also writes each node to the script's transcript."""
 
     def __init__(self, schema: Any, script: Script) -> None:
         super().__init__(schema)
         self._script = script
         self.built: dict[int, tuple[Hashable, ...]] = {}
-        """For each finished node its label, or its split and its two children."""
+        """Label of each finished leaf; split and children of each other node."""
 
     def split_numeric(self, node: int, feature: int, threshold: float) -> tuple[int, int]:
-        """Write down a split of a number."""
         children = super().split_numeric(node, feature, threshold)
         self._write(node, (int(feature), float(threshold), *children))
         return children
@@ -185,14 +147,12 @@ class ScriptedBuilder(TreeBuilder):
     def split_categories(
         self, node: int, feature: int, left_codes: Iterable[int]
     ) -> tuple[int, int]:
-        """Write down a split of categories."""
         left = tuple(left_codes)
         children = super().split_categories(node, feature, left)
         self._write(node, (int(feature), left, *children))
         return children
 
     def leaf(self, node: int, label: int, probability: Sequence[float] | None = None) -> None:
-        """Write down a leaf."""
         super().leaf(node, label, probability)
         self._write(node, (int(label), None if probability is None else tuple(probability)))
 

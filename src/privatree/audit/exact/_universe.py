@@ -1,4 +1,4 @@
-"""Tiny universes: every record that a schema allows, and tables of them as counts."""
+"""Tiny universes: every record that a schema allows, and datasets as counts of these records."""
 
 from __future__ import annotations
 
@@ -18,19 +18,27 @@ from privatree.schema import Categorical, Numeric, Schema
 Record = tuple[tuple[int, ...], int]
 """The code of each feature, and the class."""
 Table = tuple[int, ...]
-"""How many records there are of each kind that a universe has."""
+"""A dataset: the number of records of each kind in a universe."""
 
 
 @dataclass(frozen=True)
 class Universe:
-    """Every record that a tiny schema allows.
+    """All records that a tiny schema allows.
 
     Parameters
     ----------
     schema : Schema
-        Few features with few values.
+        Schema of few features with few values.
     n_bins : int, default=256
-        Codes of a number.
+        Number of bins per numeric feature.
+
+    Examples
+    --------
+    >>> universe = Universe.of(3, "2")
+    >>> len(universe.kinds)
+    12
+    >>> len(list(universe.tables(1)))
+    13
     """
 
     schema: Schema
@@ -38,41 +46,41 @@ class Universe:
 
     @classmethod
     def of(cls, *sizes: int | str, n_classes: int = 2) -> Universe:
-        """A universe from the number of values of each feature.
+        """Make a universe from the number of values of each feature.
 
         Parameters
         ----------
         *sizes : int or str
-            3 is for three whole numbers, ``"3"`` for three categories.
+            3 is a feature of three whole numbers, ``"3"`` a feature of three categories.
         n_classes : int, default=2
-            How many classes there are.
+            Number of classes.
         """
-        features = {f"f{place}": _feature(size) for place, size in enumerate(sizes)}
+        features = {f"f{place}": _make_feature(size) for place, size in enumerate(sizes)}
         return cls(Schema(features, list(range(n_classes))))
 
     @cached_property
     def candidates(self) -> Candidates:
-        """The candidate splits."""
+        """Candidate splits."""
         return Candidates.from_schema(self.schema, self.n_bins)
 
     @cached_property
     def kinds(self) -> tuple[Record, ...]:
-        """The different records, in a fixed order."""
+        """Distinct records, in a fixed order."""
         features = product(*map(range, self.candidates.n_codes))
         return tuple(product(features, range(len(self.schema.classes))))
 
     def table(self, records: Mapping[Record, int]) -> Table:
-        """The table with so many records of some kinds."""
+        """Return the dataset that has the given number of records of each kind."""
         return tuple(records.get(kind, 0) for kind in self.kinds)
 
     def tables(self, most: int) -> Iterator[Table]:
-        """Every table of at most so many records."""
+        """Iterate over all datasets of at most ``most`` records."""
         for n_records in range(most + 1):
             for places in combinations_with_replacement(range(len(self.kinds)), n_records):
                 yield tuple(np.bincount(places, minlength=len(self.kinds)).tolist())
 
     def plan(self, epsilon: Fraction | int, max_depth: int, **settings: Any) -> RecordPlan:
-        """A plan for tables of this universe; the settings are those of :class:`RecordPlan`."""
+        """Return a plan for this universe. ``settings`` go to :class:`RecordPlan`."""
         n_codes = np.array(self.candidates.n_codes)
         is_category = self.candidates.is_category
         return RecordPlan(
@@ -85,7 +93,7 @@ class Universe:
         )
 
     def records(self, table: Table) -> BinnedRecords:
-        """The table as the learner gets it."""
+        """Return the dataset in the form that the learner takes."""
         codes, labels = self._arrays
         return BinnedRecords(
             np.repeat(codes, table, axis=0),
@@ -95,7 +103,7 @@ class Universe:
         )
 
     def inside(self, region: Region) -> tuple[bool, ...]:
-        """Which kinds are in a region."""
+        """Return for each kind of record whether it is inside a region."""
         offsets = self.candidates.offsets[:-1]
         return tuple(region.inside[offsets + self._arrays[0]].all(axis=1).tolist())
 
@@ -105,7 +113,7 @@ class Universe:
         return np.array(codes, dtype=np.uint8), np.array(labels, dtype=np.uint8)
 
 
-def _feature(size: int | str) -> Numeric | Categorical:
+def _make_feature(size: int | str) -> Numeric | Categorical:
     if isinstance(size, str):
         return Categorical([f"c{place}" for place in range(int(size))])
     return Numeric(0, size - 1, integer=True)

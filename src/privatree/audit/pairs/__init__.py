@@ -1,12 +1,12 @@
-"""Neighbouring datasets that show known mistakes, in memory and in files.
+"""Neighbouring datasets on which known mistakes show, in memory and in files.
 
 ::
 
     _neighbours.py        pairs in memory
     _file_neighbours.py   pairs of files that differ in one line
-    _file_readers.py      how such files are read
+    _file_readers.py      readers of these files
     _own_pair.py          a pair of the user's own
-    _all_pairs.py         all of them, by name
+    _all_pairs.py         all pairs, by name
 """
 
 from privatree._support.lazy_names import lazy_names

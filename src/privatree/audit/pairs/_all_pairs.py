@@ -1,4 +1,4 @@
-"""All pairs, of tables and of files, by name."""
+"""All pairs of datasets and of files, by name."""
 
 from __future__ import annotations
 
@@ -12,15 +12,20 @@ from privatree.errors import ParameterError
 
 
 def known_pairs(epsilon: float = 1.0, *, read: Reader = read_table) -> dict[str, Neighbours]:
-    """Every pair, by name: each is after a mistake that a published or a plausible learner makes.
+    """Return all pairs, by name. Each shows one mistake of a published or a plausible learner.
 
     Parameters
     ----------
     epsilon : float, default=1.0
-        What the learner claims; the size of one pair follows from it.
+        Claimed epsilon. The size of one pair depends on it.
     read : callable
-        What reads the pairs that are files, as in
-        :func:`~privatree.audit.pairs._file_neighbours.file_pairs`.
+        Reader of the pairs that are files, as in :func:`~privatree.audit.file_pairs`.
+
+    Examples
+    --------
+    >>> pairs = known_pairs()
+    >>> pairs["new-class"].after
+    'classes taken from the records'
     """
     return {**table_pairs(epsilon), **file_pairs(read)}
 
@@ -28,7 +33,7 @@ def known_pairs(epsilon: float = 1.0, *, read: Reader = read_table) -> dict[str,
 def chosen_pairs(
     names: Sequence[str] | None, epsilon: float = 1.0, *, read: Reader = read_table
 ) -> list[Neighbours]:
-    """Some of the pairs, by name; None is all."""
+    """Return the pairs with these names, or all pairs for None."""
     pairs = known_pairs(epsilon, read=read)
     unknown = [name for name in names or () if name not in pairs]
     if unknown:

@@ -1,11 +1,11 @@
-"""Pairs of files that differ in one line, at which readers are known to give way.
+"""Pairs of files that differ in one line, at which some readers are known to fail.
 
-To whoever releases a model, a record is a line of a file. If a line can take others with it (by a
-quote that it opens, by a byte at which reading stops, by a value that makes text of a whole
-column), then one record is many, and the learner's epsilon is not that of the model.
+Whoever releases a model considers a line of a file to be one record. If a line changes how other
+lines are read (by an open quote, by a byte at which reading stops, by a value that turns a whole
+column into text), then one record is many, and the learner's epsilon does not hold for the model.
 
-All tables are of one kind, and large enough for the tree to be nearly certain. A reader that loses
-them to one line is seen after a few trainings.
+All datasets are alike, and so large that the tree is nearly certain. A reader that loses records
+because of one line shows after a few trainings.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from privatree.audit.pairs._neighbours import Neighbours, Records
 from privatree.schema import Categorical, Numeric, Schema
 
 Files = Mapping[str, bytes]
-"""Contents by path."""
+"""Contents of files, by path."""
 
 TARGET = "y"
 _KINDS = ["a", "b", "c"]
@@ -34,30 +34,36 @@ _SCHEMA = Schema({"x": Numeric(0, 100), "kind": Categorical(_KINDS)}, [0, 1])
 _HEADER = b"x,y,kind,note"
 _N_LINES = 200
 _LONG = 2_200_000
-"""More bytes than Arrow's reader, or Python's ``csv``, takes in a line by default."""
+"""More bytes than a line may have by default in Arrow's reader or Python's ``csv``."""
 _NO_TEXT = os.fsdecode(b"kind=\xff") if sys.platform == "linux" else "kind=%FF"
-"""A folder's name that is not UTF-8; not every system lets a byte stand for itself."""
+"""Name of a folder that is not UTF-8. Some systems do not allow such names."""
 
 
 @dataclass(frozen=True)
 class FileNeighbours(Neighbours):
-    """Two tables in files that differ in one line.
+    """Two datasets in files that differ in one line.
 
     Parameters
     ----------
     name, after, schema, max_depth, events, needs, effort
-        See :class:`~privatree.audit.pairs._neighbours.Neighbours`.
+        See :class:`~privatree.audit.Neighbours`.
     first, second : Records
-        The tables as they should be read: without lines that have no label.
+        The datasets as they should be read: without lines that have no label.
     files : tuple of two mappings
-        What is trained on: the contents of files, by their paths. They are written once, and read
-        at each training.
+        Contents of the files of each dataset, by path. They are written once, and read at each
+        training.
     target : str
-        The column of labels.
+        Column of labels.
     read : callable
-        From a folder, the schema and the target to records: what is audited with the learner.
+        Reader under audit. Takes a folder, the schema and the target; returns records.
     encode : callable, optional
-        Turns rows, given the schema, into what the learner takes.
+        Takes rows and the schema; returns what the learner takes.
+
+    Examples
+    --------
+    >>> pair = file_pairs()["long-line"]
+    >>> pair.after, pair.sizes
+    ('an error if a line is long', (200, 201))
     """
 
     files: tuple[Files, Files] = field(kw_only=True, repr=False)
@@ -67,7 +73,7 @@ class FileNeighbours(Neighbours):
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """Number of lines but for the first of each file, however they are read."""
+        """Number of lines of each dataset, without the header lines."""
         first, second = (
             sum(len(content.splitlines()) - 1 for content in of_table.values())
             for of_table in self.files
@@ -75,12 +81,12 @@ class FileNeighbours(Neighbours):
         return first, second
 
     def encoded(self, encode: Callable[[Any, Schema], Any]) -> Self:
-        """See :meth:`Neighbours.encoded <privatree.audit.pairs._neighbours.Neighbours.encoded>`."""
+        """See :meth:`Neighbours.encoded <privatree.audit.Neighbours.encoded>`."""
         return replace(super().encoded(encode), encode=encode)
 
     @contextmanager
     def given(self) -> Iterator[list[Records]]:
-        """Write the files to a folder that is gone afterwards."""
+        """Write the files to a temporary folder, and yield both datasets."""
         with TemporaryDirectory(prefix="privatree-audit-") as place:
             tables = []
             for name, files in zip(("first", "second"), self.files, strict=True):
@@ -95,65 +101,64 @@ class FileNeighbours(Neighbours):
 
 
 def file_pairs(read: Reader = read_table) -> dict[str, FileNeighbours]:
-    """Every pair of files, by name.
+    """Return all pairs of files, by name.
 
     Parameters
     ----------
     read : callable
-        What reads them: takes a folder, a schema and the name of the target, and gives
-        :class:`~privatree.audit.pairs._neighbours.Records`.
+        Reader. Takes a folder, a schema and the name of the target; returns
+        :class:`~privatree.audit.Records`.
 
     Examples
     --------
     >>> from privatree import PrivaTreeClassifier
-    >>> from privatree.audit._blackbox import audit
-    >>> from privatree.audit.pairs._file_neighbours import file_pairs
+    >>> from privatree.audit import audit, file_pairs
     >>> learner = PrivaTreeClassifier(1.0, random_state=0)
     >>> audit(learner, file_pairs()["open-quote"], runs=40).refuted
     False
     """
     pairs = (
-        _one_file(
+        _pair_with_extra_line(
             "open-quote",
             "a quote that is never closed, as Spark writes one, which takes all lines with it",
             b'50,1,a,"5\'11\\""',
         ),
-        _one_file(
+        _pair_with_extra_line(
             "quoted-newline",
             "a value that goes on in the next line, and takes all up to a quote with it",
             b'50,1,a,"a note of two',
             last=b"51,1,b,5'11\" tall",
         ),
-        _one_file(
+        _pair_with_extra_line(
             "odd-bytes",
             "bytes that are no text, at which reading fails or ends",
             b"\xef\xbb\xbf50,1,a,Jos\xe9\x00 caf\xc3",
             reads=(0.0, "a"),
         ),
-        _one_file(
+        _pair_with_extra_line(
             "text-in-numbers",
             "a column of another type if one of its values is no number",
             b"unknown,1,a,fine",
             reads=(0.0, "a"),
         ),
-        _one_file(
+        _pair_with_extra_line(
             "new-values",
             "ranges or categories taken from the file",
             b"1e9,1,0,fine",
             reads=(1e9, "a"),
         ),
-        _one_file(
+        _pair_with_extra_line(
             "ragged-line",
             "an error, or other columns, if a line has too many values",
             b"50,1,a,well, and more",
         ),
-        _one_file(
+        _pair_with_extra_line(
             "long-line",
             "an error if a line is long",
             b"50,1,a," + _LONG * b"-",
             reads=(50.0, "a"),
         ),
-        _odd_folder(),
+        _pair_with_odd_folder(),
     )
     return {pair.name: replace(pair, read=read) for pair in pairs}
 
@@ -161,7 +166,7 @@ def file_pairs(read: Reader = read_table) -> dict[str, FileNeighbours]:
 # --- the pairs ------------------------------------------------------------------------------------
 
 
-def _one_file(
+def _pair_with_extra_line(
     name: str,
     after: str,
     line: bytes,
@@ -169,49 +174,44 @@ def _one_file(
     reads: tuple[float, str] | None = None,
     last: bytes | None = None,
 ) -> FileNeighbours:
-    """A file, and the same with one line more, which comes first.
+    """Make a pair of a file, and the same file with one more line after the header.
 
-    Parameters
-    ----------
-    name, after
-        Of the pair.
-    line : bytes
-        The line; its label, if it has one, is 1.
-    reads : tuple of x and kind, optional
-        What it should be read as; by default as a record without a label, which does not count.
-    last : bytes, optional
-        Another last line, which reads as it would otherwise.
+    ``reads`` is what the line should be read as (x and kind; its label is 1). By default it should
+    be read as a record without a label, which does not count. ``last`` replaces the last line, and
+    should be read in the same way.
     """
-    lines = [b"%d,%d,%s,fine" % (x, y, kind.encode()) for x, kind, y in _rows()]
+    lines = [b"%d,%d,%s,fine" % (x, y, kind.encode()) for x, kind, y in _example_rows()]
     if last is not None:
         lines[-1] = last
-    files = tuple({"part-0.csv": _text([_HEADER, *more, *lines])} for more in ([], [line]))
-    return _pair(name, after, reads, files)
+    files = tuple({"part-0.csv": _join_lines([_HEADER, *more, *lines])} for more in ([], [line]))
+    return _make_pair(name, after, reads, files)
 
 
-def _odd_folder() -> FileNeighbours:
-    """A partitioned table; the record with an odd value has a folder of its own."""
+def _pair_with_odd_folder() -> FileNeighbours:
+    """Make a pair of partitioned datasets. The record with an odd value has its own folder."""
     first = {
-        f"kind={kind}/part-0.csv": _text(
-            [b"x,y", *(b"%d,%d" % (x, y) for x, of_row, y in _rows() if of_row == kind)]
+        f"kind={kind}/part-0.csv": _join_lines(
+            [b"x,y", *(b"%d,%d" % (x, y) for x, of_row, y in _example_rows() if of_row == kind)]
         )
         for kind in ("a", "b")
     }
-    second = {**first, f"{_NO_TEXT}/part-0.csv": _text([b"x,y", b"50,1"])}
+    second = {**first, f"{_NO_TEXT}/part-0.csv": _join_lines([b"x,y", b"50,1"])}
     after = "an error if the name of a folder is no text"
-    return _pair("odd-folder", after, (50.0, "a"), (first, second))
+    return _make_pair("odd-folder", after, (50.0, "a"), (first, second))
 
 
-def _pair(name: str, after: str, reads: tuple[float, str] | None, files: Any) -> FileNeighbours:
-    first = _records(_rows())
-    second = first if reads is None else _records([*_rows(), (*reads, 1)])
+def _make_pair(
+    name: str, after: str, reads: tuple[float, str] | None, files: Any
+) -> FileNeighbours:
+    first = _records(_example_rows())
+    second = first if reads is None else _records([*_example_rows(), (*reads, 1)])
     return FileNeighbours(
         name, after, _SCHEMA, first, second, max_depth=2, files=files, target=TARGET
     )
 
 
-def _rows() -> list[tuple[float, str, int]]:
-    """Class 1 has the larger x and the second kind: to see it, both must be read as they are."""
+def _example_rows() -> list[tuple[float, str, int]]:
+    """Return rows where class 1 has the larger x and the second kind, so both must be read."""
     return [
         (49.0 + 2 * (place % 2), "ab"[place // 2 % 2], int(place % 4 == 3))
         for place in range(_N_LINES)
@@ -225,5 +225,5 @@ def _records(rows: list[tuple[float, str, int]]) -> Records:
     return Records(pd.DataFrame({"x": x, "kind": pd.Categorical(kind, _KINDS)}), np.array(y))
 
 
-def _text(lines: list[bytes]) -> bytes:
+def _join_lines(lines: list[bytes]) -> bytes:
     return b"".join(line + b"\n" for line in lines)

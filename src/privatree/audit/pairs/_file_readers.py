@@ -1,7 +1,7 @@
-"""Readers: from files to what a learner trains on.
+"""Readers: from files to the records that a learner trains on.
 
-Reading is part of what is audited. A reader in which one line changes how others are read lets one
-record change many, whatever the learner does with them.
+Reading is part of an audit. If one line changes how a reader reads other lines, then one record
+changes many records, whatever the learner does.
 """
 
 from __future__ import annotations
@@ -22,25 +22,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Reader = Callable[[Path, Schema, str], Records]
-"""Takes a folder of CSV files, what is public about them, and the column of labels."""
+"""Takes a folder of CSV files, their schema, and the name of the target column."""
 
 
 @dataclass(frozen=True)
 class FileTable:
-    """A table in files that is read again for each training.
+    """A dataset in files that is read again for each training.
 
-    Parameters
-    ----------
-    folder : Path
-        Where the files are.
-    schema : Schema
-        What is public about them.
-    target : str
-        The column of labels.
-    reader : callable
-        Turns them into records.
-    encode : callable, optional
-        Turns rows, given the schema, into what the learner takes.
+    ``encode``, if given, takes rows and the schema, and returns what the learner takes.
     """
 
     folder: Path
@@ -50,12 +39,12 @@ class FileTable:
     encode: Callable[[Any, Schema], Any] | None = None
 
     def read(self) -> Records:
-        """Read it; whatever goes wrong is an outcome of the training."""
+        """Read the files. Any error is an outcome of the training."""
         X, y = self.reader(self.folder, self.schema, self.target)
         return Records(X if self.encode is None else self.encode(X, self.schema), y)
 
-    def without_place(self, text: str) -> str:
-        """A message without the name of the folder, by which it could be told from another."""
+    def redact_folder(self, text: str) -> str:
+        """Replace the name of the folder in a message, because each dataset has its own folder."""
         return text.replace(str(self.folder), "FOLDER")
 
 
@@ -63,23 +52,23 @@ class FileTable:
 
 
 def read_table(folder: Path, schema: Schema, target: str) -> Records:
-    """Read all of it into a frame, as :func:`privatree.sources.read_files` does."""
+    """Read all files into a frame, with :func:`privatree.sources.read_files`."""
     read = read_files(find_files([folder]), schema, target, allow_ragged=True)
-    return _for_any_learner(read.features.to_pandas(), read.labels.to_pandas(), schema)
+    return _clean_records(read.features.to_pandas(), read.labels.to_pandas(), schema)
 
 
 def read_stream(folder: Path, schema: Schema, target: str) -> Records:
-    """Leave it to the learner to read the files again in each pass."""
+    """Return a source that the learner reads again in each pass."""
     return Records(CsvSource(folder, target, progress=False), None)
 
 
 def read_memory(folder: Path, schema: Schema, target: str) -> Records:
-    """Leave it to the learner to read the files once."""
+    """Return a source that the learner reads once."""
     return Records(CsvSource(folder, target, progress=False, in_memory=True), None)
 
 
 def read_multiline(folder: Path, schema: Schema, target: str) -> Records:
-    """Read values that may span lines: what a privacy statement names as an assumption."""
+    """Read values that may contain line breaks. Privacy statements name this as an assumption."""
     return read_table(folder, replace(schema, csv=CsvDialect(multiline=True)), target)
 
 
@@ -87,34 +76,34 @@ def read_multiline(folder: Path, schema: Schema, target: str) -> Records:
 
 
 def read_pandas(folder: Path, schema: Schema, target: str) -> Records:
-    """Read files by ``pandas.read_csv``."""
+    """Read with ``pandas.read_csv``."""
     import pandas as pd
 
-    return _read_each(pd.read_csv, folder, schema, target)
+    return _read_file_by_file(pd.read_csv, folder, schema, target)
 
 
 def read_pyarrow(folder: Path, schema: Schema, target: str) -> Records:
-    """Read files by ``pyarrow.csv.read_csv``, with values that may span lines."""
+    """Read with ``pyarrow.csv.read_csv``, with values that may contain line breaks."""
     from pyarrow import csv
 
     read = partial(csv.read_csv, parse_options=csv.ParseOptions(newlines_in_values=True))
-    return _read_each(lambda file: read(file).to_pandas(), folder, schema, target)
+    return _read_file_by_file(lambda file: read(file).to_pandas(), folder, schema, target)
 
 
-def _read_each(
+def _read_file_by_file(
     read: Callable[[Path], pd.DataFrame], folder: Path, schema: Schema, target: str
 ) -> Records:
-    """Read file by file; what folders give is added."""
+    """Read file by file, and add the columns that folder names give."""
     import pandas as pd
 
     files = find_files([folder])
     frames = [read(file).assign(**partition_values(file)) for file in files]
     whole = pd.concat(frames, ignore_index=True)
-    return _for_any_learner(whole[list(schema.names)], whole[target], schema)
+    return _clean_records(whole[list(schema.names)], whole[target], schema)
 
 
-def _for_any_learner(X: pd.DataFrame, labels: pd.Series, schema: Schema) -> Records:
-    """Rows with a known label, nothing missing: not every learner takes others."""
+def _clean_records(X: pd.DataFrame, labels: pd.Series, schema: Schema) -> Records:
+    """Keep records with a known label, and fill missing values: some learners need that."""
     import pandas as pd
 
     classes = pd.Index(schema.classes)
@@ -141,13 +130,12 @@ READERS: dict[str, Reader] = {
     "pandas": read_pandas,
     "pyarrow": read_pyarrow,
 }
-"""Every reader by name."""
+"""All readers, by name."""
 SOURCE_READERS = ("stream", "memory")
-"""Those that give a source, which only some learners take."""
+"""Readers that return a source, which only some learners accept."""
 
 
 def chosen_reader(name: str) -> Reader:
-    """One of the readers, by name."""
     if name not in READERS:
         raise ParameterError(
             f"reader must be one of {', '.join(READERS)}, got {name!r}."

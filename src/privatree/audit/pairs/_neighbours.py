@@ -1,7 +1,7 @@
-"""Pairs of tables that differ in one record, at which private learners are known to give way.
+"""Pairs of datasets that differ in one record, and on which wrong learners are known to fail.
 
-Each pair is after one mistake. Where theory says which outcome gives it away, the pair names it as
-an :class:`~privatree.audit.Event`; others are learned from half of the trainings.
+Each pair is made to show one mistake. If theory says which outcome shows it, the pair names the
+outcome as an :class:`~privatree.audit.Event`. Otherwise an event is learned from some trainings.
 """
 
 from __future__ import annotations
@@ -23,13 +23,26 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _ENOUGH = 24_000
-"""Trainings with which an event that is rare is seen often enough."""
+"""Trainings after which a rare event has happened often enough."""
 _MAX_TABLE = 20_000
-"""A learner with a smaller epsilon would need a larger one to be told apart by its size."""
+"""Records of a dataset. Learners with a very small epsilon would need more."""
 
 
 class Records(NamedTuple):
-    """Rows and their labels."""
+    """Rows of a dataset and their labels.
+
+    Attributes
+    ----------
+    X : frame, array or source
+        Features, in any form that the learner takes.
+    y : array or None
+        Labels.
+
+    Examples
+    --------
+    >>> len(Records([[0.5], [1.5]], [0, 1]).y)
+    2
+    """
 
     X: Any
     y: Any
@@ -37,26 +50,34 @@ class Records(NamedTuple):
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Two tables that differ in one record, and what is public about them.
+    """Two datasets that differ in one record, and their schema.
 
     Parameters
     ----------
     name : str
-        A short one.
+        Short name of the pair.
     after : str
-        The mistake that the pair would show, in words.
+        Mistake that the pair would show, in words.
     schema : Schema
-        Kinds, ranges, categories and classes, declared before the tables are looked at.
+        Public schema, which does not depend on the datasets.
     first, second : Records
-        The tables, as the learner takes them.
+        The datasets, in a form that the learner takes.
     max_depth : int, optional
         Depth of a tree at which the mistake shows; by default the learner's own.
     events : sequence of Event, default=()
         Outcomes that theory names.
     needs : str, optional
-        The view without which the pair can show nothing that the others do not.
+        Name of a view that the models must have. Other models skip this pair.
     effort : int, default=1
-        How many times as many trainings it needs, if they are few: more if its event is rare.
+        Factor for the number of trainings. It is larger for rare events.
+
+    Examples
+    --------
+    >>> schema = Schema({"x": Numeric(0, 1)}, [0, 1])
+    >>> first, second = Records([[0.5]] * 9, [0] * 9), Records([[0.5]] * 10, [0] * 10)
+    >>> pair = Neighbours("size", "an exact number of records", schema, first, second)
+    >>> pair.sizes, pair.replaced
+    ((9, 10), False)
     """
 
     name: str
@@ -71,31 +92,31 @@ class Neighbours:
 
     @property
     def replaced(self) -> bool:
-        """Whether one record is replaced by another, and not added or removed."""
+        """Whether the datasets have the same size, so that one record is replaced."""
         first, second = self.sizes
         return first == second
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """Number of records of the tables."""
+        """Numbers of records of the two datasets."""
         return len(self.first.y), len(self.second.y)
 
     def trainings(self, runs: int) -> int:
-        """How many of each table, where so many are asked for in general."""
+        """Return the number of trainings of each dataset, if ``runs`` were requested."""
         return max(runs, min(self.effort * runs, _ENOUGH))
 
     @contextmanager
     def given(self) -> Iterator[list[Records]]:
-        """Both tables as they are given to each training."""
+        """Yield both datasets in the form in which each training gets them."""
         yield [self.first, self.second]
 
     def encoded(self, encode: Callable[[Any, Schema], Any]) -> Self:
-        """The same pair in another form, for a learner that takes no frames.
+        """Return the pair in another form, for a learner that takes no frames.
 
         Parameters
         ----------
         encode : callable
-            Turns rows, given the schema, into what the learner takes.
+            Takes rows and the schema; returns what the learner takes.
         """
         first, second = (
             Records(encode(table.X, self.schema), table.y) for table in (self.first, self.second)
@@ -104,13 +125,7 @@ class Neighbours:
 
 
 def table_pairs(epsilon: float = 1.0) -> dict[str, Neighbours]:
-    """Every pair of tables, by name.
-
-    Parameters
-    ----------
-    epsilon : float, default=1.0
-        What the learner claims; the size of one pair follows from it.
-    """
+    """Return all pairs in memory, by name. The size of one depends on the claimed epsilon."""
     pairs = (
         _purity(),
         _many_features(),
@@ -131,114 +146,89 @@ def table_pairs(epsilon: float = 1.0) -> dict[str, Neighbours]:
 
 
 def _purity() -> Neighbours:
-    """One record more makes a pure node impure: whoever stops at pure nodes tells.
+    """One more record makes a pure node impure, which a learner reveals if it stops at pure nodes.
 
     There are so many records that noise alone does not empty a side of a split.
     """
     side, other = np.repeat([0, 1], 100), np.tile([0, 1], 100)
-    schema, first = _binary({"f0": side, "f1": other}, labels=side)
-    return Neighbours(
+    event = Event(
+        "splits",
+        "the root splits on f0, and both of its children are leaves",
+        lambda splits: splits == (0, (), ()),
+        likelier="first",
+    )
+    return _pair_with_record_added(
         "purity",
         "stopping where all records have one class",
-        schema,
-        first,
-        _with(first, schema, {"f0": 0, "f1": 0}, 1),
+        _binary_dataset({"f0": side, "f1": other}, side),
+        ({"f0": 0, "f1": 0}, 1),
         max_depth=2,
-        events=(
-            Event(
-                "splits",
-                "the root splits on f0, and both of its children are leaves",
-                lambda splits: splits == (0, (), ()),
-                likelier="first",
-            ),
-        ),
+        events=(event,),
         effort=4,
     )
 
 
 def _many_features() -> Neighbours:
-    """One record is in the histogram of every feature: their costs add up.
+    """One record is in the histogram of every feature, so the costs of all histograms add up.
 
-    All features are constant but for the record. A learner that spends its whole epsilon on each
-    of their histograms sees it five times over; only if it shows in none of them there is no split.
+    All features are constant, except in that record. A learner that spends its whole epsilon on
+    each histogram observes the record five times. There is no split only if none of the histograms
+    shows the record.
     """
     n_features, n_records = 5, 2000
     columns = {f"f{place}": np.zeros(n_records, int) for place in range(n_features)}
-    schema, first = _binary(columns, labels=np.arange(n_records) % 2)
-    return Neighbours(
+    event = Event(
+        "splits", "the tree is a single leaf", lambda splits: splits == (), likelier="first"
+    )
+    return _pair_with_record_added(
         "many-features",
         "a budget for each feature, as if a record were in one of them only",
-        schema,
-        first,
-        _with(first, schema, dict.fromkeys(columns, 1), 1),
+        _binary_dataset(columns, np.arange(n_records) % 2),
+        (dict.fromkeys(columns, 1), 1),
         max_depth=1,
-        events=(
-            Event(
-                "splits",
-                "the tree is a single leaf",
-                lambda splits: splits == (),
-                likelier="first",
-            ),
-        ),
+        events=(event,),
         effort=24,
     )
 
 
 def _new_class() -> Neighbours:
-    schema = Schema({"x": Numeric(0, 1)}, [0, 1])
-    first = Records(_frame(schema, {"x": np.linspace(0, 1, 10)}), np.zeros(10, int))
-    return Neighbours(
-        "new-class",
-        "classes taken from the records",
-        schema,
-        first,
-        _with(first, schema, {"x": 0.5}, 1),
+    data = _dataset({"x": Numeric(0, 1)}, {"x": np.linspace(0, 1, 10)}, np.zeros(10, int))
+    return _pair_with_record_added(
+        "new-class", "classes taken from the records", data, ({"x": 0.5}, 1)
     )
 
 
 def _new_category() -> Neighbours:
-    schema = Schema({"f": Categorical(["a", "b", "c"])}, [0, 1])
-    first = Records(_frame(schema, {"f": np.tile([0, 1], 20)}), np.tile([0, 1], 20))
-    return Neighbours(
-        "new-category",
-        "categories taken from the records",
-        schema,
-        first,
-        _with(first, schema, {"f": 2}, 1),
+    codes = np.tile([0, 1], 20)
+    data = _dataset({"f": Categorical(["a", "b", "c"])}, {"f": codes}, codes)
+    return _pair_with_record_added(
+        "new-category", "categories taken from the records", data, ({"f": 2}, 1)
     )
 
 
 def _outlier() -> Neighbours:
-    schema = Schema({"x": Numeric(0, 1_000_000)}, [0, 1])
     x = np.linspace(0, 1, 40)
-    first = Records(_frame(schema, {"x": x}), (x > 0.5).astype(int))
-    return Neighbours(
-        "outlier",
-        "ranges taken from the records",
-        schema,
-        first,
-        _with(first, schema, {"x": 1_000_000}, 1),
-        max_depth=1,
+    data = _dataset({"x": Numeric(0, 1_000_000)}, {"x": x}, (x > 0.5).astype(int))
+    record = {"x": 1_000_000}, 1
+    return _pair_with_record_added(
+        "outlier", "ranges taken from the records", data, record, max_depth=1
     )
 
 
 def _size_threshold(epsilon: float) -> Neighbours:
-    """The record-level learner plans with a noisy number of records.
+    """One more record decides whether a plan with the exact size would have two levels.
 
-    With the exact one, one record more would decide whether a tree of these columns may have two
-    levels.
+    The record-level learner plans with a noisy number of records.
     """
     plan = RecordPlan(Fraction(epsilon), 2, (), (2, 2), max_depth=2)
     sizes = range(2, _MAX_TABLE)
     n_records = bisect_left(sizes, True, key=lambda n: _has_two_levels(plan, n)) + sizes[0] - 1
     side, other = np.arange(n_records) % 2, np.arange(n_records) // 2 % 2
-    schema, first = _binary({"f0": side, "f1": other}, labels=side ^ other)
-    return Neighbours(
+    return _pair_with_record_added(
         "size-threshold",
         "planning with the exact number of records",
-        schema,
-        first,
-        _with(first, schema, {"f0": 0, "f1": 0}, 0),
+        _binary_dataset({"f0": side, "f1": other}, side ^ other),
+        ({"f0": 0, "f1": 0}, 0),
         max_depth=2,
     )
 
@@ -250,103 +240,107 @@ def _has_two_levels(plan: RecordPlan, n_records: int) -> bool:
 
 def _category_order() -> Neighbours:
     """Two categories have the same ratio of classes until one record is added."""
-    schema = Schema({"f": Categorical(["a", "b", "c", "d"])}, [0, 1])
     codes, labels = np.repeat([0, 1, 2, 3], 20), np.tile([0, 1], 40)
     labels[:20], labels[60:] = 0, 1
-    first = Records(_frame(schema, {"f": codes}), labels)
-    return Neighbours(
+    return _pair_with_record_added(
         "category-order",
         "categories put in the order of their exact ratios of classes",
-        schema,
-        first,
-        _with(first, schema, {"f": 1}, 1),
+        _dataset({"f": Categorical(["a", "b", "c", "d"])}, {"f": codes}, labels),
+        ({"f": 1}, 1),
         max_depth=1,
     )
 
 
 def _three_records() -> Neighbours:
-    schema, first = _binary({"f": np.array([0, 1])}, labels=np.array([0, 1]))
-    return Neighbours(
+    return _pair_with_record_added(
         "three-records",
         "any budget that is exceeded where there are hardly any records",
-        schema,
-        first,
-        _with(first, schema, {"f": 0}, 1),
+        _binary_dataset({"f": np.array([0, 1])}, np.array([0, 1])),
+        ({"f": 0}, 1),
         max_depth=1,
     )
 
 
 def _first_row() -> Neighbours:
-    """Every row is of another class than the next: without the first all are one place further."""
-    n_rows = 10
-    schema, table = _binary({"f": np.zeros(n_rows, int)}, labels=np.arange(n_rows) % 2)
-    return Neighbours(
+    """The classes of the rows alternate. Without the first row, all others move up by one place."""
+    event = Event(
+        "members",
+        "of ten members, at least seven predict the class of the row at their place",
+        _seven_of_ten,
+        likelier="first",
+    )
+    return _pair_without_first_record(
         "first-row",
         "rows dealt to the members of an ensemble by their position",
-        schema,
-        table,
-        Records(table.X.iloc[1:].reset_index(drop=True), table.y[1:]),
-        events=(
-            Event(
-                "members",
-                "of ten members, at least seven predict the class of the row at their place",
-                _seven_of_ten,
-                likelier="first",
-            ),
-        ),
+        _binary_dataset({"f": np.zeros(10, int)}, np.arange(10) % 2),
+        events=(event,),
         needs="members",
     )
 
 
 def _seven_of_ten(predictions: Hashable) -> bool:
-    """All rows are alike, so there is one prediction of each member."""
+    """All rows are alike, so each member makes one prediction."""
     if not isinstance(predictions, tuple) or len(predictions) != 10:
         return False
     return sum(float(label) == place % 2 for place, label in enumerate(predictions)) >= 7
 
 
 def _part_sizes() -> Neighbours:
-    schema, table = _binary({"f": np.zeros(7, int)}, labels=np.ones(7, int))
-    return Neighbours(
+    return _pair_without_first_record(
         "part-sizes",
         "parts of the records whose sizes follow from the number of all",
-        schema,
-        table,
-        Records(table.X.iloc[1:].reset_index(drop=True), table.y[1:]),
+        _binary_dataset({"f": np.zeros(7, int)}, np.ones(7, int)),
         needs="members",
     )
 
 
 def _no_records() -> Neighbours:
-    schema, table = _binary({"f": np.zeros(1, int)}, labels=np.zeros(1, int))
+    schema, table = _binary_dataset({"f": np.zeros(1, int)}, np.zeros(1, int))
+    empty = Records(table.X.iloc[:0], table.y[:0])
     return Neighbours(
-        "no-records",
-        "an error if there is nothing to train on",
-        schema,
-        Records(table.X.iloc[:0], table.y[:0]),
-        table,
+        "no-records", "an error if there is nothing to train on", schema, empty, table
     )
 
 
-# --- making tables --------------------------------------------------------------------------------
+# --- making datasets ------------------------------------------------------------------------------
 
 
-def _binary(columns: Mapping[str, Any], labels: Any) -> tuple[Schema, Records]:
-    """A table of features with the two categories 0 and 1, and two classes."""
-    schema = Schema({name: Categorical(["0", "1"]) for name in columns}, [0, 1])
-    return schema, Records(_frame(schema, columns), np.asarray(labels))
-
-
-def _with(table: Records, schema: Schema, record: Mapping[str, float], label: int) -> Records:
-    """The table with one record more."""
+def _pair_with_record_added(
+    name: str,
+    after: str,
+    data: tuple[Schema, Records],
+    record: tuple[Mapping[str, float], int],
+    **options: Any,
+) -> Neighbours:
     import pandas as pd
 
-    row = _frame(schema, {name: np.array([value]) for name, value in record.items()})
-    return Records(pd.concat([table.X, row], ignore_index=True), np.append(table.y, label))
+    (schema, first), (values, label) = data, record
+    row = _frame(schema, {name: np.array([value]) for name, value in values.items()})
+    X = pd.concat([first.X, row], ignore_index=True)
+    return Neighbours(name, after, schema, first, Records(X, np.append(first.y, label)), **options)
+
+
+def _pair_without_first_record(
+    name: str, after: str, data: tuple[Schema, Records], **options: Any
+) -> Neighbours:
+    schema, first = data
+    second = Records(first.X.iloc[1:].reset_index(drop=True), first.y[1:])
+    return Neighbours(name, after, schema, first, second, **options)
+
+
+def _dataset(
+    features: Mapping[str, Feature], columns: Mapping[str, Any], labels: Any
+) -> tuple[Schema, Records]:
+    schema = Schema(features, [0, 1])
+    return schema, Records(_frame(schema, columns), labels)
+
+
+def _binary_dataset(columns: Mapping[str, Any], labels: Any) -> tuple[Schema, Records]:
+    return _dataset({name: Categorical(["0", "1"]) for name in columns}, columns, labels)
 
 
 def _frame(schema: Schema, columns: Mapping[str, Any]) -> pd.DataFrame:
-    """A frame; categories are given by their codes."""
+    """Return a frame. Categories are given by their codes."""
     import pandas as pd
 
     def column(feature: Feature, values: Any) -> Any:

@@ -1,4 +1,4 @@
-"""A pair of tables of one's own: two frames that differ in one record."""
+"""A pair of the user's own: two frames that differ in one record."""
 
 from __future__ import annotations
 
@@ -25,53 +25,57 @@ def own_pair(
     name: str = "own",
     max_depth: int | None = None,
 ) -> Neighbours:
-    """Two tables of one's own, checked to be neighbours.
+    """Make a pair from two frames, after checking that they are neighbours.
 
     Parameters
     ----------
     schema : Schema
-        What is public about both.
+        Schema of both frames.
     first, second : tuple of frame and labels
-        The tables. The order of rows matters only to a learner to which it should not. If a
-        record is replaced, that is two changes to a learner whose epsilon is for one added or
-        removed, and its bound is half of what it would be otherwise.
+        The two datasets. The order of rows should not matter to a learner. A replaced record is
+        two changes for a learner whose epsilon is for one record added or removed; its bound is
+        then half as large.
     name : str, default="own"
-        How the report calls the pair.
+        Name of the pair in the report.
     max_depth : int, optional
         Depth of the trees; by default the learner's own.
-
-    Returns
-    -------
-    Neighbours
-        For :func:`privatree.audit.audit`.
 
     Raises
     ------
     ParameterError
-        If the tables do not differ by one record added, removed or replaced.
+        If the datasets do not differ by one record added, removed or replaced.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from privatree import Numeric, Schema
+    >>> schema = Schema({"x": Numeric(0, 1)}, [0, 1])
+    >>> frame = pd.DataFrame({"x": [0.1, 0.9, 0.5]})
+    >>> own_pair(schema, (frame[:2], [0, 1]), (frame, [0, 1, 1])).sizes
+    (2, 3)
     """
     tables = [Records(X, np.asarray(y)) for X, y in (first, second)]
     for table in tables:
         check_same_length(len(table.X), len(table.y))
         if list(getattr(table.X, "columns", ())) != list(schema.names):
             raise ParameterError(
-                "both tables must be frames with the columns of the schema, in its order."
+                "both datasets must be frames with the columns of the schema, in its order."
             )
-    of_first, of_second = (_multiset(table) for table in tables)
+    of_first, of_second = (_count_records(table) for table in tables)
     only_first = (of_first - of_second).total()
     only_second = (of_second - of_first).total()
     if (only_first, only_second) not in ((0, 1), (1, 0), (1, 1)):
         raise ParameterError(
-            "the tables must differ by one record added, removed or replaced: "
-            f"{only_first} records are in the first only, and {only_second} in the second, as the "
-            "schema reads them, without those whose label it does not know."
+            "the datasets must differ by one record added, removed or replaced, but "
+            f"{only_first} records are only in the first and {only_second} only in the second. "
+            "(Records whose label is not in the schema are not counted.)"
         )
     after = "whatever one record of your own changes"
     return Neighbours(name, after, schema, tables[0], tables[1], max_depth=max_depth)
 
 
-def _multiset(table: Records) -> Counter[tuple[Hashable, ...]]:
-    """Each different record, how often. A missing value equals another, and 1 equals 1.0."""
+def _count_records(table: Records) -> Counter[tuple[Hashable, ...]]:
+    """Count equal records. Missing values are equal to each other, and 1 equals 1.0."""
     import pandas as pd
 
     columns = [table.X[name] for name in table.X.columns] + [pd.Series(table.y)]

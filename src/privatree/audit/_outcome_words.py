@@ -1,39 +1,36 @@
-"""What was seen of a model, in words."""
+"""Observations of a model in words."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
-from privatree.audit._outcomes import is_error
+from privatree.audit._views import is_error_outcome
 from privatree.audit.exact._privacy_loss import TreeShape
 from privatree.schema import Categorical, Schema
 
 
-def in_words(view: str, schema: Schema, outcomes: Iterable[Hashable]) -> Callable[[Hashable], str]:
-    """How to say what a view shows.
+def outcome_describer(
+    view: str, schema: Schema, outcomes: Iterable[Hashable]
+) -> Callable[[Hashable], str]:
+    """Return a function that puts what the view shows into words.
 
-    Parameters
-    ----------
-    view : str
-        Its name.
-    schema : Schema
-        Names of features and classes.
-    outcomes : iterable of hashable
-        Everything that it showed.
+    ``outcomes`` are all outcomes of the view: what all models list is left out of the words.
     """
     known: dict[str, Callable[[Any], str]] = {
-        "tree": lambda shape: ("always " if len(shape) == 2 else "") + _tree(shape, schema),
-        "splits": lambda splits: _splits(splits, schema),
-        "root": lambda root: _root(root, schema),
+        "tree": lambda shape: (
+            ("always " if len(shape) == 2 else "") + _describe_tree(shape, schema)
+        ),
+        "splits": lambda splits: _describe_splits(splits, schema),
+        "root": lambda root: _describe_root(root, schema),
         "labels": ", ".join,
         "members": ", ".join,
         "said": ", ".join,
     }
-    words = _differing(outcomes) if view == "listed" else known.get(view, str)
+    words = _describe_differences(outcomes) if view == "listed" else known.get(view, str)
 
     def say(outcome: Any) -> str:
-        if is_error(outcome):
+        if is_error_outcome(outcome):
             return f"the error {' '.join(map(str, outcome[1:]))!r}"
         is_nothing = outcome is None or (outcome == () and view != "splits")
         return "none" if is_nothing else words(outcome)
@@ -41,9 +38,11 @@ def in_words(view: str, schema: Schema, outcomes: Iterable[Hashable]) -> Callabl
     return say
 
 
-def _differing(outcomes: Iterable[Any]) -> Callable[[Any], str]:
-    """Of what a model lists only that which not all of them do."""
-    seen = [frozenset(outcome) for outcome in set(outcomes) if outcome and not is_error(outcome)]
+def _describe_differences(outcomes: Iterable[Any]) -> Callable[[Any], str]:
+    """Describe a model by the entries that not all models have."""
+    seen = [
+        frozenset(outcome) for outcome in set(outcomes) if outcome and not is_error_outcome(outcome)
+    ]
     common = frozenset.intersection(*seen) if seen else frozenset()
 
     def say(outcome: Any) -> str:
@@ -53,7 +52,7 @@ def _differing(outcomes: Iterable[Any]) -> Callable[[Any], str]:
     return say
 
 
-def _tree(shape: TreeShape, schema: Schema) -> str:
+def _describe_tree(shape: TreeShape, schema: Schema) -> str:
     if len(shape) == 2:
         label, probabilities = shape
         shares = (
@@ -61,21 +60,21 @@ def _tree(shape: TreeShape, schema: Schema) -> str:
         )
         return f"{schema.classes[label]}{shares}"
     left, right = (
-        f"({_tree(below, schema)})" if len(below) == 4 else _tree(below, schema)
+        f"({_describe_tree(below, schema)})" if len(below) == 4 else _describe_tree(below, schema)
         for below in shape[2:]
     )
-    return f"if {_root(shape, schema)} then {left} else {right}"
+    return f"if {_describe_root(shape, schema)} then {left} else {right}"
 
 
-def _splits(splits: TreeShape, schema: Schema) -> str:
+def _describe_splits(splits: TreeShape, schema: Schema) -> str:
     if not splits:
         return "a single leaf"
     feature, left, right = splits
-    below = [_splits(side, schema) for side in (left, right) if side]
+    below = [_describe_splits(side, schema) for side in (left, right) if side]
     return f"{schema.names[feature]}" + (f", below it {' and '.join(below)}" if below else "")
 
 
-def _root(root: TreeShape, schema: Schema) -> str:
+def _describe_root(root: TreeShape, schema: Schema) -> str:
     if len(root) == 1:
         return f"a leaf that predicts {schema.classes[root[0]]}"
     feature, where = root[:2]

@@ -1,8 +1,8 @@
 import pytest
 
 from privatree import Categorical, Numeric, Schema
-from privatree.audit._outcomes import VIEWS
-from privatree.audit._wording import in_words
+from privatree.audit._outcome_words import outcome_describer
+from privatree.audit._views import VIEWS
 
 SCHEMA = Schema({"x": Numeric(0, 1), "c": Categorical(["a", "b", "c"])}, ["no", "yes"])
 LEAF, OTHER = (0, None), (1, (0.25, 0.75))
@@ -32,20 +32,22 @@ CASES = {
 
 @pytest.mark.parametrize(("view", "outcome", "words"), CASES.values(), ids=list(CASES))
 def test_what_is_seen_in_words(view, outcome, words):
-    assert in_words(view, SCHEMA, [outcome, None, ("error", "no")])(outcome) == words
+    assert outcome_describer(view, SCHEMA, [outcome, None, ("error", "no")])(outcome) == words
 
 
 @pytest.mark.parametrize("view", [*VIEWS, "mine"])
 def test_errors_and_nothing_have_words_by_every_view(view):
-    say = in_words(view, SCHEMA, [None, ("error", "ValueError: no")])
+    say = outcome_describer(view, SCHEMA, [None, ("error", "ValueError: no")])
     assert say(("error", "ValueError: no")) == "the error 'ValueError: no'"
     assert say(None) == "none"
-    assert in_words(view, SCHEMA, [()])(()) == ("a single leaf" if view == "splits" else "none")
+    assert outcome_describer(view, SCHEMA, [()])(()) == (
+        "a single leaf" if view == "splits" else "none"
+    )
 
 
 def test_of_what_models_list_only_the_difference_is_told():
     common = ("n_features_in_", "1")
     more, less = (common, ("shape of classes_", "(2,)")), (common,)
-    say = in_words("listed", SCHEMA, [more, less, (), None, ("error", "no"), more])
+    say = outcome_describer("listed", SCHEMA, [more, less, (), None, ("error", "no"), more])
     assert say(more) == "shape of classes_ = (2,)"
     assert say(less) == "only what is in all models"

@@ -10,14 +10,14 @@ from sklearn.ensemble import RandomForestClassifier
 
 from privatree import Categorical, Numeric, ParameterError, PrivaTreeClassifier, Schema
 from privatree.audit import View
-from privatree.audit._outcomes import (
+from privatree.audit._views import (
     VIEWS,
-    Trained,
-    entries,
-    is_error,
-    seen,
-    shows_something,
-    train,
+    TrainingResult,
+    is_error_outcome,
+    list_model_entries,
+    observe,
+    train_and_record,
+    view_shows_anything,
 )
 
 SCHEMA = Schema({"x": Numeric(0, 1), "c": Categorical(["a", "b", "c"])}, ["no", "yes"])
@@ -46,23 +46,23 @@ class Simple(BaseEstimator):
 
 
 def views_of(model, probes=PROBES):
-    return dict(zip(VIEWS, seen(VIEWS, probes, Trained(model, ())), strict=True))
+    return dict(zip(VIEWS, observe(VIEWS, probes, TrainingResult(model, ())), strict=True))
 
 
 def test_an_error_is_all_that_is_seen_of_a_training_that_fails():
-    trained = train(Simple("fail"), X, Y)
+    trained = train_and_record(Simple("fail"), X, Y)
     assert trained == (None, ("KeyError: 'gone'",))
-    assert set(seen(VIEWS, PROBES, trained)) == {("error", "KeyError: 'gone'")}
-    assert is_error(("error", "KeyError: 'gone'"))
-    assert not any(map(is_error, [(), None, "error", ("errors",), 3]))
+    assert set(observe(VIEWS, PROBES, trained)) == {("error", "KeyError: 'gone'")}
+    assert is_error_outcome(("error", "KeyError: 'gone'"))
+    assert not any(map(is_error_outcome, [(), None, "error", ("errors",), 3]))
 
 
 def test_warnings_are_seen_once_each_with_their_texts():
-    said = train(Simple("warn"), X, Y).said
+    said = train_and_record(Simple("warn"), X, Y).said
     assert [text.split(":")[0] for text in said] == ["FutureWarning", "UserWarning"]
     assert all(text.split(": ")[1] for text in said)
-    assert train(Simple(), X, Y).said == ()
-    shown = seen(VIEWS, PROBES, train(Simple("warn"), X, Y))
+    assert train_and_record(Simple(), X, Y).said == ()
+    shown = observe(VIEWS, PROBES, train_and_record(Simple("warn"), X, Y))
     assert shown[list(VIEWS).index("said")] == said
 
 
@@ -73,7 +73,7 @@ def test_what_is_printed_is_seen(capsys):
             print("done", file=sys.stderr)
             return super().fit(X, y)
 
-    assert train(Printing(), X, Y).said == (f"{len(Y)} records", "done")
+    assert train_and_record(Printing(), X, Y).said == (f"{len(Y)} records", "done")
     assert capsys.readouterr() == ("", "")
 
 
@@ -84,7 +84,7 @@ def test_a_learner_that_changes_its_records_changes_a_copy():
             return super().fit(X, y)
 
     records = np.ones((2, 1))
-    train(Changing(), records, Y[:2])
+    train_and_record(Changing(), records, Y[:2])
     assert records.all()
 
 
@@ -94,19 +94,24 @@ def test_exact_numbers_and_the_statement_are_seen():
             self.prior_ = np.mean([1.0, 0.0, 0.0])
             return super().fit(X, y)
 
-    shown = seen({"numbers": VIEWS["numbers"]}, PROBES, train(Exact(), X, Y))
+    shown = observe({"numbers": VIEWS["numbers"]}, PROBES, train_and_record(Exact(), X, Y))
     assert shown == ((repr(1 / 3),),)
     schema = Schema({"x": Numeric(0, 1)}, ["no", "yes"])
     model = PrivaTreeClassifier(schema=schema, max_depth=1, random_state=0)
     replaced = clone(model).set_params(neighbours="replace")  # the number of records is public
     X_private, y_private = np.array([[0.1], [0.9]]), ["no", "yes"]
     views = {"statement": VIEWS["statement"]}
-    assert "PrivaTreeClassifier" in seen(views, X_private, train(model, X_private, y_private))[0]
-    assert seen(views, X_private, train(replaced, X_private, y_private)) == (None,)
+    assert (
+        "PrivaTreeClassifier"
+        in observe(views, X_private, train_and_record(model, X_private, y_private))[0]
+    )
+    assert observe(views, X_private, train_and_record(replaced, X_private, y_private)) == (None,)
 
 
 def test_a_model_is_seen_even_if_fit_returns_nothing():
-    shown = seen({"labels": VIEWS["labels"]}, PROBES, train(Simple("return nothing"), X, Y))
+    shown = observe(
+        {"labels": VIEWS["labels"]}, PROBES, train_and_record(Simple("return nothing"), X, Y)
+    )
     assert shown == (("yes", "yes"),)
 
 
@@ -116,17 +121,17 @@ def test_whoever_stops_the_audit_stops_it():
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        train(Stopped(), X, Y)
+        train_and_record(Stopped(), X, Y)
 
 
 def test_a_view_that_fails_shows_that_and_one_that_cannot_be_counted_is_refused():
     views = {"half": View("half", lambda model, probes: 1 // 0)}
-    assert seen(views, PROBES, Trained(Simple(), ())) == (
+    assert observe(views, PROBES, TrainingResult(Simple(), ())) == (
         ("error", "ZeroDivisionError: integer division or modulo by zero"),
     )
     views = {"list": View("a list", lambda model, probes: ([],))}
     with pytest.raises(ParameterError, match="view 'list' must show something hashable, got tuple"):
-        seen(views, PROBES, Trained(Simple(), ()))
+        observe(views, PROBES, TrainingResult(Simple(), ()))
 
 
 def test_what_is_seen_of_our_tree():
@@ -184,7 +189,9 @@ def test_probabilities_that_are_missing_have_their_own_step():
 
 
 def test_entries_are_names_numbers_and_sizes():
-    found = list(entries({"a": [1, 2.5, None], "b": np.array(["u"]), "c": np.array([0.5])}, "m_"))
+    found = list(
+        list_model_entries({"a": [1, 2.5, None], "b": np.array(["u"]), "c": np.array([0.5])}, "m_")
+    )
     assert found == [
         ("key of m_", "a"),
         ("length of m_['a']", 3),
@@ -205,12 +212,12 @@ def test_entries_are_names_numbers_and_sizes():
 def test_entries_end():
     nested = []
     nested.append(nested)
-    assert 0 < len(list(entries(nested, "m_"))) < 20
-    assert len(list(entries(list(range(5000)), "m_"))) == 1001
+    assert 0 < len(list(list_model_entries(nested, "m_"))) < 20
+    assert len(list(list_model_entries(list(range(5000)), "m_"))) == 1001
 
 
 def test_whether_there_is_anything_to_be_seen():
-    assert not shows_something("tree", {None, ("error", "no")})
-    assert shows_something("tree", {None, (0, None)})
-    assert shows_something("said", {("error", "no")})
-    assert shows_something("splits", {()})
+    assert not view_shows_anything("tree", {None, ("error", "no")})
+    assert view_shows_anything("tree", {None, (0, None)})
+    assert view_shows_anything("said", {("error", "no")})
+    assert view_shows_anything("splits", {()})

@@ -1,0 +1,271 @@
+"""Views: what a person who gets a trained model can observe of it, in a form that can be counted.
+
+A *view* turns a released model into a hashable value: the whole tree, the splits, the predictions
+for some records, the classes and categories that the model lists. Errors and warnings are
+observations, too.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import warnings
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from contextlib import redirect_stderr, redirect_stdout
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privatree.audit.exact._privacy_loss import TreeShape, shape_of
+from privatree.audit.pairs._file_readers import FileTable
+from privatree.errors import ParameterError
+from privatree.model import Tree
+from privatree.privacy import PrivacyStatement
+
+MAX_PROBES = 12
+"""Records whose predictions are observed."""
+_STEPS = 20
+"""Steps to which a probability is rounded."""
+_MAX_ENTRIES = 1000
+"""Entries of a list or array that are observed."""
+_MAX_LEVELS = 5
+
+
+class TrainingResult(NamedTuple):
+    """The model of one training, and its messages."""
+
+    model: Any
+    """None if training failed."""
+    said: tuple[str, ...]
+    """The error, or else the warnings and the printed lines."""
+
+
+class View(NamedTuple):
+    """One way to observe a trained model.
+
+    Attributes
+    ----------
+    words : str
+        What is observed. A description ends with ": " and the outcome.
+    see : callable
+        Takes the model and records to predict; returns a hashable value, or None if such a model
+        has nothing of the kind.
+    has_parts : bool
+        Whether the value is a tuple whose entries are informative one by one.
+
+    Examples
+    --------
+    >>> depth = View("the depth of the tree", lambda model, records: model.get_depth())
+    >>> depth.has_parts
+    False
+    """
+
+    words: str
+    see: Callable[[Any, Any], Hashable]
+    has_parts: bool = False
+
+
+def train_and_record(estimator: Any, X: Any, y: Any) -> TrainingResult:
+    """Train on records or files, and record the error, the warnings and all printed lines."""
+    printed = io.StringIO()
+    clean = X.redact_folder if isinstance(X, FileTable) else str
+    with (
+        warnings.catch_warnings(record=True) as caught,
+        redirect_stdout(printed),
+        redirect_stderr(printed),
+    ):
+        warnings.simplefilter("always")
+        try:
+            estimator.fit(*_copy_records(X, y))
+        except Exception as error:  # any error can be observed
+            return TrainingResult(None, (clean(f"{type(error).__name__}: {error}"),))
+    warned = {f"{warning.category.__name__}: {warning.message}" for warning in caught}
+    said = {clean(text) for text in warned | set(printed.getvalue().splitlines())}
+    return TrainingResult(estimator, tuple(sorted(said)))
+
+
+def _copy_records(X: Any, y: Any) -> tuple[Any, ...]:
+    """Copy the records: a learner may change what it is given."""
+    if isinstance(X, FileTable):
+        return X.read()
+    return tuple(table.copy() if hasattr(table, "copy") else table for table in (X, y))
+
+
+def observe(
+    views: Mapping[str, View], probes: Any, trained: TrainingResult
+) -> tuple[Hashable, ...]:
+    """Return what each view shows of a training. After an error, every view shows the error."""
+    if trained.model is None:
+        return tuple(("error", *trained.said) for _ in views)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # warnings of predict are not about training records
+        return tuple(
+            trained.said if name == "said" else _apply_view(name, view, trained.model, probes)
+            for name, view in views.items()
+        )
+
+
+def view_shows_anything(name: str, outcomes: Iterable[Hashable]) -> bool:
+    """Whether a view shows more than None and errors. (Errors are what "said" shows.)"""
+    return name == "said" or any(
+        outcome is not None and not is_error_outcome(outcome) for outcome in outcomes
+    )
+
+
+def is_error_outcome(outcome: Hashable) -> bool:
+    """Whether training, or observing the model, failed."""
+    return isinstance(outcome, tuple) and outcome[:1] == ("error",)
+
+
+def _apply_view(name: str, view: View, model: Any, probes: Any) -> Hashable:
+    try:
+        shown = view.see(model, probes)
+    except Exception as error:  # that a model cannot predict is an observation, too
+        return "error", f"{type(error).__name__}: {error}"
+    try:
+        hash(shown)
+    except TypeError:
+        raise ParameterError(
+            f"the view {name!r} must show something hashable, got {type(shown).__name__}. Turn "
+            "lists and arrays into tuples."
+        ) from None
+    return shown
+
+
+# --- views ----------------------------------------------------------------------------------------
+
+
+def _see_tree(show: Callable[[Tree], Hashable], model: Any, probes: Any) -> Hashable:
+    tree = getattr(model, "tree_", None)
+    return show(tree) if isinstance(tree, Tree) else None
+
+
+def _split_features(tree: Tree) -> TreeShape:
+    """Return (feature, left, right) for a split, and () for a leaf."""
+
+    def without_values(shape: TreeShape) -> TreeShape:
+        if len(shape) == 2:
+            return ()
+        feature, _, left, right = shape
+        return feature, without_values(left), without_values(right)
+
+    return without_values(shape_of(tree))
+
+
+def _root_split(tree: Tree) -> TreeShape:
+    shape = shape_of(tree)
+    return shape[:2] if len(shape) == 4 else shape[:1]
+
+
+def _root_magnitude(tree: Tree) -> Hashable:
+    threshold = abs(float(tree.threshold[0]))
+    return math.floor(math.log10(threshold)) if threshold > 0 else str(threshold)
+
+
+def _predicted_labels(model: Any, probes: Any) -> Hashable:
+    return tuple(map(str, np.asarray(model.predict(probes)).tolist()))
+
+
+def _see_probabilities(
+    show: Callable[[NDArray[np.float64]], Hashable], model: Any, probes: Any
+) -> Hashable:
+    tree = getattr(model, "tree_", None)
+    has_labels_only = isinstance(tree, Tree) and tree.probability is None
+    if has_labels_only or not hasattr(model, "predict_proba"):
+        return None
+    return show(np.asarray(model.predict_proba(probes), dtype=np.float64).ravel())
+
+
+def _rounded_probabilities(probabilities: NDArray[np.float64]) -> Hashable:
+    return tuple(np.rint(np.nan_to_num(probabilities, nan=-1.0) * _STEPS).astype(int).tolist())
+
+
+def _exact_probabilities(probabilities: NDArray[np.float64]) -> Hashable:
+    return tuple(map(repr, probabilities.tolist()))
+
+
+def _predictions_of_members(model: Any, probes: Any) -> Hashable:
+    members = getattr(model, "estimators_", None)
+    if members is None:
+        return None
+    labels = [np.asarray(member.predict(probes)).tolist() for member in members]
+    return tuple(str(label) for of_member in labels for label in of_member)
+
+
+def _listed_values(model: Any, probes: Any) -> Hashable:
+    found = list_model_entries(model)
+    return tuple((path, str(value)) for path, value in found if not isinstance(value, float))
+
+
+def _float_values(model: Any, probes: Any) -> Hashable:
+    """Most of these never repeat. A number without noise does, and reveals its dataset."""
+    found = [repr(value) for _, value in list_model_entries(model) if isinstance(value, float)]
+    return tuple(found[:_MAX_ENTRIES]) or None
+
+
+def list_model_entries(
+    value: Any, path: str = "", levels: int = _MAX_LEVELS
+) -> Iterator[tuple[str, Any]]:
+    """Yield the names, numbers and sizes in a model, each with its path, down to some depth."""
+    if value is None or isinstance(value, bool | int | float | str | np.generic):
+        yield path, value.item() if isinstance(value, np.generic) else value
+    elif isinstance(value, np.ndarray):
+        yield f"shape of {path}", value.shape
+        if value.dtype.kind in "biufUSO":
+            entry_list = value.ravel()[:_MAX_ENTRIES].tolist()
+            yield from list_model_entries(entry_list, path, levels)
+    elif levels and hasattr(value, "get_params"):
+        for name in sorted(vars(value)):
+            if name.endswith("_") and not name.startswith("_"):
+                yield from list_model_entries(
+                    getattr(value, name), f"{path}.{name}".lstrip("."), levels - 1
+                )
+    elif levels and isinstance(value, Mapping):
+        for key, of_key in list(value.items())[:_MAX_ENTRIES]:
+            yield f"key of {path}", str(key)
+            yield from list_model_entries(of_key, f"{path}[{key!r}]", levels - 1)
+    elif levels and isinstance(value, list | tuple):
+        yield f"length of {path}", len(value)
+        for place, entry in enumerate(value[:_MAX_ENTRIES]):
+            yield from list_model_entries(entry, f"{path}[{place}]", levels - 1)
+
+
+def _privacy_statement(model: Any, probes: Any) -> Hashable:
+    """Return the statement as text, unless it declares the number of records public."""
+    privacy = getattr(model, "privacy_", None)
+    if not isinstance(privacy, PrivacyStatement):
+        return None
+    return None if any("number of records" in what for what in privacy.public) else str(privacy)
+
+
+VIEWS: dict[str, View] = {
+    "said": View("errors, warnings and what else the training says", lambda model, probes: None),
+    "tree": View("the tree", partial(_see_tree, shape_of)),
+    "splits": View("the features on which the tree splits", partial(_see_tree, _split_features)),
+    "root": View("the split at the root", partial(_see_tree, _root_split)),
+    "magnitude": View(
+        "the order of magnitude of the threshold at the root", partial(_see_tree, _root_magnitude)
+    ),
+    "labels": View("the predictions for the records of both tables", _predicted_labels, True),
+    "probabilities": View(
+        f"the predicted probabilities, in steps of 1/{_STEPS}, for the records of both tables",
+        partial(_see_probabilities, _rounded_probabilities),
+        True,
+    ),
+    "exact probabilities": View(
+        "the predicted probabilities for the records of both tables",
+        partial(_see_probabilities, _exact_probabilities),
+        True,
+    ),
+    "members": View(
+        "the predictions of the members of the ensemble for the records of both tables",
+        _predictions_of_members,
+        True,
+    ),
+    "listed": View("names, whole numbers and sizes in the model", _listed_values),
+    "numbers": View("numbers in the model", _float_values, True),
+    "statement": View("the privacy statement", _privacy_statement),
+}
+"""All built-in views, by name."""
