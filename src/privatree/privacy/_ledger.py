@@ -27,29 +27,25 @@ if TYPE_CHECKING:
 
 
 class Priced(Protocol):
-    """A mechanism that a ledger can charge for."""
+    """A mechanism that a ledger can charge for: its name, and the epsilon of one release."""
 
     @property
-    def name(self) -> str:
-        """Name of the mechanism in the privacy statement."""
+    def name(self) -> str: ...
 
     @property
-    def epsilon(self) -> Fraction:
-        """Privacy cost of one release."""
+    def epsilon(self) -> Fraction: ...
 
 
 class Mechanism(Priced, Protocol):
     """A mechanism that makes its whole draw at once."""
 
-    def release(self, exact: Any, randomness: Randomness) -> Any:
-        """Draw from the law that belongs to the exact value."""
+    def release(self, exact: Any, randomness: Randomness) -> Any: ...
 
 
 class SequentialMechanism(Priced, Protocol):
     """A mechanism that makes its draw in several choices."""
 
-    def open(self, randomness: Randomness) -> Draw:
-        """Begin a draw."""
+    def open(self, randomness: Randomness) -> Draw: ...
 
 
 @dataclass(frozen=True)

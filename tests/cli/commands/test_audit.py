@@ -176,7 +176,7 @@ MISTAKES = {
     "no-pairs": (["--pairs", ""], "--pairs must be among purity, "),
     "no-usable": (
         ["--pairs", "first-row"],
-        "list their members as estimators_. Choose other pairs.",
+        "estimators_, and this learner has none. Choose other pairs.",
     ),
     "half": (["--data", "a.csv"], "--data, --neighbour, --target and --schema must be given toge"),
     "other-half": (["--schema", "schema.toml"], "--data, --neighbour, --target and --schema must"),
