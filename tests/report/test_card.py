@@ -153,7 +153,9 @@ def test_a_card_says_which_columns_were_read_from_the_records(small_schema, smal
     marked = small_schema.all_unconfirmed()
     leaky = PrivacyStatement("x", math.inf, leaks=(Leak("schema read from the data", "so"),))
     card = model_card(Model(marked, replace(small_tree(False), schema=marked), leaky))
-    assert "**Read from the records, and confirmed by nobody as public:** classes; 'age'" in card
+    assert (
+        "**Read from the records, and not confirmed as public by anybody:** classes; 'age'" in card
+    )
     assert "as they were declared" not in card
     sure = model_card(Model(small_schema, small_tree(False), PrivacyStatement("x", 1.0)))
     assert "as they were declared" in sure

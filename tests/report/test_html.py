@@ -19,7 +19,7 @@ from privatree.model import TreeBuilder
 from privatree.privacy import Leak, PrivacyStatement, Spend
 from privatree.report import _citation as citation
 from privatree.report import fingerprint, html_report
-from privatree.report._html import script_json
+from privatree.report._html import json_for_script_tag
 from privatree.robustness import AccuracyCertificate, AttackSuccessCertificate
 from privatree.robustness.certificates._measures import Majority
 from privatree.schema import Categorical, Numeric, Schema
@@ -102,7 +102,7 @@ def test_no_tag_or_handler_comes_from_a_model(hostile_model, hand_made):
 
 
 def test_the_data_is_json_that_cannot_end_its_script():
-    text = script_json({"</script>": ["<!--", "&", "\u2028", "é"]})
+    text = json_for_script_tag({"</script>": ["<!--", "&", "\u2028", "é"]})
     assert text.isascii()
     assert not set("<>&") & set(text)
     assert json.loads(text) == {"</script>": ["<!--", "&", "\u2028", "é"]}
@@ -160,7 +160,7 @@ def test_a_sound_model(hand_made):
         ),
         (
             {"seeded": True},
-            ["The noise was not secret", "only if the seed stays unknown", "they promise nothing"],
+            ["The noise was not secret", "only if the seed stays unknown", "nothing is guaranteed"],
         ),
         ({"neighbours": "replace"}, ["There is no certificate", "same size"]),
         ({"delta": 1e-6}, ["There is no certificate", "delta above 0"]),
@@ -228,14 +228,14 @@ def load_again(model, folder):
 def test_a_certificate_must_be_of_the_same_learner(adult_model, hand_made, tmp_path):
     privacy = load_again(adult_model, tmp_path).privacy_
     other = PrivacyStatement.from_dict(privacy.to_dict() | {"learner": "Another"})
-    with pytest.raises(ParameterError, match="its learner is another: Another"):
+    with pytest.raises(ParameterError, match="its learner differs: Another"):
         html_report(adult_model, certificate_for(other))
     twice = PrivacyStatement.from_dict(privacy.to_dict() | {"schedule": None})
-    with pytest.raises(ParameterError, match="its schedule is another"):
+    with pytest.raises(ParameterError, match="its schedule differs"):
         html_report(adult_model, certificate_for(twice))
-    with pytest.raises(ParameterError, match=r"its epsilon is another: 0\.25, not 0\.5"):
+    with pytest.raises(ParameterError, match=r"its epsilon differs: 0\.25, not 0\.5"):
         html_report(hand_made(), certificate_for(hand_made(epsilon=0.25).privacy_))
-    with pytest.raises(ParameterError, match="must be left out for this model"):
+    with pytest.raises(ParameterError, match="must be None for this model"):
         html_report(hand_made(neighbours="replace"), certificate_for(privacy))
     success = AttackSuccessCertificate(privacy, 0.1, 0.2, 0.99, 100, 50, 50, (1,))
     with pytest.raises(ParameterError, match="must be an AccuracyCertificate"):
@@ -325,6 +325,6 @@ def test_a_page_says_which_entries_were_read_from_the_records(adult_model):
 def test_a_certificate_of_other_labels_is_refused(adult_model, tmp_path):
     privacy = load_again(adult_model, tmp_path).privacy_
     own = certificate_for(privacy, majority=Majority("<=50K", 0.8))
-    assert "as files cannot tell" in Page(html_report(adult_model, own)).shown
-    with pytest.raises(ParameterError, match="most frequent label is none of the model's"):
+    assert "The files do not tell whether" in Page(html_report(adult_model, own)).shown
+    with pytest.raises(ParameterError, match="most frequent label is none of the model's classes"):
         html_report(adult_model, certificate_for(privacy, majority=Majority("other", 0.8)))

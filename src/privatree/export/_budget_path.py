@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -12,6 +13,8 @@ from privatree.privacy import PrivacyStatement, Spend
 
 _MAX_COUNTED_RELEASES = 10**9
 """A spend with more releases counts as this many, so that its cost is a finite float."""
+_ROUNDING = 1e-9
+"""Share of epsilon that counts as a rounding error."""
 
 
 @dataclass(frozen=True)
@@ -55,3 +58,19 @@ def costliest_path_spends(tree: Tree, privacy: PrivacyStatement) -> tuple[PathSp
         level = None if depth < 0 else depth
         found.append(PathSpend(purpose, mechanism, level, epsilon, releases))
     return tuple(found)
+
+
+def budget_bars(tree: Tree, privacy: PrivacyStatement, max_spends: int) -> list[PathSpend]:
+    """Return the spends on the costliest path as bars that add up to epsilon if it is finite.
+
+    Spends beyond the maximum become one bar. Unspent epsilon becomes a bar without releases.
+    """
+    spends = costliest_path_spends(tree, privacy)
+    bars, more = list(spends[:max_spends]), spends[max_spends:]
+    if more:
+        rest = sum(spend.epsilon for spend in more)
+        bars.append(PathSpend(f"{len(more)} more spends", "", None, rest, len(more)))
+    left = privacy.epsilon - sum(bar.epsilon for bar in bars)
+    if math.isfinite(left) and left > _ROUNDING * privacy.epsilon:
+        bars.append(PathSpend("not spent", "", None, left, 0))
+    return bars

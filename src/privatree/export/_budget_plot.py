@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from privatree._support.plot_style import BLUE, GREEN, GREY, ORANGE, VERMILION, new_axes
 from privatree.errors import ParameterError
-from privatree.export._budget_path import PathSpend, costliest_path_spends
+from privatree.export._budget_path import PathSpend, budget_bars
 from privatree.model import released_model
 from privatree.privacy import PrivacyStatement, shown_amount
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 _MAX_BARS = 30
 _MAX_NAME_LENGTH = 60  # characters
-_ROUNDING = 1e-9  # share of epsilon that counts as a rounding error
 _MECHANISM_COLOURS = {
     **dict.fromkeys(("geometric", "truncated geometric", "laplace", "gaussian"), ORANGE),
     **dict.fromkeys(("exponential", "permute-and-flip"), BLUE),
@@ -64,7 +63,7 @@ def plot_budget(model: Any, ax: Axes | None = None) -> Axes:
     """
     released = released_model(model)
     privacy = released.privacy_
-    bars = _budget_bars(costliest_path_spends(released.tree_, privacy), privacy)
+    bars = budget_bars(released.tree_, privacy, _MAX_BARS)
     total = sum(bar.epsilon for bar in bars)
     if not math.isfinite(total):
         raise ParameterError(
@@ -77,18 +76,6 @@ def plot_budget(model: Any, ax: Axes | None = None) -> Axes:
     _draw_epsilon_lines(ax, privacy, total)
     _label_budget_axes(ax, bars, privacy)
     return ax
-
-
-def _budget_bars(spends: tuple[PathSpend, ...], privacy: PrivacyStatement) -> list[PathSpend]:
-    """Merge the spends beyond the maximum into one bar, and add a bar for unspent epsilon."""
-    bars, more = list(spends[:_MAX_BARS]), spends[_MAX_BARS:]
-    if more:
-        rest = sum(spend.epsilon for spend in more)
-        bars.append(PathSpend(f"{len(more)} more spends", "", None, rest, len(more)))
-    left = privacy.epsilon - sum(bar.epsilon for bar in bars)
-    if math.isfinite(left) and left > _ROUNDING * privacy.epsilon:
-        bars.append(PathSpend("not spent", "", None, left, 0))
-    return bars
 
 
 def _draw_budget_bars(ax: Axes, bars: list[PathSpend], total: float) -> None:

@@ -9,6 +9,7 @@ probabilities. onnx is an extra, and is imported when it is used.
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -94,9 +95,9 @@ class _TreeGraph:
     """Builder of the ONNX graph of a tree. Its helpers return the names of ONNX values."""
 
     def __init__(self, tree: Tree) -> None:
-        from onnx import NodeProto, TensorProto
+        import onnx
 
-        self.tree = tree
+        self.onnx, self.tree = onnx, tree
         self.features = list(tree.schema.features.items())
         if "" in tree.schema.features:
             raise ParameterError(
@@ -106,11 +107,9 @@ class _TreeGraph:
         self.prefix = "privatree"
         while any(n.startswith(self.prefix) for n in (*tree.schema.names, *_OUTPUTS)):
             self.prefix += "_"
-        self.nodes, self.constants = list[NodeProto](), list[TensorProto]()
+        self.nodes, self.constants = list[onnx.NodeProto](), list[onnx.TensorProto]()
 
     def build_graph(self) -> Any:
-        from onnx import helper
-
         outputs = list(_OUTPUTS)
         for i in range(len(outputs)):
             while outputs[i] in self.tree.schema.features:
@@ -126,12 +125,12 @@ class _TreeGraph:
         tables = labels[self.tree.label[leaves]], shares
         for output, table in zip(outputs, tables, strict=True):
             self._add_node("Gather", [self._add_constant(table), leaf], [output], axis=0)
-        return helper.make_graph(
+        return self.onnx.helper.make_graph(
             self.nodes,
             "privatree",
-            [_graph_value(name, _input_type(feature), 1) for name, feature in self.features],
+            [self._graph_value(name, _input_type(feature), 1) for name, feature in self.features],
             [
-                _graph_value(name, table.dtype, *table.shape[1:])
+                self._graph_value(name, table.dtype, *table.shape[1:])
                 for name, table in zip(outputs, tables, strict=True)
             ],
             initializer=self.constants,
@@ -139,11 +138,9 @@ class _TreeGraph:
 
     def _add_tree(self, leaves: NDArray[np.intp]) -> str:
         """Add the tree. Its output is the position of each record's leaf among the leaves."""
-        from onnx import TensorProto, numpy_helper
-
         if self.tree.n_nodes == 1:
             shape = self._add_node("Shape", [self.features[0][0]], start=0, end=1)
-            zero = numpy_helper.from_array(np.array([0]))
+            zero = self.onnx.numpy_helper.from_array(np.array([0]))
             return self._add_node("ConstantOfShape", [shape], value=zero)
         columns, column_of = self._add_columns()
         is_split = self.tree.feature >= 0
@@ -157,7 +154,7 @@ class _TreeGraph:
             nodes_modes=np.where(is_split, "BRANCH_LEQ", "LEAF").tolist(),
             nodes_featureids=column_of,
             # The column of a question about categories is 0 for yes and 1 for no.
-            nodes_values_as_tensor=numpy_helper.from_array(
+            nodes_values_as_tensor=self.onnx.numpy_helper.from_array(
                 np.where(np.isnan(self.tree.threshold), 0.5, self.tree.threshold)
             ),
             nodes_missing_value_tracks_true=[
@@ -169,9 +166,11 @@ class _TreeGraph:
             target_treeids=[0] * len(leaves),
             target_nodeids=leaves.tolist(),
             target_ids=[0] * len(leaves),
-            target_weights_as_tensor=numpy_helper.from_array(np.arange(float(len(leaves)))),
+            target_weights_as_tensor=self.onnx.numpy_helper.from_array(
+                np.arange(float(len(leaves)))
+            ),
         )
-        return self._squeeze(self._add_node("Cast", [found], to=TensorProto.INT64))
+        return self._squeeze(self._add_node("Cast", [found], to=self.onnx.TensorProto.INT64))
 
     def _add_columns(self) -> tuple[list[str], list[int]]:
         """Add the input columns of the tree, and return them with the column of each node."""
@@ -182,15 +181,15 @@ class _TreeGraph:
             if isinstance(feature, Categorical):
                 masks = {node: ~self.tree.left_mask(node) for node in nodes}
                 different = {mask.tobytes(): mask for mask in masks.values()}
-                place = {key: n_columns + i for i, key in enumerate(different)}
-                column_of_node = {node: place[mask.tobytes()] for node, mask in masks.items()}
                 values.append(
                     self._add_answers(name, feature, np.column_stack([*different.values()]))
                 )
+                place = {key: n_columns + i for i, key in enumerate(different)}
+                column_of_node = {node: place[mask.tobytes()] for node, mask in masks.items()}
                 n_columns += len(different)
             else:
-                column_of_node = dict.fromkeys(nodes, n_columns)
                 values.append(name)
+                column_of_node = dict.fromkeys(nodes, n_columns)
                 n_columns += 1
             for node, column in column_of_node.items():
                 column_of[node] = column
@@ -198,8 +197,6 @@ class _TreeGraph:
 
     def _add_answers(self, name: str, feature: Categorical, goes_right: NDArray[np.bool_]) -> str:
         """Add a 0 or 1 for each question. `goes_right` has a row per category."""
-        from onnx import TensorProto, numpy_helper
-
         codes = np.arange(len(feature.categories))
         dtype, missing = _input_type(feature), feature.missing_place
         if dtype == np.dtype(object):
@@ -214,28 +211,30 @@ class _TreeGraph:
                 "values_tensor": codes,
                 "default_tensor": np.array([missing]),
             }
-            encoding = {key: numpy_helper.from_array(array) for key, array in arrays.items()}
+            encoding = {
+                key: self.onnx.numpy_helper.from_array(array) for key, array in arrays.items()
+            }
         code = self._add_node("LabelEncoder", [name], domain=_ML, **encoding)
         answers = self._add_node(
             "Gather", [self._add_constant(goes_right), self._squeeze(code)], axis=0
         )
-        return self._add_node("Cast", [answers], to=TensorProto.DOUBLE)
+        return self._add_node("Cast", [answers], to=self.onnx.TensorProto.DOUBLE)
 
     def _add_node(
         self, kind: str, inputs: list[str], outputs: list[str] | None = None, **attributes: Any
     ) -> str:
-        from onnx import helper
-
         names = outputs or [f"{self.prefix}_value_{len(self.nodes)}"]
-        self.nodes.append(helper.make_node(kind, inputs, names, **attributes))
+        self.nodes.append(self.onnx.helper.make_node(kind, inputs, names, **attributes))
         return names[0]
 
     def _add_constant(self, values: NDArray[Any]) -> str:
-        from onnx import numpy_helper
-
         name = f"{self.prefix}_table_{len(self.constants)}"
-        self.constants.append(numpy_helper.from_array(values, name))
+        self.constants.append(self.onnx.numpy_helper.from_array(values, name))
         return name
+
+    def _graph_value(self, name: str, dtype: np.dtype[Any], *sizes: int) -> Any:
+        kind = self.onnx.helper.np_dtype_to_tensor_dtype(dtype)
+        return self.onnx.helper.make_tensor_value_info(name, kind, ["records", *sizes])
 
     def _squeeze(self, value: str) -> str:
         """Change the shape (records, 1) to (records,)."""
@@ -243,13 +242,6 @@ class _TreeGraph:
 
 
 # --- types --------------------------------------------------------------------------------------
-
-
-def _graph_value(name: str, dtype: np.dtype[Any], *sizes: int) -> Any:
-    from onnx import helper
-
-    kind = helper.np_dtype_to_tensor_dtype(dtype)
-    return helper.make_tensor_value_info(name, kind, ["records", *sizes])
 
 
 def _input_type(feature: Any) -> np.dtype[Any]:
@@ -284,7 +276,5 @@ def _number_type(
 
 
 def _is_double(number: Label) -> bool:
-    try:
-        return float(number) == number
-    except OverflowError:
-        return False
+    is_in_range = not isinstance(number, str) and abs(number) <= sys.float_info.max
+    return is_in_range and float(number) == number

@@ -89,11 +89,11 @@ def plot_tree(model: Any, ax: Axes | None = None, *, max_depth: int | None = Non
         sides = (min(max(side, _MIN_FIGURE), _MAX_FIGURE) for side in (placed.width, placed.height))
         ax = new_axes(*sides, whole=True)
     scale = _fit_axes(ax, placed)
-    _draw_edges(ax, children, placed, 0.85 * scale * font_size, scale)
+    _draw_edges(ax, children, placed, scale)
     for node, texts in lines.items():
-        hidden = tree.feature[node] >= 0 and node not in children
-        _draw_box(ax, tree, node, placed.boxes[node], scale, hidden=hidden)
-        _draw_box_text(ax, placed.boxes[node], "\n".join(texts), scale * font_size)
+        is_leaf, code = tree.feature[node] < 0, tree.label[node] % len(CLASS_COLOURS)
+        colour = CLASS_COLOURS[code] if is_leaf else None
+        _draw_box(ax, placed.boxes[node], "\n".join(texts), colour, scale, scale * font_size)
     return ax
 
 
@@ -186,11 +186,7 @@ def _fit_axes(ax: Axes, placed: TreeLayout) -> float:
 
 
 def _draw_edges(
-    ax: Axes,
-    children: dict[int, tuple[int, int]],
-    placed: TreeLayout,
-    font_size: float,
-    scale: float,
+    ax: Axes, children: dict[int, tuple[int, int]], placed: TreeLayout, scale: float
 ) -> None:
     from matplotlib import rcParams
     from matplotlib.collections import LineCollection
@@ -208,35 +204,31 @@ def _draw_edges(
                 answer,
                 ha=side,
                 va="bottom",
-                fontsize=font_size,
+                fontsize=0.85 * scale * float(rcParams["font.size"]),
                 color=rcParams["text.color"],
             )
     ax.add_collection(LineCollection(edges, colors=GREY, linewidths=1.1 * scale, zorder=1))
 
 
-def _draw_box(ax: Axes, tree: Tree, node: int, box: Box, scale: float, *, hidden: bool) -> None:
+def _draw_box(
+    ax: Axes, box: Box, text: str, class_colour: str | None, scale: float, font_size: float
+) -> None:
     from matplotlib.patches import FancyBboxPatch
 
-    fill, line, rounding = "#F2F2F2", "#6B6B6B", 0.05
-    if tree.feature[node] < 0:
-        line = CLASS_COLOURS[tree.label[node] % len(CLASS_COLOURS)]
-        fill, rounding = tint(line, 0.28), min(box.height, 0.3) / 2
+    rounding = 0.05 if class_colour is None else min(box.height, 0.3) / 2
     ax.add_artist(  # twice as fast as add_patch, which would update the limits of the axes
         FancyBboxPatch(
             (box.x - box.width / 2, box.bottom),
             box.width,
             box.height,
             boxstyle=f"round,pad=0,rounding_size={rounding}",
-            facecolor=fill,
-            edgecolor=line,
+            facecolor="#F2F2F2" if class_colour is None else tint(class_colour, 0.28),
+            edgecolor=class_colour or "#6B6B6B",
             linewidth=1.2 * scale,
-            linestyle=":" if hidden else "-",
+            linestyle=":" if class_colour is None and text == _HIDDEN else "-",
             zorder=2,
         )
     )
-
-
-def _draw_box_text(ax: Axes, box: Box, text: str, font_size: float) -> None:
     ax.text(
         box.x,
         box.top - box.height / 2,

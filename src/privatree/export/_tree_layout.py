@@ -44,14 +44,6 @@ class TreeLayout:
     height: float
 
 
-@dataclass(frozen=True)
-class _Outline:
-    """Left and right ends of a subtree on each level, relative to the centre of its root."""
-
-    left: NDArray[np.float64]
-    right: NDArray[np.float64]
-
-
 def lay_out_tree(
     sizes: Mapping[int, tuple[float, float]], children: Mapping[int, tuple[int, int]]
 ) -> TreeLayout:
@@ -89,30 +81,18 @@ def _child_distances(
     sizes: Mapping[int, tuple[float, float]], children: Mapping[int, tuple[int, int]]
 ) -> dict[int, float]:
     """Return the horizontal distance between the two children of each split."""
-    outlines = dict[int, _Outline]()
+    reach = dict[int, NDArray[np.float64]]()  # of subtrees: to the left and right, on each level
     apart = dict[int, float]()
     for node in sorted(sizes, reverse=True):
-        half = np.array([sizes[node][0] / 2])
+        reach[node] = np.full((2, 1), sizes[node][0] / 2)
         if node not in children:
-            outlines[node] = _Outline(-half, half)
             continue
-        left, right = (outlines.pop(child) for child in children[node])
-        n_common = min(len(left.left), len(right.left))
-        apart[node] = MIN_GAP + float(np.max(left.right[:n_common] - right.left[:n_common]))
-        aside = apart[node] / 2
-        farthest_left = _join_outlines(np.minimum, left.left - aside, right.left + aside)
-        farthest_right = _join_outlines(np.maximum, left.right - aside, right.right + aside)
-        outlines[node] = _Outline(
-            np.concatenate((-half, farthest_left)), np.concatenate((half, farthest_right))
-        )
+        left, right = (reach.pop(child) for child in children[node])
+        n_levels = sorted((left.shape[1], right.shape[1]))
+        apart[node] = MIN_GAP + float(np.max(left[1, : n_levels[0]] + right[0, : n_levels[0]]))
+        below = np.full((2, n_levels[1]), -np.inf)
+        for subtree, side in ((left, 1), (right, -1)):
+            shifted = subtree + side * np.array([[apart[node] / 2], [-apart[node] / 2]])
+            below[:, : subtree.shape[1]] = np.maximum(below[:, : subtree.shape[1]], shifted)
+        reach[node] = np.hstack((reach[node], below))
     return apart
-
-
-def _join_outlines(
-    farther: np.ufunc, one: NDArray[np.float64], other: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the outer one of two outlines on each level that either of them reaches."""
-    shorter, longer = sorted((one, other), key=len)
-    joined = longer.copy()
-    joined[: len(shorter)] = farther(shorter, longer[: len(shorter)])
-    return joined

@@ -1,17 +1,17 @@
-"""A model to publish: one HTML page with all there is to know of it, and a model card.
+"""A report on a model for publication: one HTML page, and a model card in Markdown.
 
 ::
 
-    _summary.py               everything that the page shows, as plain values
-    _drawing.py               where the boxes of the tree stand
-    _page_data.py             what the page's script needs
-    _shown_names.py           names of any length and kind, fit to be shown
-    _privacy_words.py         what epsilon means for a person
-    _certificate_section.py   what poisoned records leave, or why nobody can say
-    _certificate_table.py     its figures, never more than what holds
-    _citation.py              how to cite the model; its fingerprint
-    _html.py                  the page (templates/)
-    _card.py                  a model card in Markdown
+    _html.py                  the page, from the files in templates/
+    _card.py                  the model card
+    _summary.py               all values that the page and the card show
+    _tree_drawing.py          positions of the boxes and lines of the tree on the page
+    _page_data.py             data for the script of the page
+    _shown_names.py           names made short and printable
+    _privacy_words.py         what epsilon means for a person, in words
+    _certificate_section.py   certificates against poisoned records, or why there are none
+    _certificate_table.py     the figures of these certificates
+    _citation.py              how to cite the model, and its fingerprint
 """
 
 from privatree._support.lazy_names import lazy_names

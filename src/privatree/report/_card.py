@@ -1,4 +1,4 @@
-"""A model card in Markdown: what a model is, promises and assumes, for people and for programs."""
+"""A model card in Markdown: what the model is, what it guarantees and what it assumes."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from privatree.export import export_text
 from privatree.model import released_model
 from privatree.privacy import PrivacyStatement
 from privatree.report import _citation as citation
-from privatree.report._shown_names import with_short_names
-from privatree.report._summary import MAX_RULES, Summary, summary
+from privatree.report._shown_names import shorten_tree_names
+from privatree.report._summary import MAX_RULES, ModelSummary, summarize_model
 
 _MAX_TREE_LENGTH = 50_000
-"""Of a tree with more characters as text the card has no drawing."""
+"""A tree whose text has more characters is left out of the card."""
+_NO_TREE = "Too large for this card: `privatree export MODEL --format text` draws it."
+_NO_RULES = f"Too many for this card, which has up to {MAX_RULES}."
 _FRONT_MATTER = """---
 library_name: privatree
 pipeline_tag: tabular-classification
@@ -25,28 +27,28 @@ tags:
 - interpretable
 - tabular-classification
 ---"""
-_USE = """## Intended use
+_INTENDED_USE = """## Intended use
 
-*For whoever publishes this model to fill in:*
+*To be filled in by the publisher of this model:*
 
-- **Purpose**: what it should be used for, and what not.
-- **People**: who decides with it, and whom the decisions are about.
+- **Purpose**: what the model should be used for, and what it should not be used for.
+- **People**: who decides with the model, and whom the decisions are about.
 - **Training data**: whose records, from when, and how they were collected.
 - **Quality**: on which records it was measured. A figure measured on private records is not covered
   by the guarantee below."""
 _LIMITS = """## Limits
 
-- The guarantee is about the records that the tree was trained on, not about those it is used for: a
-  prediction for a person can tell something about that person.
-- It is about this one training. Others on the same records cost epsilon again. It is for one
-  record: a person with several is promised epsilon for each of them.
-- What the tree says about people like somebody is not hidden: it would say that without their
-  record.
-- It says nothing about accuracy, fairness or causes. Noise can make a rule wrong, above all for
-  small groups.
+- The guarantee is for the records that the tree was trained on. It is not for the records that the
+  tree is used on: a prediction for a person can reveal something about that person.
+- The guarantee is for this one training. Other trainings on the same records cost epsilon again.
+- The guarantee is for one record. A person with several records has epsilon for each of them.
+- The guarantee does not hide what the tree says about people like somebody. The tree would say that
+  without their record.
+- The guarantee says nothing about accuracy, fairness or causes. Noise can make a rule wrong, above
+  all for small groups.
 - A value that is missing, unknown or out of range counts as the table of columns says.
-- The statement is as trustworthy as whoever gave you this card: it is not signed."""
-_BACKSLASHED = re.compile(r"([\\*_\[\]{}#$~])")
+- This card is not signed. The statement is as trustworthy as whoever gave you this card."""
+_NEEDS_BACKSLASH = re.compile(r"([\\*_\[\]{}#$~])")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "&#124;", "`": "&#96;"}
 
 
@@ -56,119 +58,114 @@ def model_card(model: Any) -> str:
     Parameters
     ----------
     model : Model or fitted classifier
-        What the card is about. Nothing else is read, so the card reveals nothing else.
+        Model to describe. The card reveals no more than the model.
 
     Returns
     -------
     str
-        Markdown with a YAML header. The last block of code, of kind ``json``, is the statement:
+        Markdown with a YAML header. The last block of code, of kind ``json``, is the statement, and
         :meth:`privatree.privacy.PrivacyStatement.from_dict` reads it.
+
+    Examples
+    --------
+    >>> from privatree import PrivaTreeClassifier, datasets
+    >>> X, y, schema = datasets.load("breast-w")
+    >>> model = PrivaTreeClassifier(epsilon=1, max_depth=1, schema=schema, random_state=0)
+    >>> card = model_card(model.fit(X, y))
+    >>> [line for line in card.splitlines() if line.startswith("## ")][:3]
+    ['## Intended use', '## Tree', '## Rules']
     """
     released = released_model(model)
-    shown = summary(released)
+    summary = summarize_model(released)
+    tree = export_text(shorten_tree_names(released.tree_))
+    rules = _bullets(rule.condition + rule.answer for rule in summary.rules)
     parts = [
         _FRONT_MATTER,
-        _what_it_is(shown),
-        _USE,
-        _tree(export_text(with_short_names(released.tree_))),
-        _rules(shown),
-        _privacy(shown),
-        _public(shown),
+        _introduction(summary),
+        _INTENDED_USE,
+        f"## Tree\n\n{_code_block('text', tree) if len(tree) <= _MAX_TREE_LENGTH else _NO_TREE}",
+        f"## Rules\n\n{rules or _NO_RULES}",
+        _privacy_section(summary),
+        _public_section(summary),
         _LIMITS,
-        _cite(),
-        _machine_readable(released.privacy_),
+        f"## How to cite\n\n- {citation.SOFTWARE}\n- {citation.PAPER} {citation.PAPER_ID}.",
+        _statement_for_programs(released.privacy_),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _what_it_is(shown: Summary) -> str:
+def _introduction(summary: ModelSummary) -> str:
     kind = "no privacy guarantee"
-    if shown.words.epsilon != "∞":
-        kind = "differential privacy" + ", its noise not secret" * shown.seeded
-    listed = ", ".join(map(_escaped, shown.classes))
-    more = f" and {shown.n_classes - len(shown.classes):,} more" * (
-        shown.n_classes > len(shown.classes)
-    )
-    used = f"asks about {', '.join(map(_escaped, shown.used))}" if shown.used else "asks nothing"
+    if summary.words.epsilon != "∞":
+        kind = "differential privacy" + ", its noise not secret" * summary.privacy.seeded
+    classes = ", ".join(map(_escape_markdown, summary.classes))
+    if more := summary.n_classes - len(summary.classes):
+        classes += f" and {more:,} more"
+    used = ", ".join(map(_escape_markdown, summary.used)) or "no column"
+    leaves = "1 leaf" if summary.tree.n_leaves == 1 else f"{summary.tree.n_leaves:,} leaves"
+    levels = "1 level" if summary.tree.depth == 1 else f"{summary.tree.depth:,} levels"
     return (
         f"# A decision tree with {kind}\n\n"
-        f"It predicts one of {shown.n_classes:,} classes ({listed}{more}) for a record of "
-        f"{shown.n_features:,} columns, and {used}. "
-        f"It has {_counted(shown.n_leaves, 'leaf', 'leaves')} and "
-        f"{_counted(shown.depth, 'level', 'levels')} of questions, and was trained by "
-        f"{_escaped(shown.learner)}.\n\n"
-        f"SHA-256 of the model (`privatree.report.fingerprint`): `{shown.fingerprint}`"
+        f"The tree predicts one of {summary.n_classes:,} classes ({classes}) for a record with "
+        f"{summary.n_features:,} columns. It asks about {used}. It has {leaves} and {levels} of "
+        f"questions. It was trained by {_escape_markdown(summary.learner)}.\n\n"
+        f"SHA-256 of the model (`privatree.report.fingerprint`): `{summary.fingerprint}`"
     )
 
 
-def _tree(drawn: str) -> str:
-    if len(drawn) > _MAX_TREE_LENGTH:
-        return (
-            "## Tree\n\nToo large for this card: `privatree export MODEL --format text` draws it."
-        )
-    return f"## Tree\n\n{_fenced('text', drawn)}"
-
-
-def _rules(shown: Summary) -> str:
-    if not shown.rules:
-        return f"## Rules\n\nToo many for this card, which has up to {MAX_RULES}."
-    return f"## Rules\n\n{_bullets(rule.sentence for rule in shown.rules)}"
-
-
-def _privacy(shown: Summary) -> str:
-    words = shown.words
+def _privacy_section(summary: ModelSummary) -> str:
+    words = summary.words
     parts = [
         "## Privacy",
-        f"**Epsilon {words.epsilon}, {_escaped(words.headline)}.** {_escaped(words.meaning)} "
-        f"{_escaped(words.terms)}",
+        f"**Epsilon {words.epsilon}, {_escape_markdown(words.headline)}.** "
+        + _escape_markdown(f"{words.meaning} {words.terms}"),
     ]
-    parts += [f"> **{_escaped(alert.title)}.** {_escaped(alert.text)}" for alert in words.alerts]
-    if shown.leaks:
-        leaks = (f"{name}: {explanation}" for name, explanation in shown.leaks)
-        parts.append(f"What it reveals beyond the guarantee:\n\n{_bullets(leaks)}")
-    if shown.notes:
-        parts.append(f"Notes:\n\n{_bullets(shown.notes)}")
+    parts += [
+        f"> **{_escape_markdown(alert.title)}.** {_escape_markdown(alert.text)}"
+        for alert in words.alerts
+    ]
+    if summary.leaks:
+        leaks = (f"{name}: {explanation}" for name, explanation in summary.leaks)
+        parts.append(f"What the model reveals beyond the guarantee:\n\n{_bullets(leaks)}")
+    if summary.notes:
+        parts.append(f"Notes:\n\n{_bullets(summary.notes)}")
     return "\n\n".join(parts)
 
 
-def _public(shown: Summary) -> str:
+def _public_section(summary: ModelSummary) -> str:
     lines = ["| column | kind | values | missing counts as |", "| --- | --- | --- | --- |"]
-    for row in shown.rows:
+    for row in summary.rows:
         cells = (row.name, row.kind, row.all_values or row.values, row.missing)
-        lines.append(f"| {' | '.join(map(_escaped, cells))} |")
-    if shown.n_rows_left_out:
-        lines.append(f"| … and {shown.n_rows_left_out:,} more | | | |")
-    assumed = _bullets(shown.public) if shown.public else "The statement names nothing."
+        lines.append(f"| {' | '.join(map(_escape_markdown, cells))} |")
+    if summary.n_rows_left_out:
+        lines.append(f"| … and {summary.n_rows_left_out:,} more | | | |")
+    assumed = _bullets(summary.public) if summary.public else "The statement names nothing."
     columns = "The columns as they were declared:"
-    if shown.unconfirmed:
+    if summary.unconfirmed:
         columns = (
-            "**Read from the records, and confirmed by nobody as public:** "
-            f"{_escaped(shown.unconfirmed)}. The columns:"
+            "**Read from the records, and not confirmed as public by anybody:** "
+            f"{_escape_markdown(summary.unconfirmed)}. The columns:"
         )
     table = "\n".join(lines)
     return f"## What was assumed public\n\n{assumed}\n\n{columns}\n\n{table}"
 
 
-def _cite() -> str:
-    return f"## How to cite\n\n- {citation.SOFTWARE}\n- {citation.PAPER} {citation.PAPER_ID}."
-
-
-def _machine_readable(privacy: PrivacyStatement) -> str:
+def _statement_for_programs(privacy: PrivacyStatement) -> str:
     written = json.dumps(privacy.to_dict(), indent=1, allow_nan=False)
-    for character in "`<>&":  # within JSON they are in texts only
+    for character in "`<>&":  # in JSON they can only be inside texts
         written = written.replace(character, f"\\u{ord(character):04x}")
-    return f"## Privacy statement for programs\n\n{_fenced('json', written)}"
+    return f"## Privacy statement for programs\n\n{_code_block('json', written)}"
 
 
 # --- Markdown -----------------------------------------------------------------------------------
 
 
-def _escaped(text: str) -> str:
-    """Escape a text, so that Markdown shows it unchanged and on one line."""
+def _escape_markdown(text: str) -> str:
+    """Escape a text so that Markdown shows it unchanged and on one line."""
     line = " ".join(text.split())
     line = re.sub(r"[&<>|`]", lambda found: _ENTITIES[found.group()], line)
     return (
-        _BACKSLASHED.sub(r"\\\1", line)
+        _NEEDS_BACKSLASH.sub(r"\\\1", line)
         .replace("://", "&#58;//")
         .replace("@", "&#64;")
         .replace("www.", "www&#46;")
@@ -176,14 +173,10 @@ def _escaped(text: str) -> str:
 
 
 def _bullets(texts: Iterable[str]) -> str:
-    return "\n".join(f"- {_escaped(text)}" for text in texts)
+    return "\n".join(f"- {_escape_markdown(text)}" for text in texts)
 
 
-def _fenced(kind: str, text: str) -> str:
-    """A block of code, whose fence is longer than any in it."""
+def _code_block(kind: str, text: str) -> str:
+    """Return a block of code whose fence is longer than every fence inside."""
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
     return f"{fence}{kind}\n{text}\n{fence}"
-
-
-def _counted(number: int, one: str, many: str) -> str:
-    return f"{number:,} {one if number == 1 else many}"

@@ -1,4 +1,4 @@
-"""What poisoned records leave of an accuracy, for the page; or why nobody can say."""
+"""Certificates against poisoned records for the page, or the reason why there are none."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from privatree.errors import CertificateError, ParameterError
 from privatree.privacy import PrivacyStatement
 from privatree.report._certificate_table import UNITS, CertificateTable, certificate_table
-from privatree.report._shown_names import visible
+from privatree.report._shown_names import escape_report_text
 from privatree.robustness.certificates import (
     NOT_PRIVATE,
     counted,
@@ -23,28 +23,16 @@ from privatree.robustness.certificates import (
 from privatree.schema import Label
 
 EXAMPLE = UNITS * 9 // 10
-"""The accuracy that the page calculates an example with until the reader types one, in units."""
-
-
+"""Accuracy of the example that the page shows until the reader types an accuracy, in units."""
 _SEEDED = (
     "The noise of this model came from a seed. The figures are for training with noise that an "
-    "attacker does not know; against one who knows the seed they promise nothing."
+    "attacker does not know. Against an attacker who knows the seed, nothing is guaranteed."
 )
 
 
 @dataclass(frozen=True)
-class Measured:
-    """An accuracy from a certificate file, which is not private.
-
-    Parameters
-    ----------
-    start : int
-        In units of the table.
-    text : str
-        Where it comes from.
-    warning : str
-        That it is not private.
-    """
+class MeasuredAccuracy:
+    """An accuracy from a certificate file, which is not private. `start` is in table units."""
 
     start: int
     text: str
@@ -53,88 +41,76 @@ class Measured:
 
 @dataclass(frozen=True)
 class CertificateSection:
-    """The table and what to say of it; or the reason why there is none."""
+    """The table of certificates with its explanations, or the reason why there is none."""
 
     table: CertificateTable | None
     why_not: str = ""
     conditions: tuple[str, ...] = ()
-    measured: Measured | None = None
+    measured: MeasuredAccuracy | None = None
     caution: str = ""
 
 
 def certificate_section(
     privacy: PrivacyStatement, certificate: Any, classes: Sequence[Label]
 ) -> CertificateSection:
-    """Compute what the page shows of poisoned records.
+    """Compute the section on poisoned records.
 
-    Parameters
-    ----------
-    privacy : PrivacyStatement
-        Of the model.
-    certificate : AccuracyCertificate or None
-        Of the same learner.
-    classes : sequence of labels
-        Of the model.
-
-    Raises
-    ------
-    ParameterError
-        If the certificate is of another learner.
+    A certificate of another learner, or with a label that is none of the `classes`, is refused.
     """
-    why_not = _why_not(privacy)
-    if certificate is None:
-        measured = None
-    else:
-        _check_match(privacy, certificate, why_not)
+    why_not = _why_no_certificate(privacy)
+    measured = None
+    if certificate is not None:
+        _check_certificate(privacy, certificate, why_not)
         if certificate.majority is not None and certificate.majority.label not in classes:
             raise ParameterError(
-                "certificate must be of the records that made the model, and its most frequent "
-                "label is none of the model's. Certify with those.",
+                "certificate must be from the records that made the model, but its most frequent "
+                "label is none of the model's classes. Certify with the model's records.",
                 "certificate",
             )
         lower = shown_score(certificate.lower, up=False)
-        measured = Measured(
+        measured = MeasuredAccuracy(
             start=int(Decimal(lower) * UNITS),
             text=f"at least {lower} expected without poison, "
             f"with {shown_confidence(certificate.confidence)} confidence, from "
             f"{counted(certificate.refits, 'refit')} on {counted(certificate.n_train, 'record')}, "
-            f"tested on {counted(certificate.n_test, 'record')}; that these were the model's "
-            "records is for whoever made the page to know, as files cannot tell",
+            f"tested on {counted(certificate.n_test, 'record')}. The files do not tell whether "
+            "these were the model's records; whoever made the page must know.",
             warning=NOT_PRIVATE,
         )
     if why_not:
-        return CertificateSection(None, visible(why_not))
-    extra = None if measured is None else measured.start
+        return CertificateSection(None, escape_report_text(why_not))
     return CertificateSection(
-        table=certificate_table(guaranteed_spending(privacy), extra_start=extra),
+        table=certificate_table(
+            guaranteed_spending(privacy), extra_start=measured.start if measured else None
+        ),
         conditions=(
             "the records you test on and the parameters of the learner are fixed before training, "
             "and no attacker changes them",
-            *map(visible, public_conditions(privacy)),
+            *map(escape_report_text, public_conditions(privacy)),
         ),
         measured=measured,
         caution=_SEEDED if privacy.seeded else "",
     )
 
 
-def _why_not(privacy: PrivacyStatement) -> str:
+def _why_no_certificate(privacy: PrivacyStatement) -> str:
     if privacy.claimed_epsilon is not None:
         return (
-            f"The epsilon of {privacy.learner} is claimed and not guaranteed for whole records. A "
-            "certificate that rests on a claim which is known to be wrong would be worth nothing."
+            f"The epsilon of {privacy.learner} is claimed, and it is not guaranteed for whole "
+            "records. A certificate from a wrong claim would be worthless."
         )
     if privacy.leaks or math.isinf(privacy.epsilon):
         return (
-            "A certificate follows from a finite epsilon, and this model has none: what its "
-            "learner read outside the guarantee, an attacker can change at will."
+            "A certificate needs a finite epsilon, and this model has none. An attacker can change "
+            "at will what the learner read outside the guarantee."
         )
     if privacy.delta > 0:
-        return "The bounds are for pure differential privacy, and this model has a delta above 0."
+        return "A certificate needs pure differential privacy, but this model has a delta above 0."
     if privacy.neighbours == "replace":
         return (
-            "The epsilon is for tables of the same size, of which one record was replaced. "
-            "Poisoned tables need not have the same size. Training with "
-            'neighbours="add-remove" gives a certificate.'
+            "The epsilon is for datasets of the same size that differ in one replaced record. A "
+            "poisoned dataset may have another size. Train with "
+            'neighbours="add-remove" to get a certificate.'
         )
     try:
         guaranteed_spending(privacy)
@@ -143,7 +119,7 @@ def _why_not(privacy: PrivacyStatement) -> str:
     return ""
 
 
-def _check_match(privacy: PrivacyStatement, certificate: Any, why_not: str) -> None:
+def _check_certificate(privacy: PrivacyStatement, certificate: Any, why_not: str) -> None:
     from privatree.robustness import AccuracyCertificate
 
     if not isinstance(certificate, AccuracyCertificate):
@@ -152,22 +128,20 @@ def _check_match(privacy: PrivacyStatement, certificate: Any, why_not: str) -> N
             "certificate",
         )
     if certificate.claimed_by is not None or why_not:
-        reason = why_not or "It rests on a claim that the learner itself does not make."
-        raise ParameterError(
-            f"certificate must be left out for this model. {reason}", "certificate"
-        )
-    written = PrivacyStatement.from_dict(privacy.to_dict())  # amounts rounded up as in a file
+        reason = why_not or "The certificate uses a claim that the learner itself does not make."
+        raise ParameterError(f"certificate must be None for this model. {reason}", "certificate")
+    written = PrivacyStatement.from_dict(privacy.to_dict())  # rounds amounts up, as a file does
     for name in ("learner", "epsilon", "neighbours", "schedule"):
         mine, its = getattr(written, name), getattr(certificate.privacy, name)
         if mine != its:
-            got = f": {_shown(its)}, not {_shown(mine)}" if name != "schedule" else ""
+            got = f": {_short_value(its)}, not {_short_value(mine)}" * (name != "schedule")
             raise ParameterError(
-                f"certificate must be of the learner that made the model, and its {name} is "
-                f"another{got}. Certify with the parameters that the model was trained with.",
+                f"certificate must be from the learner that made the model, but its {name} "
+                f"differs{got}. Certify with the parameters that the model was trained with.",
                 "certificate",
             )
 
 
-def _shown(value: Any) -> str:
+def _short_value(value: Any) -> str:
     text = f"{value:g}" if isinstance(value, float) else str(value)
     return text if len(text) <= 80 else f"{text[:79]}…"

@@ -1,8 +1,8 @@
-"""What poisoned records leave of an accuracy, for every accuracy that a reader may start from.
+"""Table of certificates: the accuracy that is guaranteed with a number of poisoned records.
 
-The page cannot compute bounds itself, so it carries a table of them. Every entry is such a
-bound rounded down, and the page reads it at the next smaller accuracy and the next larger number of
-records: what it shows is never more than what holds.
+The page cannot compute bounds itself, so it contains this table. Every entry is a bound that is
+rounded down. The page reads the table at the next smaller accuracy and the next larger number of
+records, so it never shows more than what is guaranteed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from privatree.privacy import Schedule, rounded_up
 from privatree.robustness.poisoning_bounds import (
     Interval,
     Spending,
-    TradeOff,
     any_learner_bound,
     logit_bound,
     max_tolerated_edits,
@@ -26,7 +25,7 @@ from privatree.robustness.poisoning_bounds import (
 )
 
 UNITS = 10_000
-"""Accuracies in the table are whole numbers of this part."""
+"""Accuracies in the table are integers: 10,000 units are an accuracy of 1."""
 
 _STARTS = (
     *range(0, UNITS // 2, UNITS // 50),
@@ -34,30 +33,26 @@ _STARTS = (
     UNITS - UNITS // 1000,
 )
 _MAX_COLUMNS = 55
-_LAST_START, _NOTHING = 0.99, 0.01
-"""The table ends where less than nothing is left of the last start."""
+_LAST_START, _MIN_REMAINING = 0.99, 0.01
+"""The table ends where the first of these accuracies falls below the second."""
 _MAX_EDITS = 10**12
 _MAX_STEPS = 2000
-"""Of a bound that goes edit by edit; from there on log-odds fall, which is true and less."""
-_CELLS_AT_ONCE = 1500
-"""Of the grid for many edits at once, of which there is one for each column."""
+"""Steps of a bound that goes edit by edit. Further edits use logit_bound, which promises less."""
+_CELLS_OF_JOINT_EDITS = 1500
+"""Cells of the grid for many edits at once. There is one grid for each column."""
 _ROUNDING = 1e-9
+_Bound = Callable[[float], float]
+"""Function from an accuracy without poison to the accuracy that is guaranteed with poison."""
 
 
 @dataclass(frozen=True)
 class CertificateTable:
     """Guaranteed expected accuracies, in units.
 
-    Parameters
-    ----------
-    starts : tuple of int
-        Expected accuracies without poison, increasing.
-    edits : tuple of int
-        Numbers of records added or removed, increasing from 0.
-    rows : tuple of tuple of int
-        For each start what is left after each number of edits; zeros at the end are left out.
-    paper_factors : tuple of float
-        What the paper's bound multiplies a start with, for each number of edits.
+    `starts` are the expected accuracies without poison, and `edits` the numbers of added or removed
+    records, from 0. Both increase. `rows` has the accuracies for each start and number of edits,
+    without zeros at the end. `paper_factors` are the factors of the paper's bound for each number
+    of edits.
     """
 
     starts: tuple[int, ...]
@@ -65,60 +60,38 @@ class CertificateTable:
     rows: tuple[tuple[int, ...], ...]
     paper_factors: tuple[float, ...]
 
-    def at(self, start: float, edits: int) -> float:
-        """What the page shows: at the next smaller start and the next larger number of edits."""
-        row = max(i for i, unit in enumerate(self.starts) if unit <= start * UNITS + _ROUNDING)
-        column = next((i for i, number in enumerate(self.edits) if number >= edits), None)
-        if column is None or column >= len(self.rows[row]):
-            return 0.0
-        return self.rows[row][column] / UNITS
 
-
-class _OneSchedule(Schedule):
-    """Told apart by identity: hashing its fractions for every figure would take longest."""
+class _IdentitySchedule(Schedule):
+    """A schedule that is compared by identity, because hashing its fractions is slow."""
 
     __eq__ = object.__eq__
     __hash__ = object.__hash__
 
 
-def in_units(accuracy: float) -> int:
-    """An accuracy as whole units, rounded down by more than errors of arithmetic."""
+def accuracy_in_units(accuracy: float) -> int:
+    """Round an accuracy down to whole units, by more than the errors of arithmetic."""
     return max(0, math.floor((accuracy - _ROUNDING) * UNITS))
 
 
 def certificate_table(spending: Spending, extra_start: int | None = None) -> CertificateTable:
-    """Compute the table.
+    """Compute the table for a learner's schedule or epsilon. It takes some tenths of a second.
 
-    Parameters
-    ----------
-    spending : Schedule or EpsilonDP
-        What is known of the learner's privacy.
-    extra_start : int, optional
-        One more accuracy to start from, in units: that of a certificate file.
-
-    Returns
-    -------
-    CertificateTable
-        In some tenths of a second.
+    `extra_start` is one more accuracy without poison, in units, from a certificate file.
     """
     if isinstance(spending, Schedule):
-        spending = _OneSchedule(
+        spending = _IdentitySchedule(
             spending.total, spending.choices, spending.counts, spending.sequences
         )
     epsilon = rounded_up(spending.total) if isinstance(spending, Schedule) else spending.epsilon
-    step = _one_edit(spending)
-    edits = _columns(spending, epsilon, step)
-    at_once = _at_once(spending, edits)
+    step = _one_edit_bound(spending)
+    edits = _numbers_of_edits(spending, step)
+    joint = _joint_edit_bounds(spending, edits)
     starts = sorted({*_STARTS, *([] if extra_start is None else [extra_start])})
     rows = []
     for start in starts:
         row = [start]
-        chain = _edit_by_edit(spending, step, start / UNITS, edits)
-        for number, chained, together in zip(edits[1:], chain, at_once, strict=True):
-            found = max(
-                chained, together(start / UNITS), _simple(spending, epsilon, start / UNITS, number)
-            )
-            if (units := in_units(min(found, start / UNITS))) == 0:
+        for bound in _largest_bounds(spending, step, joint, start / UNITS, edits):
+            if (units := accuracy_in_units(min(bound, start / UNITS))) == 0:
                 break  # more edits never leave more
             row.append(units)
         rows.append(tuple(row))
@@ -132,21 +105,19 @@ def certificate_table(spending: Spending, extra_start: int | None = None) -> Cer
 # --- which numbers of edits -----------------------------------------------------------------------
 
 
-def _columns(spending: Spending, epsilon: float, step: Callable[[float], float]) -> list[int]:
-    """0 and round numbers, evenly spread to where nothing is left; more of them at the start."""
+def _numbers_of_edits(spending: Spending, step: _Bound) -> list[int]:
+    """Return 0 and round numbers up to where little accuracy is left, denser at the start."""
 
-    def left(number: int) -> float:
-        (chained,) = _edit_by_edit(spending, step, _LAST_START, [0, number])
-        (together,) = _at_once(spending, [0, number])
-        simple = _simple(spending, epsilon, _LAST_START, number)
-        return max(chained, together(_LAST_START), simple)
+    def enough_by_formula(number: int) -> bool:
+        value = _formula_bound(spending, _LAST_START, number)
+        return number <= _MAX_EDITS and value >= _MIN_REMAINING
 
-    def by_formula(number: int) -> bool:
-        value = _simple(spending, epsilon, _LAST_START, number)
-        return number <= _MAX_EDITS and value >= _NOTHING
+    def remaining(number: int) -> float:
+        joint, edits = _joint_edit_bounds(spending, [0, number]), [0, number]
+        return next(_largest_bounds(spending, step, joint, _LAST_START, edits))
 
-    last = max(2, (max_tolerated_edits(by_formula) or 0) + 1)
-    while last <= _MAX_EDITS and left(last) >= _NOTHING:
+    last = max(2, (max_tolerated_edits(enough_by_formula) or 0) + 1)
+    while last <= _MAX_EDITS and remaining(last) >= _MIN_REMAINING:
         last += math.ceil(last / 5)
     spacing = next(
         size
@@ -161,57 +132,55 @@ def _columns(spending: Spending, epsilon: float, step: Callable[[float], float])
 # --- the bounds -----------------------------------------------------------------------------------
 
 
-def _simple(spending: Spending, epsilon: float, value: float, edits: int) -> float:
-    """The bounds that are one formula; the others hold a schedule edit by edit to more."""
+def _formula_bound(spending: Spending, value: float, edits: int) -> float:
+    """Return the bound that is one formula. For a schedule, the other bounds can be larger."""
     if isinstance(spending, Schedule):
         return renyi_bound(spending, value, edits)
-    return any_learner_bound(epsilon, value, edits)
+    return any_learner_bound(spending.epsilon, value, edits)
 
 
-def _one_edit(spending: Spending) -> Callable[[float], float]:
-    """What one edit leaves, at least."""
-    if not isinstance(spending, Schedule):
-        return lambda value: any_learner_bound(spending.epsilon, value, 1)
-    if not spending.sequences:
+def _one_edit_bound(spending: Spending) -> _Bound:
+    """Return the function from an accuracy to its bound after one edit."""
+    if isinstance(spending, Schedule) and spending.sequences:
+        return optimal_trade_off(_schedule_intervals(spending, 1))
+    if isinstance(spending, Schedule):
         return lambda value: stepwise_logit_bound(spending, value, 1)
-    return optimal_trade_off(_intervals(spending, 1))
+    return lambda value: any_learner_bound(spending.epsilon, value, 1)
 
 
-def _edit_by_edit(
-    spending: Spending,
-    step: Callable[[float], float],
-    value: float,
-    edits: Sequence[int],
+def _largest_bounds(
+    spending: Spending, step: _Bound, joint: list[_Bound], start: float, edits: Sequence[int]
 ) -> Iterator[float]:
-    """What is left after each number of edits but the first, which is 0, taken one by one.
+    """Yield the largest bound for each number of edits but the first, which is 0.
 
-    A mean that is certain after some edits is what the next edit starts from.
+    For a schedule, one of the bounds goes edit by edit: the mean that is guaranteed after some
+    edits is the start of the next edit.
     """
-    taken = 0
-    for number in edits[1:]:
-        if not isinstance(spending, Schedule):  # for which a formula takes all edits
-            yield 0.0
-            continue
-        while taken < min(number, _MAX_STEPS) and value > 0:
-            value = min(value, step(value))
-            taken += 1
-        more = number - taken if value > 0 else 0
-        yield logit_bound(spending, value, more) if more else value
+    value, taken = start, 0
+    for number, joint_bound in zip(edits[1:], joint, strict=True):
+        bound = _formula_bound(spending, start, number)
+        if isinstance(spending, Schedule):
+            while taken < min(number, _MAX_STEPS) and value > 0:
+                value = min(value, step(value))
+                taken += 1
+            more = number - taken if value > 0 else 0
+            chained = logit_bound(spending, value, more) if more else value
+            bound = max(bound, chained, joint_bound(start))
+        yield bound
 
 
-def _at_once(spending: Spending, edits: Sequence[int]) -> list[Callable[[float], float]]:
-    """What each number of edits but the first leaves if all are taken at once.
+def _joint_edit_bounds(spending: Spending, edits: Sequence[int]) -> list[_Bound]:
+    """Return the bound of all edits together, for each number of edits but the first.
 
-    That is possible where all nodes are at the same stage at a time: with a single sequence.
+    Such a bound exists if the schedule has a single sequence: all nodes are then at the same stage.
     """
     if not isinstance(spending, Schedule) or len(set(spending.sequences)) != 1:
         return [lambda _: 0.0 for _ in edits[1:]]
-    return [_some_edits(spending, number) for number in edits[1:]]
+    return [
+        optimal_trade_off(_schedule_intervals(spending, number), cells=_CELLS_OF_JOINT_EDITS)
+        for number in edits[1:]
+    ]
 
 
-def _some_edits(schedule: Schedule, edits: int) -> TradeOff:
-    return optimal_trade_off(_intervals(schedule, edits), cells=_CELLS_AT_ONCE)
-
-
-def _intervals(schedule: Schedule, edits: int) -> list[tuple[Interval, ...]]:
+def _schedule_intervals(schedule: Schedule, edits: int) -> list[tuple[Interval, ...]]:
     return [tuple(Interval.of_stage(stage, edits) for stage in path) for path in schedule.sequences]

@@ -1,4 +1,4 @@
-"""How to cite a tree, and what ties a page to a model."""
+"""How to cite a model, and the fingerprint that identifies a model."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from privatree import __version__
-from privatree.model import released_model
+from privatree.model import Release, released_model
 
 SOFTWARE = (
     f"The privatree developers. privatree, version {__version__}: decision trees on sensitive "
@@ -33,21 +33,28 @@ PAPER_BIBTEX = """@article{Vos23,
 
 
 def fingerprint(model: Any) -> str:
-    """The SHA-256 of a model, which is the same before it is saved and after it is loaded.
+    """Return the SHA-256 hash of a model.
 
     Parameters
     ----------
     model : Model or fitted classifier
-        Of which schema, tree and privacy statement count.
+        Model whose schema, tree and privacy statement are hashed.
 
     Returns
     -------
     str
-        64 hexadecimal digits: of the model's JSON as ASCII, without spaces.
-    """
-    from privatree.model import Release
+        64 hexadecimal digits: the hash of the model's JSON as ASCII without spaces. The hash is the
+        same before the model is saved and after it is loaded.
 
-    # Read back once: a file has amounts rounded up.
+    Examples
+    --------
+    >>> from privatree import PrivaTreeClassifier, datasets
+    >>> X, y, schema = datasets.load("breast-w")
+    >>> model = PrivaTreeClassifier(epsilon=1, max_depth=1, schema=schema, random_state=0)
+    >>> len(fingerprint(model.fit(X, y)))
+    64
+    """
+    # Converted back once, because a file has its amounts rounded up.
     written = Release.from_dict(released_model(model).to_dict()).to_dict()
     text = json.dumps(written, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return hashlib.sha256(text.encode("ascii")).hexdigest()

@@ -1,4 +1,4 @@
-"""The page as one HTML text: it asks for nothing else, and runs nothing of what is in a model."""
+"""The report page: one HTML file that makes no requests and runs no code from a model."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from privatree import __version__
 from privatree._support.extras import missing_extra
 from privatree.report import _citation as citation
-from privatree.report._summary import MAX_FIELDS, MAX_RULES, summary
+from privatree.report._summary import MAX_FIELDS, summarize_model
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
-_UNSAFE_IN_A_SCRIPT = {ord(c): f"\\u{ord(c):04x}" for c in "<>&"}
+_SCRIPT_ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&"}
 
 
 def html_report(model: Any, certificate: Any = None) -> str:
@@ -25,44 +26,53 @@ def html_report(model: Any, certificate: Any = None) -> str:
     Parameters
     ----------
     model : Model or fitted classifier
-        What was released. Nothing else is read, so that the page reveals no more than the model.
+        Model to report on. The page reveals no more than the model.
     certificate : AccuracyCertificate, optional
-        Of the learner that made the model. It was computed from the records without privacy, so
-        that a page with it is **not private**; the page says so.
+        Certificate of the learner that made the model. A certificate is computed from the records
+        without privacy, so a page with a certificate is **not private**, and the page says so.
 
     Returns
     -------
     str
-        The text of an HTML file that makes no requests and works offline.
+        Text of an HTML file that makes no requests and works offline.
 
     Raises
     ------
     ParameterError
-        If jinja2 is not installed, or the certificate is not of the learner that made the model.
+        If jinja2 is not installed, or the certificate is from another learner.
+
+    Examples
+    --------
+    >>> from privatree import PrivaTreeClassifier, datasets
+    >>> X, y, schema = datasets.load("breast-w")
+    >>> model = PrivaTreeClassifier(epsilon=1, max_depth=1, schema=schema, random_state=0)
+    >>> page = html_report(model.fit(X, y))
+    >>> page.startswith("<!doctype html>"), "Cell_Shape_Uniformity is at most 3" in page
+    (True, True)
     """
-    shown = summary(model, certificate)
-    script = _file("page.js")
-    return _template().render(
-        page=shown,
+    summary = summarize_model(model, certificate)
+    script = _read_template_file("page.js")
+    return _page_template().render(
+        page=summary,
+        version=__version__,
         cite=citation,
-        style=_file("style.css"),
+        style=_read_template_file("style.css"),
         script=script,
-        script_hash=_hash(script),
-        data=script_json(shown.data),
-        most_rules=MAX_RULES,
+        script_hash=_script_hash(script),
+        data=json_for_script_tag(summary.data),
         most_fields=MAX_FIELDS,
     )
 
 
-def script_json(data: Any) -> str:
-    """JSON that may stand between script tags: nothing in it can end them, or is not ASCII."""
+def json_for_script_tag(data: Any) -> str:
+    """Write ASCII JSON that cannot end the script tag around it."""
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-    return text.translate(_UNSAFE_IN_A_SCRIPT)
+    return text.translate(_SCRIPT_ESCAPES)
 
 
 @cache
-def _template() -> Template:
-    """Compiled once. Whatever is filled in is escaped; a name that is not there is an error."""
+def _page_template() -> Template:
+    """Compile the page. Values are escaped, and an unknown name in the template is an error."""
     try:
         from jinja2 import Environment, StrictUndefined
     except ImportError as error:
@@ -72,14 +82,14 @@ def _template() -> Template:
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["thousands"] = "{:,}".format
-    return environment.from_string(_file("page.html"))
+    return environment.from_string(_read_template_file("page.html"))
 
 
-def _file(name: str) -> str:
+def _read_template_file(name: str) -> str:
     return files("privatree.report").joinpath("templates", name).read_text(encoding="utf-8")
 
 
-def _hash(script: str) -> str:
-    """As a content security policy names the one script that may run."""
+def _script_hash(script: str) -> str:
+    """Return the hash by which the content security policy allows this script only."""
     digest = hashlib.sha256(script.encode("utf-8")).digest()
     return f"sha256-{base64.b64encode(digest).decode('ascii')}"

@@ -1,4 +1,4 @@
-"""What the page's own code works with: the tree in plain lists, exact to the last bit."""
+"""Data for the script of the page: the tree in plain lists, with exact thresholds."""
 
 from __future__ import annotations
 
@@ -13,20 +13,10 @@ from privatree.report._certificate_table import UNITS
 from privatree.schema import Categorical
 
 
-def page_data(tree: Tree, section: CertificateSection) -> dict[str, Any]:
-    """The tree and the table of certificates.
+def page_script_data(tree: Tree, section: CertificateSection) -> dict[str, Any]:
+    """Return the tree and the table of certificates for JSON.
 
-    Parameters
-    ----------
-    tree : Tree
-        With names that can be shown.
-    section : CertificateSection
-        What is known of poisoned records.
-
-    Returns
-    -------
-    dict
-        For JSON. Features are numbered among those that the tree asks about.
+    Features are numbered among those that the tree asks about.
     """
     place = {position: i for i, position in enumerate(tree.used_features)}
     features = list(tree.schema.features.items())
@@ -34,7 +24,7 @@ def page_data(tree: Tree, section: CertificateSection) -> dict[str, Any]:
     categories = np.flatnonzero(tree.mask_start >= 0).tolist()
     return {
         "classes": [name_text(label) for label in tree.schema.classes],
-        "features": [_feature(*features[position]) for position in tree.used_features],
+        "features": [_feature_data(*features[position]) for position in tree.used_features],
         "feature": [place.get(position, -1) for position in tree.feature.tolist()],
         "threshold": [None if np.isnan(t) else t for t in tree.threshold.tolist()],
         "shown": thresholds,
@@ -42,12 +32,24 @@ def page_data(tree: Tree, section: CertificateSection) -> dict[str, Any]:
         "left": tree.left.tolist(),
         "right": tree.right.tolist(),
         "label": tree.label.tolist(),
-        "probability": None if tree.probability is None else _shares(tree),
-        "certificate": _certificate(section),
+        "probability": None
+        if tree.probability is None
+        else {leaf: tree.probability[leaf].tolist() for leaf in tree.leaves.tolist()},
+        "certificate": None
+        if section.table is None
+        else {
+            "units": UNITS,
+            "example": EXAMPLE,
+            "starts": section.table.starts,
+            "edits": section.table.edits,
+            "rows": section.table.rows,
+            "paper": section.table.paper_factors,
+            "measured": None if section.measured is None else section.measured.start,
+        },
     }
 
 
-def _feature(name: str, feature: Any) -> dict[str, Any]:
+def _feature_data(name: str, feature: Any) -> dict[str, Any]:
     if isinstance(feature, Categorical):
         return {
             "name": name_text(name),
@@ -60,24 +62,4 @@ def _feature(name: str, feature: Any) -> dict[str, Any]:
         "high": float(feature.high),
         "integer": feature.integer,
         "missing": float(feature.missing_place),
-    }
-
-
-def _shares(tree: Tree) -> dict[int, list[float]]:
-    if tree.probability is None:
-        return {}
-    return {node: tree.probability[node].tolist() for node in tree.leaves.tolist()}
-
-
-def _certificate(section: CertificateSection) -> dict[str, Any] | None:
-    if section.table is None:
-        return None
-    return {
-        "units": UNITS,
-        "example": EXAMPLE,
-        "starts": section.table.starts,
-        "edits": section.table.edits,
-        "rows": section.table.rows,
-        "paper": section.table.paper_factors,
-        "measured": None if section.measured is None else section.measured.start,
     }

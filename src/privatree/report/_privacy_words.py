@@ -1,13 +1,14 @@
-"""What epsilon means for a person, and what must be said aloud."""
+"""What epsilon means for a person, in words, and the warnings that the page must show."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from privatree.privacy import PrivacyStatement, shown_amount
-from privatree.report._shown_names import visible
+from privatree.report._shown_names import escape_report_text
 
 SMALL = 0.2
 """An epsilon up to this lets one record change odds by less than a quarter."""
@@ -20,7 +21,7 @@ _ASTRONOMICAL = math.log(1e15)
 
 @dataclass(frozen=True)
 class Alert:
-    """Something that a reader must not miss."""
+    """A warning that a reader must not miss."""
 
     tone: Literal["bad", "caution"]
     title: str
@@ -29,7 +30,7 @@ class Alert:
 
 @dataclass(frozen=True)
 class Belief:
-    """What somebody may have believed, and may believe after seeing the tree, in per cent."""
+    """A probability before an attacker sees the tree, and its upper limit afterwards."""
 
     before: str
     after: str
@@ -39,22 +40,9 @@ class Belief:
 
 @dataclass(frozen=True)
 class PrivacyWords:
-    """The guarantee in plain language.
+    """The guarantee in plain language. `terms` is for specialists; the worst alert is first.
 
-    Parameters
-    ----------
-    tone : {"holds", "caution", "bad"}
-        How the page should look.
-    epsilon : str
-        In digits, or a sign.
-    headline, meaning, terms : str
-        A few words, a sentence or two, and what a specialist asks first.
-    alerts : tuple of Alert
-        What must be said aloud, the worst first.
-    beliefs : tuple of Belief
-        Bets; none where nothing bounds them.
-    about : str
-        What the beliefs are about.
+    `beliefs` is empty if nothing bounds them, and `about` says what the beliefs are about.
     """
 
     tone: Literal["holds", "caution", "bad"]
@@ -68,32 +56,24 @@ class PrivacyWords:
 
 
 def privacy_words(privacy: PrivacyStatement) -> PrivacyWords:
-    """Put a statement into plain language.
-
-    Parameters
-    ----------
-    privacy : PrivacyStatement
-        Of a model.
-    """
-    alerts = tuple(_alerts(privacy))
-    is_finite = math.isfinite(privacy.epsilon)
-    bad = any(alert.tone == "bad" for alert in alerts)
-    replaced = privacy.neighbours == "replace"
+    """Explain a privacy statement in plain language."""
+    alerts = tuple(_privacy_alerts(privacy))
+    is_bad = any(alert.tone == "bad" for alert in alerts)
     return PrivacyWords(
-        tone="bad" if bad else "caution" if alerts else "holds",
-        epsilon=shown_amount(privacy.epsilon) if is_finite else "∞",
-        headline=_headline(privacy),
-        meaning=_meaning(privacy),
-        terms=_terms(privacy),
+        tone="bad" if is_bad else "caution" if alerts else "holds",
+        epsilon=shown_amount(privacy.epsilon) if math.isfinite(privacy.epsilon) else "∞",
+        headline=_epsilon_headline(privacy),
+        meaning=_epsilon_meaning(privacy),
+        terms=_guarantee_terms(privacy),
         alerts=alerts,
-        beliefs=_beliefs(privacy),
+        beliefs=_attacker_beliefs(privacy),
         about="that your record says one thing and not another"
-        if replaced
-        else "that your record is in the table",
+        if privacy.neighbours == "replace"
+        else "that your record is in the dataset",
     )
 
 
-def _headline(privacy: PrivacyStatement) -> str:
+def _epsilon_headline(privacy: PrivacyStatement) -> str:
     if math.isinf(privacy.epsilon):
         return "nothing is promised"
     if privacy.seeded:
@@ -103,11 +83,11 @@ def _headline(privacy: PrivacyStatement) -> str:
     return "for a whole record"
 
 
-def _meaning(privacy: PrivacyStatement) -> str:
+def _epsilon_meaning(privacy: PrivacyStatement) -> str:
     if math.isinf(privacy.epsilon):
         return (
-            "No finite epsilon holds for a whole record. This tree may tell whether somebody is in "
-            "the table, or what is written there; treat it as you would treat the records."
+            "No finite epsilon holds for a whole record. This tree may reveal whether somebody is "
+            "in the dataset, or what their record says. Protect it as you protect the records."
         )
     change = (
         "Whatever one person's record says" if privacy.neighbours == "replace"
@@ -121,37 +101,34 @@ def _meaning(privacy: PrivacyStatement) -> str:
     if privacy.epsilon > SMALL or privacy.seeded or privacy.delta:
         return fact
     return (
-        f"{fact} So whoever studies this tree learns hardly more about a person than from a tree "
-        "that was trained without that person."
+        f"{fact} So this tree reveals hardly more about a person than a tree that was trained "
+        "without that person."
     )
 
 
-def _terms(privacy: PrivacyStatement) -> str:
+def _guarantee_terms(privacy: PrivacyStatement) -> str:
     if math.isinf(privacy.epsilon):
         return "No finite epsilon holds for a whole record."
     between = (
-        "tables that differ in one record"
+        "datasets that differ in one record"
         if privacy.neighbours == "replace"
-        else "tables that differ by one record added or removed"
+        else "datasets that differ by one record added or removed"
     )
     unless = " but the seed" if privacy.seeded else ""
     return (
         f"Epsilon {shown_amount(privacy.epsilon)}, delta {shown_amount(privacy.delta)}, for a "
-        f"whole record: between any two {between}. It holds against everybody, whatever else they "
-        f"know{unless}, and for ever."
+        f"whole record: between any two {between}. The guarantee holds against everybody, whatever "
+        f"else they know{unless}, and for ever."
     )
 
 
-def _alerts(privacy: PrivacyStatement) -> list[Alert]:
-    found = []
+def _privacy_alerts(privacy: PrivacyStatement) -> Iterator[Alert]:
     if math.isinf(privacy.epsilon):
-        found.append(
-            Alert(
-                "bad",
-                "No privacy guarantee",
-                "Epsilon is infinite. Noise was drawn, but what is named here is outside it, and "
-                "nothing bounds what this tree reveals about a record.",
-            )
+        yield Alert(
+            "bad",
+            "No privacy guarantee",
+            "Epsilon is infinite. Noise was drawn, but it does not cover the leaks named here. "
+            "Nothing bounds what this tree reveals about a record.",
         )
     if privacy.claimed_epsilon is not None:
         holds = (
@@ -159,43 +136,36 @@ def _alerts(privacy: PrivacyStatement) -> list[Alert]:
             if math.isinf(privacy.epsilon)
             else f"epsilon {shown_amount(privacy.epsilon)} holds"
         )
-        found.append(
-            Alert(
-                "bad",
-                f"The claimed epsilon of {privacy.claimed_epsilon:g} is not true for whole records",
-                f"It is what a publication claims for {visible(privacy.learner)}. For a whole "
-                f"record {holds}.",
-            )
+        yield Alert(
+            "bad",
+            f"The claimed epsilon of {privacy.claimed_epsilon:g} is not true for whole records",
+            f"A publication claims this epsilon for {escape_report_text(privacy.learner)}. For a "
+            f"whole record {holds}.",
         )
     if privacy.seeded:
-        found.append(
-            Alert(
-                "bad",
-                "The noise was not secret",
-                "It came from a seed (random_state). Whoever knows or guesses the seed can remove "
-                "the noise, and with it all that is promised here. Train without a seed before "
-                "publishing.",
-            )
+        yield Alert(
+            "bad",
+            "The noise was not secret",
+            "The noise came from a seed (random_state). Whoever knows or guesses the seed can "
+            "remove the noise, and then nothing is guaranteed. Train without a seed before you "
+            "publish a model.",
         )
     if LARGE < privacy.epsilon < math.inf:
-        found.append(
-            Alert(
-                "caution",
-                f"Epsilon {shown_amount(privacy.epsilon)} is large",
-                f"One record can make a tree {factor_text(privacy.epsilon)} times as likely. That "
-                "is a weak promise to a person.",
-            )
+        yield Alert(
+            "caution",
+            f"Epsilon {shown_amount(privacy.epsilon)} is large",
+            f"One record can make a tree {factor_text(privacy.epsilon)} times as likely. That is a "
+            "weak promise to a person.",
         )
-    return found
 
 
 def factor_text(epsilon: float) -> str:
-    """e to the epsilon, rounded up, in as many digits as say something."""
+    """Return e to the epsilon, rounded up to about two or three significant digits."""
     if epsilon > _ASTRONOMICAL:
         return f"10^{math.ceil(epsilon / math.log(10)):,}"
     over = math.expm1(epsilon)
     digits = max(0, 2 - math.floor(math.log10(over))) if over > 0 else 2
-    if over < 1:  # two digits of what is above 1
+    if over < 1:  # two digits of the part above 1
         unit = 10.0 ** -(digits - 1)
         return f"{1 + math.ceil(over / unit * (1 - 1e-12)) * unit:.{digits - 1}f}"
     factor = over + 1
@@ -204,25 +174,17 @@ def factor_text(epsilon: float) -> str:
     return f"{rounded:,.2f}".rstrip("0").rstrip(".") if rounded < 100 else f"{rounded:,.0f}"
 
 
-# --- bets -----------------------------------------------------------------------------------------
+# --- beliefs --------------------------------------------------------------------------------------
 
 
-def _beliefs(privacy: PrivacyStatement) -> tuple[Belief, ...]:
-    """By Bayes: odds grow by a factor e^epsilon at most."""
+def _attacker_beliefs(privacy: PrivacyStatement) -> tuple[Belief, ...]:
+    """Apply Bayes' rule: the odds grow at most by a factor of e^epsilon."""
     if math.isinf(privacy.epsilon) or privacy.delta > 0:
         return ()
-    return tuple(
-        Belief(f"{before:.0%}", _percent_up(after), before, after)
-        for before in _BELIEFS
-        for after in [_believed(before, privacy.epsilon)]
-    )
-
-
-def _believed(before: float, epsilon: float) -> float:
-    against = math.exp(-epsilon) * (1 - before)
-    return before / (before + against)
-
-
-def _percent_up(share: float) -> str:
-    per_cent = math.ceil(share * 1000 - 1e-9) / 10
-    return "nearly 100%" if per_cent > 99.9 else f"{per_cent:.1f}%"
+    beliefs = []
+    for before in _BELIEFS:
+        after = before / (before + math.exp(-privacy.epsilon) * (1 - before))
+        per_cent = math.ceil(after * 1000 - 1e-9) / 10
+        shown = "nearly 100%" if per_cent > 99.9 else f"{per_cent:.1f}%"
+        beliefs.append(Belief(f"{before:.0%}", shown, before, after))
+    return tuple(beliefs)

@@ -1,70 +1,57 @@
-"""Names of any length and kind, made fit to be shown: a stranger's file may hold anything."""
+"""Names made short and printable, because an untrusted model file may hold any text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 
-from privatree._support import escape
+from privatree._support.escape import escape_text
 from privatree.model import Tree
 from privatree.schema import Categorical, Feature, Label, Schema
 
-LONGEST = 100
-"""A name of more characters is cut."""
+MAX_NAME_LENGTH = 100
+"""A name with more characters is cut."""
 
 
-def visible(text: str) -> str:
-    """A text that hides nothing; its lines stay lines."""
-    return escape.escape_text(text, keep="\n")
+def escape_report_text(text: str) -> str:
+    """Write out invisible characters other than line breaks."""
+    return escape_text(text, keep="\n")
 
 
-def with_short_names(tree: Tree) -> Tree:
-    """The same tree, with names that are no longer than a line.
-
-    Parameters
-    ----------
-    tree : Tree
-        Of which the names of features, categories and classes are looked at.
-
-    Returns
-    -------
-    Tree
-        The same one if nothing had to be cut. Names that would look alike are numbered.
-    """
+def shorten_tree_names(tree: Tree) -> Tree:
+    """Cut the long names of a tree, and number the names that would be equal afterwards."""
     schema = tree.schema
-    names = _short_all(schema.features)
+    names = _shorten_texts(schema.features)
     features = {
-        short: _short_feature(feature)
+        short: _shorten_categories(feature)
         for short, feature in zip(names, schema.features.values(), strict=True)
     }
-    shortened = Schema(features, _short_labels(schema.classes))
+    shortened = Schema(features, _shorten_labels(schema.classes))
     return tree if shortened == schema else replace(tree, schema=shortened)
 
 
-def _short_feature(feature: Feature) -> Feature:
+def _shorten_categories(feature: Feature) -> Feature:
     if not isinstance(feature, Categorical):
         return feature
-    categories = _short_labels(feature.categories)
+    categories = _shorten_labels(feature.categories)
     if categories == feature.categories:
         return feature
     return replace(feature, categories=categories, missing=categories[feature.missing_place])
 
 
-def _short_labels(labels: Iterable[Label]) -> tuple[Label, ...]:
-    """As they are if all are short; else all as text."""
+def _shorten_labels(labels: Iterable[Label]) -> tuple[Label, ...]:
+    """Return the labels unchanged if all are short, and otherwise all of them as text."""
     labels = tuple(labels)
-    if all(len(str(label)) <= LONGEST for label in labels):
+    if all(len(str(label)) <= MAX_NAME_LENGTH for label in labels):
         return labels
-    return tuple(_short_all(map(str, labels)))
+    return tuple(_shorten_texts(map(str, labels)))
 
 
-def _short_all(texts: Iterable[str] | Mapping[str, Feature]) -> list[str]:
-    cut = [text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…" for text in texts]
-    seen = dict[str, int]()
-    for text in cut:
-        seen[text] = seen.get(text, 0) + 1
-    if all(count == 1 for count in seen.values()):
-        return cut
+def _shorten_texts(texts: Iterable[str]) -> list[str]:
+    limit = MAX_NAME_LENGTH
+    cut = [text if len(text) <= limit else f"{text[: limit - 1]}…" for text in texts]
+    count = Counter(cut)
     return [
-        text if seen[text] == 1 else f"{text} (no. {place})" for place, text in enumerate(cut, 1)
+        text if count[text] == 1 else f"{text} (no. {place})" for place, text in enumerate(cut, 1)
     ]

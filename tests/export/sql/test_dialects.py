@@ -248,7 +248,7 @@ def test_tables_in_schemas(by_hand, databases, database, schema, table) -> None:
     model = by_hand(Numeric(0, 1), 0.5, name="a.b")
     given = ".".join('"' + part.replace('"', '""') + '"' for part in (schema, table))
     query = export_sql(model, table=given, proba=True, dialect=database)
-    name = DIALECTS[database].name
+    name = DIALECTS[database].quote_name
     there = f"{name(schema)}.{name(table)}"
     statements = [
         f"CREATE SCHEMA {name(schema)}",

@@ -23,6 +23,21 @@ _MIN_NORMAL = 2.0**-1022
 _POSTGRESQL_NAME_BYTES = 63  # PostgreSQL cuts longer names
 
 
+def _quoter(opening: str, closing: str) -> Callable[[str], str]:
+    """Return a function that quotes a text and doubles closing quotes inside it."""
+    return lambda text: f"{opening}{text.replace(closing, 2 * closing)}{closing}"
+
+
+_single_quote, _double_quote = _quoter("'", "'"), _quoter('"', '"')
+
+
+def _write_each(write: Callable[[str], str]) -> Callable[[Sequence[str]], list[str]]:
+    return lambda texts: [write(text) for text in texts]
+
+
+_single_quote_each = _write_each(_single_quote)
+
+
 @dataclass(frozen=True)
 class Dialect:
     """The SQL dialect of a database. ``{}`` in a template stands for the column."""
@@ -32,8 +47,8 @@ class Dialect:
     double_type: str
     double_literal: Callable[[float], str]
     """Write a double so that the database reads it exactly."""
-    name_quoter: Callable[[str], str]
-    text_writer: Callable[[Sequence[str]], list[str]]
+    name_quoter: Callable[[str], str] = _double_quote
+    text_writer: Callable[[Sequence[str]], list[str]] = _single_quote_each
     """Write texts as literals that can all be results of one CASE."""
     text_template: str = "{}"
     """Expression that is compared with text literals, byte by byte."""
@@ -88,26 +103,10 @@ def _check_no_nul(text: str) -> str:
 # --- quoted names and texts ---------------------------------------------------------------------
 
 
-def _quoter(opening: str, closing: str) -> Callable[[str], str]:
-    """Return a function that quotes a text and doubles closing quotes inside it."""
-    return lambda text: f"{opening}{text.replace(closing, 2 * closing)}{closing}"
-
-
-_single_quote = _quoter("'", "'")
-
-
-def _write_each(write: Callable[[str], str]) -> Callable[[Sequence[str]], list[str]]:
-    return lambda texts: [write(text) for text in texts]
-
-
 def _postgresql_text(text: str) -> str:
     """Backslashes are special or not by an old setting. With the prefix E they always are."""
     quoted = _single_quote(text)
     return f"E{quoted}".replace("\\", "\\\\") if "\\" in text else quoted
-
-
-def _snowflake_text(text: str) -> str:
-    return _single_quote(text.replace("\\", "\\\\"))
 
 
 def _mysql_texts(texts: Sequence[str]) -> list[str]:
@@ -153,35 +152,17 @@ def _bigquery_alias(name: str) -> str:
     return re.sub(r"[^\w &%=+:'<>#|-]", "_", name)
 
 
-def _postgresql_column_key(name: str) -> object:
-    return name.encode()[:_POSTGRESQL_NAME_BYTES]
-
-
 # --- the databases ------------------------------------------------------------------------------
 
 _STANDARD = Dialect(
     title="SQL",
     double_type="DOUBLE PRECISION",
     double_literal=fraction_writer("DOUBLE PRECISION"),
-    name_quoter=_quoter('"', '"'),
-    text_writer=_write_each(_single_quote),
     nan_is_largest=True,
 )
 """SQL that SQLite, DuckDB and PostgreSQL all read."""
 
-_POSTGRESQL = Dialect(
-    title="PostgreSQL",
-    double_type="DOUBLE PRECISION",
-    double_literal=postgresql_double,
-    name_quoter=_quoter('"', '"'),
-    text_writer=_write_each(_postgresql_text),
-    text_template='CAST({} AS TEXT) COLLATE "C"',
-    boolean_template="LOWER(CAST({} AS TEXT))",  # for booleans, numbers and texts
-    boolean_literals=(("'false'", "'0'", "'0.0'"), ("'true'", "'1'", "'1.0'")),
-    nan_is_largest=True,
-    column_key=_postgresql_column_key,
-)
-
+_TEXT_OF_BOOLEANS = (("'false'", "'0'", "'0.0'"), ("'true'", "'1'", "'1.0'"))
 _MYSQL = Dialect(
     title="MySQL",
     double_type="DOUBLE",
@@ -193,77 +174,71 @@ _MYSQL = Dialect(
     column_alias=_mysql_alias,
     max_table_name_parts=2,
 )
-
-_SQLITE = Dialect(
-    title="SQLite",
-    double_type="REAL",
-    double_literal=fraction_writer("REAL"),
-    name_quoter=_quoter('"', '"'),
-    text_writer=_write_each(_single_quote),
-    text_template="{} COLLATE BINARY",
-    boolean_literals=(("0",), ("1",)),
-    boolean_results=("0", "1"),
-    max_table_name_parts=2,
-)
-
-_DUCKDB = Dialect(
-    title="DuckDB",
-    double_type="DOUBLE",
-    double_literal=double_with_exponent,
-    name_quoter=_quoter('"', '"'),
-    text_writer=_write_each(_single_quote),
-    text_template='CAST({} AS TEXT) COLLATE "C"',
-    nan_is_largest=True,
-)
-
-_SQLSERVER = Dialect(
-    title="SQL Server",
-    double_type="DOUBLE PRECISION",
-    double_literal=fraction_writer("DOUBLE PRECISION", exponent="E0"),
-    name_quoter=_quoter("[", "]"),
-    text_writer=_write_each(_sqlserver_text),
-    text_template="CAST({} AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2",
-    boolean_literals=(("0",), ("1",)),
-    boolean_results=("CAST(0 AS BIT)", "CAST(1 AS BIT)"),
-    integer_type="BIGINT",
-    ignores_trailing_blanks=True,  # in any collation; so padded CHAR columns work too
-    min_positive=_MIN_NORMAL,
-    max_table_name_parts=4,
-)
-
-_BIGQUERY = Dialect(
-    title="BigQuery",
-    double_type="FLOAT64",
-    double_literal=double_with_exponent,
-    name_quoter=_bigquery_quoter("`"),
-    text_writer=_write_each(_bigquery_quoter("'")),
-    boolean_template="LOWER(CAST({} AS STRING))",
-    boolean_literals=_POSTGRESQL.boolean_literals,
-    column_alias=_bigquery_alias,
-)
-
-_SNOWFLAKE = Dialect(
-    title="Snowflake",
-    double_type="DOUBLE",
-    double_literal=fraction_writer("DOUBLE"),
-    name_quoter=_quoter('"', '"'),
-    text_writer=_write_each(_snowflake_text),
-    boolean_template="LOWER(CAST({} AS VARCHAR))",
-    boolean_literals=_POSTGRESQL.boolean_literals,
-    nan_is_largest=True,
-    column_key=str,
-)
-
 DIALECTS: Mapping[str, Dialect] = MappingProxyType(
     {
-        "postgresql": _POSTGRESQL,
+        "postgresql": Dialect(
+            title="PostgreSQL",
+            double_type="DOUBLE PRECISION",
+            double_literal=postgresql_double,
+            text_writer=_write_each(_postgresql_text),
+            text_template='CAST({} AS TEXT) COLLATE "C"',
+            boolean_template="LOWER(CAST({} AS TEXT))",  # for booleans, numbers and texts
+            boolean_literals=_TEXT_OF_BOOLEANS,
+            nan_is_largest=True,
+            column_key=lambda name: name.encode()[:_POSTGRESQL_NAME_BYTES],
+        ),
         "mysql": _MYSQL,
         "mariadb": replace(_MYSQL, title="MariaDB"),
-        "sqlite": _SQLITE,
-        "duckdb": _DUCKDB,
-        "sqlserver": _SQLSERVER,
-        "bigquery": _BIGQUERY,
-        "snowflake": _SNOWFLAKE,
+        "sqlite": Dialect(
+            title="SQLite",
+            double_type="REAL",
+            double_literal=fraction_writer("REAL"),
+            text_template="{} COLLATE BINARY",
+            boolean_literals=(("0",), ("1",)),
+            boolean_results=("0", "1"),
+            max_table_name_parts=2,
+        ),
+        "duckdb": Dialect(
+            title="DuckDB",
+            double_type="DOUBLE",
+            double_literal=double_with_exponent,
+            text_template='CAST({} AS TEXT) COLLATE "C"',
+            nan_is_largest=True,
+        ),
+        "sqlserver": Dialect(
+            title="SQL Server",
+            double_type="DOUBLE PRECISION",
+            double_literal=fraction_writer("DOUBLE PRECISION", exponent="E0"),
+            name_quoter=_quoter("[", "]"),
+            text_writer=_write_each(_sqlserver_text),
+            text_template="CAST({} AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2",
+            boolean_literals=(("0",), ("1",)),
+            boolean_results=("CAST(0 AS BIT)", "CAST(1 AS BIT)"),
+            integer_type="BIGINT",
+            ignores_trailing_blanks=True,  # in any collation; so padded CHAR columns work too
+            min_positive=_MIN_NORMAL,
+            max_table_name_parts=4,
+        ),
+        "bigquery": Dialect(
+            title="BigQuery",
+            double_type="FLOAT64",
+            double_literal=double_with_exponent,
+            name_quoter=_bigquery_quoter("`"),
+            text_writer=_write_each(_bigquery_quoter("'")),
+            boolean_template="LOWER(CAST({} AS STRING))",
+            boolean_literals=_TEXT_OF_BOOLEANS,
+            column_alias=_bigquery_alias,
+        ),
+        "snowflake": Dialect(
+            title="Snowflake",
+            double_type="DOUBLE",
+            double_literal=fraction_writer("DOUBLE"),
+            text_writer=_write_each(lambda text: _single_quote(text.replace("\\", "\\\\"))),
+            boolean_template="LOWER(CAST({} AS VARCHAR))",
+            boolean_literals=_TEXT_OF_BOOLEANS,
+            nan_is_largest=True,
+            column_key=str,
+        ),
     }
 )
 """The dialects by the name of the database."""

@@ -19,6 +19,7 @@ Every condition must hold to these rules in all databases:
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -193,7 +194,7 @@ def _label_literals(labels: Sequence[Label], dialect: Dialect) -> list[str]:
     if all(isinstance(label, int) for label in labels):
         return _integer_literals([int(label) for label in labels], dialect)
     for label in labels:
-        if isinstance(label, int) and not _is_double(label):
+        if isinstance(label, int) and (abs(label) > sys.float_info.max or float(label) != label):
             raise unwritable_number("labels that are exact doubles, as some are fractions", label)
         if not dialect.can_hold(float(label)):
             raise ParameterError(
@@ -201,13 +202,6 @@ def _label_literals(labels: Sequence[Label], dialect: Dialect) -> list[str]:
                 f"{label!r}. Use text instead."
             )
     return [dialect.double_result(float(label)) for label in labels]
-
-
-def _is_double(number: int) -> bool:
-    try:
-        return int(float(number)) == number
-    except OverflowError:
-        return False
 
 
 def _integer_literals(labels: Sequence[int], dialect: Dialect) -> list[str]:

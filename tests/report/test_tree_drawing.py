@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from privatree.model import TreeBuilder
-from privatree.report._drawing import MAX_ENDS, MAX_LEVELS, draw
+from privatree.report._tree_drawing import MAX_ENDS, MAX_LEVELS, draw_report_tree
 from privatree.schema import Categorical, Numeric, Schema
 
 SCHEMA = Schema(
@@ -53,7 +53,7 @@ TREES = {
 
 @pytest.mark.parametrize("name", TREES)
 def test_boxes_stand_apart_and_inside(name):
-    drawing = draw(TREES[name])
+    drawing = draw_report_tree(TREES[name])
     for box in drawing.boxes:
         assert box.x >= 0
         assert box.y >= 0
@@ -69,7 +69,7 @@ def test_boxes_stand_apart_and_inside(name):
 
 @pytest.mark.parametrize("name", TREES)
 def test_every_drawn_answer_has_its_line(name):
-    tree, drawing = TREES[name], draw(TREES[name])
+    tree, drawing = TREES[name], draw_report_tree(TREES[name])
     kinds = {box.node: box.kind for box in drawing.boxes}
     answers = {}
     for node, kind in kinds.items():
@@ -81,7 +81,7 @@ def test_every_drawn_answer_has_its_line(name):
 
 
 def test_a_small_tree_is_drawn_whole():
-    drawing = draw(TREES["full"])
+    drawing = draw_report_tree(TREES["full"])
     assert drawing.leaves_left_out == 0
     assert next(box.detail for box in drawing.boxes if box.title == "kind") == (
         'in {a, "a very long category, with a comma"}'
@@ -90,7 +90,7 @@ def test_a_small_tree_is_drawn_whole():
 
 @pytest.mark.parametrize("name", ["too wide", "chain"])
 def test_a_large_tree_is_cut(name):
-    drawing = draw(TREES[name])
+    drawing = draw_report_tree(TREES[name])
     assert drawing.leaves_left_out > 0
     assert len(drawing.boxes) <= 2 * MAX_ENDS
     assert drawing.levels <= MAX_LEVELS

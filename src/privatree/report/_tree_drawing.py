@@ -1,7 +1,7 @@
-"""Where the boxes of the tree stand on the page: the root at the left, answers to its right.
+"""Positions of the boxes and lines of the tree on the page: the root at the left, leaves right.
 
-Every leaf has a row of its own and every level a column, so that texts have room and nothing
-overlaps. A large tree is drawn down to the level that still fits.
+Every leaf has its own row and every level its own column, so that nothing overlaps. Of a large
+tree, only the upper levels that fit are drawn.
 """
 
 from __future__ import annotations
@@ -16,41 +16,28 @@ from privatree.export import name_text, node_texts
 from privatree.model import Tree
 
 MAX_ENDS = 130
-"""Leaves and cut branches that are drawn."""
+"""Maximum number of drawn leaves and cut-off splits."""
 MAX_LEVELS = 12
 
 ROW = 42
-"""Height of a row, in pixels; like all that follows."""
+"""Height of a row. All lengths are in pixels."""
 SPLIT_HEIGHT, LEAF_HEIGHT = 46, 32
-_COLUMNS = {1: (260, 64), 2: (230, 64), 3: (210, 62), 4: (188, 56)}
-_MANY_COLUMNS = (146, 44)
-"""Width of a box, and of the gap to its answers, by the number of levels."""
-_LETTER, _LEAF_PADDING = 8.6, 42
+_WIDTHS_BY_LEVELS = {1: (260, 64), 2: (230, 64), 3: (210, 62), 4: (188, 56)}
+_WIDTHS_OF_MANY_LEVELS = (146, 44)
+"""Width of a split's box, and of the gap to its children, by the number of levels."""
+_CHARACTER_WIDTH, _LEAF_PADDING = 8.6, 42
 _LEAF_WIDTHS = (84, 210)
 _MARGIN = 6
 _ANSWERS: tuple[Literal["yes", "no"], ...] = ("yes", "no")
 
 
 @dataclass(frozen=True)
-class Box:
-    """A node in its place.
+class NodeBox:
+    """The box of a node, with the position of its upper left corner.
 
-    Parameters
-    ----------
-    node : int
-        Its number.
-    kind : {"split", "leaf", "more"}
-        More: a split whose answers are not drawn.
-    x, y, width, height : int
-        Upper left corner and size.
-    title : str
-        The feature asked about, or the class predicted.
-    detail : str
-        What is asked of it, the share of the class, or how many leaves are not drawn.
-    question : str
-        All of it, as one text.
-    label : int
-        The code of the class; -1 at a split.
+    A box of the kind "more" is a split whose children are not drawn. `detail` is the rest of the
+    question, the probability of the class, or the number of leaves that are not drawn. `question`
+    is the whole text of the node. `label` is the class code of a leaf, and -1 at a split.
     """
 
     node: int
@@ -66,20 +53,8 @@ class Box:
 
 
 @dataclass(frozen=True)
-class Line:
-    """From a split to an answer.
-
-    Parameters
-    ----------
-    child : int
-        The node it leads to.
-    path : str
-        Of an SVG.
-    answer : {"yes", "no"}
-        What the record answers.
-    x, y : int
-        Where the answer is written.
-    """
+class EdgeLine:
+    """The line from a split to a child, as an SVG path, with the position of the answer."""
 
     child: int
     path: str
@@ -89,25 +64,17 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Drawing:
-    """All boxes and lines, and what was left out."""
-
+class TreeDrawing:
     width: int
     height: int
-    boxes: tuple[Box, ...]
-    lines: tuple[Line, ...]
+    boxes: tuple[NodeBox, ...]
+    lines: tuple[EdgeLine, ...]
     levels: int
     leaves_left_out: int
 
 
-def draw(tree: Tree) -> Drawing:
-    """Place the boxes of a tree.
-
-    Parameters
-    ----------
-    tree : Tree
-        Of any size.
-    """
+def draw_report_tree(tree: Tree) -> TreeDrawing:
+    """Compute the boxes and lines of a tree of any size."""
     depth, leaves = tree.depths(), tree.leaf_counts()
     levels = _levels_that_fit(tree, depth)
     order = list(tree.preorder(levels))
@@ -116,23 +83,24 @@ def draw(tree: Tree) -> Drawing:
     for node in sorted(set(order) - row.keys(), reverse=True):  # children come after parents
         row[node] = sum(row[child] for child in tree.children(node)) / 2
 
-    split_width, gap = _COLUMNS.get(levels, _MANY_COLUMNS)
+    split_width, gap = _WIDTHS_BY_LEVELS.get(levels, _WIDTHS_OF_MANY_LEVELS)
     leaf_width = _leaf_width(tree)
     column = split_width + gap
     texts = node_texts(tree)
 
-    def box(node: int) -> Box:
+    def make_box(node: int) -> NodeBox:
         is_split = bool(tree.feature[node] >= 0)
         is_cut = is_split and depth[node] == levels
         height = SPLIT_HEIGHT if is_split and not is_cut else LEAF_HEIGHT
-        name = name_text(_name(tree, node))
+        position, label = int(tree.feature[node]), int(tree.label[node])
+        name = name_text(tree.schema.names[position] if is_split else tree.schema.classes[label])
         if is_cut:
             detail = f"+{int(leaves[node])}"
         elif is_split:
             detail = texts[node][len(name) + 1 :].replace("<= ", "≤ ", 1)
         else:
-            detail = _share(tree, node)
-        return Box(
+            detail = _leaf_probability_text(tree, node)
+        return NodeBox(
             node=node,
             kind="more" if is_cut else "split" if is_split else "leaf",
             x=_MARGIN + int(depth[node]) * column,
@@ -142,17 +110,17 @@ def draw(tree: Tree) -> Drawing:
             title=name,
             detail=detail,
             question=texts[node],
-            label=int(tree.label[node]),
+            label=label,
         )
 
-    boxes = {node: box(node) for node in order}
+    boxes = {node: make_box(node) for node in order}
     lines = [
-        _line(boxes[node], boxes[child], answer)
+        _edge_line(boxes[node], boxes[child], answer)
         for node in order
         if boxes[node].kind == "split"
         for child, answer in zip(tree.children(node), _ANSWERS, strict=True)
     ]
-    return Drawing(
+    return TreeDrawing(
         width=max(b.x + b.width for b in boxes.values()) + _MARGIN,
         height=round((len(ends) - 1) * ROW) + SPLIT_HEIGHT + 2 * _MARGIN,
         boxes=tuple(boxes.values()),
@@ -162,20 +130,15 @@ def draw(tree: Tree) -> Drawing:
     )
 
 
-def _name(tree: Tree, node: int) -> str | bool | int | float:
-    position = int(tree.feature[node])
-    return tree.schema.classes[tree.label[node]] if position < 0 else tree.schema.names[position]
-
-
-def _share(tree: Tree, node: int) -> str:
+def _leaf_probability_text(tree: Tree, leaf: int) -> str:
     if tree.probability is None:
         return ""
-    share = float(tree.probability[node, tree.label[node]])
+    share = float(tree.probability[leaf, tree.label[leaf]])
     return f"{share:.1%}" if 0.99 < share < 1 else f"{share:.0%}"
 
 
-def _line(parent: Box, child: Box, answer: Literal["yes", "no"]) -> Line:
-    """A bracket with one soft corner."""
+def _edge_line(parent: NodeBox, child: NodeBox, answer: Literal["yes", "no"]) -> EdgeLine:
+    """Return a line with a right angle, whose corner is rounded."""
     start_x, start_y = parent.x + parent.width, parent.y + parent.height // 2
     end_x, end_y = child.x, child.y + child.height // 2
     middle = start_x + 14
@@ -183,10 +146,10 @@ def _line(parent: Box, child: Box, answer: Literal["yes", "no"]) -> Line:
     bend = min(9, away) * (1 if end_y > start_y else -1)
     path = f"M{start_x} {start_y}H{middle}V{end_y - bend}"
     path += f"Q{middle} {end_y} {middle + abs(bend)} {end_y}H{end_x}"
-    return Line(child.node, path, answer, (middle + end_x) // 2 + 1, end_y - 5)
+    return EdgeLine(child.node, path, answer, (middle + end_x) // 2 + 1, end_y - 5)
 
 
-# --- how much of it -------------------------------------------------------------------------------
+# --- what fits ------------------------------------------------------------------------------------
 
 
 def _levels_that_fit(tree: Tree, depth: NDArray[np.int64]) -> int:
@@ -200,9 +163,8 @@ def _levels_that_fit(tree: Tree, depth: NDArray[np.int64]) -> int:
 
 
 def _leaf_width(tree: Tree) -> int:
-    """Wide enough for the longest class, within limits."""
+    """Return a width that fits the longest class name, within limits."""
     longest = max(len(name_text(label)) for label in tree.schema.classes)
     if tree.probability is not None:
         longest += 5
-    low, high = _LEAF_WIDTHS
-    return max(low, min(high, round(_LEAF_PADDING + longest * _LETTER)))
+    return int(np.clip(round(_LEAF_PADDING + longest * _CHARACTER_WIDTH), *_LEAF_WIDTHS))
