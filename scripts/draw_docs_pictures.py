@@ -24,7 +24,8 @@ from privatree import Numeric, PaperPrivaTreeClassifier, PrivaTreeClassifier, da
 from privatree._support.atomic_files import replace_file
 from privatree._support.plot_style import BLUE, GREEN, GREY, ORANGE, VERMILION, tint
 from privatree.counting._candidates import cut_points
-from privatree.export import PathSpend, costliest_path_spends, plot_budget, plot_tree
+from privatree.export import PathSpend, plot_budget, plot_tree
+from privatree.export._budget_path import costliest_path_spends
 from privatree.robustness import accuracy_certificate
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "images"

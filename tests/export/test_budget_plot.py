@@ -10,7 +10,8 @@ import pytest
 
 from privatree import Model
 from privatree.errors import ParameterError
-from privatree.export import PathSpend, costliest_path_spends, plot_budget
+from privatree.export import PathSpend, plot_budget
+from privatree.export._budget_path import costliest_path_spends
 from privatree.model import Tree, TreeBuilder
 from privatree.privacy import Leak, PrivacyStatement, Spend
 from privatree.schema import Numeric, Schema

@@ -10,7 +10,6 @@ from privatree.robustness.poisoning_bounds._bounds import (
     stepwise_logit_bound as stepwise_logit_bound,
 )
 from privatree.robustness.poisoning_bounds._optimal_bound import Interval as Interval
-from privatree.robustness.poisoning_bounds._optimal_bound import TradeOff as TradeOff
 from privatree.robustness.poisoning_bounds._optimal_bound import (
     optimal_trade_off as optimal_trade_off,
 )
