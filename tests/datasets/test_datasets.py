@@ -129,5 +129,5 @@ def test_nothing_is_bundled_but_what_has_a_licence():
 
 
 def test_diabetes_is_not_here_and_it_is_said_where_it_is():
-    with pytest.raises(ParameterError, match=r"no licence is known\. OpenML has it as data 37"):
+    with pytest.raises(ParameterError, match=r"no licence is known\. Download it from OpenML"):
         datasets.load("diabetes")

@@ -52,7 +52,7 @@ def test_what_does_not_fit_in_a_csv_file(tmp_path):
         Misfit("age", "not a number: counts as missing", 1, ("'?'",)),
         Misfit("age", "below the range", 1, ("-3",)),
         Misfit("age", "above the range", 4, ("130", "131", "inf")),
-        Misfit("age", "not whole", 1, ("2.5",)),
+        Misfit("age", "not a whole number", 1, ("2.5",)),
         Misfit("ward", "missing", 1),
         Misfit("ward", "not a category", 3, ("'north'", "'North'")),
         Misfit("grade", "missing", 1),
@@ -95,7 +95,7 @@ def test_a_file_that_is_not_utf_8_is_named(tmp_path):
     misspelt = check_files_against_schema(
         files[:1], Schema({"\xc4ge": Numeric(0, 1)}, SCHEMA.classes), "ill"
     )
-    assert misspelt.misfits == [Misfit("\xc4ge", f"not in {files[0]}: fit will refuse.")]
+    assert misspelt.misfits == [Misfit("\xc4ge", f"not in {files[0]}: fit will raise an error.")]
 
 
 def test_what_does_not_fit_in_a_parquet_file(tmp_path):
@@ -136,9 +136,9 @@ def test_a_column_that_fit_would_refuse_is_named(tmp_path):
     file = tmp_path / "data.csv"
     file.write_text("Age,ward,ward,ill\n1,east,east,no\n")
     assert found(file).misfits == [
-        Misfit("age", f"not in {file}: fit will refuse. Did you mean 'Age'?"),
-        Misfit("ward", f"twice in {file}: fit will refuse. Rename or delete one."),
-        Misfit("grade", f"not in {file}: fit will refuse."),
+        Misfit("age", f"not in {file}: fit will raise an error. Did you mean 'Age'?"),
+        Misfit("ward", f"twice in {file}: fit will raise an error. Rename or delete one."),
+        Misfit("grade", f"not in {file}: fit will raise an error."),
     ]
     with pytest.raises(SchemaError):
         read_files([file], SCHEMA, "ill", allow_ragged=True)
@@ -162,7 +162,7 @@ def test_another_table_is_refused(tmp_path, content, hint):
     file.write_text(content)
     with pytest.raises(SchemaError) as refused:
         found(file)
-    said = f"{file}: must have the columns of the schema, and has none. {hint}"
+    said = f"{file}: must have the columns of the schema, but has none of them. {hint}"
     assert str(refused.value) == said
 
 
@@ -170,7 +170,7 @@ def test_columns_that_are_all_there_twice(tmp_path):
     file = tmp_path / "data.csv"
     file.write_text("age,age\n1,2\n")
     assert [m.what for m in found(file).misfits][:1] == [
-        f"twice in {file}: fit will refuse. Rename or delete one."
+        f"twice in {file}: fit will raise an error. Rename or delete one."
     ]
 
 
@@ -205,7 +205,7 @@ MISFITS = [
     Misfit("age", "missing", 1),
     Misfit("age", "below the range", 1, ("-3",)),
     Misfit("age", "above the range", 1, ("130",)),
-    Misfit("age", "not whole", 1, ("2.5",)),
+    Misfit("age", "not a whole number", 1, ("2.5",)),
     Misfit("ward", "missing", 1),
     Misfit("ward", "not a category", 2, ("' west'", "'north'")),
     Misfit("grade", "missing", 1),
@@ -268,11 +268,13 @@ def test_every_column_that_fit_would_refuse_is_in_the_list():
     checked = schema.check(X, [True])
     assert checked.misfits == [
         Misfit("age", checked.misfits[0].what),
-        Misfit("ward", "twice in X: fit will refuse. Rename or delete one."),
-        Misfit("city", "not in X: fit will refuse. There is ' city ': take off its blanks."),
-        Misfit("sex", "not in X: fit will refuse. Did you mean 'Sex'?"),
-        Misfit("size", "not in X: fit will refuse."),
-        Misfit("id", "twice in X: fit will refuse. Rename or delete one."),
+        Misfit("ward", "twice in X: fit will raise an error. Rename or delete one."),
+        Misfit(
+            "city", "not in X: fit will raise an error. Remove the blanks around the name ' city '."
+        ),
+        Misfit("sex", "not in X: fit will raise an error. Did you mean 'Sex'?"),
+        Misfit("size", "not in X: fit will raise an error."),
+        Misfit("id", "twice in X: fit will raise an error. Rename or delete one."),
         Misfit("y", "not a class: left out", 1, ("True",)),
     ]
     assert checked.misfits[0].what.startswith("column 'age' has type str, but")
@@ -304,7 +306,11 @@ def test_objects_of_any_kind_are_told_by_their_type():
     ("X", "y", "message"),
     [
         (np.zeros((2, 2)), None, "X must have the 3 columns of the schema, got 2. Pass a frame"),
-        (pd.DataFrame({"a": [1]}), None, "X: must have the columns of the schema, and has none."),
+        (
+            pd.DataFrame({"a": [1]}),
+            None,
+            "X: must have the columns of the schema, but has none of them.",
+        ),
         (np.zeros((2, 3)), ["no"], "X and y must have the same number of rows."),
         ("data.csv", None, "X must be a 2-D numpy array"),
         (ArrowSource(FRAME, "ill"), None, "X must be in memory, got a ArrowSource. The command"),

@@ -9,7 +9,7 @@ def test_the_text_has_everything_and_is_what_is_printed():
         SCHEMA,
         [
             Misfit("age", "above the range", 12, ("130", "131")),
-            Misfit("weight", "not in a.csv: fit will refuse."),
+            Misfit("weight", "not in a.csv: fit will raise an error."),
         ],
         n_records=300,
         n_ragged=4,
@@ -18,16 +18,17 @@ def test_the_text_has_everything_and_is_what_is_printed():
         trimmed={"ward": 2, "ill": 1},
     )
     text = """\
-Not private: this tells of single records. Keep it to yourself.
+Not private: this output reveals single records. Keep it to yourself.
 
 300 records
   'age'      12  above the range, such as 130, 131
-  'weight'  all  not in a.csv: fit will refuse.
+  'weight'  all  not in a.csv: fit will raise an error.
   (rows)      4  too few or too many values, or open quotes: left out
 Everything else fits.
 Not in the schema, so ignored: 'id', 'note'.
 Blanks around values of 'ward' (2), 'ill' (1): trimmed here, not in Python frames.
-a.csv: not in its encoding, so letters beyond a to z are damaged. Pass --encoding.
+a.csv: has bytes that are not text in its encoding, so letters beyond a to z are damaged. \
+Pass --encoding.
 Not yet confirmed in the schema: 'age': high. Check each against public knowledge and delete its \
 line "unconfirmed"."""
     assert checked.to_text() == repr(checked) == str(checked) == text

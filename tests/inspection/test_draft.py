@@ -94,13 +94,16 @@ def test_the_header_teaches_and_names_the_next_commands():
         ([0.5, 2] * 20, "Numbers."),
         ([True, False] * 20, "Yes or no."),
         (["a", "b"] * 20, "Text: 2 categories."),
-        (["a"] * 40, "Text: 1 category. All have the same value"),
-        ([7] * 40, "Whole numbers. All have the same value"),
-        (list(range(5000, 5040)), "Nearly every record has its own value: if they identify"),
+        (["a"] * 40, "Text: 1 category. All records have the same value"),
+        ([7] * 40, "Whole numbers. All records have the same value"),
+        (list(range(5000, 5040)), "Nearly every record has its own value: if the values identify"),
         ([1, None] * 20, "20 records with a missing value: it counts as low, unless"),
         ([*["a"] * 39, None], '1 record with a missing value: it counts as "unknown", a cat'),
         ([True, None] * 20, "20 records with a missing value: it counts as the first category"),
-        (["1", "2", "3", "x"] * 10, "Most spell numbers: if these are amounts, write a table"),
+        (
+            ["1", "2", "3", "x"] * 10,
+            "Most values look like numbers: if they are amounts, write a table",
+        ),
     ],
 )
 def test_each_kind_has_its_remark(values, said):
@@ -113,7 +116,7 @@ def test_a_plain_column_has_a_short_remark():
 
 def test_few_whole_numbers_can_be_codes_and_the_lines_to_write_are_there():
     draft = draft_of(x=[0, 1, 2, 7] * 10)
-    assert "If these are codes rather than amounts" in remark(draft, "x")
+    assert "If the numbers are codes and not amounts" in remark(draft, "x")
     lines = [line.removeprefix("#").strip() for line in about(draft, "x").splitlines()]
     instead = "\n".join(line for line in lines if line.startswith(('kind = "cat', "categories")))
     assert tomllib.loads(instead) == {"kind": "categorical", "categories": [0, 1, 2, 7]}
@@ -174,8 +177,8 @@ def test_amounts_that_are_not_read_as_numbers_are_told(values, n_amounts, is_csv
     said = remark(draft_of(is_csv, x=values * 20), "x")
     assert said == (
         f"Text: 2 categories. {n_amounts} records with text that looks like numbers with a decimal "
-        "comma (then draft again with --decimal ',') or marks between the thousands (then take the "
-        "marks out of the data)."
+        "comma (then draft again with --decimal ',') or with separators between thousands (then "
+        "remove the separators from the data)."
     )
 
 
@@ -275,7 +278,7 @@ def test_identifiers_of_every_kind_are_left_out_and_are_no_leak_of_the_answer(ki
     assert draft.left_out == ("person",)
     said = draft.text.replace("\n#   ", " ")
     assert f" different values in {MANY - (kind == 'with decimals')} records, so it looks" in said
-    assert "follows from this column alone" not in said
+    assert "This column alone determines" not in said
 
 
 @pytest.mark.parametrize(
@@ -302,7 +305,7 @@ def test_a_column_that_tells_the_label_is_kept_and_told():
     draft = draft_of_many(code=codes, days=[None if code == 7 else 5.5 for code in codes])
     for name in ("code", "days"):
         assert (
-            "The label of nearly every record follows from this column alone: if it is known "
+            "This column alone determines the label of nearly every record: if its values are "
             in (remark(draft, name))
         )
     assert "follows from" not in remark(draft, "fine")
@@ -329,7 +332,7 @@ def test_missing_values_get_a_category_that_they_count_as(values, categories, pl
     assert feature == Categorical(categories, missing=place, unconfirmed=marks)
     assert Schema.from_dict(tomllib.loads(draft.text)) == draft.schema
     was_added = place is not None and place not in values
-    assert ("a category that was added for it" in remark(draft, "x")) == was_added
+    assert ("a category that was added for this purpose" in remark(draft, "x")) == was_added
     schema = draft.schema.confirmed()
     (codes,) = read_features(pd.DataFrame({"x": [None, "east", "elsewhere"]}), schema)
     missing, _, other = (schema.features["x"].categories[code] for code in codes)

@@ -174,7 +174,7 @@ def test_objects_must_be_text_or_numbers(value):
 
 
 def test_dates_are_neither():
-    with pytest.raises(TypeError, match=r"argument must be .* number, got a column of type datet"):
+    with pytest.raises(TypeError, match=r"argument must be .* numbers, got a column of type dat"):
         infer_schema(pd.DataFrame({"a": pd.to_datetime(["2020", "2021"])}), [0, 1])
 
 

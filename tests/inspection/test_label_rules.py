@@ -47,21 +47,21 @@ NOT_TELLING = {
 
 @pytest.mark.parametrize("name", TELLING)
 def test_what_was_made_from_the_label_tells_it(name):
-    assert LabelRules(LABELS).is_told_by(TELLING[name])
+    assert LabelRules(LABELS).column_determines_label(TELLING[name])
 
 
 @pytest.mark.parametrize("name", NOT_TELLING)
 def test_what_was_not_does_not(name):
-    assert not LabelRules(LABELS).is_told_by(NOT_TELLING[name])
+    assert not LabelRules(LABELS).column_determines_label(NOT_TELLING[name])
 
 
 def test_that_a_value_is_missing_can_tell_the_label():
     labels = np.minimum(LABELS, 1)
     days = np.where(labels == 1, RNG.integers(1, 300, N), np.nan)
-    assert LabelRules(labels).is_told_by(numbers(days))
-    assert LabelRules(labels).is_told_by(CodedColumn(-labels, ["alive"]))
+    assert LabelRules(labels).column_determines_label(numbers(days))
+    assert LabelRules(labels).column_determines_label(CodedColumn(-labels, ["alive"]))
     by_mask = NumberColumn(RNG.integers(1, 300, N), missing=labels == 1)
-    assert LabelRules(labels).is_told_by(by_mask)
+    assert LabelRules(labels).column_determines_label(by_mask)
 
 
 def test_records_without_a_label_and_tiny_classes_do_not_count():
@@ -71,24 +71,24 @@ def test_records_without_a_label_and_tiny_classes_do_not_count():
     column = LABELS.copy()
     column[::3] = RNG.integers(0, 3, len(column[::3]))
     column[:4] = 0
-    assert LabelRules(labels).is_told_by(numbers(column))
+    assert LabelRules(labels).column_determines_label(numbers(column))
 
 
 def test_a_rare_class_of_many_records_counts():
     labels = (np.arange(200_000) % 1000 == 0).astype(np.int64)
-    assert LabelRules(labels).is_told_by(numbers(labels))
-    assert not LabelRules(labels).is_told_by(numbers(np.zeros(len(labels))))
+    assert LabelRules(labels).column_determines_label(numbers(labels))
+    assert not LabelRules(labels).column_determines_label(numbers(np.zeros(len(labels))))
 
 
 @pytest.mark.parametrize("n", [0, 1, 5, 20, 40])
 def test_of_a_few_records_nothing_is_said(n):
     few = np.arange(n) % 2
-    assert not LabelRules(few).is_told_by(numbers(few))
+    assert not LabelRules(few).column_determines_label(numbers(few))
 
 
 def test_one_class_or_very_many_tell_nothing():
     for labels in (np.zeros(N, np.int64), np.full(N, -1), np.arange(6000) % 200):
-        assert not LabelRules(labels).is_told_by(numbers(labels))
+        assert not LabelRules(labels).column_determines_label(numbers(labels))
 
 
 @pytest.mark.slow

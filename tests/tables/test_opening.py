@@ -204,7 +204,7 @@ class FailingArray:
 
 @pytest.mark.parametrize("make", [OneColumn, FailingStream, failing_batches])
 def test_a_stream_that_is_no_table_is_refused_without_its_own_words(make):
-    with pytest.raises(TypeError, match=r"X must be a table with columns, got a .*pyarrow.table"
+    with pytest.raises(TypeError, match=r"X must be a table, got a .*pyarrow.table"
                        ) as stopped:  # fmt: skip
         read_features(make(), NUMBERS)
     assert "secret" not in str(stopped.value)

@@ -1,7 +1,7 @@
 """Five small public datasets, each with a schema written from its public documentation.
 
-They are the UCI datasets of the PrivaTree paper that have a licence, without rows that have missing
-values. Sources, licences and changes are listed in ``data/CREDITS.md``;
+They are the UCI datasets of the PrivaTree paper that have a licence. Rows with missing values are
+left out. Sources, licences and changes are listed in ``data/CREDITS.md``;
 ``scripts/build_bundled_data.py`` rebuilds the files. ``_bundled.py`` loads them.
 """
 

@@ -15,16 +15,23 @@ _NAMES = ("adult", "breast-w", "mushroom", "nursery", "vote")
 
 
 class Dataset(NamedTuple):
-    """A table of records, their labels and what is public about them.
+    """The records of a dataset, their labels and their schema.
 
     Attributes
     ----------
     frame : pandas.DataFrame
-        The features, one column each, in the order of the schema.
+        Features, one column each, in the order of the schema.
     labels : pandas.Series
-        The class of each row as a string; the series is named ``target``.
+        Class of each row, as a string. The name of the series is ``target``.
     schema : Schema
-        Ranges, categories and classes, taken from the documentation of the data, not the rows.
+        Ranges, categories and classes, from the documentation of the data, not from the rows.
+
+    Examples
+    --------
+    >>> from privatree import datasets
+    >>> dataset = datasets.load("nursery")
+    >>> dataset.labels.name, len(dataset.frame.columns) == len(dataset.schema.features)
+    ('target', True)
     """
 
     frame: pd.DataFrame
@@ -33,12 +40,13 @@ class Dataset(NamedTuple):
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of the bundled datasets.
+    """Return the names of the bundled datasets, in alphabetical order.
 
-    Returns
-    -------
-    tuple of str
-        What :func:`load` accepts, in alphabetical order.
+    Examples
+    --------
+    >>> from privatree import datasets
+    >>> datasets.names()
+    ('adult', 'breast-w', 'mushroom', 'nursery', 'vote')
     """
     return _NAMES
 
@@ -49,22 +57,23 @@ def load(name: str) -> Dataset:
     Parameters
     ----------
     name : str
-        One of :func:`names`.
+        Name of the dataset, one of :func:`names`.
 
     Returns
     -------
     Dataset
-        The named tuple ``(frame, labels, schema)``. Categorical columns have the categories of
-        the schema in its order, also those that no row has. Numbers are 64 bits wide.
+        Named tuple ``(frame, labels, schema)``. A categorical column has all categories of the
+        schema, in the same order, even if no row has them. Numbers are int64 or float64.
 
     Raises
     ------
     ParameterError
-        If there is no such dataset.
+        If no bundled dataset has this name.
 
     Examples
     --------
-    >>> frame, labels, schema = load("vote")
+    >>> from privatree import datasets
+    >>> frame, labels, schema = datasets.load("vote")
     >>> frame.shape
     (232, 16)
     >>> schema.classes
@@ -72,9 +81,8 @@ def load(name: str) -> Dataset:
     """
     if name == "diabetes":
         raise ParameterError(
-            "diabetes must be had elsewhere: it is not bundled, as its source has withdrawn it and "
-            "no licence is known. OpenML has it as data 37: "
-            "sklearn.datasets.fetch_openml(data_id=37)."
+            "diabetes is not bundled, because its source has withdrawn it and no licence is known. "
+            "Download it from OpenML: sklearn.datasets.fetch_openml(data_id=37)."
         )
     if name not in _NAMES:
         raise ParameterError(f"name must be one of {', '.join(_NAMES)}, got {name!r}.", "name")
@@ -87,13 +95,12 @@ def load(name: str) -> Dataset:
         table = pd.read_parquet(path)
     labels = table["target"].astype(str)
     frame = table[list(schema.features)].astype(
-        {column: _dtype(feature) for column, feature in schema.features.items()}
+        {column: _pandas_dtype(feature) for column, feature in schema.features.items()}
     )
     return Dataset(frame, labels, schema)
 
 
-def _dtype(feature: Numeric | Categorical) -> str | pd.CategoricalDtype:
-    """Return the pandas type of a column: wide numbers, or the categories of the schema."""
+def _pandas_dtype(feature: Numeric | Categorical) -> str | pd.CategoricalDtype:
     import pandas as pd
 
     if isinstance(feature, Categorical):

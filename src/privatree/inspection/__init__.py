@@ -2,14 +2,14 @@
 
 ::
 
-    _infer.py           a schema from records
-    _draft.py           a draft of a schema file, with remarks
+    _infer.py           infers a schema from records
+    _draft.py           writes a draft of a schema file, with comments
     _profile.py         facts about columns, for the draft
-    _label_rules.py     columns that tell the label alone
-    _csv_detection.py   the dialect of a CSV file
-    _check.py           values that violate a schema
-    _column_check.py    the same in one column
-    _check_result.py    the result and its text
+    _label_rules.py     columns that determine the label
+    _csv_detection.py   detects the dialect of CSV files
+    _check.py           finds values that do not fit a schema
+    _column_check.py    finds the values of one column that do not fit
+    _check_result.py    SchemaCheck, the result and its text
 """
 
 from privatree._support.lazy_names import lazy_names

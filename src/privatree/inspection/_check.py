@@ -1,7 +1,7 @@
-"""What in the records does not fit a schema, for their owner's eyes. **This leaks.**
+"""Find values that do not fit a schema, for the owner of the records. **This leaks.**
 
-Training never comes here: it takes what does not fit without a word. Here it is counted and shown,
-so that a misspelt label or a unit that was mixed up is found before.
+Training never uses this module: it accepts values that do not fit, and says nothing. Here they are
+counted and shown, so that a misspelt label or a mixed-up unit is found before training.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from privatree._support.suggestions import did_you_mean
 from privatree._support.validation import check_same_length
 from privatree.errors import SchemaError
 from privatree.inspection._check_result import Misfit, SchemaCheck
-from privatree.inspection._column_check import ReadColumn, column_misfits, misfit_count
+from privatree.inspection._column_check import column_misfits, misfit_count
 from privatree.schema import Categorical, Feature, Schema
 from privatree.sources import (
     DataFile,
@@ -39,33 +39,17 @@ from privatree.tables import (
     open_labels,
 )
 
-_CODES = (
-    "whole numbers, and the classes are text: fit takes them for the codes 0, 1, ... of an "
-    "ensemble, and predicts numbers. Pass the labels as text."
+_CLASS_CODES = (
+    "whole numbers, but the classes are text: fit reads them as class codes 0, 1, ..., which "
+    "ensembles pass, and predicts numbers. Pass the labels as text."
 )
 
 
 def check_files_against_schema(files: Sequence[Path], schema: Schema, target: str) -> SchemaCheck:
-    """Look at all records. **This leaks.**
+    """Check all records in files against a schema. **This leaks.**
 
-    Parameters
-    ----------
-    files : sequence of Path
-        As :func:`~privatree.sources.find_files` lists them.
-    schema : Schema
-        What they should fit.
-    target : str
-        The column of labels.
-
-    Returns
-    -------
-    SchemaCheck
-        With values of records.
-
-    Raises
-    ------
-    SchemaError, ParameterError, OSError
-        If a file cannot be read or has no column of the schema, or the target is a feature.
+    `files` are as :func:`~privatree.sources.find_files` lists them. An error is raised if a file
+    cannot be read or has no column of the schema, or if the target is a feature.
     """
     wanted = wanted_columns(schema, target)
     counted: dict[tuple[str, str], Counter[str]] = {}
@@ -73,73 +57,50 @@ def check_files_against_schema(files: Sequence[Path], schema: Schema, target: st
     result = SchemaCheck(schema)
     for path in files:
         file = open_file(path, schema.csv)
-        positions, problems = _file_positions(file, wanted, target, result)
+        positions, problems = _find_file_columns(file, wanted, target, result)
         whole |= dict.fromkeys(problems)
         for name, what, examples in _file_misfits(file, positions, wanted, target, result):
             counted.setdefault((name, what), Counter()).update(examples)
     found = [
         Misfit(name, what, *misfit_count(examples)) for (name, what), examples in counted.items()
     ]
-    result.misfits = _in_order([*whole, *found], wanted)
+    result.misfits = _sort_by_column([*whole, *found], wanted)
     result.ignored = list(dict.fromkeys(result.ignored))
     result.trimmed = {name: n for name, n in result.trimmed.items() if n}
     return result
 
 
 def check_frame_against_schema(X: Any, y: Any, schema: Schema) -> SchemaCheck:
-    """Look at all records of a frame. **This leaks.**
-
-    Parameters
-    ----------
-    X : frame
-        Anything :func:`~privatree.tables.open_frame` opens. Columns with names are
-        matched by name, others by position.
-    y : labels or None
-        Anything :func:`~privatree.tables.open_labels` opens. Misfits call it ``"y"``.
-    schema : Schema
-        What they should fit.
-
-    Returns
-    -------
-    SchemaCheck
-        With values of records.
-
-    Raises
-    ------
-    SchemaError
-        If the frame has no column of the schema or, without names, not as many columns.
-    TypeError, ValueError
-        If X is not a frame, y not one column, or they have not equally many rows.
-    """
+    """Check all records of a frame against a schema: :meth:`Schema.check`. **This leaks.**"""
     if is_instance_by_name(X, "privatree.sources._source.Source"):
         raise TypeError(
             f"X must be in memory, got a {type(X).__name__}. The command privatree schema check "
-            "looks at files of any size."
+            "reads files of any size."
         )
     table = open_frame(X, allow_repeats=True)
     labels = None if y is None else open_labels(y)
     if labels is not None:
         check_same_length(table.n_rows, labels.n_rows)
     result = SchemaCheck(schema, n_records=table.n_rows)
-    positions, found = _frame_positions(table, schema, result)
+    positions, found = _find_frame_columns(table, schema, result)
     for name, position in positions.items():
         feature, has_names = schema.features[name], table.names is not None
         check = partial(check_feature_type, name, feature=feature, of_a_frame=has_names)
-        found += _of_column(name, table.columns[position], feature, check)
-    result.misfits = _in_order(found, schema.features)
+        found += _frame_column_misfits(name, table.columns[position], feature, check)
+    result.misfits = _sort_by_column(found, schema.features)
     if labels is not None:
         (column,) = labels.columns
         if are_class_codes(column.type, schema.classes):
-            result.misfits.append(Misfit("y", _CODES))
+            result.misfits.append(Misfit("y", _CLASS_CODES))
             return result
         check = partial(check_class_type, "y", classes=schema.classes)
         classes = Categorical(schema.classes)
-        result.misfits += _of_column("y", column, classes, check, is_target=True)
+        result.misfits += _frame_column_misfits("y", column, classes, check, is_target=True)
     return result
 
 
-def _in_order(misfits: Iterable[Misfit], names: Iterable[str]) -> list[Misfit]:
-    """Sort misfits by their columns; other columns come last."""
+def _sort_by_column(misfits: Iterable[Misfit], names: Iterable[str]) -> list[Misfit]:
+    """Sort misfits in the order of column names; other columns come last."""
     order = {name: place for place, name in enumerate(names)}
     return sorted(misfits, key=lambda misfit: order.get(misfit.column, len(order)))
 
@@ -147,13 +108,13 @@ def _in_order(misfits: Iterable[Misfit], names: Iterable[str]) -> list[Misfit]:
 # --- reading ------------------------------------------------------------------------------------
 
 
-def _file_positions(
+def _find_file_columns(
     file: DataFile, wanted: Mapping[str, Feature], target: str, result: SchemaCheck
 ) -> tuple[dict[str, int], list[Misfit]]:
-    """Where the wanted columns are whose types fit, and what is wrong with others."""
+    """Return the positions of columns whose types fit, and the misfits of all other columns."""
     hint = file.hint_if_not_found or (file.hint_if_none_found and " Its first row must name them.")
     names = trim_column_names(file.names, wanted)
-    positions, problems = _positions(str(file.path), names, wanted, result, hint)
+    positions, problems = _match_names(str(file.path), names, wanted, result, hint)
     for name, position in list(positions.items()):
         if file.is_text(position):
             continue
@@ -173,7 +134,7 @@ def _file_misfits(
     target: str,
     result: SchemaCheck,
 ) -> Iterator[tuple[str, str, Mapping[str, int]]]:
-    """Of each column what does not fit in some rows, with how often each value of it occurs."""
+    """Yield column, misfit and value counts for each batch of rows."""
     is_valid = file.has_valid_names
     for rows in file.rows(list(positions.values())):
         is_valid &= rows.is_valid
@@ -186,59 +147,57 @@ def _file_misfits(
             if text is not None and isinstance(feature, Categorical):
                 n_trimmed = count_labels_with_blanks(text, feature.categories)
                 result.trimmed[name] = result.trimmed.get(name, 0) + n_trimmed
-            read = ReadColumn(file.column(position, content, feature).read(), text)
-            for what, examples in column_misfits(read, feature, is_target=name == target):
+            read, is_target = file.column(position, content, feature).read(), name == target
+            for what, examples in column_misfits(read, feature, is_target=is_target, text=text):
                 yield name, what, examples
     if not is_valid:
         result.not_utf8.append(str(file.path))
 
 
-def _positions(
+def _match_names(
     where: str,
     found: Sequence[str],
     wanted: Mapping[str, Feature],
     result: SchemaCheck,
     hint_if_none: str,
 ) -> tuple[dict[str, int], list[Misfit]]:
-    """Where the wanted columns are, by names that are compared as they are."""
-    if wanted.keys().isdisjoint(found):  # not this table at all
+    """Return the positions of the wanted columns; report columns that are missing or repeated."""
+    if wanted.keys().isdisjoint(found):  # this is another table
         raise SchemaError(
-            f"{where}: must have the columns of the schema, and has none.{hint_if_none}"
+            f"{where}: must have the columns of the schema, but has none of them.{hint_if_none}"
         )
     others = [name for name in found if name not in wanted]
     result.ignored += [" ".join(name.splitlines()[:1]) for name in others]
     readable = [name for name in others if "\ufffd" not in name]
     problems = [
-        Misfit(name, f"not in {where}: fit will refuse.{_meant(name, readable)}")
+        Misfit(name, f"not in {where}: fit will raise an error.{_suggest_name(name, readable)}")
         for name in wanted
         if name not in found
     ]
     problems += [
-        Misfit(name, f"twice in {where}: fit will refuse. Rename or delete one.")
+        Misfit(name, f"twice in {where}: fit will raise an error. Rename or delete one.")
         for name in wanted
         if found.count(name) > 1
     ]
     return {name: found.index(name) for name in wanted if found.count(name) == 1}, problems
 
 
-def _meant(absent: str, others: Sequence[str]) -> str:
-    """What to say of a column that is not there, if another looks like it."""
+def _suggest_name(absent: str, others: Sequence[str]) -> str:
     spaced = [name for name in others if name.strip() == absent]
-    if spaced:  # of frames; blanks around names of files do not count
-        return f" There is {spaced[0]!r}: take off its blanks."
+    if spaced:  # only in frames: names in files are trimmed
+        return f" Remove the blanks around the name {spaced[0]!r}."
     return did_you_mean(absent, others)
 
 
-def _frame_positions(
+def _find_frame_columns(
     table: Table, schema: Schema, result: SchemaCheck
 ) -> tuple[dict[str, int], list[Misfit]]:
-    """Where the features are in a frame."""
     if not table.has_shape:  # a list without rows fits every schema
         return {}, []
     if table.names is not None:
-        positions, problems = _positions("X", table.names, schema.features, result, "")
+        positions, problems = _match_names("X", table.names, schema.features, result, "")
         problems += [
-            Misfit(name, "twice in X: fit will refuse. Rename or delete one.")
+            Misfit(name, "twice in X: fit will raise an error. Rename or delete one.")
             for name, times in Counter(result.ignored).items()
             if times > 1
         ]
@@ -247,12 +206,12 @@ def _frame_positions(
     if len(table.columns) != len(schema.names):
         raise SchemaError(
             f"X must have the {len(schema.names)} columns of the schema, got "
-            f"{len(table.columns)}. Pass a frame with names of columns to see which."
+            f"{len(table.columns)}. Pass a frame with column names to see which ones are missing."
         )
     return {name: position for position, name in enumerate(schema.names)}, []
 
 
-def _of_column(
+def _frame_column_misfits(
     name: str,
     column: LazyColumn,
     feature: Feature,
@@ -260,10 +219,10 @@ def _of_column(
     *,
     is_target: bool = False,
 ) -> list[Misfit]:
-    """What does not fit in a column of a frame, of a type that `check` does not refuse."""
+    """Return the misfits of a frame's column. `check` raises a SchemaError for a wrong type."""
     try:
         check(column.type)
     except SchemaError as error:
         return [Misfit(name, str(error))]
-    found = column_misfits(ReadColumn(column.read()), feature, is_target=is_target)
+    found = column_misfits(column.read(), feature, is_target=is_target)
     return [Misfit(name, what, *misfit_count(Counter(examples))) for what, examples in found]

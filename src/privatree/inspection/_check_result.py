@@ -1,30 +1,18 @@
-"""The result of a schema check: what does not fit, as fields, text and JSON. **This leaks.**"""
+"""The result of a schema check, as fields, text and JSON. **This leaks.**"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from privatree.schema import Schema
 
-_NOT_PRIVATE = "Not private: this tells of single records. Keep it to yourself."
+_NOT_PRIVATE = "Not private: this output reveals single records. Keep it to yourself."
 
 
 @dataclass(frozen=True)
 class Misfit:
-    """Something about a column that does not fit.
-
-    Parameters
-    ----------
-    column : str
-        Its name; ``"y"`` for labels that were passed on their own.
-    what : str
-        In words: ``"above the range"``.
-    records : int or None
-        How many records; None if it is about the whole column.
-    examples : tuple of str
-        Some of the values, the most frequent ones first. They are private.
-    """
+    """A column, or values in it, that do not fit; :class:`SchemaCheck` describes the fields."""
 
     column: str
     what: str
@@ -34,29 +22,41 @@ class Misfit:
 
 @dataclass(repr=False)
 class SchemaCheck:
-    """What of some records does not fit a schema. **This leaks**: it is for their owner's eyes.
+    """The values of a dataset that do not fit a schema. **This leaks**: it is for the owner only.
 
-    :meth:`Schema.check <privatree.Schema.check>` returns it. Printed, it is the text of
-    ``privatree schema check``.
+    :meth:`Schema.check <privatree.Schema.check>` returns it. Its repr is the text that
+    ``privatree schema check`` prints.
 
     Parameters
     ----------
     schema : Schema
-        What the records were checked against.
+        Schema that the records were checked against.
     misfits : list of Misfit
-        In the order of the schema, the labels last. Each has the name of a `column`, `what` is
-        wrong, the number of `records` (None: the whole column) and `examples` of values.
+        Columns and values that do not fit, in the order of the schema, labels last. A misfit has
+        the name of a `column` (``"y"`` for labels in memory), the text `what` (``"above the
+        range"``), the number of `records` (None for a whole column) and `examples` of values, the
+        most frequent first.
     n_records : int
-        How many records there are, the ragged ones included.
+        Number of records, ragged rows included.
     n_ragged : int
-        How many rows of CSV files have not as many values as the first row has names.
+        Number of rows in CSV files that have more or fewer values than the first row has names.
     ignored : list of str
         Columns that are neither in the schema nor the target.
     not_utf8 : list of str
-        CSV files with bytes that are no text in their encoding.
-    trimmed : dict
-        By column, how many values of CSV files fit only without the blanks around them. Training
-        on a file takes them off; frames in Python are taken as they are.
+        CSV files with bytes that are not text in their encoding.
+    trimmed : dict of str to int
+        Number of values, by column, that fit only after blanks around them are removed. Training
+        removes blanks in CSV files, but not in frames.
+
+    Examples
+    --------
+    >>> from privatree import Numeric, Schema
+    >>> schema = Schema({"age": Numeric(0, 120)}, ["no", "yes"])
+    >>> checked = schema.check([[34], [199], [250]], ["no", "yes", "no"])
+    >>> checked.ok
+    False
+    >>> checked.misfits[0].what, checked.misfits[0].records
+    ('above the range', 2)
     """
 
     schema: Schema
@@ -69,9 +69,9 @@ class SchemaCheck:
 
     @property
     def ok(self) -> bool:
-        """Whether every value fits. Ignored columns and unconfirmed entries do not count.
+        """Whether every value fits. Ignored columns and unconfirmed entries do not matter.
 
-        A missing value does not fit, even if the schema says where it counts.
+        A missing value does not fit, even if the schema has a value for ``missing``.
         """
         return not self.misfits and not self.n_ragged
 
@@ -84,17 +84,17 @@ class SchemaCheck:
         return self.to_text()
 
     def to_text(self, schema_name: str = "the schema") -> str:
-        """Say what does not fit, with examples of values.
+        """Return the misfits as text, with examples of values.
 
         Parameters
         ----------
         schema_name : str, default="the schema"
-            What the schema is called, such as the name of its file.
+            Name of the schema in the text, such as its file name.
 
         Returns
         -------
         str
-            Several lines; the first says that they are not private.
+            Several lines. The first line says that the text is not private.
         """
         rows = [
             (
@@ -106,13 +106,8 @@ class SchemaCheck:
             for misfit in self.misfits
         ]
         if self.n_ragged:
-            rows.append(
-                (
-                    "(rows)",
-                    str(self.n_ragged),
-                    "too few or too many values, or open quotes: left out",
-                )
-            )
+            what = "too few or too many values, or open quotes: left out"
+            rows.append(("(rows)", str(self.n_ragged), what))
         names = max((len(name) for name, _, _ in rows), default=0)
         counts = max((len(count) for _, count, _ in rows), default=0)
         return "\n".join(
@@ -126,7 +121,7 @@ class SchemaCheck:
         )
 
     def _notes(self, schema_name: str) -> list[str]:
-        """Return a line for each thing that is not about values."""
+        """Return the lines about ignored columns, blanks, encodings and unconfirmed entries."""
         notes = []
         if self.ignored:
             notes.append(f"Not in the schema, so ignored: {', '.join(map(repr, self.ignored))}.")
@@ -134,7 +129,8 @@ class SchemaCheck:
             counted = ", ".join(f"{name!r} ({count})" for name, count in self.trimmed.items())
             notes.append(f"Blanks around values of {counted}: trimmed here, not in Python frames.")
         notes += [
-            f"{file}: not in its encoding, so letters beyond a to z are damaged. Pass --encoding."
+            f"{file}: has bytes that are not text in its encoding, so letters beyond a to z are "
+            "damaged. Pass --encoding."
             for file in self.not_utf8
         ]
         if self.schema.unconfirmed:
@@ -151,13 +147,7 @@ class SchemaCheck:
             "records": self.n_records,
             "ragged_rows": self.n_ragged,
             "misfits": [
-                {
-                    "column": misfit.column,
-                    "what": misfit.what,
-                    "records": misfit.records,
-                    "examples": list(misfit.examples),
-                }
-                for misfit in self.misfits
+                asdict(misfit) | {"examples": list(misfit.examples)} for misfit in self.misfits
             ],
             "ignored": self.ignored,
             "not_utf8": self.not_utf8,

@@ -1,6 +1,6 @@
-"""How CSV files seem to be written, for whoever drafts a schema. **This leaks.**
+"""Detect the dialect of CSV files, for a draft of a schema. **This leaks.**
 
-Training never comes here: it reads files as they were declared to be written.
+Training never uses this module: it reads files in the dialect that the user declares.
 """
 
 from __future__ import annotations
@@ -19,90 +19,75 @@ from privatree.sources.csv import CsvFile, ExcelFile, is_utf8, open_csv, open_ut
 
 _DELIMITERS = (",", ";", "\t", "|", "\x01")
 _SAMPLE_BYTES = 2**18
-_MAX_SAMPLED = 1000  # rows of which values are looked at
-_UTF_16_MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
-_ONLY_CP1252 = re.compile(rb"[\x80-\x9f]")  # control characters in latin-1, which nobody writes
+_MAX_SAMPLED = 1000  # rows in which decimal marks are counted
+_UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_ONLY_CP1252 = re.compile(rb"[\x80-\x9f]")  # control characters in latin-1, which are not used
 _NOT_CP1252 = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
 _COMMA_NUMBER, _POINT_NUMBER = (re.compile(rf"[+-]?[0-9]*{mark}[0-9]+") for mark in (",", r"\."))
 
 
 def detect_csv_dialect(files: Sequence[Path], given: Mapping[str, Any]) -> CsvDialect | None:
-    """Find out how files are written, from all that is in them. **This leaks.**
+    """Detect the dialect of files, which must all be written in the same way. **This leaks.**
 
-    Parameters
-    ----------
-    files : sequence of Path
-        As :func:`~privatree.sources.find_files` lists them; all are written alike.
-    given : mapping
-        Options of :class:`~privatree.schema.CsvDialect` that are known.
-
-    Returns
-    -------
-    CsvDialect or None
-        What differs from the default marked as unconfirmed, unless it was given; None for the
-        default, and for files that are not CSV.
+    `given` are options of CsvDialect that the user has set. Detected options are marked as
+    unconfirmed. None means the default dialect, or that the files are not CSV.
 
     Notes
     -----
-    The encoding is UTF-8 where all bytes are, else UTF-16 by its byte order mark, else Windows-1252
-    or Latin-1. The delimiter is the one that cuts most rows into as many values as the first. An
-    escape, and values that span lines, are proposed only if fewer rows are then ragged; the decimal
-    comma if more values look like numbers with one than with a point.
+    The encoding is UTF-8 if all bytes are valid UTF-8, else UTF-16 if there is a byte order mark,
+    else Windows-1252 or Latin-1. The delimiter is the one that splits most rows into as many values
+    as the first row. An escape, and values with line breaks, are proposed only if fewer rows are
+    ragged with them. The decimal mark is a comma if more values look like numbers with a comma than
+    with a point.
     """
     files = [file for file in files if is_csv(file) and not isinstance(file, ExcelFile)]
     if not files:
         return None
     dialect = CsvDialect()
-    for detect in (_encoding, _delimiter, _quoting, _decimal):
+    for detect in (_detect_encoding, _detect_delimiter, _detect_quoting, _detect_decimal):
         found = detect(files, dialect.changed(**given))
         dialect = replace(dialect, **found)
     found_dialect = dialect.all_unconfirmed().changed(**given)
     return None if found_dialect == CsvDialect() else found_dialect
 
 
-def _encoding(files: Sequence[Path], _: CsvDialect) -> dict[str, Any]:
-    seen = b""
+def _detect_encoding(files: Sequence[Path], _: CsvDialect) -> dict[str, Any]:
+    seen = b""  # bytes beyond ASCII in pieces that are not UTF-8
     for file in files:
         with open_utf8_stream(file, "utf-8") as stream:
-            start = stream.read(2)
-            if start in _UTF_16_MARKS:
-                return {"encoding": _UTF_16_MARKS[start]}
-            rest = start
-            while read := stream.read(2**20):
+            rest = read = stream.read(2)
+            if rest in _UTF_16_MARKS:
+                return {"encoding": "utf-16"}
+            while read:
+                read = stream.read(2**20)
                 piece = rest + read
-                cut = piece.rfind(b"\n") + 1
+                cut = piece.rfind(b"\n") + 1 if read else len(piece)
                 piece, rest = piece[:cut], piece[cut:]
                 if not is_utf8(piece):
-                    seen += b"".join(set(_bytes_beyond_ascii(piece)))
-            if not is_utf8(rest):
-                seen += b"".join(set(_bytes_beyond_ascii(rest)))
+                    seen += bytes(byte for byte in set(piece) if byte >= 128)
     if not seen:
         return {}
     is_cp1252 = _ONLY_CP1252.search(seen) and not _NOT_CP1252.search(seen)
     return {"encoding": "cp1252" if is_cp1252 else "latin-1"}
 
 
-def _bytes_beyond_ascii(piece: bytes) -> list[bytes]:
-    return re.findall(rb"[\x80-\xff]", piece)
-
-
-def _delimiter(files: Sequence[Path], dialect: CsvDialect) -> dict[str, Any]:
-    """The one by which most rows have as many values as the first, and that is more than one."""
+def _detect_delimiter(files: Sequence[Path], dialect: CsvDialect) -> dict[str, Any]:
+    """Choose the delimiter with which most rows have as many values as the first, at least two."""
     scores = {}
     for delimiter in _DELIMITERS:
         if delimiter in (dialect.quote, dialect.escape):
             continue
-        opened = _opened(files[0], replace(dialect, delimiter=delimiter))
+        opened = _open_if_readable(files[0], replace(dialect, delimiter=delimiter))
         if opened is not None and (n_names := len(opened.first_row.names)) > 1:
-            n_rows, n_ragged = _sample_counts(opened)
+            n_rows, n_ragged = _count_sampled_rows(opened)
             scores[delimiter] = ((n_rows - n_ragged + 1) / (n_rows + 1), n_names)
     best = max(scores, key=lambda delimiter: scores[delimiter], default=None)
     usual = CsvDialect().of_file(is_tab_separated=is_tab_separated(files[0])).delimiter
     return {} if best in (None, usual) else {"delimiter": best}
 
 
-def _opened(file: Path, dialect: CsvDialect) -> CsvFile | None:
-    """The file, if its first row can be read so, or so but for names that span lines."""
+def _open_if_readable(file: Path, dialect: CsvDialect) -> CsvFile | None:
+    """Open a file if its first row can be read in this dialect, if needed with multiline."""
     for multiline in dict.fromkeys((dialect.multiline, dialect.quote is not None)):
         try:
             return open_csv(file, replace(dialect, multiline=multiline))
@@ -111,8 +96,8 @@ def _opened(file: Path, dialect: CsvDialect) -> CsvFile | None:
     return None
 
 
-def _sample_counts(opened: CsvFile) -> tuple[int, int]:
-    """How many rows the first chunk has, and how many of them are ragged."""
+def _count_sampled_rows(opened: CsvFile) -> tuple[int, int]:
+    """Return the number of rows at the start of a file, and how many of them are ragged."""
     for chunk in opened.chunks():
         chunk.content[:] = chunk.content[:_SAMPLE_BYTES].rpartition(b"\n")[0] or chunk.content
         parts = list(opened.chunk_rows(chunk, []))
@@ -120,9 +105,9 @@ def _sample_counts(opened: CsvFile) -> tuple[int, int]:
     return 0, 0
 
 
-def _quoting(files: Sequence[Path], dialect: CsvDialect) -> dict[str, Any]:
-    """Quotes, escapes, and values that span lines, if fewer rows are ragged with them."""
-    opened = _opened(files[0], dialect)
+def _detect_quoting(files: Sequence[Path], dialect: CsvDialect) -> dict[str, Any]:
+    """Propose single quotes, an escape or multiline, if fewer rows are ragged with them."""
+    opened = _open_if_readable(files[0], dialect)
     names = opened.first_row.names if opened is not None else []
     if names and all(len(name) > 1 and name[0] == name[-1] == "'" for name in names):
         return {"quote": "'"}
@@ -132,7 +117,7 @@ def _quoting(files: Sequence[Path], dialect: CsvDialect) -> dict[str, Any]:
     fewest: int | None = None
     for changes in ({}, escape, multiline, {**escape, **multiline}):
         try:
-            n_ragged = sum(_n_ragged(file, replace(dialect, **changes)) for file in files)
+            n_ragged = sum(_count_ragged_rows(file, replace(dialect, **changes)) for file in files)
         except SchemaError:
             continue
         if fewest is None or n_ragged < fewest:
@@ -142,13 +127,13 @@ def _quoting(files: Sequence[Path], dialect: CsvDialect) -> dict[str, Any]:
     return best
 
 
-def _n_ragged(file: Path, dialect: CsvDialect) -> int:
+def _count_ragged_rows(file: Path, dialect: CsvDialect) -> int:
     opened = open_csv(file, dialect)
     return sum(part.n_ragged for chunk in opened.chunks() for part in opened.chunk_rows(chunk, []))
 
 
-def _decimal(files: Sequence[Path], dialect: CsvDialect) -> dict[str, Any]:
-    opened = _opened(files[0], dialect)
+def _detect_decimal(files: Sequence[Path], dialect: CsvDialect) -> dict[str, Any]:
+    opened = _open_if_readable(files[0], dialect)
     found: Counter[str] = Counter()
     if opened is None:
         return {}

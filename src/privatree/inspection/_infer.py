@@ -1,7 +1,7 @@
-"""Reading a schema from the records themselves, which leaks and says so.
+"""Infer a schema from the records themselves. **This leaks**, and issues a warning.
 
-Only code that was asked to do without a written schema comes here, so the usual scikit-learn
-errors apply and content may be what they are about.
+This module is used only if the user passes no schema. So it raises the usual errors of
+scikit-learn, which can depend on the content of records.
 """
 
 from __future__ import annotations
@@ -32,78 +32,39 @@ from privatree.tables import (
     plain_python_values,
 )
 
-_NOTHING = Numeric(0, 0)  # a feature that cannot be split
+_UNUSABLE = Numeric(0, 0)  # a feature that cannot be split
 
 
 def infer_schema(
     X: Any, y: Any, names: Sequence[str] | None = None, *, stacklevel: int = 3
 ) -> Schema:
-    """Read a schema from the records. **This leaks**, and warns that it does.
+    """Infer a schema from the records. **This leaks**, and issues a PrivacyLeakWarning.
 
-    Parameters
-    ----------
-    X : frame
-        Anything :func:`~privatree.tables._frames.open_frame` opens. Columns without names are
-        called ``x0``, ``x1``, ...
-    y : labels
-        Anything :func:`~privatree.tables.read_labels` reads.
-    names : sequence of str, optional
-        Names of the columns of a frame that has none of its own.
-    stacklevel : int, default=3
-        Which caller the warning points at, counted as in :func:`warnings.warn` from this function;
-        3 is the caller of the function that calls this one.
+    The range of numbers is their smallest and largest finite value. A column of a category type
+    keeps its categories; other text gets the sorted values that occur. A column without values gets
+    the range [0, 0]. Classes are the sorted labels that occur. Everything is unconfirmed.
 
-    Returns
-    -------
-    Schema
-        Numbers get the smallest and largest finite value as range. Columns of a category type
-        keep their categories; other text gets the sorted values that occur. A column without any
-        value gets the range [0, 0]. Classes are the sorted labels that occur. Everything is
-        marked as unconfirmed.
-
-    Raises
-    ------
-    TypeError
-        If a column holds neither text nor numbers, or both.
-    ValueError
-        If the labels are not two or more classes, or the data is complex.
-
-    Warns
-    -----
-    PrivacyLeakWarning
-        Always.
+    `names` are column names for a frame without names; by default ``x0``, ``x1``, ... `stacklevel`
+    is that of :func:`warnings.warn`: 3 is the caller of the function that calls this one.
     """
     table = open_frame(X, names)
     (labels,) = open_labels(y).columns
     for where, column in [*(("X", column) for column in table.columns), ("y", labels)]:
         _refuse_complex(where, column.type)
-    called = table.names
-    if called is None:
-        called = [f"x{i}" for i in range(len(table.columns))]
+    known = table.names or [f"x{i}" for i in range(len(table.columns))]
     features = {
-        name: infer_feature(column) for name, column in zip(called, table.columns, strict=True)
+        name: infer_feature(column) for name, column in zip(known, table.columns, strict=True)
     }
     schema = Schema(features, infer_classes(labels)).all_unconfirmed()
-    warnings.warn(_message(schema), PrivacyLeakWarning, stacklevel=stacklevel)
+    warnings.warn(_leak_message(schema), PrivacyLeakWarning, stacklevel=stacklevel)
     return schema
 
 
 def check_data_to_infer_from(X: Any, y: Any) -> None:
-    """Raise the errors that scikit-learn's estimators raise about malformed data.
+    """Raise the errors that scikit-learn's estimators raise for malformed data.
 
-    NaN and infinities in X are allowed: they have a fixed place.
-
-    Parameters
-    ----------
-    X : frame
-        Needs rows and columns.
-    y : labels
-        Needs as many as X has rows, none of them missing.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If they are not as described.
+    X must have rows and columns, and y one label per row, none of them missing. NaN and infinities
+    in X are allowed: a schema says how they count.
     """
     table = open_frame(X)
     for column in table.columns:
@@ -129,23 +90,23 @@ def check_data_to_infer_from(X: Any, y: Any) -> None:
 
 
 def infer_feature(column: LazyColumn) -> Feature:
-    """What the values of a column look like; not yet marked as read from records."""
+    """Infer a feature from the values of a column; it is not marked as unconfirmed yet."""
     if column.type.kind == "other":
-        _refuse_kind(f"a column of type {column.type.name}")
+        _refuse_values(f"a column of type {column.type.name}")
     content = column.read()
     if isinstance(content, NumberColumn):
-        return _number_feature(content, column.type)
+        return _feature_of_numbers(content, column.type)
     if column.type.is_category and isinstance(content, CodedColumn):
-        return _categories(_one_kind(content.values))
-    values = _one_kind(_occurring(content))
+        return _feature_of_categories(_distinct_values(content.values))
+    values = _distinct_values(_occurring_values(content))
     if not values or isinstance(values[0], str):
-        return _categories(sorted(values))
+        return _feature_of_categories(sorted(values))
     if all(isinstance(value, bool) for value in values):
         return Categorical([False, True])
-    return _range(values, all(isinstance(value, int) for value in values))
+    return _feature_of_range(values, all(isinstance(value, int) for value in values))
 
 
-def _number_feature(content: NumberColumn, found: ColumnType) -> Feature:
+def _feature_of_numbers(content: NumberColumn, found: ColumnType) -> Feature:
     if found.kind == "bool":
         return Categorical([False, True])
     if found.is_integer and content.values.dtype.kind in "iu":
@@ -153,39 +114,40 @@ def _number_feature(content: NumberColumn, found: ColumnType) -> Feature:
     else:
         present = column_to_numbers(content)
         present = present[np.isfinite(present)]
-    return _range([present.min().item(), present.max().item()] if present.size else [],
-                  found.is_integer)  # fmt: skip
+    ends = [present.min().item(), present.max().item()] if present.size else []
+    return _feature_of_range(ends, found.is_integer)
 
 
-def _range(values: Sequence[Any], is_integer: bool) -> Feature:
+def _feature_of_range(values: Sequence[Any], is_integer: bool) -> Feature:
     widest = sys.float_info.max / 4  # a range must have a finite width
     finite = [max(-widest, min(widest, value)) for value in values if abs(value) < math.inf]
     if not finite:
-        return _NOTHING
+        return _UNUSABLE
     return Numeric(min(finite), max(finite), integer=is_integer)
 
 
-def _categories(values: Sequence[Any]) -> Feature:
+def _feature_of_categories(values: Sequence[Any]) -> Feature:
     kept = [value for value in values if isinstance(value, str) or math.isfinite(value)]
-    return Categorical(kept) if kept else _NOTHING
+    return Categorical(kept) if kept else _UNUSABLE
 
 
-def _one_kind(values: Sequence[Any]) -> list[Any]:
-    """The distinct text, booleans or numbers among the values, in order; missing ones left out."""
+def _distinct_values(values: Sequence[Any]) -> list[Any]:
+    """Return the distinct values without missing ones: all text, all booleans or all numbers."""
     present = [value for value in values if not is_missing_value(value)]
-    plain = list(dict.fromkeys(_python(value) for value in plain_python_values(present)))
+    python = (v.item() if isinstance(v, np.generic) else v for v in plain_python_values(present))
+    plain = list(dict.fromkeys(python))
     if any(value is None for value in plain):
-        _refuse_kind("another object")
+        _refuse_values("another object")
     texts = sum(isinstance(value, str) for value in plain)
     if 0 < texts < len(plain):
-        _refuse_kind("both in one column")
+        _refuse_values("both in one column")
     booleans = sum(isinstance(value, bool) for value in plain)
     if 0 < booleans < len(plain):  # beside other numbers a boolean is a number
         plain = list(dict.fromkeys(v if isinstance(v, float) else int(v) for v in plain))
     return plain
 
 
-def _occurring(content: Column) -> Sequence[Any]:
+def _occurring_values(content: Column) -> Sequence[Any]:
     if isinstance(content, CodedColumn):
         return [content.values[code] for code in np.unique(content.codes) if code >= 0]
     if isinstance(content, NumberColumn):
@@ -195,21 +157,17 @@ def _occurring(content: Column) -> Sequence[Any]:
     return content.values
 
 
-def _python(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
-
-
 # --- labels -------------------------------------------------------------------------------------
 
 
 def infer_classes(labels: LazyColumn) -> list[Label]:
-    """The sorted labels that occur."""
+    """Return the sorted labels that occur, at least two."""
     if labels.type.kind == "other":
         raise ValueError(
             f"Unknown label type: {labels.type.name}. Labels must be strings, numbers or booleans."
         )
     try:
-        found = sorted(_one_kind(_occurring(labels.read())))
+        found = sorted(_distinct_values(_occurring_values(labels.read())))
     except TypeError:
         raise ValueError(
             "Unknown label type: unknown. Labels must be all strings, all numbers or all booleans."
@@ -233,15 +191,19 @@ def _refuse_missing_labels(content: Column) -> None:
         has_missing = bool((content.codes < 0).any())
     else:
         has_missing = False
-    if has_missing or any(is_missing_value(value) for value in _occurring(content)):
-        raise ValueError("Input y contains NaN. Leave out the records without a label.")
+    if has_missing or any(is_missing_value(value) for value in _occurring_values(content)):
+        raise ValueError("Input y contains NaN. Remove the records without a label.")
 
 
 # --- messages -----------------------------------------------------------------------------------
 
 
-def _refuse_kind(found: str) -> NoReturn:
-    raise TypeError(f"argument must be a string or a number, got {found}. Convert the column.")
+def _refuse_values(found: str) -> NoReturn:
+    # scikit-learn's estimator checks expect the words "argument must be .* string.* number".
+    raise TypeError(
+        f"each column of the X argument must be all strings or all numbers, got {found}. Convert "
+        "the column."
+    )
 
 
 def _refuse_complex(where: str, found: ColumnType) -> None:
@@ -249,7 +211,7 @@ def _refuse_complex(where: str, found: ColumnType) -> None:
         raise ValueError(f"Complex data not supported, got {where} of type {found.name}.")
 
 
-def _message(schema: Schema) -> str:
+def _leak_message(schema: Schema) -> str:
     numeric = [name for name, f in schema.features.items() if isinstance(f, Numeric)]
     categorical = [name for name in schema.names if name not in numeric]
     read = [f"the ranges of {list_some_names(numeric, 5, 'more columns')}"] if numeric else []

@@ -1,8 +1,8 @@
-"""Which columns tell the label alone, as one does that was made from the answer. **This leaks.**
+"""Find columns that determine the label, as a column made from the label does. **This leaks.**
 
-A tree that has a column which is known only after the outcome, or is a code of it, is right in
-training and useless afterwards. The values of such a column look like any others. But a rule on it
-alone is right nearly always, and that can be tried.
+A column that is known only after the outcome, or that is a code of it, makes a tree right in
+training and useless in practice. Its values look like those of any other column. But a rule that
+uses this column alone is nearly always right, and this can be tested.
 """
 
 from __future__ import annotations
@@ -23,44 +23,39 @@ from privatree.tables import (
 )
 
 _MIN_ACCURACY = 0.985
-"""Of a rule that tells the label. Honest columns of public datasets reach 0.98: a bad smell does
-for a poisonous mushroom."""
+"""Least accuracy of a rule that determines the label. Honest columns of public datasets reach
+0.98: the smell of a mushroom, for example, tells whether it is poisonous."""
 _MAX_RECORDS = 10_000
-"""More would take longer, and change nothing."""
+"""Most records that are used: more would take longer and change nothing."""
 _MIN_OF_A_CLASS = 10
-"""Records. A class that has fewer does not count: parts of it would be empty."""
+"""Least records of a class. A smaller class is ignored: some of its folds would be empty."""
 _MAX_CLASSES = 100
 _N_FOLDS = 5
 
 
 class LabelRules:
-    """Rules that tell the label from a single column.
-
-    Parameters
-    ----------
-    labels : ndarray of int
-        The class of each record, -1 where it has none.
+    """Rules that predict the label from a single column. `labels` are class codes, -1 for none.
 
     Notes
     -----
-    A rule is measured by its balanced accuracy: where 99% of the records are of one class, a rule
-    that always names it is right for 99%, and tells nothing.
+    A rule is measured by its balanced accuracy: if 99% of the records have one class, a rule that
+    always predicts this class is right for 99% of the records, but says nothing.
 
-    A rule that lists all values is measured on records that it was not made from. On its own it is
-    always right if no two records share a value, as with identifiers.
+    A rule that lists all values is measured by cross-validation. On its own training records it
+    would always be right if no two records share a value, as identifiers do.
 
-    If few records are all right, that may be chance. So the accuracy is drawn towards one half, as
-    if two more records had been seen, one of them wrong (Laplace's rule of succession): fewer than
-    some 65 records are never enough.
+    If there are few records, a perfect accuracy may be chance. So the accuracy is moved towards one
+    half, as if there were two more records, one of them wrong (Laplace's rule of succession). Fewer
+    than about 65 records are never enough.
     """
 
     def __init__(self, labels: NDArray[Any]) -> None:
-        generator = np.random.default_rng(0)  # shuffled, for a table can be sorted by anything
+        generator = np.random.default_rng(0)  # shuffled, because records can be sorted
         rows = generator.permutation(np.flatnonzero(labels >= 0))
         rows = rows[np.argsort(labels[rows], kind="stable")]
         _, classes, sizes = np.unique(labels[rows], return_inverse=True, return_counts=True)
         place_in_class = np.arange(len(rows)) - (np.cumsum(sizes) - sizes)[classes]
-        # Of each class alike, so that there are enough of a rare one.
+        # The same number of records per class, so that there are enough of a rare class.
         is_kept = place_in_class < _MAX_RECORDS // max(len(sizes), 1)
         is_kept &= sizes[classes] >= _MIN_OF_A_CLASS
         self._rows = rows[is_kept]
@@ -69,36 +64,27 @@ class LabelRules:
             classes[is_kept], return_inverse=True, return_counts=True
         )
 
-    def is_told_by(self, column: Column) -> bool:
-        """Whether the label of nearly every record follows from a column alone.
+    def column_determines_label(self, column: Column) -> bool:
+        """Tell whether a list of values or, for numbers, a few cuts predict nearly all labels.
 
-        Parameters
-        ----------
-        column : Column
-            As long as the labels. That a value is missing counts as a value.
-
-        Returns
-        -------
-        bool
-            By a list of values with their labels or, of numbers, by a few cuts. False if there are
-            too few records to say, or very many classes.
+        A missing value counts as a value. False if there are too few records or very many classes.
         """
         if not 2 <= len(self._sizes) <= _MAX_CLASSES:
             return False
         _, values = np.unique(_values_at(column, self._rows), return_inverse=True)
         is_ordered = isinstance(column, NumberColumn)
-        rules = [self._by_value, self._by_cuts] if is_ordered else [self._by_value]
-        return any(self._accuracy(rule(values)) >= _MIN_ACCURACY for rule in rules)
+        rules = [self._predict_by_value] + ([self._predict_by_cuts] if is_ordered else [])
+        return any(self._cautious_accuracy(rule(values)) >= _MIN_ACCURACY for rule in rules)
 
-    def _accuracy(self, answers: NDArray[Any]) -> float:
+    def _cautious_accuracy(self, answers: NDArray[Any]) -> float:
         right = np.bincount(self._labels[answers == self._labels], minlength=len(self._sizes))
         balanced = np.mean(right / self._sizes)
-        # So many records of a single class would tell their share right as precisely.
+        # So many records of a single class would give an accuracy of the same precision.
         n_effective = len(self._sizes) ** 2 / np.sum(1 / self._sizes)
         return float((balanced * n_effective + 1) / (n_effective + 2))
 
-    def _by_value(self, values: NDArray[Any]) -> NDArray[Any]:
-        """For each record the class most usual in other parts at its value; -1 if none has it."""
+    def _predict_by_value(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Predict the class that is most frequent for the value in other folds; -1 if new."""
         answers = np.full(len(values), -1)
         shape = (int(values.max()) + 1, len(self._sizes))
         for fold in range(_N_FOLDS):
@@ -109,33 +95,32 @@ class LabelRules:
             answers[is_here] = usual[values[is_here]]
         return answers
 
-    def _by_cuts(self, values: NDArray[Any]) -> NDArray[Any]:
-        """For each record what a small tree answers, made from all of them.
+    def _predict_by_cuts(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Predict by a small tree that is trained on all records.
 
-        Other parts are not needed: so few cuts cannot follow chance. And a small part would make
-        mistakes beside every cut, as it does not show exactly where that is.
+        Cross-validation is not needed: so few cut points cannot overfit. And a small fold would
+        make mistakes near every cut point, because it does not show the exact position.
         """
         from sklearn.tree import DecisionTreeClassifier
 
         tree = DecisionTreeClassifier(
             class_weight="balanced", max_leaf_nodes=len(self._sizes) + 2, random_state=0
         )
-        answers: NDArray[Any] = tree.fit(values[:, np.newaxis], self._labels).predict(
-            values[:, np.newaxis]
-        )
+        column = values[:, np.newaxis]
+        answers: NDArray[Any] = tree.fit(column, self._labels).predict(column)
         return answers
 
 
 def _values_at(column: Column, rows: NDArray[Any]) -> NDArray[Any]:
-    """Numbers as they are, NaN where one is missing; else a number for each value, -1 for none."""
+    """Return numbers with NaN for missing values; for other values, a code, or -1 for missing."""
     if isinstance(column, NumberColumn):
         return np.take(column_to_numbers(column), rows)
     if isinstance(column, CodedColumn):
-        return np.take(np.append(_numbered(column.values), -1), np.take(column.codes, rows))
-    return _numbered([column.values[row] for row in rows.tolist()])
+        return np.take(np.append(_value_codes(column.values), -1), np.take(column.codes, rows))
+    return _value_codes([column.values[row] for row in rows.tolist()])
 
 
-def _numbered(values: Sequence[Any]) -> NDArray[np.int64]:
+def _value_codes(values: Sequence[Any]) -> NDArray[np.int64]:
     plain = [None if is_missing_value(value) else value for value in plain_python_values(values)]
     number_of = {value: number for number, value in enumerate(dict.fromkeys(plain))} | {None: -1}
     return np.array([number_of[value] for value in plain], dtype=np.int64)

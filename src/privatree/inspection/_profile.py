@@ -1,13 +1,13 @@
-"""What the records of a table look like, column by column, for their owner's eyes. **This leaks.**
+"""Profile the columns of a dataset, for a draft of a schema. **This leaks.**
 
-Only a person who drafts a schema comes here; nothing of it is used in training.
+Training never uses this module.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,9 +33,9 @@ from privatree.tables import (
 )
 
 _FEW = 12
-"""Distinct whole numbers that are listed."""
+"""Most distinct whole numbers that are listed."""
 _MAX_EXACT = 2.0**53
-"""Beyond, not every whole number is a float."""
+"""Up to here, every whole number is a float."""
 
 _AMOUNT = (
     r"^[+-]?(?:"
@@ -57,68 +57,26 @@ _DATE = (
 
 @dataclass(frozen=True)
 class ColumnFacts:
-    """What a column holds.
-
-    Parameters
-    ----------
-    name : str
-        What it is called.
-    type_name : str
-        The type of its values.
-    feature : Numeric, Categorical or None
-        What the values look like; None if no feature can be of this type.
-    n_values : int
-        How many records have a value.
-    n_missing : int
-        How many have none.
-    n_distinct : int
-        How many different values there are.
-    few_numbers : tuple of int
-        The values, if they are few and all whole numbers.
-    numbers : Numeric or None
-        Of text: the range of the values that spell numbers, if any does.
-    n_numbers : int
-        Of text: how many records have such a value.
-    n_amounts : int
-        Of text: how many have what a person reads as a number, and nothing here does: with a
-        decimal comma, or marks between the thousands.
-    n_dates : int
-        Of text: how many have what looks like a date.
-    is_numbered : bool
-        Whether the values, or the numbers that text spells, are whole and look as numbers do that
-        were given out: all of one length, or evenly spread over their range.
-    tells_label : bool
-        Whether the label of nearly every record follows from this column alone.
-    """
+    """Facts about the content of a column. Counts are numbers of records."""
 
     name: str
     type_name: str
-    feature: Feature | None
+    feature: Feature | None  # inferred from the values; None if the type cannot be a feature
     n_values: int
     n_missing: int
     n_distinct: int
-    few_numbers: tuple[int, ...] = ()
-    numbers: Numeric | None = None
-    n_numbers: int = 0
-    n_amounts: int = 0
-    n_dates: int = 0
-    is_numbered: bool = False
-    tells_label: bool = False
+    few_numbers: tuple[int, ...] = ()  # distinct values, if they are few and whole numbers
+    numbers: Numeric | None = None  # for text: range of the values that are numbers
+    n_numbers: int = 0  # for text: records with a number
+    n_amounts: int = 0  # for text: with a decimal comma or with separators between thousands
+    n_dates: int = 0  # for text: records with a date
+    is_numbered: bool = False  # whole numbers that look like identifiers
+    tells_label: bool = False  # this column alone determines nearly every label
 
 
 @dataclass(frozen=True)
 class TableFacts:
-    """What a table and its labels hold.
-
-    Parameters
-    ----------
-    columns : tuple of ColumnFacts
-        In the order of the table.
-    classes : tuple
-        The sorted labels.
-    n_unlabelled : int
-        How many records have no label.
-    """
+    """Facts about columns, the sorted classes, and the number of records without a label."""
 
     columns: tuple[ColumnFacts, ...]
     classes: tuple[Label, ...]
@@ -126,80 +84,57 @@ class TableFacts:
 
 
 def profile_table(X: Any, y: Any, *, trim: bool, decimal: str = ".") -> TableFacts:
-    """Look at all records. **This leaks.**
+    """Return facts about all columns of a frame and about its labels. **This leaks.**
 
-    Parameters
-    ----------
-    X : frame
-        With names of its columns.
-    y : labels
-        As many as the frame has rows.
-    trim : bool
-        Whether blanks around text do not count, and ``NA`` and the like stand for no value, as in
-        CSV files.
-    decimal : {".", ","}
-        The decimal mark of numbers that are text.
-
-    Returns
-    -------
-    TableFacts
-        What they look like.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the labels are not two or more classes.
+    With `trim`, as for CSV files, blanks around text are ignored, and words such as ``NA`` are
+    missing values. `decimal` is the decimal mark of numbers in text. A TypeError or ValueError is
+    raised if there are fewer than two classes.
     """
     table, (labels,) = open_frame(X), open_labels(y).columns
     if trim:
-        labels = _trimmed(labels)
+        labels = _trim_text(labels)
     classes = tuple(infer_classes(labels))
     names = table.names or [f"x{place}" for place in range(len(table.columns))]
-    columns = [_trimmed(column) for column in table.columns] if trim else table.columns
+    columns = [_trim_text(column) for column in table.columns] if trim else table.columns
     content = labels.read()
     rules = LabelRules(column_to_codes(content, classes, -1, np.int64))
     return TableFacts(
         tuple(
-            _facts(name, column, rules, decimal)
+            _profile_column(name, column, rules, decimal)
             for name, column in zip(names, columns, strict=True)
         ),
         classes,
-        _counts(content)[1],
+        _count_values(content)[1],
     )
 
 
-def _trimmed(column: LazyColumn) -> LazyColumn:
+def _trim_text(column: LazyColumn) -> LazyColumn:
     if column.type.kind != "string":
         return column
     content = column.read()
     if not isinstance(content, CodedColumn):
         return column
-    values = [_meant(v.strip(BLANKS)) if isinstance(v, str) else v for v in content.values]
+    values = [v.strip(BLANKS) if isinstance(v, str) else v for v in content.values]
+    values = [None if v == "" or v in MISSING_WORDS else v for v in values]
     codes = np.append([-1 if value is None else at for at, value in enumerate(values)], -1)
     trimmed = CodedColumn(np.take(codes, content.codes), values)
     return LazyColumn(column.type, lambda: trimmed)
 
 
-def _meant(text: str) -> str | None:
-    return None if not text or text in MISSING_WORDS else text
-
-
-def _facts(name: str, column: LazyColumn, rules: LabelRules, decimal: str) -> ColumnFacts:
+def _profile_column(name: str, column: LazyColumn, rules: LabelRules, decimal: str) -> ColumnFacts:
     if column.type.kind == "other":
         return ColumnFacts(name, column.type.name, None, 0, 0, 0)
     content = column.read()
-    counts, n_missing = _counts(content)
+    counts, n_missing = _count_values(content)
     feature = infer_feature(LazyColumn(column.type, lambda: content))
     values = list(counts)
-    few: tuple[int, ...] = ()
-    spelled, is_numbered = _Spelled(), False
+    found: dict[str, Any] = {}
     if any(isinstance(value, str) for value in values):
-        spelled = _spelled(counts, decimal)
-        is_numbered = spelled.is_numbered
+        found = _facts_about_text(counts, decimal)
     elif isinstance(feature, Numeric) and _are_whole(numbers := python_values_to_numbers(values)):
-        feature = _whole(feature)
-        few = tuple(sorted(map(int, values))) if len(values) <= _FEW else ()
-        is_numbered = _are_numbered(numbers)
+        feature = _to_integer_range(feature)
+        found["is_numbered"] = _look_like_identifiers(numbers)
+        found["few_numbers"] = tuple(sorted(map(int, values))) if len(values) <= _FEW else ()
     return ColumnFacts(
         name,
         column.type.name,
@@ -207,13 +142,8 @@ def _facts(name: str, column: LazyColumn, rules: LabelRules, decimal: str) -> Co
         n_values=sum(counts.values()),
         n_missing=n_missing,
         n_distinct=len(values),
-        few_numbers=few,
-        numbers=spelled.range,
-        n_numbers=spelled.n_numbers,
-        n_amounts=spelled.n_amounts,
-        n_dates=spelled.n_dates,
-        is_numbered=is_numbered,
-        tells_label=rules.is_told_by(content),
+        tells_label=rules.column_determines_label(content),
+        **found,
     )
 
 
@@ -222,37 +152,39 @@ def _are_whole(numbers: NDArray[np.float64]) -> bool:
     return is_finite and bool(np.all(numbers == np.floor(numbers)))
 
 
-def _whole(feature: Numeric) -> Numeric:
-    """A range of whole numbers, also if they have a type with decimals.
+def _to_integer_range(feature: Numeric) -> Numeric:
+    """Make a range of whole numbers an integer range, also if the type is a float.
 
-    They have in pandas where one is missing, and in files that say 65.0.
+    Whole numbers are floats in pandas if one is missing, and in files that write 65.0.
     """
     if max(abs(feature.low), abs(feature.high)) >= _MAX_EXACT:
         return feature
     return Numeric(int(feature.low), int(feature.high), integer=True)
 
 
-def _are_numbered(numbers: NDArray[np.float64]) -> bool:
-    """Whether distinct whole numbers look given out, one after the other or at random.
+def _look_like_identifiers(numbers: NDArray[np.float64]) -> bool:
+    """Tell whether distinct whole numbers look like identifiers, consecutive or random.
 
-    Amounts seldom do: they have one length only if none is tenfold another, and they crowd.
+    Amounts seldom do: their numbers of digits differ, and they are not spread evenly.
     """
     numbers = np.sort(numbers)
     low, high = float(numbers[0]), float(numbers[-1])
     if low >= 0 and len(str(int(low))) == len(str(int(high))):
         return True
-    # Kolmogorov and Smirnov: of numbers that are drawn evenly from the range, one set in a hundred
-    # is further from even than this.
+    # Kolmogorov-Smirnov test: of sets that are drawn uniformly from the range, one in a hundred
+    # deviates more than this.
     evenly = np.linspace(low, high, len(numbers))
     return bool(np.max(np.abs(numbers - evenly)) < 1.63 / np.sqrt(len(numbers)) * (high - low))
 
 
-def _counts(content: Column) -> tuple[dict[Any, int], int]:
-    """How often each value occurs, and how many records have none."""
+def _count_values(content: Column) -> tuple[dict[Any, int], int]:
+    """Return how often each value occurs, and the number of records without a value."""
     if isinstance(content, NumberColumn):
         numbers = column_to_numbers(content)
         n_missing, present = int(np.isnan(numbers).sum()), np.isfinite(numbers)
-        if content.values.dtype.kind in "iu":  # as they are: long ones can be equal as floats
+        if (
+            content.values.dtype.kind in "iu"
+        ):  # not as floats: long whole numbers can be equal as floats
             numbers = content.values
         found, counts = np.unique(numbers[present], return_counts=True)
         return dict(zip(found.tolist(), counts.tolist(), strict=True)), n_missing
@@ -272,17 +204,8 @@ def _counts(content: Column) -> tuple[dict[Any, int], int]:
     return counted, n_missing
 
 
-class _Spelled(NamedTuple):
-    """What text spells: the range of its numbers, and how many records have which kind."""
-
-    range: Numeric | None = None
-    n_numbers: int = 0
-    n_amounts: int = 0
-    n_dates: int = 0
-    is_numbered: bool = False
-
-
-def _spelled(counts: dict[Any, int], decimal: str) -> _Spelled:
+def _facts_about_text(counts: dict[Any, int], decimal: str) -> dict[str, Any]:
+    """Return those fields of ColumnFacts that are about numbers and dates in text."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -290,20 +213,16 @@ def _spelled(counts: dict[Any, int], decimal: str) -> _Spelled:
     times = np.array(list(counts.values()))
     numbers = column_to_numbers(parse_text_numbers(text, decimal))
     is_number = np.isfinite(numbers)
-    n_amounts, n_dates = (
-        int(times[pc.match_substring_regex(text, pattern).to_numpy() & ~is_number].sum())
-        for pattern in (_AMOUNT, _DATE)
-    )
+    facts: dict[str, Any] = {
+        name: int(times[pc.match_substring_regex(text, pattern).to_numpy() & ~is_number].sum())
+        for name, pattern in (("n_amounts", _AMOUNT), ("n_dates", _DATE))
+    }
     found = numbers[is_number]
-    if len(found) == 0:
-        return _Spelled(n_amounts=n_amounts, n_dates=n_dates)
-    numeric = LazyColumn(ColumnType("number", "text"), lambda: NumberColumn(found))
-    feature = cast("Numeric", infer_feature(numeric))
-    is_whole = _are_whole(found)
-    return _Spelled(
-        _whole(feature) if is_whole else feature,
-        int(times[is_number].sum()),
-        n_amounts,
-        n_dates,
-        is_numbered=is_whole and _are_numbered(np.unique(found)),
-    )
+    if len(found) > 0:
+        numeric = LazyColumn(ColumnType("number", "text"), lambda: NumberColumn(found))
+        feature = cast("Numeric", infer_feature(numeric))
+        is_whole = _are_whole(found)
+        facts["numbers"] = _to_integer_range(feature) if is_whole else feature
+        facts["n_numbers"] = int(times[is_number].sum())
+        facts["is_numbered"] = is_whole and _look_like_identifiers(np.unique(found))
+    return facts

@@ -141,10 +141,7 @@ class CsvDialect:
     def from_dict(cls, written: Any) -> CsvDialect:
         """Read a dialect from the dictionary that :meth:`to_dict` wrote.
 
-        Raises
-        ------
-        SchemaError
-            If a key is unknown or a value is invalid.
+        A :class:`SchemaError` is raised if a key is unknown or a value is invalid.
         """
         if not isinstance(written, dict):
             raise SchemaError(f"'csv' must be a table of {', '.join(_NAMES)}.")

@@ -340,10 +340,7 @@ class Schema:
     def from_dict(cls, written: Any) -> Schema:
         """Read a schema from the dictionary that :meth:`to_dict` wrote.
 
-        Raises
-        ------
-        SchemaError
-            If a key is missing or unknown, or a value is invalid.
+        A :class:`SchemaError` is raised if a key is missing or unknown, or a value is invalid.
         """
         if not isinstance(written, dict):
             raise SchemaError("a schema must be a table with 'classes' and 'features'.")
@@ -366,10 +363,7 @@ class Schema:
     def to_toml(self, path: str | Path) -> None:
         """Write the schema as a TOML file that a person can read and edit.
 
-        Raises
-        ------
-        SchemaError
-            If the file would be too large for :meth:`from_toml`.
+        A :class:`SchemaError` is raised if the file would be too large for :meth:`from_toml`.
         """
         write_toml(path, self.to_dict())
 
@@ -377,10 +371,7 @@ class Schema:
     def from_toml(cls, path: str | Path) -> Schema:
         """Read a schema from a TOML file.
 
-        Raises
-        ------
-        SchemaError
-            If the file is not a valid schema. The message starts with the name of the file.
+        A :class:`SchemaError` that names the file is raised if the file is not a valid schema.
         """
         return read_toml(path, cls.from_dict)
 
@@ -437,7 +428,7 @@ class Schema:
         --------
         >>> schema = Schema({"age": Numeric(0, 120), "sex": Categorical(["F", "M"])}, ["no", "yes"])
         >>> schema.check([[34, "F"], [199, "m"]], ["no", "Yes"])
-        Not private: this tells of single records. Keep it to yourself.
+        Not private: this output reveals single records. Keep it to yourself.
         <BLANKLINE>
         2 records
           'age'  1  above the range, such as 199

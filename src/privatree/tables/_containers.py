@@ -6,10 +6,10 @@ pandas and polars are imported only if the user's object comes from them.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,8 @@ from privatree.tables._columns import (
     NumberColumn,
     ValueColumn,
 )
+
+_Converted = TypeVar("_Converted")
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,20 @@ def is_instance_by_name(value: Any, *names: str) -> bool:
     parts = (name.rpartition(".") for name in names)
     found = (getattr(sys.modules.get(module), name, None) for module, _, name in parts)
     return any(kind is not None and isinstance(value, kind) for kind in found)
+
+
+def convert_or_refuse(convert: Callable[[], _Converted], refusal: str) -> _Converted:
+    """Call a function of another library; raise a TypeError in place of any error but MemoryError.
+
+    The text of the other error can show a record, so it is not even kept as the context.
+    """
+    try:
+        return convert()
+    except MemoryError:
+        raise
+    except Exception:
+        pass
+    raise TypeError(f"{refusal} yourself to see the error.")
 
 
 # --- numpy and lists ----------------------------------------------------------------------------
@@ -224,24 +240,14 @@ def arrow_table(data: Any) -> Table:
     """Open an Arrow table, a record batch or any object with an Arrow stream."""
     import pyarrow as pa
 
-    table = data if isinstance(data, pa.Table) else _read_arrow_stream(data)
+    refusal = f"X must be a table, got a {type(data).__name__} that pyarrow cannot convert."
+    table = (
+        data
+        if isinstance(data, pa.Table)
+        else convert_or_refuse(lambda: pa.table(data), f"{refusal} Call pyarrow.table(X)")
+    )
     columns = [
         LazyColumn(arrow_column_type(column.type), partial(read_arrow_column, column))
         for column in table.columns
     ]
     return Table(n_rows=table.num_rows, columns=columns, names=list(table.column_names))
-
-
-def _read_arrow_stream(data: Any) -> Any:
-    import pyarrow as pa
-
-    try:
-        return pa.table(data)
-    except MemoryError:
-        raise
-    except Exception:  # the text can show a record, so it is not even kept as the context
-        pass
-    raise TypeError(
-        f"X must be a table with columns, got a {type(data).__name__} that pyarrow.table cannot "
-        "convert. Call pyarrow.table(X) yourself to see the error."
-    )

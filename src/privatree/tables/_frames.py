@@ -36,33 +36,14 @@ _BLOCK_ROWS = 4096  # rows that are transposed together, so that they stay in th
 
 
 def read_features(X: Any, schema: Schema, names: Sequence[str] | None = None) -> list[NDArray[Any]]:
-    """Read every feature of a schema from a frame.
+    """Read every feature of a schema from a frame that :func:`open_frame` opens.
 
-    Parameters
-    ----------
-    X : frame
-        Any container that :func:`open_frame` opens. Columns with names are matched by name, and
-        columns that the schema does not have are ignored. Columns without names are matched by
-        position.
-    schema : Schema
-        The features to read.
-    names : sequence of str, optional
-        Column names for a frame without names.
+    Columns with names are matched by name, and columns that the schema does not have are ignored.
+    Columns without names are matched by position; `names` gives them names.
 
-    Returns
-    -------
-    list of ndarray
-        One array per feature, in the order of the schema. A numeric feature is float64, clipped to
-        its range. A categorical feature is codes of the smallest unsigned type. Missing and unknown
-        values are replaced by the feature's ``missing_place``.
-
-    Raises
-    ------
-    SchemaError
-        If a column of the schema is missing, a type contradicts the schema, or the number of
-        columns without names differs from the schema.
-    TypeError, ValueError
-        If X is not a frame.
+    The result is one array per feature, in the order of the schema. A numeric feature is float64,
+    clipped to its range. A categorical feature is codes of the smallest unsigned type. Missing and
+    unknown values are replaced by the feature's ``missing_place``.
     """
     table, positions = _open_matching_schema(X, schema, names)
     contents = _read_columns(table, positions)
@@ -75,27 +56,10 @@ def read_features(X: Any, schema: Schema, names: Sequence[str] | None = None) ->
 
 
 def read_labels(y: Any, schema: Schema) -> NDArray[np.int32]:
-    """Read labels as positions in the classes of a schema.
+    """Read labels as positions in the classes of a schema; -1 for a missing or unknown label.
 
-    Parameters
-    ----------
-    y : labels
-        Any labels that :func:`open_labels` opens.
-    schema : Schema
-        The schema with the classes.
-
-    Returns
-    -------
-    ndarray of int32
-        -1 for a label that is missing or not one of the classes.
-
-    Raises
-    ------
-    SchemaError
-        If the type of the labels contradicts the classes. A floating type never does, because
-        labels that are all missing have one; floats are unknown labels if the classes are text.
-    TypeError, ValueError
-        If y is not one column.
+    A SchemaError is raised if the type of the labels contradicts the classes. A floating type never
+    does, because labels that are all missing have one.
     """
     (column,) = open_labels(y).columns
     check_class_type("y", column.type, schema.classes)
@@ -103,10 +67,9 @@ def read_labels(y: Any, schema: Schema) -> NDArray[np.int32]:
 
 
 def frame_batch(X: Any, y: Any, schema: Schema, names: Sequence[str] | None = None) -> Batch:
-    """Open a frame and its labels as one batch, without reading the content.
+    """Open a frame and its labels, which must have the same length, as one batch.
 
-    Parameters and errors are those of :func:`read_features` and :func:`read_labels`. X and y must
-    have the same number of rows.
+    The content is not read yet. Columns are matched as in :func:`read_features`.
     """
     table, positions = _open_matching_schema(X, schema, names)
     target = open_labels(y)
@@ -123,8 +86,8 @@ def prediction_matrix(
 ) -> tuple[NDArray[np.floating[Any]], NDArray[np.int64]]:
     """Read the features that a tree uses as one matrix, if possible without a copy.
 
-    Parameters and errors are those of :func:`read_features`, also for columns that are not used;
-    `used` are the positions of the used features in the schema.
+    `used` are the positions of these features in the schema. All columns of the schema must exist,
+    as in :func:`read_features`.
 
     Returns
     -------
@@ -165,10 +128,7 @@ def category_codes(column: Column, feature: Categorical) -> NDArray[Any]:
 def _open_matching_schema(
     X: Any, schema: Schema, names: Sequence[str] | None
 ) -> tuple[Table, list[int]]:
-    """Open a frame, find the position of every feature's column, and check the types.
-
-    Parameters and errors are those of :func:`read_features`.
-    """
+    """Open a frame, find the position of every feature's column, and check the types."""
     table = open_frame(X, names)
     if not table.has_shape:  # a list without rows fits every schema
         columns = [object_column(list) for _ in schema.names]

@@ -19,6 +19,7 @@ from privatree.tables._columns import LazyColumn
 from privatree.tables._containers import (
     Table,
     arrow_table,
+    convert_or_refuse,
     is_instance_by_name,
     list_table,
     numpy_column,
@@ -34,31 +35,12 @@ from privatree.tables._containers import (
 
 
 def open_frame(X: Any, names: Sequence[str] | None = None, *, allow_repeats: bool = False) -> Table:
-    """Open a frame without reading it.
+    """Open a frame without reading it. Column names become strings, or None.
 
-    Parameters
-    ----------
-    X : frame
-        A 2-D numpy array, a list of rows, a pandas or polars DataFrame, a polars LazyFrame (which
-        is collected), an Arrow table or any object with an Arrow stream. A Table that was opened
-        before is used again, because some streams can be read only once.
-    names : sequence of str, optional
-        Column names for a frame without names.
-    allow_repeats : bool, default=False
-        Whether several columns of the frame may have the same name.
-
-    Returns
-    -------
-    Table
-        The columns. Their names are distinct strings, or None.
-
-    Raises
-    ------
-    SchemaError
-        If names repeat, or are neither strings nor 0, 1, 2, ..., or if their number differs from
-        the number of columns.
-    TypeError, ValueError
-        If X is not a frame.
+    A frame is a 2-D numpy array, a list of rows, a pandas or polars DataFrame, a polars LazyFrame
+    (which is collected), an Arrow table or any object with an Arrow stream. A Table that was opened
+    before is used again, because some streams can be read only once. `names` are column names for a
+    frame without names. With `allow_repeats`, several columns may have the same name.
     """
     table = X if isinstance(X, Table) else _open_container(X)
     own = table.names
@@ -77,16 +59,8 @@ def collect_lazy_frame(X: Any) -> Any:
     """Collect X if it is a polars LazyFrame; return every other X unchanged."""
     if not is_instance_by_name(X, "polars.LazyFrame"):
         return X
-    try:
-        return X.collect()
-    except MemoryError:
-        raise
-    except Exception:  # the text can show a record, so it is not even kept as the context
-        pass
-    raise TypeError(
-        "X must be a table, got a LazyFrame that cannot be collected. Call X.collect() yourself "
-        "to see the error."
-    )
+    refusal = "X must be a table, got a LazyFrame that cannot be collected. Call X.collect()"
+    return convert_or_refuse(X.collect, refusal)
 
 
 def open_labels(y: Any) -> Table:
@@ -228,16 +202,8 @@ def _is_array(value: Any) -> bool:
 def _as_array(name: str, value: Any) -> NDArray[Any]:
     if isinstance(value, np.ma.MaskedArray):
         return value
-    try:
-        return np.asarray(value)
-    except MemoryError:
-        raise
-    except Exception:  # the text can show a record, so it is not even kept as the context
-        pass
-    raise TypeError(
-        f"{name} must be an array, got a {type(value).__name__} that numpy.asarray cannot convert. "
-        f"Call numpy.asarray({name}) yourself to see the error."
-    )
+    refusal = f"{name} must be an array, got a {type(value).__name__} that numpy cannot convert."
+    return convert_or_refuse(lambda: np.asarray(value), f"{refusal} Call numpy.asarray({name})")
 
 
 def _has_arrow_stream(value: Any) -> bool:

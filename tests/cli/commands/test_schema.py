@@ -169,7 +169,7 @@ def test_draft_edit_check_and_fit_every_bundled_dataset(tmp_path, monkeypatch, c
     assert Schema.from_toml("schema.toml") == drafted.confirmed()
     assert run(monkeypatch, "schema", "check", "schema.toml", *usual) == 0
     assert capsys.readouterr().out == (
-        "Not private: this tells of single records. Keep it to yourself.\n\n"
+        "Not private: this output reveals single records. Keep it to yourself.\n\n"
         f"{len(frame)} records\nEvery value fits.\n"
     )
     assert run(monkeypatch, "fit", *usual, *training, "--seed", "0", "-q") == 0
@@ -211,7 +211,7 @@ def test_check_shows_what_does_not_fit_and_says_that_it_is_not_private(folder, m
     n_young, n_west = int((frame["age"] < 20).sum()), int((frame["ward"] == "west").sum())
     n_ill = int((frame["ill"] == "yes").sum())
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "Not private: this tells of single records. Keep it to yourself."
+    assert lines[0] == "Not private: this output reveals single records. Keep it to yourself."
     assert lines[2] == "300 records"
     assert lines[3].split() == f"'age' {n_young} below the range, such as 19, 18".split()
     assert lines[4].split() == f"'ward' {n_west} not a category, such as 'west'".split()
@@ -231,7 +231,7 @@ def test_check_as_json(folder, monkeypatch, capsys):
         monkeypatch, "schema", "check", "schema.toml", "odd.csv", "--target", "ill", "--json"
     ) == 0  # fmt: skip
     assert json.loads(capsys.readouterr().out) == {
-        "note": "Not private: this tells of single records. Keep it to yourself.",
+        "note": "Not private: this output reveals single records. Keep it to yourself.",
         "records": 2,
         "ragged_rows": 1,
         "misfits": [{"column": "age", "what": "above the range", "records": 1, "examples": ["99"]}],
@@ -247,7 +247,7 @@ def test_check_names_missing_columns_with_what_may_be_meant(folder, monkeypatch,
     (folder / "odd.csv").write_text("Age,ward,ill\n1,east,no\n")
     assert run(monkeypatch, "schema", "check", "schema.toml", "odd.csv", "--target", "ill") == 0
     out = capsys.readouterr().out
-    assert "not in odd.csv: fit will refuse. Did you mean 'Age'?" in out
+    assert "not in odd.csv: fit will raise an error. Did you mean 'Age'?" in out
 
 
 def test_check_notes_blanks_and_other_encodings(folder, monkeypatch, capsys):
@@ -260,7 +260,8 @@ def test_check_notes_blanks_and_other_encodings(folder, monkeypatch, capsys):
         "Every value fits.",
         "Not in the schema, so ignored: 'note'.",
         "Blanks around values of 'ward' (2), 'ill' (1): trimmed here, not in Python frames.",
-        "odd.csv: not in its encoding, so letters beyond a to z are damaged. Pass --encoding.",
+        "odd.csv: has bytes that are not text in its encoding, so letters beyond a to z are "
+        "damaged. Pass --encoding.",
     ]
 
 
