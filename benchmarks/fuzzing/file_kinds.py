@@ -112,8 +112,7 @@ _READERS: dict[str, Any] = {
 
 
 def _load_certificate(path: Path, name: str) -> Any:
-    certificates._trade_off_all_edits.cache_clear()  # results of earlier files must not help
-    certificates._trade_off_one_edit.cache_clear()
+    certificates._trade_off_of_edits.cache_clear()  # results of earlier files must not help
     return _READERS[name.partition("-")[0]].load(path)
 
 

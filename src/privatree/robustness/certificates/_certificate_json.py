@@ -105,7 +105,7 @@ class SavedCertificate:
 
 def score_certificate_to_dict(certificate: Certificate) -> dict[str, Any]:
     """Return the certificate of an accuracy or a success rate as a dictionary."""
-    promise, majority = _promise_key(certificate), certificate.majority
+    promise, majority = certificate.promise.replace(" ", "_"), certificate.majority
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -138,15 +138,16 @@ def score_certificate_from_dict(kind: type[ScoreKind], written: Any) -> ScoreKin
         certificate = kind(
             privacy=privacy,
             claimed_by=written["claimed_by"],
-            poisoned=tuple(_read_number(row, "poisoned", int) for row in rows),
+            poisoned=tuple(_read_number("poisoned", row.get("poisoned"), int) for row in rows),
             notes=_read_notes(written),
             majority=_read_majority(written["majority"]),
-            **{name: _read_number(written, name, of) for name, of in _SCORE_FIGURES.items()},
+            **{name: _read_number(name, written[name], of) for name, of in _SCORE_FIGURES.items()},
         )
     except (CertificateError, ParameterError) as error:
         raise ModelFormatError(str(error)) from None
+    promise = certificate.promise.replace(" ", "_")
     for row, edits in zip(rows, certificate.poisoned, strict=True):
-        promised = _read_number(row, _promise_key(certificate), float)
+        promised = _read_number(promise, row.get(promise), float)
         supported = certificate.guarantee(edits)
         excess = promised - supported if kind.more_is_better else supported - promised
         if excess > ROUNDING:
@@ -157,16 +158,12 @@ def score_certificate_from_dict(kind: type[ScoreKind], written: Any) -> ScoreKin
     return certificate
 
 
-def _promise_key(certificate: Certificate) -> str:
-    return certificate.promise.replace(" ", "_")
-
-
 def _read_majority(written: Any) -> Majority | None:
     if written is None:
         return None
     if not isinstance(written, dict) or written.keys() != {"class", "share"}:
         raise ModelFormatError("'majority' must be null or have a 'class' and a 'share'.")
-    return Majority(written["class"], _read_number(written, "share", float))
+    return Majority(written["class"], _read_number("share", written["share"], float))
 
 
 # --- certificates of predictions ------------------------------------------------------------------
@@ -202,13 +199,13 @@ def prediction_certificates_from_dict(kind: type[PredictionKind], written: Any) 
             privacy=privacy,
             classes=_read_classes(written["classes"]),
             counts=_read_counts(written),
-            confidence=_read_number(written, "confidence", float),
-            n_train=_read_number(written, "n_train", int),
+            confidence=_read_number("confidence", written["confidence"], float),
+            n_train=_read_number("n_train", written["n_train"], int),
             notes=_read_notes(written),
         )
     except (CertificateError, ParameterError) as error:
         raise ModelFormatError(str(error)) from None
-    if _read_number(written, "refits", int) != certificates.refits:
+    if _read_number("refits", written["refits"], int) != certificates.refits:
         raise ModelFormatError("'counts' must add up to 'refits' for each record.")
     n_records = len(certificates.counts)
     for name in _PREDICTION_PROMISES:
@@ -217,11 +214,11 @@ def prediction_certificates_from_dict(kind: type[PredictionKind], written: Any) 
     if written["predictions"] != certificates.predictions:
         raise ModelFormatError("'predictions' must be what most refits predicted.")
     lower, upper = (
-        np.array([_check_json_number(name, entry, float) for entry in written[name]])
+        np.array([_read_number(name, entry, float) for entry in written[name]])
         for name in ("probability_at_least", "runner_up_at_most")
     )
     known = [-1 if edits is None else edits for edits in written["tolerates"]]
-    tolerates = [_check_json_number("tolerates", edits, int) for edits in known]
+    tolerates = [_read_number("tolerates", edits, int) for edits in known]
     if (
         np.any(lower > certificates.lower + ROUNDING)
         or np.any(upper < certificates.runner_up - ROUNDING)
@@ -246,7 +243,7 @@ def _read_counts(written: dict[str, Any]) -> NDArray[np.int64]:
     rows = _read_list(written, "counts", list, "lists")
     if len({len(row) for row in rows}) != 1:
         raise ModelFormatError("'counts' must be rows of the same length, one for each record.")
-    counts = [[_check_json_number("counts", count, int) for count in row] for row in rows]
+    counts = [[_read_number("counts", count, int) for count in row] for row in rows]
     if max(map(max, counts), default=0) > MAX_REFITS:
         raise ModelFormatError(f"each entry of 'counts' must be at most {MAX_REFITS}.")
     return np.array(counts, dtype=np.int64)
@@ -290,11 +287,7 @@ def _read_list(written: dict[str, Any], name: str, kind: type, plural: str) -> l
     return entries
 
 
-def _read_number(written: dict[str, Any], name: str, kind: type) -> Any:
-    return _check_json_number(name, written.get(name), kind)
-
-
-def _check_json_number(name: str, value: Any, kind: type) -> Any:
+def _read_number(name: str, value: Any, kind: type) -> Any:
     """Return a finite number as an int or a float."""
     allowed = (int,) if kind is int else (int, float)
     try:

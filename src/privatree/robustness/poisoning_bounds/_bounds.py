@@ -260,8 +260,8 @@ def optimal_bound(schedule: Schedule, value: float, edits: int) -> float:
     if edits * _max_path_range(schedule) > _NEGLIGIBLE_RANGE:
         return logit_bound(schedule, value, edits)
     first, *others = set(schedule.sequences)
-    at_once = 0.0 if others else min(value, _trade_off_all_edits(first, edits)(value))
-    trade_off = _trade_off_one_edit(schedule)
+    at_once = 0.0 if others else min(value, _trade_off_of_edits((first,), edits)(value))
+    trade_off = _trade_off_of_edits(schedule.sequences, 1)
     for _ in range(min(edits, MAX_STEPS)):
         value = min(value, trade_off(value))
         if value == 0:
@@ -277,14 +277,9 @@ def lower_logit(value: float, amount: float) -> float:
 
 
 @lru_cache(maxsize=512)
-def _trade_off_all_edits(sequence: tuple[Stage, ...], edits: int) -> TradeOff:
-    return optimal_trade_off([tuple(Interval.of_stage(stage, edits) for stage in sequence)])
-
-
-@lru_cache(maxsize=64)
-def _trade_off_one_edit(schedule: Schedule) -> TradeOff:
+def _trade_off_of_edits(sequences: tuple[tuple[Stage, ...], ...], edits: int) -> TradeOff:
     return optimal_trade_off(
-        [tuple(Interval.of_stage(stage, 1) for stage in path) for path in schedule.sequences]
+        [tuple(Interval.of_stage(stage, edits) for stage in path) for path in sequences]
     )
 
 
