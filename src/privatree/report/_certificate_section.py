@@ -14,8 +14,8 @@ from privatree.report._certificate_table import UNITS, CertificateTable, certifi
 from privatree.report._shown_names import escape_report_text
 from privatree.robustness.certificates import (
     NOT_PRIVATE,
-    counted,
     guaranteed_spending,
+    pluralize,
     public_conditions,
     shown_confidence,
     shown_score,
@@ -72,8 +72,9 @@ def certificate_section(
             start=int(Decimal(lower) * UNITS),
             text=f"at least {lower} expected without poison, "
             f"with {shown_confidence(certificate.confidence)} confidence, from "
-            f"{counted(certificate.refits, 'refit')} on {counted(certificate.n_train, 'record')}, "
-            f"tested on {counted(certificate.n_test, 'record')}. The files do not tell whether "
+            f"{pluralize(certificate.refits, 'refit')} on "
+            f"{pluralize(certificate.n_train, 'record')}, tested on "
+            f"{pluralize(certificate.n_test, 'record')}. The files do not tell whether "
             "these were the model's records; whoever made the page must know.",
             warning=NOT_PRIVATE,
         )

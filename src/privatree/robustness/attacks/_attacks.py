@@ -312,7 +312,7 @@ def _point_values_by_position(X: Any, point: Any) -> dict[int, Any]:
     if len(values) != X.shape[1]:
         raise ParameterError(
             f"point must have a value for each of the {X.shape[1]} columns of X, got "
-            f"{len(values)}.",
+            f"{len(values)} values.",
             "point",
         )
     return values

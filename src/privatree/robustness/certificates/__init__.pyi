@@ -1,5 +1,5 @@
 from privatree.robustness.certificates._certificate_text import NOT_PRIVATE as NOT_PRIVATE
-from privatree.robustness.certificates._certificate_text import counted as counted
+from privatree.robustness.certificates._certificate_text import pluralize as pluralize
 from privatree.robustness.certificates._certificate_text import (
     public_conditions as public_conditions,
 )

@@ -168,7 +168,7 @@ class Certificate(SavedCertificate):
         return tuple((edits, self._certified(edits), self.bounds(edits)) for edits in self.poisoned)
 
     def _to_maximize(self, score: float) -> float:
-        """Return the score, or its complement if less is better; and back again."""
+        """Return the score, or one minus the score if less is better."""
         return score if self.more_is_better else 1.0 - score
 
     def _certified(self, edits: int) -> Certified:

@@ -153,7 +153,7 @@ def score_certificate_from_dict(kind: type[ScoreKind], written: Any) -> ScoreKin
         if excess > ROUNDING:
             raise ModelFormatError(
                 f"the guarantee for {edits} poisoned records must follow from the other figures, "
-                "but promises more. Load the file as it was saved."
+                "but promises more. The file was changed: certify again."
             )
     return certificate
 
@@ -225,8 +225,8 @@ def prediction_certificates_from_dict(kind: type[PredictionKind], written: Any) 
         or np.any(np.array(tolerates, dtype=object) > certificates.tolerates)
     ):
         raise ModelFormatError(
-            "the guarantee for each record must follow from 'counts', but promises more. Load the "
-            "file as it was saved."
+            "the guarantee for each record must follow from 'counts', but promises more. The file "
+            "was changed: certify again."
         )
     return certificates
 

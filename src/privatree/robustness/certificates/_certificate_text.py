@@ -75,7 +75,7 @@ def score_certificate_sentences(certificate: Certificate) -> dict[str, Any]:
     reserve = "" if certificate.claimed_by is None else ", if the claim is true"
     meaning = (
         f"{_evidence(certificate)} and test set "
-        f"({counted(certificate.n_test, 'record')}), any x additions or removals of training "
+        f"({pluralize(certificate.n_test, 'record')}), any x additions or removals of training "
         f"records leave an expected {certificate.score} of {side} what is {shown} for "
         f"x{reserve}. {_TWO_EDITS}"
     )
@@ -139,7 +139,7 @@ def prediction_certificates_text(certificates: PredictionCertificates) -> str:
     numbers = sorted(set(np.linspace(0, most, _PREDICTION_ROWS).astype(int).tolist()))
     shares = [(str(edits), f"{certificates.certified_share(edits):.2%}") for edits in numbers]
     figures = [
-        f"Certificates of {counted(len(certificates.counts), 'prediction')} of "
+        f"Certificates of {pluralize(len(certificates.counts), 'prediction')} of "
         f"{privacy.learner}, epsilon {shown_amount(privacy.epsilon)}",
         "",
         *_table_lines([("poisoned", "certain"), *shares]),
@@ -153,7 +153,7 @@ def prediction_certificates_sentences(certificates: PredictionCertificates) -> d
     """Return the sentences of the certificates of predictions by their key in the file."""
     meaning = (
         f"{_evidence(certificates)} and all "
-        f"{counted(len(certificates.counts), 'record')} to predict together: the class that the "
+        f"{pluralize(len(certificates.counts), 'record')} to predict together: the class that the "
         "learner predicts most often for a record stays the one that it predicts most often, "
         "after any additions or removals of at most as many training records as that tolerates. "
         f"{_TWO_EDITS}"
@@ -173,13 +173,13 @@ def _prediction_hints(certificates: PredictionCertificates) -> list[str]:
     if undecided == 0:
         return []
     start = (
-        f"Nothing is certain for {undecided} of {counted(len(certificates.counts), 'record')}, not "
-        "even without poison: "
+        f"Nothing is certain for {undecided} of {pluralize(len(certificates.counts), 'record')}, "
+        "not even without poison: "
     )
     fewest = certificates.fewest_refits
     if certificates.refits < fewest:
         return [
-            f"{start}that takes at least {counted(fewest, 'refit')} here, and more where they "
+            f"{start}that takes at least {pluralize(fewest, 'refit')} here, and more where they "
             f"disagree; there were {certificates.refits}. Use more."
         ]
     return [f"{start}the refits disagree too often. More of them make more certain."]
@@ -231,12 +231,12 @@ def _all_notes(certificate: Certificate | PredictionCertificates) -> list[str]:
 def _evidence(certificate: Certificate | PredictionCertificates) -> str:
     return (
         f"With {shown_confidence(certificate.confidence)} confidence over "
-        f"{counted(certificate.refits, 'refit')}, for this training set "
-        f"({counted(certificate.n_train, 'record')})"
+        f"{pluralize(certificate.refits, 'refit')}, for this training set "
+        f"({pluralize(certificate.n_train, 'record')})"
     )
 
 
-def counted(number: int, noun: str) -> str:
+def pluralize(number: int, noun: str) -> str:
     """Return a number and its noun: 1 record, 2 records."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 

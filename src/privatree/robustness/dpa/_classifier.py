@@ -134,7 +134,7 @@ class DPAClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Labels. If classes are declared, records with other labels are left out.
         """
         check_integer("n_partitions", self.n_partitions, 1, MAX_PARTITIONS)
-        base = self._base
+        base = self._base_or_default
         _check_base_estimator(base)
         self._check_declarations()
         rows, codes = self._read_training_records(X, y)
@@ -157,7 +157,7 @@ class DPAClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     @property
-    def _base(self) -> Any:
+    def _base_or_default(self) -> Any:
         default = self.base_estimator is None
         return DecisionTreeClassifier(max_depth=4) if default else self.base_estimator
 
@@ -181,7 +181,7 @@ class DPAClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ParameterError(
                 "classes must be None with a schema: the schema declares them.", "classes"
             )
-        self._nan_is_fine = get_tags(self._base).input_tags.allow_nan
+        self._nan_is_fine = get_tags(self._base_or_default).input_tags.allow_nan
         self._features = self.schema
         self._labels = self.schema
         if self.classes is not None:
@@ -332,7 +332,9 @@ class DPAClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         described = self.schema is not None
-        tags.input_tags.allow_nan = described or get_tags(self._base).input_tags.allow_nan
+        tags.input_tags.allow_nan = (
+            described or get_tags(self._base_or_default).input_tags.allow_nan
+        )
         tags.input_tags.categorical = tags.input_tags.string = described
         return tags
 

@@ -138,7 +138,7 @@ def bounds(spending: Spending, value: float, edits: int) -> dict[str, float]:
 
 
 def _bounds_to_compare(spending: Spending, value: float, edits: int) -> dict[str, float]:
-    """Return all bounds except C* where E exists: C* is slow and exceeds E by the grid at most."""
+    """Return all bounds, but C* only without E: C* is slow and exceeds E by a grid error."""
     epsilon = rounded_up(spending.total) if isinstance(spending, Schedule) else spending.epsilon
     found = {
         "A": paper_bound(epsilon, value, edits),
