@@ -13,16 +13,9 @@ from privatree.errors import ParameterError
 def rich_progress(*columns: str, shown: bool | None = None, **options: Any) -> Any:
     """Return a `rich.progress.Progress` that is not started yet; None if rich is not installed.
 
-    Parameters
-    ----------
-    *columns : str
-        "spinner", "bar", "count", "share", "elapsed", "remaining", or a text with fields of the
-        task.
-    shown : bool or None
-        Whether to show the progress; None shows it if stderr is a terminal. With True, a missing
-        rich is a ParameterError.
-    **options
-        Options of :class:`rich.progress.Progress`.
+    A column is "spinner", "bar", "count", "share", "elapsed", "remaining", or a text with fields of
+    the task. `shown` is None to show the progress if stderr is a terminal; with True, a missing
+    rich is a ParameterError.
     """
     try:
         from rich import progress

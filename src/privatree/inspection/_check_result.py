@@ -84,17 +84,9 @@ class SchemaCheck:
         return self.to_text()
 
     def to_text(self, schema_name: str = "the schema") -> str:
-        """Return the misfits as text, with examples of values.
+        """Return the misfits as text, with examples of values. The text is not private.
 
-        Parameters
-        ----------
-        schema_name : str, default="the schema"
-            Name of the schema in the text, such as its file name.
-
-        Returns
-        -------
-        str
-            Several lines. The first line says that the text is not private.
+        `schema_name` is the name of the schema in the text, such as its file name.
         """
         rows = [
             (

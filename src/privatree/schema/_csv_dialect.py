@@ -109,8 +109,7 @@ class CsvDialect:
 
         An option that is None stays as it is. An empty string removes `quote` or `escape`.
         """
-        given = {name: value for name, value in options.items() if value is not None}
-        given = _empty_to_none(given)
+        given = _empty_to_none({name: v for name, v in options.items() if v is not None})
         marks = tuple(mark for mark in self.unconfirmed if mark not in given)
         return replace(self, **given, unconfirmed=marks)
 
@@ -148,7 +147,7 @@ class CsvDialect:
         if unknown := sorted(str(key) for key in written.keys() - {*_NAMES, "unconfirmed"}):
             meant = did_you_mean(unknown[0], _NAMES)
             raise SchemaError(
-                f"csv: unknown key {unknown[0]!r}; known are {sorted(_NAMES)}.{meant}"
+                f"csv: unknown key {unknown[0]!r}; known keys are {sorted(_NAMES)}.{meant}"
             )
         try:
             return cls(**_empty_to_none(written))

@@ -382,11 +382,7 @@ class Schema:
         Ranges are the smallest and largest finite values. Categories and classes are the values
         that occur. Everything is marked as unconfirmed, so a model trained with this schema has no
         finite epsilon. Use it to draft a schema that a person then checks against public knowledge.
-
-        Warns
-        -----
-        PrivacyLeakWarning
-            Always.
+        A :class:`PrivacyLeakWarning` is always issued.
         """
         from privatree.inspection import infer_schema
 
@@ -448,7 +444,7 @@ def _check_schema_keys(
     where: str, table: dict[Any, Any], allowed: set[str], needed: set[str]
 ) -> None:
     if unknown := sorted(str(key) for key in table.keys() - allowed):
-        raise SchemaError(f"{where}: unknown key {unknown[0]!r}; known are {sorted(allowed)}.")
+        raise SchemaError(f"{where}: unknown key {unknown[0]!r}; known keys are {sorted(allowed)}.")
     if absent := sorted(needed - table.keys()):
         raise SchemaError(f"{where}: the key {absent[0]!r} is missing. Add it.")
 

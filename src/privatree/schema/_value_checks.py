@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
@@ -98,11 +99,9 @@ def check_labels(name: str, values: Any, at_least: int) -> tuple[Label, ...]:
             f"{name} must be all strings, all numbers or all booleans, "
             f"got {' and '.join(sorted(kinds))}."
         )
-    seen: set[Label] = set()
-    for label in labels:
-        if label in seen:
-            raise SchemaError(f"{name} must be distinct, got {label!r} twice.")
-        seen.add(label)
+    label, count = max(Counter(labels).items(), key=lambda found: found[1])
+    if count > 1:
+        raise SchemaError(f"{name} must be distinct, got {label!r} more than once.")
     return labels
 
 

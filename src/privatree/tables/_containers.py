@@ -240,12 +240,10 @@ def arrow_table(data: Any) -> Table:
     """Open an Arrow table, a record batch or any object with an Arrow stream."""
     import pyarrow as pa
 
-    refusal = f"X must be a table, got a {type(data).__name__} that pyarrow cannot convert."
-    table = (
-        data
-        if isinstance(data, pa.Table)
-        else convert_or_refuse(lambda: pa.table(data), f"{refusal} Call pyarrow.table(X)")
-    )
+    table = data
+    if not isinstance(data, pa.Table):
+        refusal = f"X must be a table, got a {type(data).__name__} that pyarrow cannot convert."
+        table = convert_or_refuse(lambda: pa.table(data), f"{refusal} Call pyarrow.table(X)")
     columns = [
         LazyColumn(arrow_column_type(column.type), partial(read_arrow_column, column))
         for column in table.columns

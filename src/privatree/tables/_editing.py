@@ -61,11 +61,8 @@ def column_position(X: Any, column: Any) -> int:
     names = column_names(X)
     if column in names:
         return names.index(column)
-    if (
-        is_integer(column)
-        and all(isinstance(name, str) for name in names)
-        and 0 <= column < len(names)
-    ):
+    is_text = all(isinstance(name, str) for name in names)
+    if is_text and is_integer(column) and 0 <= column < len(names):
         return int(column)
     if isinstance(X, np.ndarray):
         raise ParameterError(

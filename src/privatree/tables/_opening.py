@@ -207,6 +207,5 @@ def _as_array(name: str, value: Any) -> NDArray[Any]:
 
 
 def _has_arrow_stream(value: Any) -> bool:
-    return is_instance_by_name(value, "pandas.DataFrame", "pyarrow.RecordBatch") or hasattr(
-        type(value), "__arrow_c_stream__"
-    )
+    is_known = is_instance_by_name(value, "pandas.DataFrame", "pyarrow.RecordBatch")
+    return is_known or hasattr(type(value), "__arrow_c_stream__")

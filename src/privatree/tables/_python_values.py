@@ -12,7 +12,7 @@ import math
 import numbers
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from decimal import Decimal
 from threading import RLock
 from typing import Any, TypeAlias
@@ -76,7 +76,7 @@ def _converter(kind: type) -> Callable[[Any], Plain] | None:
     """Return the function that converts values of a type; None if values are kept unchanged."""
     if id(kind) in _BASIC:
         return None
-    try:
+    with suppress(Exception):  # a type can raise an error even in issubclass
         if issubclass(kind, str):
             return str.__str__  # not str(): for a member of an enumeration it gives the name
         if issubclass(kind, int):
@@ -89,8 +89,6 @@ def _converter(kind: type) -> Callable[[Any], Plain] | None:
             return _to_int
         if issubclass(kind, (numbers.Real, Decimal)):
             return _to_float
-    except Exception:  # a type can raise an error even in issubclass
-        return _to_none
     return _to_none
 
 
