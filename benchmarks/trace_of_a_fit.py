@@ -84,9 +84,15 @@ def traced(name: str, call: Callable[[], object]) -> None:
 
 
 def command(arguments: str) -> None:
+    """Run a command without output; if it fails, show what it printed."""
     sys.argv = ["privatree", *arguments.split()]
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
-        main()
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+        try:
+            main()
+        except SystemExit as end:
+            if end.code:
+                raise RuntimeError(printed.getvalue()) from None
 
 
 def run() -> None:

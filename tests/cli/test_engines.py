@@ -107,7 +107,7 @@ def test_an_interrupt_leaves_one_charge_and_no_files(folder, monkeypatch, capsys
 
     BudgetStore.create("records.db", 100, dataset="records")
     before = content(folder)
-    real = BatchSource._answer
+    real = BatchSource._make_pass
     for interrupted, charges in ((1, 0), (2, 1)):
 
         def answer(self, question, advance, interrupted=interrupted):
@@ -115,7 +115,7 @@ def test_an_interrupt_leaves_one_charge_and_no_files(folder, monkeypatch, capsys
                 raise KeyboardInterrupt
             return real(self, question, advance)
 
-        monkeypatch.setattr(BatchSource, "_answer", answer)
+        monkeypatch.setattr(BatchSource, "_make_pass", answer)
         arguments = ("--schema", "schema.toml", "--engine", "stream", "--budget", "records.db")
         assert fit(monkeypatch, "data.parquet", *arguments, "--lookahead", "1") == 130
         assert len(BudgetStore("records.db").charges) == charges

@@ -49,10 +49,10 @@ class CountingBeginsError(Exception):
 class NeverCounted(Source):
     """A source of any kind, at which training arrives and goes no further."""
 
-    def _open(self, schema):
+    def _find_columns(self, schema):
         pass
 
-    def _answer(self, question, advance):
+    def _make_pass(self, question, advance):
         raise CountingBeginsError
 
 

@@ -315,14 +315,14 @@ def test_many_categories_share_codes(kind):
     assert_array_equal(codes[:, 0], [*groups, groups[700]])
 
 
-def test_a_coder_can_be_pickled_and_leaves_its_tables_behind():
+def test_a_binner_can_be_pickled_and_leaves_its_tables_behind():
     binner = binner_of(NUMBERS, CUTS)
     before = len(pickle.dumps(binner))
     batch = frame_batch(np.random.default_rng(0).normal(size=(9, 6)), [0, 1, 2] * 3, NUMBERS)
     codes, labels = binner.bin_batch(batch)
     content = pickle.dumps(binner)
     assert len(content) < before + 1000, "its tables have many times that"
-    assert binner._search._below.nbytes > 2000
+    assert binner._cut_search._below.nbytes > 2000
     again, labels_again = pickle.loads(content).bin_batch(batch)
     assert_array_equal(again, codes)
     assert_array_equal(labels_again, labels)

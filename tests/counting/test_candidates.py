@@ -315,7 +315,8 @@ def test_many_categories_share_codes_with_their_neighbours(n_categories):
     assert sizes.max() - sizes.min() <= 1
     codes = np.array([0, found.n_codes[0] - 1])
     assert_array_equal(
-        found.categories(0, codes), [k for k in range(n_categories) if groups[k] in codes]
+        found.categories_with_codes(0, codes),
+        [k for k in range(n_categories) if groups[k] in codes],
     )
 
 

@@ -258,10 +258,10 @@ class Changing(FrameBatches):
         super().__init__(frame, labels, 50)
         self.change = change
 
-    def _parts(self):
+    def _list_parts(self):
         if self.n_passes == 2:
             self.frame, self.labels = self.change(self.frame.copy(), self.labels.copy())
-        return super()._parts()
+        return super()._list_parts()
 
 
 def one_row_more(frame, labels):
@@ -320,9 +320,9 @@ class Breaking(FrameBatches):
         super().__init__(frame, labels, 10)
         self.at, self.error, self.closed = at, error, 0
 
-    def _parts(self):
+    def _list_parts(self):
         try:
-            for place, part in enumerate(super()._parts()):
+            for place, part in enumerate(super()._list_parts()):
                 if (self.n_passes, place) == self.at:
                     raise self.error
                 yield part
@@ -347,11 +347,11 @@ def test_a_batch_that_cannot_be_read_stops_all_threads():
     class Unreadable(FrameBatches):
         read = 0
 
-        def _batches(self, part):
+        def _read_part(self, part):
             self.read += 1
             if part.start == 40:
                 raise SourceError("part 4 is gone.")
-            return super()._batches(part)
+            return super()._read_part(part)
 
     frame, labels = some_records(5000, 2, 0)
     source = Unreadable(frame, labels, 10)

@@ -56,7 +56,7 @@ def a_byte_that_is_no_text_is_an_error(patch: Patch) -> None:
 
 
 def a_ragged_line_is_an_error(patch: Patch) -> None:
-    real = CsvFile.chunk_rows
+    real = CsvFile.read_chunk_rows
 
     def mutant(*of_chunk: Any) -> Iterator[Any]:
         for found in real(*of_chunk):
@@ -64,7 +64,7 @@ def a_ragged_line_is_an_error(patch: Patch) -> None:
                 raise SchemaError("rows must have as many values as the first one.")
             yield found
 
-    patch.setattr(CsvFile, "chunk_rows", mutant)
+    patch.setattr(CsvFile, "read_chunk_rows", mutant)
 
 
 def a_folders_name_is_taken_for_text(patch: Patch) -> None:

@@ -8,7 +8,7 @@ from privatree.sources._data_file import FileRows
 
 def all_rows(file, positions, *, allow_ragged=True):
     """Columns of a file whose rows are read some at a time."""
-    parts = list(file.rows(positions, allow_ragged=allow_ragged))
+    parts = list(file.read_rows(positions, allow_ragged=allow_ragged))
     columns = [
         pa.chunked_array([c for part in parts for c in part.columns[at].chunks], pa.string())
         for at in range(len(positions))

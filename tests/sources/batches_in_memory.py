@@ -15,12 +15,12 @@ class FrameBatches(BatchSource):
         super().__init__("target", None, in_memory)
         self.frame, self.labels, self.size = frame, labels, size
 
-    def _open(self, schema: Schema) -> None:
+    def _find_columns(self, schema: Schema) -> None:
         self.schema = schema
 
-    def _parts(self) -> Iterator[slice]:
+    def _list_parts(self) -> Iterator[slice]:
         for start in range(0, len(self.frame), self.size):
             yield slice(start, start + self.size)
 
-    def _batches(self, part: slice) -> Iterator[Batch]:
+    def _read_part(self, part: slice) -> Iterator[Batch]:
         yield frame_batch(self.frame.iloc[part], self.labels.iloc[part], self.schema)

@@ -171,13 +171,13 @@ def test_a_stream_is_held_without_the_columns_that_are_not_needed():
     source = ArrowSource(stream, "answer")
     source.open(SCHEMA)
     assert not read
-    passed = source._parts()
+    passed = source._list_parts()
     next(passed)
     passed.close()  # a pass that was interrupted
     for _ in range(2):
         assert rows_of_a_pass(source, SCHEMA) == expected(SOME)
     assert sum(read) == len(SOME)
-    names = {name for _, frame in source._parts() for name in frame.schema.names}
+    names = {name for _, frame in source._list_parts() for name in frame.schema.names}
     assert names == set(TYPES) - {"other"}
     fewer = Schema({"size": SCHEMA.features["size"]}, ["yes", "no"])
     assert coded_rows(source, fewer) == expected(SOME, fewer)
@@ -221,8 +221,8 @@ def test_a_result_is_not_held_as_a_whole():
     source = ArrowSource(query, "y")
     source.open(schema)
     before, most, n_rows = pa.total_allocated_bytes(), 0, 0
-    for part in source._parts():
-        n_rows += sum(batch.n_rows for batch in source._batches(part))
+    for part in source._list_parts():
+        n_rows += sum(batch.n_rows for batch in source._read_part(part))
         most = max(most, pa.total_allocated_bytes() - before)
     assert n_rows == 10**6
     assert most < 8 * 10**6

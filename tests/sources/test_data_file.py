@@ -28,8 +28,8 @@ def file(request, tmp_path):
 def test_columns_are_found_and_read(file):
     found = find_columns(file, WANTED, "y", keep=["id", "year"])
     assert (found.positions, found.kept, found.ignored) == ([1, 3, 0], [2, 3], ["id"])
-    (rows,) = found.rows(allow_ragged=False)
-    size, year, labels = (column.read() for column in found.columns(rows))
+    (rows,) = found.read_rows(allow_ragged=False)
+    size, year, labels = (column.read() for column in found.lazy_columns(rows))
     assert column_to_numbers(size).tolist() == [1, 2]
     assert column_to_codes(year, ["2023", "2024"], -1, np.int8).tolist() == [1, 1]
     assert column_to_codes(labels, ["a"], -1, np.int8).tolist() == [0, -1]
@@ -41,9 +41,9 @@ def test_columns_are_found_and_read(file):
 def test_parts_have_the_same_rows_as_the_file(file):
     found = find_columns(file, WANTED, "y")
     for apart in (False, True):
-        rows = [rows for part in found.parts(apart=apart) for rows in part()]
+        rows = [rows for part in found.read_parts(apart=apart) for rows in part()]
         assert sum(part.n_rows for part in rows) == 2
-        assert column_to_numbers(found.columns(rows[0])[0].read()).tolist() == [1, 2]
+        assert column_to_numbers(found.lazy_columns(rows[0])[0].read()).tolist() == [1, 2]
 
 
 def test_a_column_to_keep_must_be_there_once(file):

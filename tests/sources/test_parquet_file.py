@@ -23,7 +23,7 @@ def path(tmp_path):
 def test_rows_come_in_their_order_and_text_as_codes_if_that_will_do(path, coded):
     file = open_parquet(path)
     with patch.multiple(parquet_file, _MAX_ROWS=512, _PART_ROWS=1000):
-        parts = list(file.rows([1, 0], coded=coded))
+        parts = list(file.read_rows([1, 0], coded=coded))
     assert len(parts) > 4
     assert max(part.n_rows for part in parts) <= 512
     assert [part.n_ragged for part in parts] == [0] * len(parts)
@@ -36,7 +36,7 @@ def test_rows_come_in_their_order_and_text_as_codes_if_that_will_do(path, coded)
 
 @pytest.mark.parametrize("apart", [False, True])
 def test_rows_without_a_column_are_counted(path, apart):
-    parts = open_parquet(path).parts([], apart=apart)
+    parts = open_parquet(path).read_parts([], apart=apart)
     assert sum(rows.n_rows for part in parts for rows in part()) == 3000
 
 
@@ -45,7 +45,7 @@ def test_a_file_that_changes_is_an_error(path, apart):
     file = open_parquet(path)
     pq.write_table(TABLE.drop_columns(["x"]), path)
     with pytest.raises(SourceError, match=r"must not change while it is read\."):
-        list(file.parts([1], apart=apart))
+        list(file.read_parts([1], apart=apart))
 
 
 @pytest.mark.parametrize("apart", [False, True])
@@ -58,4 +58,4 @@ def test_a_damaged_file_is_an_error_without_what_arrow_says(path, apart):
         ParameterError,
         match=r"must be a complete Parquet file, but cannot be read to its end\. Write it again\.$",
     ):
-        [list(part()) for part in file.parts([0, 1], apart=apart)]
+        [list(part()) for part in file.read_parts([0, 1], apart=apart)]

@@ -96,14 +96,14 @@ def test_files_may_differ_in_order_types_and_other_columns(tmp_path, monkeypatch
     )
     files = [write(tmp_path / f"{i}.parquet", t) for i, t in enumerate((table, narrow, large))]
     source = ParquetSource(files, "answer")
-    read, real = [], parquet_file._RowGroups._read_batches
+    read, real = [], parquet_file._RowGroups._iterate_batches
 
     def batches(*how):
         for rows in real(*how):
             read.append(set(rows.schema.names))
             yield rows
 
-    monkeypatch.setattr(parquet_file._RowGroups, "_read_batches", batches)
+    monkeypatch.setattr(parquet_file._RowGroups, "_iterate_batches", batches)
     assert coded_rows(source, SCHEMA) == expected(pd.concat([frame] * 3, ignore_index=True))
     assert read[1] == {"size", "colour", "count", "member", "answer"}  # nothing else is read
     assert source.ignored == ("identity",)
@@ -251,7 +251,7 @@ def test_more_text_than_a_dictionary_holds_is_read_without_one(tmp_path, monkeyp
     path = write(tmp_path / "a.parquet", frame_of(3000), row_group_size=500)
     source = ParquetSource(path, "answer")
     expected_rows = coded_rows(source, SCHEMA)
-    real = parquet_file._RowGroups._read_batches
+    real = parquet_file._RowGroups._iterate_batches
     monkeypatch.setattr(parquet_file, "_MAX_ROWS", 64)
     full = []
 
@@ -262,7 +262,7 @@ def test_more_text_than_a_dictionary_holds_is_read_without_one(tmp_path, monkeyp
                 raise pa.ArrowCapacityError("array cannot contain more than 2147483646 bytes")
             yield rows
 
-    monkeypatch.setattr(parquet_file._RowGroups, "_read_batches", batches)
+    monkeypatch.setattr(parquet_file._RowGroups, "_iterate_batches", batches)
     assert coded_rows(source, SCHEMA) == expected_rows
     assert full
 
@@ -282,7 +282,7 @@ def test_a_row_group_of_any_size_is_read_in_parts(tmp_path):
     source = ParquetSource(path, "y")
     source.open(schema)
     before, most = pa.total_allocated_bytes(), 0
-    for _, part in source._parts():
+    for _, part in source._list_parts():
         (rows,) = part()
         assert rows.n_rows <= 2**17
         most = max(most, pa.total_allocated_bytes() - before)

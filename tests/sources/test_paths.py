@@ -36,7 +36,7 @@ def made(folder, names, text="size,answer\n1,yes\n"):
 
 
 def kept_years(files, schema):
-    batches = open_files(files, schema, keep=["year"]).batches(allow_ragged=False)
+    batches = open_files(files, schema, keep=["year"]).read_batches(allow_ragged=False)
     return [year for batch in batches for year in batch.kept.column("year").to_pylist()]
 
 

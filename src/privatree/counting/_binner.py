@@ -71,8 +71,11 @@ class Binner:
         codes = np.empty((batch.n_rows, len(self.n_codes)), dtype)
         signed = np.min_scalar_type(-len(self.schema.classes))  # -1 is no class
         labels = column_to_codes(batch.labels.read(), self.schema.classes, -1, signed)
-        read_numbers, row_codes = self._number_reader(batch), self._category_code_readers(batch)
-        places, search = self._numeric, self._search
+        read_numbers, row_codes = (
+            self._numeric_feature_reader(batch),
+            self._category_code_readers(batch),
+        )
+        places, search = self._numeric_positions, self._cut_search
         size = min(max(_TILE_CELLS // max(1, len(places)), _MIN_ROWS), _MAX_ROWS)
 
         def bin_tiles(tiles: Sequence[slice]) -> None:
@@ -97,11 +100,11 @@ class Binner:
         return codes, labels.astype(np.min_scalar_type(len(self.schema.classes) - 1))
 
     @cached_property
-    def _numeric(self) -> NDArray[np.int64]:
+    def _numeric_positions(self) -> NDArray[np.int64]:
         return np.flatnonzero([part is not None for part in self.cuts])
 
     @cached_property
-    def _search(self) -> CutSearch:
+    def _cut_search(self) -> CutSearch:
         features = self.schema.features.values()
         pairs = [pair for pair in zip(self.cuts, features, strict=True) if pair[0] is not None]
         cuts = [part for part, _ in pairs if part is not None]
@@ -111,20 +114,26 @@ class Binner:
         ]
         return CutSearch(cuts, missing)
 
-    def _number_reader(self, batch: Batch) -> Callable[[slice, NDArray[np.float64]], None]:
+    def _numeric_feature_reader(self, batch: Batch) -> Callable[[slice, NDArray[np.float64]], None]:
         """Return a function that copies rows of all numeric features to an array (feature, row).
 
         All values become float64, NaN where missing; integers beyond 2^53 are rounded.
         """
         array = batch.array
         if array is not None:
-            columns = slice(None) if len(self._numeric) == array.shape[1] else self._numeric
+            columns = (
+                slice(None)
+                if len(self._numeric_positions) == array.shape[1]
+                else self._numeric_positions
+            )
 
             def read_array(rows: slice, numbers: NDArray[np.float64]) -> None:
                 numbers[...] = array[rows].T[columns]
 
             return read_array
-        contents = [_as_number_column(batch.features[place].read()) for place in self._numeric]
+        contents = [
+            _as_number_column(batch.features[place].read()) for place in self._numeric_positions
+        ]
 
         def read_columns(rows: slice, numbers: NDArray[np.float64]) -> None:
             for row, content in zip(numbers, contents, strict=True):
@@ -160,11 +169,11 @@ def _category_code_reader(
     if isinstance(column, NumberColumn):
         values, missing = column.values, column.missing
 
-        def of_numbers(rows: slice) -> NDArray[Any]:
+        def read_number_codes(rows: slice) -> NDArray[Any]:
             part = NumberColumn(values[rows], None if missing is None else missing[rows])
             return column_to_codes(part, labels, place, dtype)
 
-        return of_numbers
+        return read_number_codes
     if isinstance(column, ValueColumn):
         return column_to_codes(column, labels, place, dtype).__getitem__
     positions = column.codes

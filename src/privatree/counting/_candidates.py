@@ -93,7 +93,7 @@ class Candidates:
             groups=tuple(groups),
         )
 
-    def categories(self, feature: int, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+    def categories_with_codes(self, feature: int, codes: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the positions of the categories of a feature that have one of the codes."""
         groups = self.groups[feature]
         return np.flatnonzero(np.isin(groups if groups is not None else [], codes))

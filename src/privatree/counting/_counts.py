@@ -1,5 +1,7 @@
 """Exact class counts by node and code, for one, two or three features at a time.
 
+Counts of higher order are pair counts, for two features, and triple counts, for three.
+
 A learner chooses splits and labels from these counts, through a mechanism. The counts are secret,
 so their names start with ``exact_`` everywhere. :class:`ClassCounts` is what a learner may ask for.
 Two classes answer: :class:`BinnedRecords` from records in memory, and ``PassCounts`` from passes
@@ -78,7 +80,7 @@ class Groups(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """Counts of higher order that a node needs besides its class counts."""
+    """Pair or triple counts that a node needs besides its class counts."""
 
     rows: Groups
     """Rows of the pair counts: each row has a count for every class and code."""
@@ -91,7 +93,7 @@ class Wanted(NamedTuple):
 
 
 class Router(NamedTuple):
-    """Tree so far, to send records from its root to a node. Node 0 is the root."""
+    """Tree so far, which sends a record from its root, node 0, to the node that it reaches."""
 
     features: NDArray[np.int32]
     """Feature on which each node splits, or -1."""
@@ -202,14 +204,14 @@ class BinnedRecords:
     def class_counts(self) -> NDArray[np.int64]:
         shape = (self.n_nodes, self.n_classes, int(self.offsets[-1]))
 
-        def count(chunk: tuple[int, int]) -> NDArray[Any]:
+        def count_chunk(chunk: tuple[int, int]) -> NDArray[Any]:
             table = np.zeros(shape, dtype=self._count_dtype)
             count_classes_by_code(
                 self._codes, self._labels, self._starts, *chunk, self.offsets, table
             )
             return table
 
-        first, *others = self.map_in_threads(count, self._chunks_for_threads())
+        first, *others = self.map_in_threads(count_chunk, self._chunks_for_threads())
         exact_counts = first.astype(np.int64)
         for other in others:
             exact_counts += other

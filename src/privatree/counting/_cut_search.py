@@ -30,7 +30,7 @@ class CutSearch:
         sizes = [max(1, min(_BUCKETS_PER_CUT * len(part), _MAX_BUCKETS)) for part in cuts]
         # Infinity follows the cuts of each feature: no number is above it.
         self._cuts = np.concatenate([np.empty(0), *(np.append(part, np.inf) for part in cuts)])
-        self._cut_starts = _starts([len(part) + 1 for part in cuts])
+        self._cut_starts = _cumulative_starts([len(part) + 1 for part in cuts])
         self._sizes = np.array(sizes, dtype=np.int64)
         self._lows = np.array([part[0] if len(part) else 0.0 for part in cuts], dtype=np.float64)
         self._scales = np.array(
@@ -41,7 +41,7 @@ class CutSearch:
             [np.empty(0, dtype=np.int64)]
             + [self._cuts_below(f, *pair) for f, pair in enumerate(zip(cuts, missing, strict=True))]
         ).astype(np.uint16 if largest < 2**16 else np.uint32)
-        self._below_starts = _starts([size + 1 for size in sizes])
+        self._below_starts = _cumulative_starts([size + 1 for size in sizes])
 
     def _cuts_below(self, f: int, cuts: NDArray[np.float64], missing: int) -> NDArray[np.int64]:
         """Return, for each bucket of a feature, the number of cuts in lower buckets.
@@ -72,7 +72,7 @@ class CutSearch:
         )  # fmt: skip
 
 
-def _starts(lengths: Sequence[int]) -> NDArray[np.int64]:
+def _cumulative_starts(lengths: Sequence[int]) -> NDArray[np.int64]:
     return np.cumsum([0, *lengths], dtype=np.int64)
 
 

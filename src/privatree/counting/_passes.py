@@ -55,7 +55,7 @@ class _Node:
     is_derived: bool = False
     """Whether the counts come from a table of a node above. Then no pass sends records here."""
 
-    def agrees(self, counts: NDArray[np.int64], totals: NDArray[np.int64]) -> bool:
+    def agrees_with_pass(self, counts: NDArray[np.int64], totals: NDArray[np.int64]) -> bool:
         """Tell whether counts of a pass equal those that earlier passes have shown."""
         codes, exact_part = self.exact_part or (np.arange(0), counts[:, :0])
         return (
@@ -66,7 +66,7 @@ class _Node:
 
     def exact_pairs(self) -> NDArray[np.int64]:
         """Return the pair counts (row, class, code). Any feature's upper rows hold all records."""
-        wanted, exact_table = _prepared(self.wanted), _prepared(self.exact_table)
+        wanted, exact_table = _require_prepared(self.wanted), _require_prepared(self.exact_table)
         return (
             exact_table if wanted.upper is None else _sum_of_all_records(exact_table, wanted.upper)
         )
@@ -136,7 +136,7 @@ class PassCounts:
         for place, counts in zip(asked, exact_counts, strict=True):
             node = self._level[place]
             exact_totals = counts[:, : self.n_codes[0]].sum(axis=1)
-            same &= node.agrees(counts, exact_totals)
+            same &= node.agrees_with_pass(counts, exact_totals)
             if (
                 node.exact_counts is None
             ):  # else the node would keep the tables of this pass in memory
@@ -158,15 +158,15 @@ class PassCounts:
     def class_counts(self) -> NDArray[np.int64]:
         self.prepare_counts({})
         shape = (self.n_nodes, self.n_classes, int(self.offsets[-1]))
-        return np.array([_prepared(node.exact_counts) for node in self._level], np.int64).reshape(
-            shape
-        )
+        return np.array(
+            [_require_prepared(node.exact_counts) for node in self._level], np.int64
+        ).reshape(shape)
 
     def class_totals(self) -> NDArray[np.int64]:
         shape = (self.n_nodes, self.n_classes)
-        return np.array([_prepared(node.exact_totals) for node in self._level], np.int64).reshape(
-            shape
-        )
+        return np.array(
+            [_require_prepared(node.exact_totals) for node in self._level], np.int64
+        ).reshape(shape)
 
     def pair_counts(self, node: int, upper: Rows) -> tuple[NDArray[Any], NDArray[np.int64]]:
         if self._in_parts is not None and self._in_parts.has_node(node):
@@ -175,9 +175,10 @@ class PassCounts:
             )
         else:
             held = self._level[node]
-            groups, first = _prepared(held.wanted).rows, _prepared(held.wanted).rows.firsts
+            groups = _require_prepared(held.wanted).rows
             own = groups.rows_of_feature(upper.feature, self.offsets)
-            exact_rows = held.exact_pairs()[first[upper.feature] : first[upper.feature + 1]]
+            first, end = groups.firsts[upper.feature : upper.feature + 2]
+            exact_rows = held.exact_pairs()[first:end]
         table = np.zeros((upper.n_rows, *exact_rows.shape[1:]), dtype=np.int64)
         # A row that is asked for is a row that was counted, or a union of such rows.
         pairs = np.unique(np.stack((own.row_of_code, upper.row_of_code)), axis=1).T.tolist()
@@ -196,8 +197,8 @@ class PassCounts:
                 yield self._differences_and_totals(exact_table)
             return
         held = self._level[node]
-        first = int(_prepared(_prepared(held.wanted).upper).firsts[upper.feature])
-        for exact_table in _prepared(held.exact_table)[first : first + upper.n_rows]:
+        first = int(_require_prepared(_require_prepared(held.wanted).upper).firsts[upper.feature])
+        for exact_table in _require_prepared(held.exact_table)[first : first + upper.n_rows]:
             yield self._differences_and_totals(exact_table)
 
     def _differences_and_totals(
@@ -248,20 +249,20 @@ class PassCounts:
         """Return the child with some codes of a feature, and the counts known from its parent."""
         start = int(self.offsets[feature])
         codes = start + np.flatnonzero(is_here)
-        exact_counts = _prepared(node.exact_counts)
+        exact_counts = _require_prepared(node.exact_counts)
         exact_part = codes, exact_counts[:, codes]
         child = _Node(number, exact_part[1].sum(axis=1), exact_part=exact_part)
         child.is_derived = node.is_derived or node.exact_table is not None
         if not child.is_derived:
             return child
-        wanted = _prepared(node.wanted)
+        wanted = _require_prepared(node.wanted)
         child.wanted = Wanted(wanted.rows)
         if is_here.all():  # all records go to one child
             child.exact_counts, child.exact_table = exact_counts, node.exact_pairs()
             return child
         above = wanted.rows if wanted.upper is None else wanted.upper
         rows_here = above.firsts[feature] + np.unique(above.row_of_code[codes])
-        exact_table = _prepared(node.exact_table)[rows_here].sum(axis=0)
+        exact_table = _require_prepared(node.exact_table)[rows_here].sum(axis=0)
         if wanted.upper is None:
             child.exact_counts = exact_table
         else:
@@ -277,7 +278,7 @@ def _sum_of_all_records(exact_table: NDArray[np.int64], rows: Groups) -> NDArray
     return total
 
 
-def _prepared(value: Any) -> Any:
+def _require_prepared(value: Any) -> Any:
     """Return a value that an earlier pass must have set."""
     if value is None:
         raise RuntimeError("prepare_counts must be called before these counts are asked for.")

@@ -136,7 +136,7 @@ def _file_misfits(
 ) -> Iterator[tuple[str, str, Mapping[str, int]]]:
     """Yield column, misfit and value counts for each batch of rows."""
     is_valid = file.has_valid_names
-    for rows in file.rows(list(positions.values())):
+    for rows in file.read_rows(list(positions.values())):
         is_valid &= rows.is_valid
         result.n_records += rows.n_rows
         result.n_ragged += rows.n_ragged
@@ -147,7 +147,7 @@ def _file_misfits(
             if text is not None and isinstance(feature, Categorical):
                 n_trimmed = count_labels_with_blanks(text, feature.categories)
                 result.trimmed[name] = result.trimmed.get(name, 0) + n_trimmed
-            read, is_target = file.column(position, content, feature).read(), name == target
+            read, is_target = file.lazy_column(position, content, feature).read(), name == target
             for what, examples in column_misfits(read, feature, is_target=is_target, text=text):
                 yield name, what, examples
     if not is_valid:

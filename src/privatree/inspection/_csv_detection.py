@@ -98,9 +98,9 @@ def _open_if_readable(file: Path, dialect: CsvDialect) -> CsvFile | None:
 
 def _count_sampled_rows(opened: CsvFile) -> tuple[int, int]:
     """Return the number of rows at the start of a file, and how many of them are ragged."""
-    for chunk in opened.chunks():
+    for chunk in opened.read_chunks():
         chunk.content[:] = chunk.content[:_SAMPLE_BYTES].rpartition(b"\n")[0] or chunk.content
-        parts = list(opened.chunk_rows(chunk, []))
+        parts = list(opened.read_chunk_rows(chunk, []))
         return sum(part.n_rows for part in parts), sum(part.n_ragged for part in parts)
     return 0, 0
 
@@ -129,7 +129,11 @@ def _detect_quoting(files: Sequence[Path], dialect: CsvDialect) -> dict[str, Any
 
 def _count_ragged_rows(file: Path, dialect: CsvDialect) -> int:
     opened = open_csv(file, dialect)
-    return sum(part.n_ragged for chunk in opened.chunks() for part in opened.chunk_rows(chunk, []))
+    return sum(
+        part.n_ragged
+        for chunk in opened.read_chunks()
+        for part in opened.read_chunk_rows(chunk, [])
+    )
 
 
 def _detect_decimal(files: Sequence[Path], dialect: CsvDialect) -> dict[str, Any]:
@@ -138,7 +142,9 @@ def _detect_decimal(files: Sequence[Path], dialect: CsvDialect) -> dict[str, Any
     if opened is None:
         return {}
     every = range(len(opened.first_row.names))
-    parts = (part for chunk in opened.chunks() for part in opened.chunk_rows(chunk, every))
+    parts = (
+        part for chunk in opened.read_chunks() for part in opened.read_chunk_rows(chunk, every)
+    )
     for column in next((part.columns for part in parts), []):
         for text in column.slice(0, _MAX_SAMPLED).to_pylist():
             stripped = (text or "").strip()

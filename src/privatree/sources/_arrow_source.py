@@ -81,13 +81,13 @@ class ArrowSource(BatchSource):
         self._function: Callable[[], Any] | None = data if is_function else None
         self._stream = None if is_function else open_table_stream(data)
 
-    def _open(self, schema: Schema) -> None:
+    def _find_columns(self, schema: Schema) -> None:
         if self._function is not None:
             self._stream = open_table_stream(call_with_redacted_errors(self._function))
         if self._stream is not None:
             self._match_columns(self._stream)
 
-    def _parts(self) -> Iterator[tuple[dict[str, str], Any]]:
+    def _list_parts(self) -> Iterator[tuple[dict[str, str], Any]]:
         stream = self._stream
         if self._function is not None:
             stream = stream or open_table_stream(call_with_redacted_errors(self._function))
@@ -97,7 +97,7 @@ class ArrowSource(BatchSource):
             for frame in stream.frames(list(names.values())):
                 yield names, frame
 
-    def _batches(self, part: tuple[dict[str, str], Any]) -> Iterator[Batch]:
+    def _read_part(self, part: tuple[dict[str, str], Any]) -> Iterator[Batch]:
         names, frame = part
         table = open_frame(frame)
         place = {name: position for position, name in enumerate(table.names or ())}

@@ -123,7 +123,7 @@ class DataFile(ABC):
         """Tell whether a column is text, for which the schema decides how it is read."""
 
     @abstractmethod
-    def parts(
+    def read_parts(
         self, positions: Sequence[int], *, coded: Collection[int] = (), apart: bool = False
     ) -> Iterator[Part]:
         """Read the columns at `positions`, without repeats, in parts.
@@ -132,7 +132,7 @@ class DataFile(ABC):
         decoded only by the thread that reads it.
         """
 
-    def rows(
+    def read_rows(
         self,
         positions: Sequence[int],
         *,
@@ -145,10 +145,10 @@ class DataFile(ABC):
         required where records are private: every value of the row is missing, and no error shows
         it. False is required where each row needs a prediction: the row is an error.
         """
-        for part in self.parts(positions, coded=coded):
+        for part in self.read_parts(positions, coded=coded):
             yield from part()
 
-    def column(self, position: int, content: Any, feature: Feature) -> LazyColumn:
+    def lazy_column(self, position: int, content: Any, feature: Feature) -> LazyColumn:
         """Return a column of some rows, read as the feature declares."""
         if self.is_text(position):
             return LazyColumn(_TEXT, partial(parse_text_column, content, feature, self.decimal))
@@ -188,16 +188,16 @@ class FoundColumns:
     def _coded(self) -> set[int]:
         return {*self.positions} - {*self.kept}
 
-    def parts(self, *, apart: bool) -> Iterator[Part]:
-        return self.file.parts(list(self._place_of), coded=self._coded, apart=apart)
+    def read_parts(self, *, apart: bool) -> Iterator[Part]:
+        return self.file.read_parts(list(self._place_of), coded=self._coded, apart=apart)
 
-    def rows(self, *, allow_ragged: bool) -> Iterator[FileRows]:
+    def read_rows(self, *, allow_ragged: bool) -> Iterator[FileRows]:
         places = list(self._place_of)
-        return self.file.rows(places, coded=self._coded, allow_ragged=allow_ragged)
+        return self.file.read_rows(places, coded=self._coded, allow_ragged=allow_ragged)
 
-    def columns(self, rows: FileRows) -> list[LazyColumn]:
+    def lazy_columns(self, rows: FileRows) -> list[LazyColumn]:
         return [
-            self.file.column(position, rows.columns[self._place_of[position]], feature)
+            self.file.lazy_column(position, rows.columns[self._place_of[position]], feature)
             for position, feature in zip(self.positions, self.wanted.values(), strict=True)
         ]
 

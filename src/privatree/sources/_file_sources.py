@@ -54,30 +54,30 @@ class FileSource(BatchSource):
     def _open_file(self, path: Path, schema: Schema) -> DataFile:
         """Open one file, and read the names of its columns."""
 
-    def _open(self, schema: Schema) -> None:
+    def _find_columns(self, schema: Schema) -> None:
         self._files = [
             find_columns(self._open_file(path, schema), self._wanted, self.target)
             for path in self._paths
         ]
         self.ignored = tuple(dict.fromkeys(name for file in self._files for name in file.ignored))
 
-    def _parts(self) -> Iterator[tuple[FoundColumns, Part]]:
+    def _list_parts(self) -> Iterator[tuple[FoundColumns, Part]]:
         apart = sum(found.file.n_parts for found in self._files) >= _ENOUGH_PARTS
         for found in self._files:
-            for part in found.parts(apart=apart):
+            for part in found.read_parts(apart=apart):
                 yield found, part
 
-    def _batches(self, part: tuple[FoundColumns, Part]) -> Iterator[Batch]:
+    def _read_part(self, part: tuple[FoundColumns, Part]) -> Iterator[Batch]:
         found, read = part
         for rows in read():
-            *features, labels = found.columns(rows)
+            *features, labels = found.lazy_columns(rows)
             yield Batch(rows.n_rows, features, labels)
 
     def file_batches(self, place: int) -> Iterator[Batch]:
         """Read the rows of one file in the calling thread."""
         found = self._files[place]
-        for part in found.parts(apart=True):
-            yield from self._batches((found, part))
+        for part in found.read_parts(apart=True):
+            yield from self._read_part((found, part))
 
 
 class CsvSource(FileSource):
@@ -168,8 +168,8 @@ class CsvSource(FileSource):
         }
         CsvDialect().changed(**self._options)  # raises an error now if an option is wrong
 
-    def _open(self, schema: Schema) -> None:
-        super()._open(schema)
+    def _find_columns(self, schema: Schema) -> None:
+        super()._find_columns(schema)
         self.assumptions = reading_assumptions(self._paths, self._dialect(schema))
 
     def _open_file(self, path: Path, schema: Schema) -> DataFile:

@@ -50,7 +50,7 @@ class ParquetFile(DataFile):
 
         return pa.string() if self.is_text(position) else self.arrow_schema.types[position]
 
-    def parts(
+    def read_parts(
         self, positions: Sequence[int], *, coded: Collection[int] = (), apart: bool = False
     ) -> Iterator[Part]:
         return self._redact_arrow_errors(self._read_parts(positions, coded, apart))
@@ -68,13 +68,13 @@ class ParquetFile(DataFile):
         for metadata, groups in self._join_row_groups():
             group = _RowGroups(self, metadata, groups, names, as_dictionary)
             if apart:  # decoded where it is read
-                yield partial(self._read_part, group, positions)
+                yield partial(self._decode_part, group, positions)
             else:  # decoded now, by several threads
-                for rows in group.batches(use_threads=True):
+                for rows in group.read_batches(use_threads=True):
                     yield partial(iter, [self._file_rows(rows, positions)])
 
-    def _read_part(self, group: _RowGroups, positions: Sequence[int]) -> Iterator[FileRows]:
-        for rows in self._redact_arrow_errors(group.batches(use_threads=False)):
+    def _decode_part(self, group: _RowGroups, positions: Sequence[int]) -> Iterator[FileRows]:
+        for rows in self._redact_arrow_errors(group.read_batches(use_threads=False)):
             yield self._file_rows(rows, positions)
 
     def _is_plain_text(self, position: int) -> bool:
@@ -99,7 +99,7 @@ class ParquetFile(DataFile):
         """Yield the metadata, and the numbers of row groups that are large enough together."""
         import pyarrow.parquet as pq
 
-        with self.open() as handle:
+        with self.open_bytes() as handle:
             metadata = pq.read_metadata(handle)
         if not metadata.schema.to_arrow_schema().equals(self.stored_schema):
             raise SourceError(f"{self.path}: must not change while it is read. Read a copy of it.")
@@ -112,7 +112,7 @@ class ParquetFile(DataFile):
                 yield metadata, groups
                 groups, n_rows = [], 0
 
-    def open(self) -> Any:
+    def open_bytes(self) -> Any:
         import pyarrow as pa
 
         return pa.OSFile(os.fsencode(self.path))
@@ -142,21 +142,21 @@ class _RowGroups:
     names: list[str]
     as_dictionary: list[str]
 
-    def batches(self, use_threads: bool) -> Iterator[Any]:
+    def read_batches(self, use_threads: bool) -> Iterator[Any]:
         import pyarrow as pa
 
         n_done = 0
         try:
-            for rows in self._read_batches(_MAX_ROWS, self.as_dictionary, use_threads):
+            for rows in self._iterate_batches(_MAX_ROWS, self.as_dictionary, use_threads):
                 yield rows
                 n_done += rows.num_rows
         except pa.ArrowCapacityError:  # more text than a dictionary can hold: read the rest as text
-            for rows in self._read_batches(_MIN_ROWS, [], use_threads):
+            for rows in self._iterate_batches(_MIN_ROWS, [], use_threads):
                 skipped = min(n_done, rows.num_rows)
                 n_done -= skipped
                 yield rows.slice(skipped)
 
-    def _read_batches(
+    def _iterate_batches(
         self, max_rows: int, as_dictionary: list[str], use_threads: bool
     ) -> Iterator[Any]:
         import pyarrow.parquet as pq
@@ -164,7 +164,7 @@ class _RowGroups:
         size = max(_BATCH_CELLS // max(1, len(self.names)), _MIN_ROWS)
         options = {"read_dictionary": as_dictionary, "buffer_size": _BUFFER}
         with (
-            self.file.open() as handle,
+            self.file.open_bytes() as handle,
             pq.ParquetFile(  # pre_buffer would keep a whole row group in memory
                 handle, metadata=self.metadata, pre_buffer=False, **options
             ) as opened,

@@ -70,7 +70,7 @@ class OpenFiles:
         """Columns that are not read. Their names are public."""
         return tuple(dict.fromkeys(name for file in self.files for name in file.ignored))
 
-    def batches(self, *, allow_ragged: bool) -> Iterator[FileRecords]:
+    def read_batches(self, *, allow_ragged: bool) -> Iterator[FileRecords]:
         """Read a batch of rows at a time, in order. The first batch has every column, but no row.
 
         Numbers are float64, with NaN for a missing value. Categories and labels have a dictionary
@@ -80,8 +80,8 @@ class OpenFiles:
         """
         yield self._typed_batch([_NO_VALUES] * len(self.wanted), self.kept_schema.empty_table())
         for found in self.files:
-            for rows in found.rows(allow_ragged=allow_ragged):
-                columns = [column.read() for column in found.columns(rows)]
+            for rows in found.read_rows(allow_ragged=allow_ragged):
+                columns = [column.read() for column in found.lazy_columns(rows)]
                 kept = _as_table(self.kept_schema, found.kept_columns(rows))
                 yield self._typed_batch(columns, kept)
 
@@ -114,14 +114,14 @@ def open_files(
 def read_files(
     files: Sequence[Path], schema: Schema, target: str | None = None, *, allow_ragged: bool
 ) -> FileRecords:
-    """Read all rows of files, as :func:`open_files` and :meth:`OpenFiles.batches` do.
+    """Read all rows of files, as :func:`open_files` and :meth:`OpenFiles.read_batches` do.
 
     A number takes 8 bytes of memory, and a category 4, however they are written in the files.
     """
     import pyarrow as pa
 
     opened = open_files(files, schema, target)
-    batches = list(opened.batches(allow_ragged=allow_ragged))
+    batches = list(opened.read_batches(allow_ragged=allow_ragged))
     features = pa.concat_tables([batch.features for batch in batches])
     if target is None:
         return FileRecords(features, None, opened.ignored)
@@ -244,7 +244,7 @@ def _read_columns_of_guessed_types(file: DataFile, positions: Mapping[str, int])
     places = list(positions.values())
     chunks: list[list[Any]] = [[] for _ in places]
     is_valid = file.has_valid_names
-    for rows in file.rows(places):
+    for rows in file.read_rows(places):
         is_valid &= rows.is_valid
         for held, column in zip(chunks, rows.columns_without_ragged_rows(), strict=True):
             held += column.chunks

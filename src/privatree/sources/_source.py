@@ -100,21 +100,21 @@ class Source(Records):
         """
         self._wanted = wanted_columns(schema, self.target)
         self.n_passes, self._exact_rows = 0, None
-        self._open(schema)
+        self._find_columns(schema)
 
     def answer(self, query: Query[AnyPartial]) -> AnyPartial:
         """Make one pass over all records."""
         self.n_passes += 1
         exact_rows, turn = 0, threading.Lock()
 
-        def count(rows: int) -> None:
+        def count_rows(rows: int) -> None:
             nonlocal exact_rows
             with turn:
                 exact_rows += rows
             advance(rows)
 
         with show_pass_progress(self.n_passes, self._exact_rows, self.progress) as advance:
-            found = self._answer(query, count)
+            found = self._make_pass(query, count_rows)
         self._exact_rows = exact_rows or None
         return found
 
@@ -124,11 +124,11 @@ class Source(Records):
         return counts, counts.exact_rows
 
     @abstractmethod
-    def _open(self, schema: Schema) -> None:
+    def _find_columns(self, schema: Schema) -> None:
         """Find the columns, and check their types."""
 
     @abstractmethod
-    def _answer(self, query: Query[AnyPartial], advance: Callable[[int], None]) -> AnyPartial:
+    def _make_pass(self, query: Query[AnyPartial], advance: Callable[[int], None]) -> AnyPartial:
         """Make one pass, and call `advance` with the number of rows that were counted just now."""
 
 
@@ -151,14 +151,14 @@ class BatchSource(Source):
         return self.answer(CollectQuery(binner)).collected_records()
 
     @abstractmethod
-    def _parts(self) -> Iterator[Any]:
+    def _list_parts(self) -> Iterator[Any]:
         """Yield the parts to read. One thread at a time asks for a part, so this should be fast."""
 
     @abstractmethod
-    def _batches(self, part: Any) -> Iterator[Batch]:
+    def _read_part(self, part: Any) -> Iterator[Batch]:
         """Read one part. Several threads do this at the same time, each with its own part."""
 
-    def _answer(self, query: Query[AnyPartial], advance: Callable[[int], None]) -> AnyPartial:
+    def _make_pass(self, query: Query[AnyPartial], advance: Callable[[int], None]) -> AnyPartial:
         """Read and count in threads, each with its own parts and its own partial sum.
 
         Memory holds one batch for each thread, and whatever reading the batch needs.
@@ -166,18 +166,18 @@ class BatchSource(Source):
         turn, stopped = threading.Lock(), threading.Event()
         n_threads = 1 if query.size > _LARGE else THREADS
 
-        def batches(parts: Iterator[Any]) -> Iterator[Batch]:
+        def read_batches(parts: Iterator[Any]) -> Iterator[Batch]:
             while not stopped.is_set():
                 with turn:
                     part = next(parts, None)
                 if part is None:
                     return
-                yield from self._batches(part)
+                yield from self._read_part(part)
 
-        def work(parts: Iterator[Any]) -> AnyPartial:
+        def count_parts(parts: Iterator[Any]) -> AnyPartial:
             answer = query.new_partial()
             try:
-                for batch in batches(parts):
+                for batch in read_batches(parts):
                     answer.add_batch(batch)
                     advance(batch.n_rows)
                     if stopped.is_set():
@@ -188,11 +188,11 @@ class BatchSource(Source):
             return answer
 
         with (
-            _close_after_use(self._parts(), turn) as parts,
+            _close_after_use(self._list_parts(), turn) as parts,
             ThreadPoolExecutor(max_workers=n_threads) as pool,
         ):
             try:
-                futures = [pool.submit(work, parts) for _ in range(n_threads)]
+                futures = [pool.submit(count_parts, parts) for _ in range(n_threads)]
                 first, *others = [future.result() for future in futures]
             except BaseException:  # after an interrupt, too, no thread reads on
                 stopped.set()

@@ -71,4 +71,4 @@ def test_another_first_row_is_an_error(tmp_path, before, after):
     opened = open_csv(path)
     path.write_bytes(after)
     with pytest.raises(SourceError, match=r"data\.csv: must not change while it is read\."):
-        list(opened.chunks())
+        list(opened.read_chunks())

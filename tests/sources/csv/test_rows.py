@@ -204,11 +204,11 @@ def test_memory_does_not_grow_with_the_file(tmp_path, content, multiline):
             file.write(content[-1:] * 2**20 if content != b"1,2\n" else content * 2**18)
     with patch.multiple(csv_rows, CHUNK_BYTES=2**18, MAX_ROW_BYTES=2**20):
         opened = open_csv(path, CsvDialect(multiline=multiline))
-        next(opened.chunks())  # compile
+        next(opened.read_chunks())  # compile
         tracemalloc.start()
         try:
             n_bytes = n_long = 0
-            for chunk in opened.chunks():
+            for chunk in opened.read_chunks():
                 n_bytes += len(chunk.content)
                 n_long += chunk.long_row_follows
             peak = tracemalloc.get_traced_memory()[1]

@@ -308,10 +308,10 @@ def test_an_interrupted_pass_is_cancelled(spark, tmp_path):
 class ArmedInTheSecondPass(SparkSource):
     folder = None
 
-    def _answer(self, query, advance):
+    def _make_pass(self, query, advance):
         if self.n_passes == 2:
             (self.folder / "armed").touch()
-        return super()._answer(query, advance)
+        return super()._make_pass(query, advance)
 
 
 def test_a_worker_killed_during_the_second_pass_changes_nothing(spark, cluster, tmp_path):

@@ -91,7 +91,7 @@ def predict(
             "name. Rename the column in DATA."
         )
     numberless: list[str] = []
-    batches = open_files(files, schema, keep=kept).batches(allow_ragged=False)
+    batches = open_files(files, schema, keep=kept).read_batches(allow_ragged=False)
     watched = _find_numberless(batches, schema, numberless)
     tables = (_predict_batch(loaded, batch, predicted) for batch in watched)
     with buffered_table(output) as table:

@@ -313,7 +313,7 @@ class Growth:
             )
         cuts = self._candidates.cuts[feature]
         if cuts is None:
-            categories = self._candidates.categories(feature, left)
+            categories = self._candidates.categories_with_codes(feature, left)
             numbers = self._builder.split_categories(node.number, feature, categories.tolist())
         else:
             numbers = self._builder.split_numeric(node.number, feature, float(cuts[left[-1]]))

@@ -69,7 +69,7 @@ class CsvFile(DataFile):
 
         return pa.string()
 
-    def chunks(self) -> Iterator[RowChunk]:
+    def read_chunks(self) -> Iterator[RowChunk]:
         """Read chunks of the rows after the first. The first row must still be the same."""
         first_row = self.first_row
         with open_utf8_stream(self.path, self.dialect.encoding) as stream:
@@ -81,18 +81,18 @@ class CsvFile(DataFile):
             returns_end_rows = first_row.returns_end_rows
             yield from read_row_chunks(stream, self.dialect, returns_end_rows=returns_end_rows)
 
-    def chunk_rows(self, chunk: RowChunk, positions: Sequence[int]) -> Iterator[FileRows]:
+    def read_chunk_rows(self, chunk: RowChunk, positions: Sequence[int]) -> Iterator[FileRows]:
         """Read columns of a chunk as text, in batches of rows. The chunk cannot be used again."""
         for values in self._parse_chunk(chunk, positions):
             yield self._file_rows(values, positions, chunk.is_valid)
 
-    def parts(
+    def read_parts(
         self, positions: Sequence[int], *, coded: Collection[int] = (), apart: bool = False
     ) -> Iterator[Part]:
-        for chunk in self.chunks():
-            yield partial(self.chunk_rows, chunk, positions)
+        for chunk in self.read_chunks():
+            yield partial(self.read_chunk_rows, chunk, positions)
 
-    def rows(
+    def read_rows(
         self,
         positions: Sequence[int],
         *,
@@ -105,7 +105,7 @@ class CsvFile(DataFile):
         Without `allow_ragged`, a ragged row is a SchemaError.
         """
         n_before = self.first_row.n_lines
-        for rows in super().rows(positions):
+        for rows in super().read_rows(positions):
             if not allow_ragged and rows.n_ragged:
                 raise self._ragged_row_error(rows, n_before)
             n_before += rows.n_rows

@@ -62,11 +62,11 @@ def _read_first_sheet(archive: zipfile.ZipFile) -> Iterator[dict[int, str]]:
     is_date = _find_date_styles(archive) if "xl/styles.xml" in names else []
     day_0 = _FIRST_DAYS[counts_from_1904]
 
-    def text_of(cell: ElementTree.Element) -> str:
+    def read_cell_text(cell: ElementTree.Element) -> str:
         return _cell_text(cell, shared, is_date, day_0)
 
     with archive.open(_first_sheet_path(archive, workbook)) as sheet:
-        yield from _parse_sheet(sheet, text_of)
+        yield from _parse_sheet(sheet, read_cell_text)
 
 
 def _first_sheet_path(archive: zipfile.ZipFile, workbook: ElementTree.Element) -> str:
@@ -81,7 +81,7 @@ def _first_sheet_path(archive: zipfile.ZipFile, workbook: ElementTree.Element) -
 
 
 def _parse_sheet(
-    file: IO[bytes], text_of: Callable[[ElementTree.Element], str]
+    file: IO[bytes], read_cell_text: Callable[[ElementTree.Element], str]
 ) -> Iterator[dict[int, str]]:
     """Yield the rows of a sheet, and free the memory of each row after it."""
     holder: ElementTree.Element | None = None
@@ -90,19 +90,19 @@ def _parse_sheet(
         if tag == "sheetData" and event == "start":
             holder = element
         elif tag == "row" and event == "end" and holder is not None:
-            yield _parse_sheet_row(element, text_of)
+            yield _parse_sheet_row(element, read_cell_text)
             holder.clear()
 
 
 def _parse_sheet_row(
-    row: ElementTree.Element, text_of: Callable[[ElementTree.Element], str]
+    row: ElementTree.Element, read_cell_text: Callable[[ElementTree.Element], str]
 ) -> dict[int, str]:
     cells: dict[int, str] = {}
     place = 0  # a cell without a column name follows the cell before it
     for cell in row:
         named = _COLUMN.fullmatch(cell.get("r", ""))
         place = _parse_column_letters(named[1]) if named else place + 1
-        if text := text_of(cell):
+        if text := read_cell_text(cell):
             cells[place] = text
     return cells
 

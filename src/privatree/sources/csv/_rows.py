@@ -102,7 +102,7 @@ def _find_line_ends(piece: bytes) -> tuple[int, int]:
 
 
 def _find_any_line_ends(piece: bytes) -> tuple[int, int]:
-    """Find the line ends if carriage returns alone end rows, too."""
+    """Find the line ends where a carriage return alone ends a row, as a line feed does."""
     feed, back = piece.find(b"\n"), piece.find(b"\r")
     first = min(at for at in (feed, back, len(piece)) if at >= 0)
     width = 2 if piece[first : first + 2] == b"\r\n" else 1

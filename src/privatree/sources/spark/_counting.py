@@ -43,7 +43,7 @@ class RowsTask:
 
     query: Query[Any]
 
-    def batches(self, table: Any) -> Iterator[Batch]:
+    def read_task_batches(self, table: Any) -> Iterator[Batch]:
         """Return the rows of an Arrow table as a batch. The last column is the target."""
         columns = [
             LazyColumn(arrow_column_type(c.type), partial(read_arrow_column, c))
@@ -59,7 +59,7 @@ class FilesTask:
     query: Query[Any]
     files: FileSource
 
-    def batches(self, table: Any) -> Iterator[Batch]:
+    def read_task_batches(self, table: Any) -> Iterator[Batch]:
         """Read the rows of the files whose numbers are in an Arrow table."""
         for number in table.column(0).to_pylist():
             yield from self.files.file_batches(number)
@@ -88,7 +88,7 @@ class CountPartition:
         n_rows = 0
         try:
             for table in _join_batches(batches):
-                for batch in task.batches(table):
+                for batch in task.read_task_batches(table):
                     answer.add_batch(batch)
                     n_rows += batch.n_rows
         except PrivatreeError as error:  # Spark would change the message, which may be shown

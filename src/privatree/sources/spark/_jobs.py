@@ -68,7 +68,7 @@ def run_spark_job(
     failures: list[BaseException] = []
     finished = threading.Event()  # after an interrupt, Thread.join is not reliable
 
-    def work() -> None:
+    def run_in_thread() -> None:
         try:
             add(tag)
             with _disable_query_logs():
@@ -78,7 +78,7 @@ def run_spark_job(
         finally:
             finished.set()
 
-    InheritableThread(work, session=spark, daemon=True).start()
+    InheritableThread(run_in_thread, session=spark, daemon=True).start()
     try:
         while not finished.wait(_SECONDS):
             show_progress()

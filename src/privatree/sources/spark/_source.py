@@ -87,7 +87,7 @@ class SparkSource(Source):
         self._dataframe = dataframe
         self._selected: Any = None
 
-    def _open(self, schema: Schema) -> None:
+    def _find_columns(self, schema: Schema) -> None:
         fields = _names_and_types(self._dataframe)
         positions, unused = match_columns(_DATA, [name for name, _ in fields], self._wanted)
         for name, position in positions.items():
@@ -104,7 +104,7 @@ class SparkSource(Source):
         """Return the object that tells executors which rows to count."""
         return RowsTask(query)
 
-    def _answer(self, query: Query[AnyPartial], advance: Callable[[int], None]) -> AnyPartial:
+    def _make_pass(self, query: Query[AnyPartial], advance: Callable[[int], None]) -> AnyPartial:
         answer = query.new_partial()
         if not isinstance(answer, SerializablePartial):
             raise TypeError(f"query must have a serializable answer, got {type(answer).__name__}.")
@@ -112,13 +112,13 @@ class SparkSource(Source):
         context = spark_context(spark)
         progress = _TaskProgress(context, self._exact_rows or 0, advance)
 
-        def job() -> Any:
+        def count_on_cluster() -> Any:
             with _broadcast_bytes(context, pickle.dumps(self._task(query))) as task:
                 count = CountPartition(running_versions(), task)
                 return self._merged_parts(count, type(answer)).toArrow()
 
         exact_rows = 0
-        for parts in run_spark_job(spark, job, progress.show).to_batches():
+        for parts in run_spark_job(spark, count_on_cluster, progress.show_progress).to_batches():
             for part, rows, content in zip(
                 parts.column("part").to_pylist(),
                 parts.column("n_rows").to_pylist(),
@@ -157,7 +157,7 @@ class SparkFileSource(SparkSource):
         super().__init__(numbers, target=files.target, progress=progress)
         self._files = files
 
-    def _open(self, schema: Schema) -> None:
+    def _find_columns(self, schema: Schema) -> None:
         self._files.open(schema)
         self._selected, self.ignored = self._dataframe, self._files.ignored
         self.assumptions = self._files.assumptions
@@ -174,7 +174,7 @@ class _TaskProgress:
         self._total, self._advance = total, advance
         self.n_rows = 0
 
-    def show(self) -> None:
+    def show_progress(self) -> None:
         if self._tracker is None:
             return
         stages = map(self._tracker.getStageInfo, self._tracker.getActiveStageIds())
