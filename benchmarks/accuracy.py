@@ -81,7 +81,7 @@ REPEATS = {"iris": 20, "wine": 20, "digits": 4, "nursery-5": 4}  # else 2, or 8 
 
 
 class Setting(NamedTuple):
-    """What is the same for every cell of a table."""
+    """The settings that all cells of a table share."""
 
     data_dir: str | None
     widen: str
@@ -90,7 +90,7 @@ class Setting(NamedTuple):
 
 
 class Score(NamedTuple):
-    """One fold; of the private learner, or of scikit-learn if ``epsilon`` is None."""
+    """The score of one fold; if ``epsilon`` is None, the learner is scikit-learn's tree."""
 
     dataset: str
     epsilon: float | None
@@ -105,7 +105,7 @@ class Score(NamedTuple):
 
 @cache
 def load(name: str, data_dir: str | None) -> tuple[pd.DataFrame, pd.Series]:
-    """Return features, with the type "category" where they are categories, and labels."""
+    """Return the features and the labels; categorical features have the type "category"."""
     if name == "nursery-5":
         frame = datasets.load("nursery").frame
         return frame, frame.apply(nursery_class, axis=1)
@@ -116,9 +116,9 @@ def load(name: str, data_dir: str | None) -> tuple[pd.DataFrame, pd.Series]:
 
 
 def nursery_class(row: pd.Series) -> str:
-    """Return the original class of a row: the data are a full product of grades and this rule.
+    """Return the original class of a row of nursery, by the rule that generated the dataset.
 
-    The bundled labels tell two classes only. This gives all 12,960 labels of the UCI file.
+    The bundled labels have only two classes. This rule gives all 12,960 labels of the UCI file.
     """
     if row["health"] == "not_recom":
         return "not_recom"
@@ -189,7 +189,7 @@ def cross_validate(name: str, epsilon: float | None, repeat: int, setting: Setti
 
 
 def place(epsilon: float, max_depth: int | None) -> int | None:
-    """Return where in a row of ``DESIGN`` the figure is, if it has one."""
+    """Return the position of a setting's figure in a row of ``DESIGN``, or None."""
     if max_depth is None:
         return 3 if epsilon == 1 else None
     return EPSILONS.index(epsilon) if max_depth == 4 and epsilon in EPSILONS else None
@@ -210,7 +210,7 @@ def design(name: str, epsilon: float, setting: Setting) -> float | None:
 
 
 def published(name: str, epsilon: float) -> float | None:
-    """Return what the paper has for its PrivaTree."""
+    """Return the accuracy that the paper published for PrivaTree, or None."""
     found = published_accuracy(name, "privatree-paper", epsilon)
     return found and found.mean
 
@@ -230,7 +230,7 @@ def header(*cells: str) -> None:
 
 
 def show_means(found: dict[float, list[list[float | None]]], setting: Setting) -> None:
-    """Print the mean over datasets; a column with a gap has none."""
+    """Print the mean of each column over datasets; a column with missing figures has no mean."""
     plain = setting.widen == "1" and setting.schedule == "accuracy"
     print()
     header("mean over", "epsilon", "accuracy", "required", "design", "published", "scikit-learn")

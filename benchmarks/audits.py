@@ -32,11 +32,11 @@ PAIRS = (
     *("purity", "many-features", "new-class", "new-category", "outlier", "size-threshold"),
     *("category-order", "three-records", "first-row", "part-sizes", "no-records"),
 )
-"""Those of tables; those of files have figures of their own."""
+"""The pairs of datasets in memory; pairs of files have figures of their own."""
 
 
 def audited(method: str, folder: Path) -> dict[str, float]:
-    """The bound of each pair."""
+    """Return the lower bound on epsilon for each pair."""
     report = folder / f"{method}.json"
     if not report.exists():
         command = [sys.executable, "-m", "privatree", "audit", method, "--epsilon", "1"]

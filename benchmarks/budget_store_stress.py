@@ -37,7 +37,7 @@ FORKED = multiprocessing.get_context("fork")
 
 @dataclass
 class Report:
-    """What happened, and what should not have."""
+    """The outcome of a stress test, with all errors that were found."""
 
     charges: int = 0
     confirmed: int = 0
@@ -51,7 +51,7 @@ class Report:
 
 
 def stress(folder: Path, cap: float, *, processes: int, seconds: float, seed: int) -> Report:
-    """Let processes charge a new file for some time, and compare it with what they say."""
+    """Let processes charge a new budget file for a while, and compare the file with their logs."""
     rng, report = random.Random(seed), Report()
     store = BudgetStore.create(folder / "budget.db", cap, dataset="nobody's records")
     workers = [_started(store.path, folder, slot, 0) for slot in range(processes)]
@@ -88,7 +88,7 @@ def _kill(worker: multiprocessing.Process, report: Report) -> None:
 
 
 def charge_for_ever(path: Path, log: Path, name: str) -> None:
-    """What a process does: announce a charge, make it, tell what came of it."""
+    """Run in a process: log a charge, make the charge, log its outcome, and repeat."""
     rng, store = random.Random(name), BudgetStore(path)
     with open(log, "ab", buffering=0) as file:
 
@@ -110,7 +110,7 @@ def charge_for_ever(path: Path, log: Path, name: str) -> None:
 
 
 def check(path: Path, folder: Path, report: Report, *, at_least: int) -> int:
-    """Compare the file with the logs; how many charges it has."""
+    """Compare the budget file with the logs, and return its number of charges."""
     told = _told(folder)  # before the file: what was confirmed until then must be there
     account = BudgetStore(path).read()
     announced = _told(folder)["announced"]  # after it: what is there was announced until now

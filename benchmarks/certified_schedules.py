@@ -61,7 +61,7 @@ def main() -> None:
 
 
 def shown(score: float) -> str:
-    """Three digits, never rounded up."""
+    """Write a score with three digits, rounded down."""
     return f"{math.floor(1000 * score) / 1000:.3f}".removeprefix("0")
 
 

@@ -84,7 +84,7 @@ def _report(found: list[Outcome], seconds: float) -> None:
 
 
 def _without_details(message: str) -> str:
-    """Names and numbers left out, so that messages of one kind are alike."""
+    """Remove names and numbers, so that messages of the same kind are equal."""
     return re.sub(r"'[^']*'|\"[^\"]*\"|[-+]?\d[\d.e+-]*|got .*", "_", message)[:90]
 
 

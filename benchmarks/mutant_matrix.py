@@ -28,12 +28,12 @@ from privatree.errors import BudgetExceededError  # noqa: E402
 
 EXACT = ("loss", "stage", "decision", "ledger")
 NETS = {name: net for name, net in ALL_NETS.items() if name != "files"}
-"""Those that begin with records."""
+"""The nets whose input is records."""
 NOTHING = Mutant("nothing", lambda patch: None, ())
 
 
 def reports_of(mutant: Mutant) -> dict[str, Report | None]:
-    """By net; None where the account would not let it run."""
+    """Return the worst report of each net; None if the ledger refused to run the mutant."""
     found: dict[str, Report | None] = {}
     with pytest.MonkeyPatch.context() as patch:
         mutant.apply(patch)
@@ -83,7 +83,7 @@ def print_table(
 
 
 def main() -> None:
-    """Print both, or the one that is named: learning or reading."""
+    """Print both tables, or the one that is named: learning or reading."""
     asked = sys.argv[1:] or ["learning", "reading"]
     if "learning" in asked:
         print_table(NETS, row, MUTANTS)

@@ -25,7 +25,7 @@ N_ROWS, N_FEATURES, N_RUNS = 1_000_000, 24, 9
 
 
 def make_rows() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Random rows that are exact in single precision, in which scikit-learn compares."""
+    """Make random rows that are exact in single precision, which scikit-learn uses to compare."""
     generator = np.random.default_rng(20240501)
     rows = generator.random((N_ROWS, N_FEATURES), dtype=np.float32).astype(np.float64)
     score = rows[:, 0] + rows[:, 1] * rows[:, 2] + 0.5 * rows[:, 3:].mean(axis=1)
@@ -34,7 +34,7 @@ def make_rows() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
 
 
 def convert(fitted: DecisionTreeClassifier) -> Tree:
-    """The same tree as a privatree tree, node by node from the root."""
+    """Convert a scikit-learn tree into the same privatree tree, node by node from the root."""
     arrays = fitted.tree_
     schema = Schema(
         features={f"x{position}": Numeric(0.0, 1.0) for position in range(N_FEATURES)},

@@ -34,7 +34,7 @@ N_PROBES = 3  # rows whose predictions are compared together: few, so that no ce
 
 
 class Problem(NamedTuple):
-    """Records to fit, and how."""
+    """Records to train on, with the settings of the training."""
 
     name: str
     frame: pd.DataFrame
@@ -44,7 +44,7 @@ class Problem(NamedTuple):
 
     @property
     def has_constant(self) -> bool:
-        """Whether our trees leave out splits that send every record left."""
+        """Return whether our trees leave out splits that send all records to the left."""
         lows, highs = bounds(self.schema)
         return bool((lows == highs).any())
 
@@ -140,7 +140,7 @@ def outcomes(predicted: NDArray[Any], problem: Problem) -> tuple[tuple[Any, ...]
 
 
 def same_frequencies(one: Sequence[Hashable], other: Sequence[Hashable]) -> float:
-    """The p-value of a chi-square test; rare values are counted together."""
+    """Return the p-value of a chi-square test; rare values are merged."""
     counts = [Counter(one), Counter(other)]
     values = sorted(set(one) | set(other), key=lambda value: -sum(c[value] for c in counts))
     cells = np.array([[count[value] for value in values] for count in counts])
@@ -151,7 +151,7 @@ def same_frequencies(one: Sequence[Hashable], other: Sequence[Hashable]) -> floa
 
 
 def compared(problem: Problem, one: Sequence[Fit], other: Sequence[Fit]) -> dict[str, float]:
-    """A p-value for each way to tell the two apart."""
+    """Return a p-value for each statistic in which the two implementations may differ."""
     first, second = Fit(*zip(*one, strict=True)), Fit(*zip(*other, strict=True))
     found = {
         "predictions": same_frequencies(first.predictions, second.predictions),
@@ -171,7 +171,7 @@ def compared(problem: Problem, one: Sequence[Fit], other: Sequence[Fit]) -> dict
 
 
 def standard_errors(one: Sequence[float], other: Sequence[float]) -> float:
-    """The difference of two means, in units of its standard error."""
+    """Return the difference of two means in units of its standard error."""
     error = math.hypot(*(np.std(part, ddof=1) / math.sqrt(len(part)) for part in (one, other)))
     return float(np.mean(one) - np.mean(other)) / error
 

@@ -6,7 +6,7 @@
 - ``command``, ``date``, ``seeds``: how to have them again;
 - ``machine``, ``versions``: where they come from.
 
-What is not known is ``"not recorded"``. No figure is written by hand, and none is changed.
+An unknown entry is ``"not recorded"``. No figure is written or changed by hand.
 """
 
 from __future__ import annotations
@@ -32,16 +32,9 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
 
 
 def write_result(path: Path | None, figures: list[dict[str, Any]], seeds: str) -> None:
-    """Write figures with all that is known of this machine, if a path is given.
+    """Write the measured figures with a description of this machine; with None, write nothing.
 
-    Parameters
-    ----------
-    path : Path or None
-        The file, or None to write nothing.
-    figures : list of dict
-        What was measured.
-    seeds : str
-        Which seeds were used for what.
+    `seeds` says which seeds were used for what.
     """
     if path is None:
         return
@@ -57,7 +50,7 @@ def write_result(path: Path | None, figures: list[dict[str, Any]], seeds: str) -
 
 
 def command(arguments: list[str]) -> str:
-    """Return what was typed, without the paths of this machine."""
+    """Return the command line without the paths of this machine."""
     script, *others = arguments
     shown, before = ["python", f"benchmarks/{Path(script).name}"], ""
     for argument in others:

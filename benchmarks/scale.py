@@ -52,7 +52,7 @@ SCHEMA = Schema(
 
 
 def make_file(path: Path, seed: int) -> None:
-    """Write a million rows in which there is something to learn."""
+    """Write a million rows whose labels depend on the features."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -98,7 +98,7 @@ def scan(files: list[str], **ahead: int) -> dict[str, Any]:
 
 
 def fastest_scan(files: list[str]) -> dict[str, Any]:
-    """With little read ahead, and memory that was used before: the best that we found."""
+    """Scan with little read-ahead and reused memory, the fastest settings that we found."""
     tuned = {"batch_readahead": 4, "fragment_readahead": 1}
     return min((scan(files, **tuned) for _ in range(2)), key=lambda found: found["seconds"])
 

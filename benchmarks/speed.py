@@ -54,7 +54,7 @@ def ours(schema: Schema, **parameters: Any) -> PrivaTreeClassifier:
 
 
 def peers(schema: Schema) -> dict[str, Callable[[], Any]]:
-    """Return a constructor for each peer that can be loaded here, and say which cannot."""
+    """Return a constructor for each installed peer, and print which peers are not installed."""
     found: dict[str, Callable[[], Any]] = {}
     try:
         from lightgbm import LGBMClassifier
@@ -94,7 +94,7 @@ def in_turn(calls: dict[str, Callable[[], object]], repeats: int) -> dict[str, f
 def compare(
     X: np.ndarray, y: np.ndarray, schema: Schema, repeats: int, skip: bool
 ) -> list[dict[str, Any]]:
-    """Print how long each learner takes, and return it with the ratio to ours."""
+    """Print the seconds of each learner, and return them with the ratio to ours."""
     learners: dict[str, Callable[[], Any]] = {
         "scikit-learn": lambda: DecisionTreeClassifier(max_depth=4, random_state=0),
         "privatree": lambda: ours(schema),

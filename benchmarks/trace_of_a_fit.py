@@ -63,7 +63,7 @@ class Trace:
         threading.setprofile(None)
 
     def report(self, name: str) -> None:
-        """Print what was seen."""
+        """Print the functions that were called."""
         files = sorted({file for file, _ in self.calls})
         print(f"{name}: {len(files)} files")
         for function, meaning in WATCHED.items():

@@ -38,7 +38,7 @@ SHORT_NAMES = {"default-of-credit-card-clients": "default-of-credit",
 
 
 def accuracy(figures: Figures) -> str:
-    """One row a dataset; the last has the means, of our own in bold."""
+    """Return the table of accuracy: a row for each dataset, then the means, with ours in bold."""
     found = {(row["dataset"], row["epsilon"], row["max_depth"]): row for row in figures}
     columns: list[tuple[str, list[dict[str, Any]], str]] = []
     names = list(dict.fromkeys(row["dataset"] for row in figures))
@@ -72,7 +72,7 @@ RANGES = {
 
 
 def wide_ranges(figures: Figures) -> str:
-    """The mean over datasets, for each way to declare ranges."""
+    """Return the table of mean accuracy for each way to declare ranges."""
     lines = []
     for widen, title in RANGES.items():
         reached = [row["accuracy"] for row in figures if row["widen"] == widen]
@@ -81,7 +81,7 @@ def wide_ranges(figures: Figures) -> str:
 
 
 def multiclass(figures: Figures) -> str:
-    """One row a dataset."""
+    """Return the table of datasets with more than two classes."""
     return table(
         ["dataset", "classes", "accuracy", "scikit-learn"],
         (
@@ -114,7 +114,7 @@ def _learner(name: str) -> str:
 
 
 def training(figures: Figures) -> str:
-    """One row a learner, the fastest first."""
+    """Return the table of training times: a row for each learner, the fastest first."""
     return table(
         ["learner", "fit, seconds", "ratio to privatree", "predict, seconds", "ratio"],
         (
@@ -131,7 +131,7 @@ def training(figures: Figures) -> str:
 
 
 def paper_tree(figures: Figures) -> str:
-    """One row a learner, scikit-learn's first."""
+    """Return the table of the paper's tree: a row for each learner, scikit-learn's first."""
     return table(
         ["learner", "seconds", "ratio to scikit-learn"],
         (
@@ -146,7 +146,7 @@ def paper_tree(figures: Figures) -> str:
 
 
 def prediction(figures: Figures) -> str:
-    """One row a tree."""
+    """Return the table of prediction times: a row for each tree."""
     return table(
         ["tree", "scikit-learn", "privatree", "scikit-learn / privatree"],
         (
@@ -162,7 +162,7 @@ def prediction(figures: Figures) -> str:
 
 
 def latency(figures: Figures) -> str:
-    """What a person waits for."""
+    """Return the table of waiting times: import, first fit and refit."""
     found = {row["what"]: row for row in figures}
 
     def seconds(what: str) -> str:
@@ -193,7 +193,7 @@ def latency(figures: Figures) -> str:
 
 
 def one_machine(figures: Figures) -> str:
-    """One row a size."""
+    """Return the table of training on one machine: a row for each size."""
     return table(
         ["rows", "size", "scan", "fastest scan", "passes", "pass / scan", "pass / fastest",
          "training", "peak"],
@@ -225,7 +225,7 @@ TRAININGS = {
 
 
 def spark(figures: Figures) -> str:
-    """One row a training on the cluster."""
+    """Return the table of Spark: a row for each training on the cluster."""
     chosen = [row for row in figures if row.get("engine") == "spark"]
     return table(
         [f"{chosen[0]['rows']:,} rows", "seconds of the passes", "tree"],
@@ -272,7 +272,7 @@ def _machine(machine: dict[str, Any] | str) -> str:
 
 
 def refreshed(page: str, results: Path = RESULTS) -> str:
-    """Return the text of a page with its tables made anew."""
+    """Return the text of a page with refreshed tables."""
 
     def put(place: re.Match[str]) -> str:
         return f"{place['start']}\n{rendered(place['name'], results)}\n{place['end']}"

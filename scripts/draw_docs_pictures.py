@@ -127,7 +127,7 @@ def rug(axes: Axes, cuts: np.ndarray, colour: str) -> None:
 
 
 def drawing() -> Figure:
-    """Candidates of a block of one level, of one feature: a cut, and a label on each side."""
+    """Draw the candidates of one level and one feature: a cut point, and a label on each side."""
     tumours = load_breast_cancer(as_frame=True)  # not the one that we bundle: whole numbers 1 to 10
     perimeter = tumours.data["mean perimeter"].to_numpy()
     malignant = (tumours.target == list(tumours.target_names).index("malignant")).to_numpy()
@@ -279,7 +279,7 @@ def mini_histogram(axes: Axes, values: np.ndarray, own: object, name: str) -> No
 
 
 def candidates(axes: Axes) -> None:
-    """A sketch: chances of many candidates side by side, one of them drawn."""
+    """Draw the probabilities of many candidates side by side, with the chosen one marked."""
     chances = np.exp(np.random.default_rng(3).uniform(0, 3.2, 60))
     drawn = 40
     chances[drawn] = 1.15 * chances.max()
@@ -325,7 +325,7 @@ FLOWS = [  # from, to, what is handed over
 
 
 def architecture() -> Figure:
-    """Records flow through orange stages; only what is drawn in a blue one leaves them."""
+    """Draw the stages: records stay in the orange ones, and only draws of a blue one leave them."""
     drawn = figure(11.4, 3.7)
     axes = drawn.subplots()
     for name, (x, y, colour, says) in STAGES.items():
@@ -352,7 +352,7 @@ def architecture() -> Figure:
 
 
 def flow(axes: Axes, start: tuple[float, float], end: tuple[float, float], says: str) -> None:
-    """An arrow from box to box; one that goes back runs a little above the other."""
+    """Draw an arrow from box to box; an arrow back runs a little above the other."""
     (x, y), (u, v) = start, end
     if y == v:
         right = 1 if u > x else -1

@@ -20,7 +20,7 @@ _BY_MACHINE = {"jobs": "as many as there are processors"}
 
 
 def commands(program: Typer = app, path: str = "privatree") -> dict[str, Callable[..., None]]:
-    """Every command by what one types for it."""
+    """Return all commands, by the words to type."""
     found = {f"{path} {each.name}": each.callback for each in program.registered_commands}
     for group in program.registered_groups:
         found |= commands(group.typer_instance, f"{path} {group.name}")
@@ -28,7 +28,7 @@ def commands(program: Typer = app, path: str = "privatree") -> dict[str, Callabl
 
 
 def option_names(command: Callable[..., None]) -> set[str]:
-    """The long names of its options."""
+    """Return the long names of the options of a command."""
     return {each.names[0] for each in _parameters(command) if not each.is_argument}
 
 
@@ -68,7 +68,7 @@ class _Parameter:
 
     @property
     def usage(self) -> str:
-        """What one types for it."""
+        """The words to type for this argument or option."""
         if self.is_argument:
             name = self.info.metavar or self.name.upper()
             return f"{name}..." if get_origin(self.kind) is list else name
@@ -86,7 +86,7 @@ class _Parameter:
 
     @property
     def bullet(self) -> str:
-        """What it means."""
+        """The line of the help list: names, default and meaning."""
         shown = self.usage if self.is_argument else ", ".join([*self.names[1:], self.usage])
         said = re.sub(r"([*<])", r"\\\1", " ".join(self.info.help.split()))
         return f"- `{shown}`: {said}{self._default}"

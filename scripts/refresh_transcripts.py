@@ -117,7 +117,7 @@ def _run(command: str) -> str:
 
 
 def run_privatree(command: str) -> str:
-    """In this process: a new one would load everything again."""
+    """Run a command in this process, because a new process would load everything again."""
 
     from privatree.cli._app import main
 
@@ -134,7 +134,7 @@ def run_privatree(command: str) -> str:
 
 @contextlib.contextmanager
 def _captured() -> Iterator[io.BytesIO]:
-    """What is printed, as text or as bytes."""
+    """Capture everything that is printed, as text or as bytes."""
     out = io.BytesIO()
     stream = io.TextIOWrapper(out, encoding="utf-8", write_through=True)
     with contextlib.redirect_stdout(stream), contextlib.redirect_stderr(stream):
@@ -156,7 +156,7 @@ def _in_folder(folder: Path) -> Iterator[None]:
 
 
 def main() -> None:
-    """Rewrite the pages."""
+    """Refresh the transcripts of the given pages, or of all pages."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("pages", nargs="*", metavar="PAGE", help="the name of a page in docs/")
     wanted = parser.parse_args().pages or list(PAGES)

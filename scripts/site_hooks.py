@@ -23,21 +23,21 @@ _ROLE = re.compile(r":(?:class|data|func|meth|mod):(?=<code>|`)")
 
 
 def on_config(config):
-    """Link to the repository, once ``pyproject.toml`` has its address."""
+    """Set the link to the repository, if ``pyproject.toml`` has its address."""
     project = tomllib.loads((_ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     config.repo_url = project.get("urls", {}).get("Repository")
     return config
 
 
 def on_files(files, config):
-    """Add the pages that lie beside ``docs/``."""
+    """Add the pages that are outside ``docs/``."""
     for name, page in _BESIDE_DOCS.items():
         files.append(File.generated(config, page, abs_src_path=str(_ROOT / name)))
     return files
 
 
 def on_page_markdown(markdown, page, **_):
-    """Turn links between ``docs/`` and what lies beside it to pages of the site."""
+    """Turn links between ``docs/`` and files outside it into links to pages of the site."""
     page.meta["search"] = _in_search(page.file.src_uri)
     if page.file.src_uri in _BESIDE_DOCS.values():
         return _LINK.sub(lambda link: link[0].removeprefix("docs/"), markdown)
@@ -45,7 +45,7 @@ def on_page_markdown(markdown, page, **_):
 
 
 def _in_search(page):
-    """Tables of figures have every word, and the reference has most of them."""
+    """Exclude tables of figures from the search, and rank the API reference lower."""
     return {"exclude": page.startswith("reproduction/"), "boost": 0.5 if "api/" in page else 1}
 
 
@@ -55,5 +55,5 @@ def _to_page_of_the_site(link):
 
 
 def on_page_content(html, **_):
-    """Take out of docstrings what is meant for Sphinx: roles, and colons before a block of code."""
+    """Remove Sphinx markup from docstrings: roles, and colons before a block of code."""
     return _ROLE.sub("", html).replace("<p>::</p>", "").replace("::</p>", ":</p>")

@@ -67,7 +67,7 @@ def insert_noise(contents: bytes, _: bytes, rng: random.Random) -> bytes:
 
 
 def change_digit(contents: bytes, _: bytes, rng: random.Random) -> bytes:
-    """The change that is most often still a number."""
+    """Change a digit; the result is most often still a number."""
     places = [place for place, byte in enumerate(contents[:100_000]) if 48 <= byte <= 57]
     if not places:
         return contents
@@ -100,7 +100,7 @@ MUTATIONS: tuple[Mutation, ...] = (
 
 
 def mutated(contents: bytes, other: bytes, rng: random.Random) -> bytes:
-    """The file after one to four changes."""
+    """Return the bytes of the file after one to four changes."""
     for _ in range(rng.choice((1, 1, 1, 2, 4))):
         contents = rng.choice(MUTATIONS)(contents, other, rng)
     return contents

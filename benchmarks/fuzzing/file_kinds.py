@@ -60,11 +60,11 @@ class FileKind:
 
 
 class NotTheSameError(Exception):
-    """What was read, written and read again is something else."""
+    """An object that was loaded, saved and loaded again differs from the first."""
 
 
 def _some_rows(schema: Schema) -> np.ndarray[Any, Any]:
-    """Missing, unknown, outside the range, and as declared."""
+    """Return rows with missing values, unknown categories, numbers out of range, and valid rows."""
     columns = [
         [None, "unknown", feature.categories[0], feature.categories[-1]]
         if isinstance(feature, Categorical)

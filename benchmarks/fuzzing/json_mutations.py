@@ -14,7 +14,7 @@ Place = tuple[Any, Any]
 
 
 class Literal(str):
-    """Text that stands in the file as it is, not as a string."""
+    """Text that is written into the file without quotation marks."""
 
 
 _MARK = "@literal@"
@@ -58,7 +58,7 @@ KEYS = (
 
 
 def places(part: Any) -> list[Place]:
-    """Every place inside, at most some thousands."""
+    """Return the paths of all values inside, up to a few thousand."""
     found: list[Place] = []
     waiting = [part]
     while waiting and len(found) < 5000:
@@ -198,7 +198,7 @@ def _nodes(written: Any) -> list[dict[str, Any]]:
 
 
 def point_elsewhere(written: Any, rng: random.Random) -> None:
-    """A child that is the node itself, a parent, the root, no node, or somebody else's."""
+    """Change a child to the node itself, a parent, the root, no node, or another node's child."""
     nodes = _nodes(written)
     if splits := [node for node in nodes if "left" in node]:
         side = rng.choice(("left", "right"))
@@ -213,7 +213,7 @@ def exchange_nodes(written: Any, rng: random.Random) -> None:
 
 
 def long_chain(written: Any, rng: random.Random) -> None:
-    """A tree as deep as the list is long."""
+    """Make a tree that is as deep as the list of nodes is long."""
     if splits := [node for node in _nodes(written) if "threshold" in node]:
         split, leaf = rng.choice(splits), {"label": written["schema"]["classes"][0]}
         depth = rng.choice((10, 10, 100, 900, 1001, 20_000))
@@ -238,7 +238,7 @@ def change_probability(written: Any, rng: random.Random) -> None:
 
 
 def change_range(written: Any, rng: random.Random) -> None:
-    """Ends, cuts and place of missing values that do not fit together, or just fit."""
+    """Change a range, its cut points or the side of missing values, so that they hardly agree."""
     if tables := [table for table in _tables(written) if "low" in table]:
         table = rng.choice(tables)
         key = rng.choice(("low", "high", "missing", "cuts", "integer"))
@@ -250,7 +250,7 @@ def change_range(written: Any, rng: random.Random) -> None:
 
 
 def change_labels(written: Any, rng: random.Random) -> None:
-    """Labels of another kind, everywhere alike, so that the file stays whole."""
+    """Change the type of all labels in the same way, so that the file stays consistent."""
     make = rng.choice((str, lambda n: n, lambda n: n + 0.5, lambda n: 10**300 + n, lambda n: n > 0,
                        lambda n: f"\x00{n}", lambda n: -n, lambda n: f"{n}" * 5000))  # fmt: skip
     schema = written.get("schema") if isinstance(written, dict) else None
@@ -312,7 +312,7 @@ OF_MODELS = (
 def mutated(
     contents: bytes, actions: tuple[Callable[[Any, random.Random], None], ...], rng: random.Random
 ) -> bytes:
-    """The file after one to six changes of what it says."""
+    """Return the file after one to six changes of its values."""
     written = json.loads(contents)
     for _ in range(rng.choice((1, 1, 1, 2, 3, 6))):
         if not written:
@@ -329,7 +329,7 @@ def mutated(
 
 
 class _Marking:
-    """Puts marks where literals are to stand, and ends a file that grew out of hand."""
+    """An encoder that marks the places of literals, and stops when the file gets too large."""
 
     def __init__(self) -> None:
         self.literals: list[str] = []

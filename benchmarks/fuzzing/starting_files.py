@@ -93,7 +93,7 @@ def write_schemas(folder: Path) -> None:
 
 
 def write_certificates(folder: Path) -> None:
-    """The part of a name before the dash says which class reads it."""
+    """Write certificates; the part of the file name before the dash names the class."""
     frame, labels = _table(NUMBERS)
     data = (frame, labels, frame[:50], labels[:50])
     usual: dict[str, Any] = {"poisoned": [0, 1, "1%"], "refits": 10}

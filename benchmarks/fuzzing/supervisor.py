@@ -21,7 +21,7 @@ START_SECONDS = 300.0
 
 
 def write_starting_files(kinds_name: str, folder: Path) -> None:
-    """A folder of whole files for each kind."""
+    """Write a folder of valid files for each kind."""
     for kind in kinds_named(kinds_name):
         (folder / kind.name).mkdir()
         kind.write_starting_files(folder / kind.name)
@@ -34,7 +34,7 @@ def outcomes(
     n_files: int,
     most_silent_seconds: float = MAX_SILENT_SECONDS,
 ) -> Iterator[Outcome]:
-    """What each file came to, in order."""
+    """Yield the outcome of each file, in order."""
     kinds = kinds_named(kinds_name)
     number = 0
     while number < n_files:
@@ -55,7 +55,7 @@ def outcomes(
 def _of_one_worker(
     kinds_name: str, starting: Path, seed: int, first: int, end: int, most_silent_seconds: float
 ) -> Iterator[Outcome | str]:
-    """Outcomes; at last why the process stopped, unless it came to the end."""
+    """Yield the outcomes of one worker, and the reason if its process stopped early."""
     command = [
         sys.executable, "-m", "fuzzing.worker", "--kinds", kinds_name, "--starting", str(starting),
         "--seed", str(seed), "--first", str(first), "--end", str(end),

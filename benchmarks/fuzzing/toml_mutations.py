@@ -90,7 +90,7 @@ def repeat_table(lines: list[str], rng: random.Random) -> None:
 
 
 def change_list(lines: list[str], rng: random.Random) -> None:
-    """Another order, entries left out, or entries again."""
+    """Reorder a list, or drop or repeat some of its entries."""
     if found := [
         number for number, line in enumerate(lines) if line.endswith("]") and "= [" in line
     ]:
@@ -117,7 +117,7 @@ ACTIONS: tuple[Callable[[list[str], random.Random], None], ...] = (
 
 
 def mutated(contents: bytes, rng: random.Random) -> bytes:
-    """The file after one to six changes of its lines."""
+    """Return the file after one to six changes of its lines."""
     lines = contents.decode("utf-8").split("\n")
     for _ in range(rng.choice((1, 1, 1, 2, 3, 6))):
         if lines:

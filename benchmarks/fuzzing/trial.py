@@ -48,13 +48,13 @@ class Outcome:
 
 
 def kind_of(kinds: Sequence[FileKind], number: int) -> FileKind:
-    """Kinds take turns by their shares."""
+    """Return the kind of the file with this number; kinds alternate by their shares."""
     turns = [kind for kind in kinds for _ in range(kind.share)]
     return turns[number % len(turns)]
 
 
 def mutated_file(kind: FileKind, starting: Path, seed: int, number: int) -> tuple[bytes, str]:
-    """The file of this number, the same every time, and the name of the one it was made from."""
+    """Return the file with this number, always the same, and the name of its original."""
     rng = random.Random(f"{seed} {kind.name} {number}")
     files = sorted((starting / kind.name).iterdir())
     start, other = rng.choice(files), rng.choice(files)
@@ -62,7 +62,7 @@ def mutated_file(kind: FileKind, starting: Path, seed: int, number: int) -> tupl
 
 
 def run(kind: FileKind, path: Path, name: str, number: int, baseline: float) -> Outcome:
-    """Load the file, and use what was loaded."""
+    """Load the file, and use the loaded object."""
     forget_peak()
     result, why = "loaded", ""
     loaded, error, seconds = _timed(lambda: kind.load(path, name))
@@ -85,7 +85,7 @@ def run(kind: FileKind, path: Path, name: str, number: int, baseline: float) -> 
 
 
 def wrong_message(message: str, path: Path) -> str:
-    """What is wrong with the message of a refusal, if anything."""
+    """Return what is wrong with the message of a refusal, or an empty text."""
     if not message.startswith(f"{path}: "):
         return f"the message does not begin with the path: {message[:200]}"
     if "\n" in message or len(message) > MAX_MESSAGE_LENGTH:
@@ -124,7 +124,7 @@ def _timed(action: Callable[[], Any]) -> tuple[Any, Exception | None, float]:
 
 
 def forget_peak() -> None:
-    """Begin a new measurement of the most memory, where the system can."""
+    """Reset the measurement of peak memory, if the system supports it."""
     try:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:
@@ -132,7 +132,7 @@ def forget_peak() -> None:
 
 
 def peak_memory() -> float:
-    """The most that the process had, in MB, since :func:`forget_peak` or since it began."""
+    """Return the peak memory in MB since :func:`forget_peak` or the start of the process."""
     if os.path.exists("/proc/self/status"):
         return _status("VmHWM")
     import resource
@@ -141,7 +141,7 @@ def peak_memory() -> float:
 
 
 def limit_memory() -> None:
-    """Refuse the process more than 200 MB beyond what it has now, where the system can."""
+    """Limit the process to 200 MB more than it has now, if the system supports it."""
     if not os.path.exists("/proc/self/status"):
         return
     import resource

@@ -21,7 +21,7 @@ from fuzzing.file_kinds import FileKind
 
 
 def kinds_named(name: str) -> tuple[FileKind, ...]:
-    """What a module calls KINDS."""
+    """Return the variable KINDS of a module."""
     module: Any = import_module(name)
     found: tuple[FileKind, ...] = module.KINDS
     return found
@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def _warm_up(kinds: tuple[FileKind, ...], starting: Path, folder: Path) -> None:
-    """Import and compile everything: that is not the files' doing."""
+    """Import and compile everything first, because that time does not belong to the files."""
     for kind in kinds:
         for path in sorted((starting / kind.name).iterdir()):
             kind.use(kind.load(path, path.stem), folder)

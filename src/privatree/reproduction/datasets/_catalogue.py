@@ -45,17 +45,10 @@ vote                                 uci          56    232  16 16 0.534
 
 
 def _parse_catalogue_row(row: str) -> PaperDataset:
-    name, suite, openml_id, n_records, n_features, n_categorical, majority_share = row.split()
-    return PaperDataset(
-        name=name,
-        title=name.removesuffix("-mixed"),
-        suite=cast(Suite, suite),
-        openml_id=int(openml_id),
-        n_records=int(n_records),
-        n_features=int(n_features),
-        n_categorical=int(n_categorical),
-        majority_share=float(majority_share),
-    )
+    name, suite, *counts, share = row.split()
+    openml_id, *size = map(int, counts)
+    title, suite = name.removesuffix("-mixed"), cast(Suite, suite)
+    return PaperDataset(name, title, suite, openml_id, size[0], size[1], size[2], float(share))
 
 
 _CATALOGUE = {row.split()[0]: _parse_catalogue_row(row) for row in _TABLE.strip().splitlines()}

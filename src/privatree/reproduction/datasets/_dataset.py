@@ -18,30 +18,17 @@ Suite = Literal["numerical", "mixed", "uci"]
 class PaperDataset:
     """One row of the paper's table of datasets ([Vos23], "Dataset properties").
 
-    Parameters
-    ----------
-    name : str
-        Our id; in a data folder, the dataset's file is ``NAME.parquet``.
-    title : str
-        Name in the paper's tables. The numerical and the mixed version share a title.
-    suite : {"numerical", "mixed", "uci"}
-        Group of datasets.
-    openml_id : int
-        OpenML's id of the dataset (not of a task).
-    n_records, n_features, n_categorical : int
-        Numbers of records, features and categorical features, without rows with missing values.
-    majority_share : float
-        Share of the larger class, to three digits.
+    Sizes are without rows with missing values.
     """
 
-    name: str
-    title: str
+    name: str  # our id; in a data folder, the dataset's file is NAME.parquet
+    title: str  # name in the paper's tables; the numerical and the mixed version share a title
     suite: Suite
-    openml_id: int
+    openml_id: int  # OpenML's id of the dataset (not of a task)
     n_records: int
     n_features: int
     n_categorical: int
-    majority_share: float
+    majority_share: float  # share of the larger class, to three digits
 
 
 class Records(NamedTuple):

@@ -8,7 +8,6 @@ value that no clean record has.
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -133,11 +132,9 @@ def _load_cached_images() -> Records | None:
 
 
 def _store_images(pixels: NDArray[np.uint8], digits: NDArray[Any]) -> None:
-    content = io.BytesIO()
-    np.savez_compressed(content, X=pixels, y=digits)
     with scratch_folder() as scratch:
         unfinished = scratch / "unfinished.npz"
-        unfinished.write_bytes(content.getvalue())
+        np.savez_compressed(unfinished, X=pixels, y=digits)
         os.replace(unfinished, cache_folder() / _FILE)
 
 

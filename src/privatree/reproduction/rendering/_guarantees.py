@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from privatree import PrivaTreeClassifier
@@ -98,8 +97,6 @@ def _guarantee_rows(
 
 # --- tables -------------------------------------------------------------------------------------
 
-_NOTHING: Mapping[tuple[str, Fraction], str] = MappingProxyType({})
-
 
 class Setting(NamedTuple):
     """A dataset, a method and an epsilon, written as in the results."""
@@ -125,23 +122,24 @@ class GuaranteeLookup:
         self,
         setting: Setting,
         shares: Sequence[Fraction],
-        published: Mapping[tuple[str, Fraction], str] = _NOTHING,
+        published: Mapping[tuple[str, Fraction], str] | None = None,
     ) -> list[Cell]:
         """Return the cells of a row: the accuracy, then the guarantees of both bounds.
 
         `published` has the paper's figures by ``figure`` and share; the accuracy has share 0.
         """
+        printed = published or {}
         accuracy = self.get(setting, ACCURACY)
         if accuracy is None:
             return [Cell()] * (1 + 2 * len(shares))
         first = Cell(
             share_text(accuracy.value),
             share_text(accuracy.standard_error),
-            published.get((ACCURACY, Fraction(0)), ""),
+            printed.get((ACCURACY, Fraction(0)), ""),
             footnote=accuracy.note,
         )
         more = [
-            self._guarantee_cell(setting, figure, share, published.get((figure, share), ""))
+            self._guarantee_cell(setting, figure, share, printed.get((figure, share), ""))
             for figure in (PAPER, BEST)
             for share in shares
         ]
@@ -179,15 +177,16 @@ def guarantee_notes(methods: Sequence[Method], frame: pd.DataFrame) -> list[str]
     perfect = bool(((frame["figure"] == ACCURACY) & (frame["value"] >= 1)).any())
     regression = any(method.id == "diffprivlib-logistic" for method in methods)
     return [
-        "A guarantee is for so many edits: that share of the training records (80% of all), "
-        "rounded down. An edit is a record added or removed; a changed one is two. Dash: less than "
-        "one record, or a method without a guarantee.",
+        "A guarantee is for a number of edits: the given share of the training records (80% of "
+        "all), rounded down. An edit is a record added or removed; a changed record counts as two "
+        "edits. Dash: less than one record, or a method without a guarantee.",
         "A: the paper's bound, e to the power of -ε for each edit, times the accuracy. Best: the "
-        "largest bound for what is known of the method, with its letter: only ε (A, B, AB*), "
-        "or, of our learner, every plan that it could follow (C, C*, D, E too).",
+        "largest bound that is known for the method, with its letter. For most methods only ε is "
+        "known (A, B, AB*); for our learner also the schedule of every plan that it could follow "
+        "(C, C*, D, E too).",
         "Plug-in estimates, as in the paper: the bounds are taken at the mean accuracy over splits "
         "as if it were the expected one, and no confidence is claimed.",
-        *(["B takes nothing off a mean of 1; but such an estimate hides rare errors."] * perfect),
+        *(["B leaves a mean of 1 unchanged; such an estimate hides rare errors."] * perfect),
         *dagger_notes(methods, "Guarantees at such an epsilon do not hold either."),
         *([_REGRESSION] * regression),
     ]

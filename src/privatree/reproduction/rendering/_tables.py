@@ -96,9 +96,10 @@ def accuracy_tables(
             *notes,
             *_standard_error_note(compared),
             "Bold: the best of its group.",
-            "Mean of k: over all k datasets above it, of the methods that have a figure for each "
-            "of them; and over the k for which every method has one. No score may be missing. The "
-            "last ones are over all suites.",
+            "Mean of k: the mean over k datasets. One row is over all datasets above it, for "
+            "methods with a figure for each; the other is over the datasets for which every method "
+            "has a figure. Cells with missing scores are not used. The last rows are over all "
+            "suites.",
             _EMPTY,
             *dagger_notes(methods),
         ),
@@ -119,7 +120,7 @@ def _standard_error_note(compared: pd.DataFrame) -> list[str]:
     return [
         f"Means over {n} scores a cell; after ±: the standard deviation of a cell's scores (with "
         "n - 1) over the square root of their number. The folds of a repeat share training "
-        "records, so it is a guide and no exact standard error."
+        "records, so it is only a guide to the standard error."
     ]
 
 
@@ -158,15 +159,15 @@ def _mean_rows(
 
 def _best_in_bold(row: Row, methods: Sequence[Method]) -> Row:
     """Make the best figure of each group of methods bold, if the group has two figures or more."""
-    groups: dict[str, list[float]] = {}
     figures = [float(cell.text) if cell.text[-1:].isdigit() else None for cell in row.cells]
-    for figure, method in zip(figures, methods, strict=True):
-        groups.setdefault(method.group, []).extend([] if figure is None else [figure])
-    cells = [
-        replace(cell, bold=len(rivals) > 1 and figure == max(rivals))
-        for cell, figure, method in zip(row.cells, figures, methods, strict=True)
-        for rivals in [groups[method.group]]
-    ]
+
+    def is_best(figure: float | None, group: str) -> bool:
+        pairs = zip(figures, methods, strict=True)
+        rivals = [one for one, m in pairs if one is not None and m.group == group]
+        return len(rivals) > 1 and figure == max(rivals)
+
+    marks = [is_best(figure, m.group) for figure, m in zip(figures, methods, strict=True)]
+    cells = [replace(cell, bold=mark) for cell, mark in zip(row.cells, marks, strict=True)]
     return replace(row, cells=cells)
 
 

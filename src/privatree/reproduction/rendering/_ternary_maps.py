@@ -98,26 +98,19 @@ def _draw_sides(axes: Axes) -> None:
     for percent in _TICKS:
         share = percent / 100
         # A tick points in the direction in which its share stays the same.
-        _draw_tick(axes, Shares(1 - share, share, 0), (-0.5, -_HEIGHT), percent, "right", "top")
-        _draw_tick(axes, Shares(0, 1 - share, share), (1, 0), percent, "left", "center")
-        _draw_tick(axes, Shares(share, 0, 1 - share), (-0.5, _HEIGHT), percent, "right", "bottom")
+        ticks: tuple[tuple[Shares, tuple[float, float], Any, Any], ...] = (
+            (Shares(1 - share, share, 0), (-0.5, -_HEIGHT), "right", "top"),
+            (Shares(0, 1 - share, share), (1, 0), "left", "center"),
+            (Shares(share, 0, 1 - share), (-0.5, _HEIGHT), "right", "bottom"),
+        )
+        for shares, (right, up), horizontal, vertical in ticks:
+            x, y = shares.place
+            axes.plot([x, x + 0.02 * right], [y, y + 0.02 * up], color="black", linewidth=0.6)
+            label = (x + 0.03 * right, y + 0.03 * up)
+            axes.text(*label, str(percent), ha=horizontal, va=vertical, fontsize=6.5)
     axes.text(0.5, -0.13, "nodes (%) →", ha="center", va="top")
     axes.text(0.88, 0.52, "← leaves (%)", ha="center", va="center", rotation=-60)
     axes.text(0.12, 0.52, "← quantiles (%)", ha="center", va="center", rotation=60)
-
-
-def _draw_tick(
-    axes: Axes,
-    shares: Shares,
-    direction: tuple[float, float],
-    percent: int,
-    horizontal: Any,
-    vertical: Any,
-) -> None:
-    (x, y), (right, up) = shares.place, direction
-    axes.plot([x, x + 0.02 * right], [y, y + 0.02 * up], color="black", linewidth=0.6)
-    label = (x + 0.03 * right, y + 0.03 * up)
-    axes.text(*label, str(percent), ha=horizontal, va=vertical, fontsize=6.5)
 
 
 def _draw_marks(axes: Axes, panel: TernaryPanel) -> dict[str, Any]:

@@ -42,41 +42,19 @@ class Reporter(Progress, Protocol):
 
 @dataclass(frozen=True)
 class Request:
-    """What the user asked for; with None, each target takes its own default.
+    """What the user asked for; with None, each target takes its own default."""
 
-    Parameters
-    ----------
-    output : Path
-        Folder for results, tables and figures.
-    datasets, methods : tuple of str or None
-        Names of the datasets, and ids of the methods.
-    epsilons : tuple of float or None
-        Privacy budgets.
-    repeats : int or None
-        Number of repeats, each with other seeds.
-    data_dir : Path or None
-        Folder with datasets, where they are looked for first.
-    jobs : int, default=2
-        Number of processes.
-    time_limit : float, default=1800
-        Time limit of one fit, in seconds.
-    retry : bool, default=False
-        Whether to run tasks again that failed or took too long before.
-    as_published : bool, default=False
-        Whether to leave out datasets that the paper does not show in this table or figure, even
-        if they are in `datasets`.
-    """
-
-    output: Path
+    output: Path  # folder for results, tables and figures
     datasets: tuple[str, ...] | None = None
-    methods: tuple[str, ...] | None = None
+    methods: tuple[str, ...] | None = None  # ids
     epsilons: tuple[float, ...] | None = None
-    repeats: int | None = None
-    data_dir: Path | None = None
-    jobs: int = 2
-    time_limit: float = 1800.0
-    retry: bool = False
+    repeats: int | None = None  # each repeat has other seeds
+    data_dir: Path | None = None  # folder where datasets are looked for first
+    jobs: int = 2  # number of processes
+    time_limit: float = 1800.0  # seconds for one fit
+    retry: bool = False  # run tasks again that failed or took too long before
     as_published: bool = False
+    """Leave out datasets that the paper does not show in this table or figure."""
 
 
 class NothingToRunError(ParameterError):

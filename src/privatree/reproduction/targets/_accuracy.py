@@ -11,7 +11,7 @@ from privatree.reproduction import datasets
 from privatree.reproduction.rendering._summaries import at_epsilon, summarise, with_published
 from privatree.reproduction.rendering._table import Table, write_table
 from privatree.reproduction.rendering._tables import accuracy_tables
-from privatree.reproduction.running._study import Reporter, Request
+from privatree.reproduction.running._study import Reporter, Request, Study
 from privatree.reproduction.running._tasks import N_FOLDS, CrossValidated, number_text
 from privatree.reproduction.targets._protocols import DEPTH, Scope, caveats, find_scope
 
@@ -27,14 +27,8 @@ REPEATS = 5
 
 def reproduce_accuracy(request: Request, reporter: Reporter) -> list[Path]:
     """Run stratified 5-fold cross-validation, and write a table of accuracy for each epsilon."""
-    scope = find_scope(
-        request,
-        reporter,
-        datasets=datasets.names(),
-        methods=METHODS,
-        epsilons=EPSILONS,
-        repeats=REPEATS,
-    )
+    study = Study(request, reporter)
+    scope = find_scope(study, datasets.names(), METHODS, EPSILONS, REPEATS)
     fits = scope.tasks(CrossValidated, range(scope.repeats), range(N_FOLDS))
     summary = summarise(scope.study.run("accuracy", fits))
     notes = [

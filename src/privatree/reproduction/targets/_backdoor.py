@@ -171,7 +171,7 @@ def _attack_row(figures: Sequence[Any], letters: Sequence[str], published: str) 
 def _attack_notes(found: Sequence[Available], size: int, repeats: int) -> list[str]:
     return [
         *(_schema_note(dataset) for dataset in found),
-        "Methods without privacy read no ranges and see the trigger; they are run once.",
+        "Methods without privacy do not use the schema and see the trigger; they are run once.",
         f"Trees of depth {DEPTH}. Means and standard errors over {repeats} stratified random "
         f"splits, {size:,} records (80%) for training; repeat r splits, poisons and trains with "
         "seed r.",
@@ -191,14 +191,14 @@ def _schema_note(dataset: Available) -> str:
     ranges = [feature for feature in features if isinstance(feature, Numeric)]
     seen = any(ranges[place].high > 0 for place in paper_attack(0).trigger)
     if dataset.name == mnist.FULL_RANGE_NAME:
-        what = "whatever occurs in the records"
+        what = "all pixels have this range, whatever the records are"
     else:
-        what = "each pixel's is that of all clean records, declared public, as in the paper"
+        what = "each pixel has its range in all clean records, declared public, as in the paper"
     fate = (
-        "By the schema the trigger's pixels can be other than 0, so it is seen and can be learned."
+        "The trigger's pixels can differ from 0, so learners see the trigger and can learn it."
         if seen
-        else "The trigger's pixels are 0 in all of them, so 0 is their whole range, and by the "
-        "schema the trigger's 255 is clipped to 0, in training and after it. So the trigger cannot "
-        "be learned: what is added is no more than zeros with a wrong label."
+        else "The trigger's pixels are 0 in all clean records, so 0 is their whole range, and "
+        "learners that use the schema clip the trigger's 255 to 0, in training and in prediction. "
+        "So the trigger cannot be learned: the added records are only zeros with a wrong label."
     )
     return f"{_capitalised(SCHEMAS[dataset.name])} ({dataset.name}): {what}. {fate}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from privatree.reproduction.rendering._summaries import frame_rows, summarise
 from privatree.reproduction.rendering._table import Cell, Row, Section, Table, write_table
 from privatree.reproduction.rendering._tables import method_columns
 from privatree.reproduction.rendering._wording import dagger_notes, share_text
-from privatree.reproduction.running._study import Reporter, Request
+from privatree.reproduction.running._study import Reporter, Request, Study
 from privatree.reproduction.running._tasks import RandomSplit
 from privatree.reproduction.targets._protocols import DEPTH, Scope, caveats, find_scope
 
@@ -28,16 +29,10 @@ REPEATS = 50
 
 def reproduce_epsilon_curve(request: Request, reporter: Reporter) -> list[Path]:
     """Train on random splits at many epsilons, and draw a curve for each method."""
-    scope = find_scope(
-        request,
-        reporter,
-        datasets=DATASETS,
-        methods=METHODS,
-        epsilons=EPSILONS,
-        repeats=REPEATS,
-        sort_epsilons=True,
-    )
-    can_draw = scope.study.can_draw()
+    study = Study(request, reporter)
+    scope = find_scope(study, DATASETS, METHODS, EPSILONS, REPEATS)
+    scope = replace(scope, epsilons=sorted(scope.epsilons))
+    can_draw = study.can_draw()
     fits = scope.tasks(RandomSplit, range(scope.repeats))
     summary = summarise(scope.study.run("epsilon-curve", fits))
     folder = request.output / "epsilon-curve"

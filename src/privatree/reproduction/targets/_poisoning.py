@@ -37,7 +37,7 @@ from privatree.reproduction.rendering._tables import (
     suite_sections,
 )
 from privatree.reproduction.rendering._wording import dagger_notes, share_text, title_with_dagger
-from privatree.reproduction.running._study import Reporter, Request
+from privatree.reproduction.running._study import Reporter, Request, Study
 from privatree.reproduction.running._tasks import N_FOLDS, CrossValidated, n_edits, number_text
 from privatree.reproduction.targets._protocols import DEPTH, Scope, caveats, find_scope
 
@@ -54,14 +54,8 @@ _NOTEWORTHY = 0.05  # difference between two figures of the paper that should be
 
 def reproduce_poisoning(request: Request, reporter: Reporter) -> list[Path]:
     """Run stratified 5-fold cross-validation, and write guarantees from the mean accuracies."""
-    scope = find_scope(
-        request,
-        reporter,
-        datasets=datasets.names(),
-        methods=METHODS,
-        epsilons=EPSILONS,
-        repeats=REPEATS,
-    )
+    study = Study(request, reporter)
+    scope = find_scope(study, datasets.names(), METHODS, EPSILONS, REPEATS)
     fits = scope.tasks(CrossValidated, range(scope.repeats), range(N_FOLDS))
     cells = scope.study.run("poisoning", fits)
     written: list[Path] = []

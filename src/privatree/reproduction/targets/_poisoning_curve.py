@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,7 +41,7 @@ from privatree.reproduction.running._certified_split import (
     CertifiedSplit,
     certified_accuracy_column,
 )
-from privatree.reproduction.running._study import Available, Reporter, Request
+from privatree.reproduction.running._study import Available, Reporter, Request, Study
 from privatree.reproduction.running._tasks import RandomSplit, n_edits, number_text
 from privatree.reproduction.targets._protocols import DEPTH, Scope, caveats, find_scope
 
@@ -63,16 +64,10 @@ _AS_PUBLISHED = Style("#0072B2", "", (1, 1.5))
 
 def reproduce_poisoning_curve(request: Request, reporter: Reporter) -> list[Path]:
     """Train on random splits, and draw curves of guaranteed and certified accuracy."""
-    scope = find_scope(
-        request,
-        reporter,
-        datasets=DATASETS,
-        methods=METHODS,
-        epsilons=EPSILONS,
-        repeats=REPEATS,
-        sort_epsilons=True,
-    )
-    can_draw = scope.study.can_draw()
+    study = Study(request, reporter)
+    scope = find_scope(study, DATASETS, METHODS, EPSILONS, REPEATS)
+    scope = replace(scope, epsilons=sorted(scope.epsilons))
+    can_draw = study.can_draw()
     frame = _run_and_compute(scope)
     folder = request.output / "poisoning-curve"
     written = [*write_table(folder, "poisoning-curve", _curve_table(frame, scope), frame)]

@@ -10,7 +10,7 @@ from typing import TypeVar
 from privatree.baselines.methods import Method
 from privatree.reproduction.datasets import describe
 from privatree.reproduction.datasets._dataset import PaperDataset
-from privatree.reproduction.running._study import Available, Reporter, Request, Study
+from privatree.reproduction.running._study import Available, Study
 
 DEPTH = 4
 """Maximum depth of the trees."""
@@ -62,25 +62,16 @@ class Scope:
 
 
 def find_scope(
-    request: Request,
-    reporter: Reporter,
-    *,
+    study: Study,
     datasets: Sequence[str],
     methods: Sequence[str],
     epsilons: Sequence[float],
     repeats: int,
-    sort_epsilons: bool = False,
 ) -> Scope:
     """Find what the request asks for; the arguments are the defaults of the target."""
-    study = Study(request, reporter)
-    chosen = request.epsilons or epsilons
-    return Scope(
-        study,
-        study.find_datasets(datasets),
-        study.find_methods(methods),
-        sorted(chosen) if sort_epsilons else chosen,
-        request.repeats or repeats,
-    )
+    found, chosen = study.find_datasets(datasets), study.find_methods(methods)
+    request = study.request
+    return Scope(study, found, chosen, request.epsilons or epsilons, request.repeats or repeats)
 
 
 def caveats(methods: Sequence[Method]) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from privatree.reproduction import datasets
 from privatree.reproduction.rendering._summaries import summarise, with_published_runtime
 from privatree.reproduction.rendering._tables import runtime_tables
-from privatree.reproduction.running._study import Reporter, Request
+from privatree.reproduction.running._study import Reporter, Request, Study
 from privatree.reproduction.running._tasks import N_FOLDS, CrossValidated
 from privatree.reproduction.targets._accuracy import METHODS, write_tables_by_epsilon
 from privatree.reproduction.targets._protocols import DEPTH, find_scope
@@ -15,16 +15,14 @@ from privatree.reproduction.targets._protocols import DEPTH, find_scope
 
 def reproduce_runtime(request: Request, reporter: Reporter) -> list[Path]:
     """Time the fits of a cross-validation, one at a time, and write a table for each epsilon."""
-    scope = find_scope(
-        request, reporter, datasets=datasets.names(), methods=METHODS, epsilons=(0.1,), repeats=1
-    )
+    scope = find_scope(Study(request, reporter), datasets.names(), METHODS, (0.1,), 1)
     fits = scope.tasks(CrossValidated, range(scope.repeats), range(N_FOLDS))
     summary = summarise(scope.study.run("runtime", fits, jobs=1), value="fit_seconds")
     notes = [
         f"Trees of depth {DEPTH}. Mean seconds of a fit in a 5-fold cross-validation, one "
-        "fit at a time. The first one of a method on a dataset is done twice and counted "
-        "once, because code is compiled and loaded meanwhile. Reading data is not "
-        "included, nor writing categories as numbers for a method that knows only those."
+        "fit at a time. The first fit of a method on a dataset is run twice and only the second is "
+        "timed, because the first also compiles and loads code. The time to read data is not "
+        "included, nor the time to encode categories as numbers for methods that need it."
     ]
     return write_tables_by_epsilon(
         scope, "runtime", summary, with_published_runtime, runtime_tables, notes
