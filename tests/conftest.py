@@ -565,7 +565,7 @@ def by_enumeration() -> Callable[[_SmallBlock], dict[int, _Scores]]:
     return _by_enumeration
 
 
-# --- experiments --------------------------------------------------------------------------------
+# --- tasks of reproduce -------------------------------------------------------------------------
 
 
 def _run_here(

@@ -10,7 +10,7 @@ from privatree.errors import DatasetMissingError, ParameterError
 from privatree.reproduction import datasets
 from privatree.reproduction.datasets import _catalogue
 from privatree.reproduction.loading import _cached as cached
-from privatree.reproduction.loading._cleaning import clean
+from privatree.reproduction.loading._cleaning import clean_records
 
 COUNTS = {"numerical": 16, "mixed": 7, "uci": 6}
 
@@ -119,7 +119,7 @@ def test_a_data_folder_without_the_file_is_passed_over(tmp_path, table, monkeypa
     assert datasets.load("vote", tmp_path).origin == "bundled"
     dataset = replace(datasets.describe("pol"), n_records=3, n_features=1, majority_share=0.667)
     monkeypatch.setattr(_catalogue, "_CATALOGUE", {"pol": dataset})
-    records = clean(table[["x"]], table["target"], origin="OpenML", where="a test")
+    records = clean_records(table[["x"]], table["target"], origin="OpenML", where="a test")
     cached.store_in_cache(dataset, records)
     assert datasets.load("pol", tmp_path).origin == "cache"
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from privatree.errors import ParameterError
 from privatree.reproduction.datasets._dataset import PaperDataset
 from privatree.reproduction.loading import _cached as cached
-from privatree.reproduction.loading._cleaning import clean
+from privatree.reproduction.loading._cleaning import clean_records
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def records():
             "kind": pd.Categorical(list("xzxxxzx"), categories=["z", "never", "x"]),
         }
     )
-    return clean(frame, pd.Series(list("abababa")), origin="OpenML", where="a test")
+    return clean_records(frame, pd.Series(list("abababa")), origin="OpenML", where="a test")
 
 
 def test_what_is_stored_comes_back_the_same(tiny, records, cache):
@@ -173,7 +173,7 @@ def test_whatever_is_stored_verifies(tmp_path_factory, numbers, texts, name):
     codes = np.arange(n) % len(texts)
     frame = pd.DataFrame({name: numbers, "k": pd.Categorical.from_codes(codes, categories=texts)})
     labels = pd.Series(np.array(texts[:2], dtype=object)[np.arange(n) % 2])
-    records = clean(frame, labels, origin="OpenML", where="a test")
+    records = clean_records(frame, labels, origin="OpenML", where="a test")
     share = round(float(records.labels.value_counts(normalize=True).max()), 3)
     dataset = PaperDataset("any", "any", "mixed", 1, n, 2, 1, share)
     with pytest.MonkeyPatch.context() as patch:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privatree.errors import ParameterError
-from privatree.reproduction.loading._cleaning import clean
+from privatree.reproduction.loading._cleaning import clean_records
 from privatree.schema import Categorical, Numeric
 
 LABELS = pd.Series(["no", "yes", "no", "yes"])
@@ -13,7 +13,7 @@ LABELS = pd.Series(["no", "yes", "no", "yes"])
 
 def cleaned(column, labels=LABELS, **options):
     frame = pd.DataFrame({"x": column})
-    return clean(frame, labels, origin="here", where="there", **options)
+    return clean_records(frame, labels, origin="here", where="there", **options)
 
 
 def only(records):
@@ -116,7 +116,7 @@ def test_rows_with_missing_values_are_dropped_with_their_labels():
             "kind": pd.Categorical(["u", "u", "u", "u", None, "v"]),
         }
     )
-    records = clean(frame, pd.Series(list("pqrstq")), origin="here", where="there")
+    records = clean_records(frame, pd.Series(list("pqrstq")), origin="here", where="there")
     assert records.frame["number"].tolist() == [1, 6]
     assert records.frame["number"].dtype == np.int64
     assert records.frame["flag"].tolist() == ["True", "True"]
@@ -152,7 +152,7 @@ def test_a_column_of_another_kind_is_refused_by_name(column):
 def test_columns_with_one_name_are_refused(names):
     frame = pd.DataFrame([[1, 2], [3, 4], [5, 6], [7, 8]], columns=pd.Index(names, dtype=object))
     with pytest.raises(ParameterError, match=r"there: column names must differ .* got '0'"):
-        clean(frame, LABELS, origin="here", where="there")
+        clean_records(frame, LABELS, origin="here", where="there")
 
 
 def test_categories_with_one_text_are_refused_by_column_and_without_their_values():
@@ -172,7 +172,7 @@ def test_nothing_left_is_refused():
     with pytest.raises(ParameterError, match="there: must have at least one feature"):
         cleaned([np.nan] * 4)
     with pytest.raises(ParameterError, match="there: must have at least one feature"):
-        clean(pd.DataFrame(index=range(4)), LABELS, origin="here", where="there")
+        clean_records(pd.DataFrame(index=range(4)), LABELS, origin="here", where="there")
 
 
 def test_one_class_is_refused_also_when_dropping_rows_left_one():

@@ -3,14 +3,14 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from privatree.reproduction.loading._cleaning import clean
+from privatree.reproduction.loading._cleaning import clean_records
 from privatree.reproduction.loading._shape import describe_size_mismatch
 
 
 @pytest.fixture
 def records():
     frame = pd.DataFrame({"a": range(7), "b": range(7), "c": list("xyxyxyx")})
-    return clean(frame, pd.Series(list("pqpqpqp")), origin="OpenML", where="a test")
+    return clean_records(frame, pd.Series(list("pqpqpqp")), origin="OpenML", where="a test")
 
 
 def test_the_papers_shape(tiny, records):

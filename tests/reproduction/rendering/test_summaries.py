@@ -12,8 +12,8 @@ from privatree.errors import ParameterError
 from privatree.reproduction.rendering._summaries import (
     at_epsilon,
     beyond_tolerance,
-    summarise,
-    with_published,
+    summarise_scores,
+    with_published_accuracy,
     with_published_runtime,
 )
 
@@ -38,7 +38,7 @@ def only(frame):
 
 
 def test_mean_and_standard_error():
-    row = only(summarise(scores([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])))
+    row = only(summarise_scores(scores([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])))
     assert (row.dataset, row.method, row.epsilon) == ("adult", "bdpt", 0.1)
     assert row.mean == pytest.approx(0.35)
     assert row.standard_error == pytest.approx(math.sqrt(0.035 / 6))  # the variance is 0.035
@@ -46,11 +46,13 @@ def test_mean_and_standard_error():
 
 
 def test_another_value():
-    assert only(summarise(scores([0.1, 0.2]), value="fit_seconds")).mean == pytest.approx(0.3)
+    assert only(summarise_scores(scores([0.1, 0.2]), value="fit_seconds")).mean == pytest.approx(
+        0.3
+    )
 
 
 def test_one_score_has_no_standard_error():
-    row = only(summarise(scores([0.7])))
+    row = only(summarise_scores(scores([0.7])))
     assert row.mean == 0.7
     assert math.isnan(row.standard_error)
 
@@ -64,46 +66,46 @@ def test_settings_are_told_apart_and_sorted():
             scores([0.2], dataset="a"),
         ]
     )
-    assert summarise(cells)["mean"].tolist() == [0.2, 0.3, 0.4, 0.5]
+    assert summarise_scores(cells)["mean"].tolist() == [0.2, 0.3, 0.4, 0.5]
 
 
 def test_scores_without_epsilon_are_one_setting():
-    row = only(summarise(scores([0.5, 0.7], method="decision-tree", epsilon=np.nan)))
+    row = only(summarise_scores(scores([0.5, 0.7], method="decision-tree", epsilon=np.nan)))
     assert row.n == 2
     assert math.isnan(row.epsilon)
 
 
 def test_without_folds():
     cells = scores([0.5, 0.7]).drop(columns="fold").assign(repeat=[0, 1])
-    assert only(summarise(cells)).n_repeats == 2
+    assert only(summarise_scores(cells)).n_repeats == 2
 
 
 def test_a_marked_setting_has_no_mean():
-    row = only(summarise(scores([np.nan] * 2, notes=["timeout: more than 9 s"] * 2)))
+    row = only(summarise_scores(scores([np.nan] * 2, notes=["timeout: more than 9 s"] * 2)))
     assert math.isnan(row.mean)
     assert (row.n, row.n_repeats, row.note) == (0, 0, "timeout: more than 9 s")
 
 
 def test_marked_scores_do_not_count():
     notes = ["", "failed: b", "timeout: a", "timeout: a"]
-    row = only(summarise(scores([0.5, 0.9, np.nan, np.nan], notes=notes)))
+    row = only(summarise_scores(scores([0.5, 0.9, np.nan, np.nan], notes=notes)))
     assert (row.mean, row.n) == (0.5, 1)
     assert row.note == "1 of 4 scores: failed: b; 2 of 4 scores: timeout: a"
 
 
 def test_missing_notes_are_no_notes():
-    assert only(summarise(scores([0.5, 0.7]).assign(note=np.nan))).n == 2
+    assert only(summarise_scores(scores([0.5, 0.7]).assign(note=np.nan))).n == 2
 
 
 def test_a_score_must_not_occur_twice():
     cells = scores([0.5, 0.7])
     with pytest.raises(ParameterError, match="must occur once"):
-        summarise(pd.concat([cells, cells.head(1)]))
+        summarise_scores(pd.concat([cells, cells.head(1)]))
 
 
 def test_depths_must_not_be_mixed():
     with pytest.raises(ParameterError, match="one depth"):
-        summarise(pd.concat([scores([0.5]), scores([0.7], depth=3)]))
+        summarise_scores(pd.concat([scores([0.5]), scores([0.7], depth=3)]))
 
 
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=12), st.randoms(use_true_random=False))
@@ -111,12 +113,14 @@ def test_the_order_of_rows_is_of_no_account(values, random):
     cells = pd.concat([scores(values), scores(values[::-1], method="dpgdf")])
     places = list(range(len(cells)))
     random.shuffle(places)
-    pd.testing.assert_frame_equal(summarise(cells), summarise(cells.iloc[places]), check_exact=True)
+    pd.testing.assert_frame_equal(
+        summarise_scores(cells), summarise_scores(cells.iloc[places]), check_exact=True
+    )
 
 
 def test_at_an_epsilon_are_its_rows_and_those_without_privacy():
     parts = [scores([0.5], method=f"m{e}", epsilon=e) for e in (0.1, 0.1000001, 1.0, np.nan)]
-    shown = at_epsilon(summarise(pd.concat(parts)), 0.1)
+    shown = at_epsilon(summarise_scores(pd.concat(parts)), 0.1)
     assert shown["method"].tolist() == ["m0.1", "mnan"]
     assert shown["epsilon"].tolist() == [0.1, 0.1]
 
@@ -129,7 +133,7 @@ def test_comparison_with_the_published_accuracy():
             scores([0.85], method="decision-tree", epsilon=np.nan),
         ]
     )
-    compared = with_published(summarise(cells)).set_index("method")
+    compared = with_published_accuracy(summarise_scores(cells)).set_index("method")
     assert compared.loc["bdpt", "published"] == 0.752
     assert compared.loc["bdpt", "published_standard_error"] == 0.0
     assert compared.loc["bdpt", "difference"] == pytest.approx(0.018)
@@ -145,7 +149,7 @@ def test_comparison_with_the_published_runtime():
             scores([0.25], method="privatree"),
         ]
     )
-    compared = with_published_runtime(summarise(cells, value="fit_seconds"))
+    compared = with_published_runtime(summarise_scores(cells, value="fit_seconds"))
     shown = compared.set_index("dataset")
     assert shown.loc["MiniBooNE", ["published", "published_bound", "ratio"]].tolist() == [
         213,
@@ -162,7 +166,7 @@ def test_comparison_with_the_published_runtime():
 
 def test_the_paper_has_runtimes_at_one_epsilon():
     at = {epsilon: scores([0.25], epsilon=epsilon) for epsilon in (0.1, 0.01, 1.0, np.nan)}
-    compared = with_published_runtime(summarise(pd.concat(at.values()), value="fit_seconds"))
+    compared = with_published_runtime(summarise_scores(pd.concat(at.values()), value="fit_seconds"))
     assert compared.loc[compared["published"].notna(), "epsilon"].tolist() == [0.1]
     assert compared["ratio"].notna().sum() == 1
 

@@ -13,8 +13,8 @@ from privatree.baselines import methods
 from privatree.reproduction import datasets
 from privatree.reproduction.rendering._summaries import (
     at_epsilon,
-    summarise,
-    with_published,
+    summarise_scores,
+    with_published_accuracy,
     with_published_runtime,
 )
 from privatree.reproduction.rendering._table import markdown_table
@@ -54,14 +54,14 @@ def scores():
 
 
 def tables(cells=None, *, epsilon=0.1, **changes):
-    summary = summarise(scores() if cells is None else cells)
-    compared = with_published(at_epsilon(summary, epsilon))
+    summary = summarise_scores(scores() if cells is None else cells)
+    compared = with_published_accuracy(at_epsilon(summary, epsilon))
     given = {"methods": METHODS, "datasets": DATASETS} | changes
     return accuracy_tables(compared, epsilon=epsilon, **given)
 
 
 def runtimes(cells=None, *, epsilon=0.1, **changes):
-    summary = summarise(scores() if cells is None else cells, value="fit_seconds")
+    summary = summarise_scores(scores() if cells is None else cells, value="fit_seconds")
     compared = with_published_runtime(at_epsilon(summary, epsilon))
     given = {"methods": METHODS, "datasets": DATASETS} | changes
     return runtime_tables(compared, epsilon=epsilon, **given)

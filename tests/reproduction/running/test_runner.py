@@ -81,7 +81,7 @@ class Killed:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, times: int) -> None:
         self.left = times
-        start = runner._Worker._start
+        start = runner._Worker._start_process
 
         def start_and_kill(worker: runner._Worker) -> None:
             start(worker)
@@ -89,7 +89,7 @@ class Killed:
                 self.left -= 1
                 worker._process.kill()
 
-        monkeypatch.setattr(runner._Worker, "_start", start_and_kill)
+        monkeypatch.setattr(runner._Worker, "_start_process", start_and_kill)
 
 
 def test_a_process_that_dies_before_it_starts_is_replaced(

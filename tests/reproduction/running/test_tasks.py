@@ -33,7 +33,7 @@ OURS = {"privatree-paper": PaperPrivaTreeClassifier, "privatree": PrivaTreeClass
 
 
 def trained(method: str, dataset: str, epsilon: float | None, seed: int, rows: Any) -> Any:
-    """The fitted classifier, and the features as it takes them, without the experiments' code."""
+    """Return the fitted classifier and its features, without the code of the tasks."""
     records = load(dataset)
     features: Any = records.frame
     labels = records.labels.iloc[rows]

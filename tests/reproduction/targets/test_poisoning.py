@@ -80,7 +80,7 @@ def test_that_a_mean_of_one_is_an_estimate_is_said(guaranteed):
     made = guaranteed(("vote",), ("privatree-paper",), score=lambda task: 1.0)
     row, *_ = made.markdown_rows(PAGE, "vote")
     assert row[-1] == "1.000 B"
-    assert "a mean of 1; but such an estimate hides rare errors" in made.text(PAGE)
+    assert "a mean of 1 unchanged; such an estimate hides rare errors" in made.text(PAGE)
 
 
 def test_what_disagrees_is_listed(guaranteed):

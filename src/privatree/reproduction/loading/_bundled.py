@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from privatree import datasets
 from privatree.reproduction.datasets._dataset import PaperDataset, Records
-from privatree.reproduction.loading._cleaning import clean
+from privatree.reproduction.loading._cleaning import clean_records
 
 
 def load_bundled(dataset: PaperDataset) -> Records | None:
@@ -19,4 +19,4 @@ def load_bundled(dataset: PaperDataset) -> Records | None:
     found = datasets.load(dataset.name)
     categorical = found.frame.select_dtypes("category").columns
     features = found.frame.astype(dict.fromkeys(categorical, "str"))
-    return clean(features, found.labels, origin="bundled", where=f"bundled {dataset.name}")
+    return clean_records(features, found.labels, origin="bundled", where=f"bundled {dataset.name}")

@@ -22,7 +22,7 @@ TARGET = "target"
 _MAX_EXACT = 2**53  # below this, every whole float64 is exactly one integer
 
 
-def clean(
+def clean_records(
     features: pd.DataFrame,
     labels: pd.Series[Any],
     *,

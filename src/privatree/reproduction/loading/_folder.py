@@ -10,7 +10,7 @@ import pandas as pd
 
 from privatree.errors import ParameterError
 from privatree.reproduction.datasets._dataset import PaperDataset, Records
-from privatree.reproduction.loading._cleaning import TARGET, clean
+from privatree.reproduction.loading._cleaning import TARGET, clean_records
 from privatree.reproduction.loading._parquet import read_parquet_file
 
 
@@ -44,7 +44,9 @@ def clean_table(
             f"{path.with_suffix('.json')}: 'categorical' must list columns of {path.name}, got "
             f"{unknown[0]!r}. Correct the name."
         )
-    return clean(features, table[TARGET], origin=origin, where=str(path), categorical=categorical)
+    return clean_records(
+        features, table[TARGET], origin=origin, where=str(path), categorical=categorical
+    )
 
 
 def _read_categorical_columns(path: Path) -> frozenset[str]:

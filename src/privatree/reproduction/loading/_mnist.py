@@ -76,7 +76,7 @@ def _image_records(pixels: NDArray[np.uint8], digits: NDArray[Any], origin: str)
     labels = pd.Series(np.where(digits == 1, "1", "0"), dtype="str", name=TARGET)
     ranges = zip(_NAMES, pixels.min(axis=0).tolist(), pixels.max(axis=0).tolist(), strict=True)
     features = {name: Numeric(low, high, integer=True) for name, low, high in ranges}
-    # Declared public, as for every dataset of the paper: see ``clean`` in _cleaning.py.
+    # Declared public, as for every dataset of the paper: see ``clean_records`` in _cleaning.py.
     schema = Schema(features, sorted(SIZES))
     return Records(frame, labels, schema, fingerprint(frame, labels), origin)
 

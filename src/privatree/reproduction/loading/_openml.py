@@ -20,7 +20,7 @@ import pandas as pd
 from privatree.errors import DatasetMissingError
 from privatree.reproduction.datasets._dataset import PaperDataset, Records
 from privatree.reproduction.loading._cached import scratch_folder
-from privatree.reproduction.loading._cleaning import clean
+from privatree.reproduction.loading._cleaning import clean_records
 from privatree.reproduction.loading._shape import describe_size_mismatch
 
 _SECONDS_TO_CONNECT = 10.0
@@ -40,7 +40,7 @@ def load_from_openml(dataset: PaperDataset) -> Records:
     openml_id, explain = dataset.openml_id, partial(_how_to_get, dataset)
     features, labels = fetch_openml_table(openml_id, explain)
     where = f"OpenML's dataset {openml_id}"
-    records = clean(features, labels, origin="OpenML", where=where)
+    records = clean_records(features, labels, origin="OpenML", where=where)
     if cause := describe_size_mismatch(dataset, records):
         raise DatasetMissingError(explain(cause))
     return records
@@ -57,7 +57,7 @@ def fetch_openml_table(
     with _failures_explained(explain):
         _check_connection(openml_id)
     with scratch_folder() as scratch, _failures_explained(explain):
-        return _download(openml_id, scratch)
+        return _download_table(openml_id, scratch)
 
 
 def _check_connection(openml_id: int) -> None:
@@ -68,7 +68,7 @@ def _check_connection(openml_id: int) -> None:
         error.close()
 
 
-def _download(openml_id: int, scratch: Path) -> tuple[pd.DataFrame, pd.Series[Any]]:
+def _download_table(openml_id: int, scratch: Path) -> tuple[pd.DataFrame, pd.Series[Any]]:
     from sklearn.datasets import fetch_openml
 
     with _socket_timeout(_SECONDS_OF_SILENCE), warnings.catch_warnings():

@@ -25,7 +25,7 @@ from privatree.reproduction.rendering._figures import (
     new_figure,
 )
 from privatree.reproduction.rendering._guarantees import method_spending
-from privatree.reproduction.rendering._summaries import frame_rows, summarise
+from privatree.reproduction.rendering._summaries import frame_rows, summarise_scores
 from privatree.reproduction.rendering._wording import title_with_dagger
 from privatree.robustness import bounds
 from privatree.robustness.poisoning_bounds import paper_bound
@@ -105,7 +105,7 @@ def _means_by_poisoned(cells: pd.DataFrame, figure: str) -> dict[int, Any]:
     return {
         number: row
         for number in sorted({int(poisoned) for poisoned in cells["poisoned"]})
-        for row in frame_rows(summarise(cells[cells["poisoned"] == number], value=figure))
+        for row in frame_rows(summarise_scores(cells[cells["poisoned"] == number], value=figure))
     }
 
 

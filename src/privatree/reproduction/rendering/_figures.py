@@ -183,8 +183,9 @@ def accuracy_curves(
 ) -> Figure:
     """Draw mean accuracy against epsilon, with a panel for each dataset.
 
-    `summary` is what ``summarise`` returns. A method without privacy becomes a horizontal line. A
-    method whose epsilon is a claim has a dagger in the legend, and the horizontal axis explains it.
+    `summary` is what ``summarise_scores`` returns. A method without privacy becomes a horizontal
+    line. A method whose epsilon is a claim has a dagger in the legend, and the horizontal axis
+    explains the dagger.
     """
     panels = [
         _accuracy_panel(summary[summary["dataset"] == d.name], d.title, methods) for d in datasets

@@ -61,9 +61,9 @@ def compute_guarantees(
 ) -> pd.DataFrame:
     """Return the accuracy of each row of `summary`, and both guarantees at each poisoned share.
 
-    `summary` is what ``summarise`` returns, and `shares` are of the training records. The result
-    has the columns ``COLUMNS``. A row without privacy or without scores gives its accuracy only. A
-    guarantee has a standard error if it is a multiple of the accuracy.
+    `summary` is what ``summarise_scores`` returns, and `shares` are of the training records. The
+    result has the columns ``COLUMNS``. A row without privacy or without scores gives its accuracy
+    only. A guarantee has a standard error if it is a multiple of the accuracy.
     """
     import pandas as pd
 

@@ -27,7 +27,7 @@ _STATISTICS = ["mean", "standard_error", "n", "n_repeats", "note"]
 _COMPARED = [*_SETTING, "mean", "standard_error", "n"]
 
 
-def summarise(cells: pd.DataFrame, *, value: str = "accuracy") -> pd.DataFrame:
+def summarise_scores(cells: pd.DataFrame, *, value: str = "accuracy") -> pd.DataFrame:
     """Return mean and standard error of a column for each dataset, method and epsilon, sorted.
 
     `cells` has one score in each row: dataset, method, epsilon (NaN without privacy), depth,
@@ -87,7 +87,7 @@ def at_epsilon(summary: pd.DataFrame, epsilon: float) -> pd.DataFrame:
     return summary[at].assign(epsilon=epsilon)
 
 
-def with_published(summary: pd.DataFrame) -> pd.DataFrame:
+def with_published_accuracy(summary: pd.DataFrame) -> pd.DataFrame:
     """Add published, published_standard_error and difference: measured minus published."""
     unknown = Published(math.nan, math.nan)
     found = [
@@ -118,7 +118,7 @@ def with_published_runtime(summary: pd.DataFrame) -> pd.DataFrame:
 
 
 def beyond_tolerance(compared: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of :func:`with_published` that disagree, with a column ``tolerance``.
+    """Return the rows whose figures disagree with the published ones, and a column ``tolerance``.
 
     The tolerance is ``MARGIN`` plus twice the joint standard error of both figures. An unknown
     standard error, as of a single score, counts as zero.

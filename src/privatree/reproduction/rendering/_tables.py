@@ -67,9 +67,9 @@ def accuracy_tables(
 ) -> tuple[Table, Table, Table]:
     """Return the table of accuracy at an epsilon, the differences, and the disagreements.
 
-    `compared` is what ``with_published`` returns. If it has no row, the method does not apply to
-    the dataset. Datasets of a suite, and methods of a group, must stand together. `notes` come
-    below the first table, before the notes that it always has.
+    `compared` is what ``with_published_accuracy`` returns. If it has no row, the method does not
+    apply to the dataset. Datasets of a suite, and methods of a group, must stand together. `notes`
+    come below the first table, before the notes that it always has.
     """
     found = _rows_by_place(compared)
 
@@ -145,8 +145,8 @@ def _mean_rows(
     def cell(method: str, over: Sequence[str]) -> Cell:
         printed = [published_accuracy(name, method, epsilon) for name in over]
         known = [figure.mean for figure in printed if figure]
-        beside = share_text(_mean(known)) if len(known) == len(over) else ""
-        mean = _mean([found[name, method].mean for name in over])
+        beside = share_text(_exact_mean(known)) if len(known) == len(over) else ""
+        mean = _exact_mean([found[name, method].mean for name in over])
         return Cell(share_text(mean), published=beside)
 
     def row(over: Sequence[str], shown: set[str]) -> Row:
@@ -188,8 +188,8 @@ def _difference_table(
         return Cell(difference_text(both[place].difference), bold=place in far)
 
     columns = [[row.difference for (_, id_), row in both.items() if id_ == m.id] for m in methods]
-    mean = [Cell(difference_text(_mean(column))) for column in columns]
-    size = [Cell(share_text(_mean([abs(one) for one in column]))) for column in columns]
+    mean = [Cell(difference_text(_exact_mean(column))) for column in columns]
+    size = [Cell(share_text(_exact_mean([abs(one) for one in column]))) for column in columns]
     sections = suite_sections(datasets, lambda dataset: [_result_row(dataset, methods, cell)])
     overall = [Row(("mean",), mean), Row(("mean absolute difference",), size)]
     return Table(
@@ -321,5 +321,5 @@ def _measured_cell(row: Any, as_text: Callable[[float], str], error: str, beside
     return Cell(text, error, beside, footnote=row.note)
 
 
-def _mean(figures: Sequence[float]) -> float:
+def _exact_mean(figures: Sequence[float]) -> float:
     return math.fsum(figures) / len(figures)

@@ -25,7 +25,10 @@ _TINY_EPSILON = Fraction(1, 10**9)  # for a share of zero: a mechanism needs som
 
 @dataclass(frozen=True)
 class BudgetShare(DatasetTask):
-    """Train on all records with shares of epsilon, in twentieths; score on the same records."""
+    """One training of Algorithm 1 on all records, scored on the same records.
+
+    ``quantiles``, ``nodes`` and ``leaves`` are shares of epsilon in twentieths.
+    """
 
     epsilon: float
     depth: int

@@ -88,9 +88,9 @@ class _Worker:
         self.task: Task | None = None
         self._time_limit = time_limit
         self._attempts = 0
-        self._start()
+        self._start_process()
 
-    def _start(self) -> None:
+    def _start_process(self) -> None:
         context = get_context("spawn")  # a clean process, the same on every system
         self.pipe, theirs = context.Pipe()
         self._process = context.Process(target=_run_sent_tasks, args=(theirs,), daemon=True)
@@ -146,7 +146,7 @@ class _Worker:
                 f"worker processes cannot start ({why}). In a script, put the call below "
                 '`if __name__ == "__main__":`.'
             )
-        self._start()
+        self._start_process()
         return finished
 
     def _finish_task(self, outcome: Score | str) -> tuple[Task, Score | str] | None:

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING
 
 from privatree.baselines import methods
 from privatree.reproduction import datasets
-from privatree.reproduction.rendering._summaries import at_epsilon, summarise, with_published
+from privatree.reproduction.rendering._summaries import (
+    at_epsilon,
+    summarise_scores,
+    with_published_accuracy,
+)
 from privatree.reproduction.rendering._table import Table, write_table
 from privatree.reproduction.rendering._tables import accuracy_tables
 from privatree.reproduction.running._study import Reporter, Request, Study
 from privatree.reproduction.running._tasks import N_FOLDS, CrossValidated, number_text
-from privatree.reproduction.targets._protocols import DEPTH, Scope, caveats, find_scope
+from privatree.reproduction.targets._protocols import DEPTH, Scope, find_scope, method_caveats
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,14 +34,14 @@ def reproduce_accuracy(request: Request, reporter: Reporter) -> list[Path]:
     study = Study(request, reporter)
     scope = find_scope(study, datasets.names(), METHODS, EPSILONS, REPEATS)
     fits = scope.tasks(CrossValidated, range(scope.repeats), range(N_FOLDS))
-    summary = summarise(scope.study.run("accuracy", fits))
+    summary = summarise_scores(scope.study.run("accuracy", fits))
     notes = [
         f"Trees of depth {DEPTH}. {scope.repeats} x {N_FOLDS}-fold stratified cross-validation; "
         f"repeat r shuffles with seed r, fold f is trained with seed {N_FOLDS} r + f.",
-        *caveats(scope.methods),
+        *method_caveats(scope.methods),
     ]
     return write_tables_by_epsilon(
-        scope, "accuracy", summary, with_published, accuracy_tables, notes
+        scope, "accuracy", summary, with_published_accuracy, accuracy_tables, notes
     )
 
 

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from privatree.reproduction.rendering._figures import accuracy_curves, write_figure
-from privatree.reproduction.rendering._summaries import frame_rows, summarise
+from privatree.reproduction.rendering._summaries import frame_rows, summarise_scores
 from privatree.reproduction.rendering._table import Cell, Row, Section, Table, write_table
 from privatree.reproduction.rendering._tables import method_columns
 from privatree.reproduction.rendering._wording import dagger_notes, share_text
 from privatree.reproduction.running._study import Reporter, Request, Study
 from privatree.reproduction.running._tasks import RandomSplit
-from privatree.reproduction.targets._protocols import DEPTH, Scope, caveats, find_scope
+from privatree.reproduction.targets._protocols import DEPTH, Scope, find_scope, method_caveats
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +34,7 @@ def reproduce_epsilon_curve(request: Request, reporter: Reporter) -> list[Path]:
     scope = replace(scope, epsilons=sorted(scope.epsilons))
     can_draw = study.can_draw()
     fits = scope.tasks(RandomSplit, range(scope.repeats))
-    summary = summarise(scope.study.run("epsilon-curve", fits))
+    summary = summarise_scores(scope.study.run("epsilon-curve", fits))
     folder = request.output / "epsilon-curve"
     written = [*write_table(folder, "epsilon-curve", _curve_table(summary, scope), summary)]
     if can_draw:
@@ -73,7 +73,7 @@ def _curve_table(summary: pd.DataFrame, scope: Scope) -> Table:
             "random splits, 80% for training; repeat r splits and trains with seed r. The paper "
             "prints a figure and no numbers.",
             *dagger_notes(scope.methods),
-            *caveats(scope.methods),
+            *method_caveats(scope.methods),
             "Dash: the method does not apply to the dataset.",
         ),
     )

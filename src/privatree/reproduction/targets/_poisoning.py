@@ -28,7 +28,7 @@ from privatree.reproduction.rendering._summaries import (
     MARGIN,
     beyond_tolerance,
     frame_rows,
-    summarise,
+    summarise_scores,
 )
 from privatree.reproduction.rendering._table import Cell, Column, Row, Section, Table, write_table
 from privatree.reproduction.rendering._tables import (
@@ -39,7 +39,7 @@ from privatree.reproduction.rendering._tables import (
 from privatree.reproduction.rendering._wording import dagger_notes, share_text, title_with_dagger
 from privatree.reproduction.running._study import Reporter, Request, Study
 from privatree.reproduction.running._tasks import N_FOLDS, CrossValidated, n_edits, number_text
-from privatree.reproduction.targets._protocols import DEPTH, Scope, caveats, find_scope
+from privatree.reproduction.targets._protocols import DEPTH, Scope, find_scope, method_caveats
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,7 +63,9 @@ def reproduce_poisoning(request: Request, reporter: Reporter) -> list[Path]:
         found = [one for one in scope.found if datasets.describe(one.name).suite in suites]
         if not found:
             continue
-        summary = summarise(cells[cells["dataset"].isin([dataset.name for dataset in found])])
+        summary = summarise_scores(
+            cells[cells["dataset"].isin([dataset.name for dataset in found])]
+        )
         figures = compute_guarantees(
             summary, methods=scope.methods, found=found, shares=SHARES, depth=DEPTH
         )
@@ -120,7 +122,7 @@ def _guarantee_table(tidy: pd.DataFrame, name: str, scope: Scope) -> Table:
             f"{N_FOLDS} r + f. After ±: the standard deviation of the scores over the square root "
             "of their number.",
             *guarantee_notes(scope.methods, tidy),
-            *caveats(scope.methods),
+            *method_caveats(scope.methods),
             *_contradictions_of_the_paper(tidy),
         ),
     )

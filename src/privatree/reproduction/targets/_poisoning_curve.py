@@ -33,7 +33,7 @@ from privatree.reproduction.rendering._guarantees import (
     guarantee_columns,
     guarantee_notes,
 )
-from privatree.reproduction.rendering._summaries import frame_rows, summarise
+from privatree.reproduction.rendering._summaries import frame_rows, summarise_scores
 from privatree.reproduction.rendering._table import Row, Section, Table, write_table
 from privatree.reproduction.rendering._wording import title_with_dagger
 from privatree.reproduction.running._certified_split import (
@@ -43,7 +43,7 @@ from privatree.reproduction.running._certified_split import (
 )
 from privatree.reproduction.running._study import Available, Reporter, Request, Study
 from privatree.reproduction.running._tasks import RandomSplit, n_edits, number_text
-from privatree.reproduction.targets._protocols import DEPTH, Scope, caveats, find_scope
+from privatree.reproduction.targets._protocols import DEPTH, Scope, find_scope, method_caveats
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,7 +105,7 @@ def _run_and_compute(scope: Scope) -> pd.DataFrame:
     certified = scope.tasks(CertifiedSplit, repeats, methods=certifying)
     frames = []
     if plain or not certified:
-        summary = summarise(scope.study.run("poisoning-curve", plain))
+        summary = summarise_scores(scope.study.run("poisoning-curve", plain))
         frames.append(
             compute_guarantees(
                 summary, methods=scope.methods, found=scope.found, shares=SHARES, depth=DEPTH
@@ -124,10 +124,10 @@ def _mean_certified_accuracy(cells: pd.DataFrame, found: Sequence[Available]) ->
     sizes = {dataset.name: dataset.n_records for dataset in found}
     rows = [
         (*row[:3], ACCURACY, 0.0, 0, "", row.mean, row.standard_error, row.n, row.note)
-        for row in frame_rows(summarise(cells))
+        for row in frame_rows(summarise_scores(cells))
     ]
     for share in CERTIFIED_SHARES:
-        for row in frame_rows(summarise(cells, value=certified_accuracy_column(share))):
+        for row in frame_rows(summarise_scores(cells, value=certified_accuracy_column(share))):
             where = (float(share), n_edits(sizes[row.dataset], share), "")
             rows.append((*row[:3], BEST, *where, row.mean, row.standard_error, row.n, row.note))
     return pd.DataFrame(rows, columns=list(COLUMNS))
@@ -141,7 +141,7 @@ def _guarantee_panel(
 ) -> Panel:
     curves, references = [], []
     for method in methods:
-        setting = _setting(dataset, method, epsilon)
+        setting = _method_setting(dataset, method, epsilon)
         accuracy = figures.get(setting, ACCURACY)
         curve = _guarantee_curve(figures, dataset, method, setting, BEST)
         if curve.x:
@@ -174,7 +174,7 @@ def _guarantee_curve(
     )
 
 
-def _setting(dataset: Available, method: Method, epsilon: float) -> Setting:
+def _method_setting(dataset: Available, method: Method, epsilon: float) -> Setting:
     """Return the setting of a method; without privacy, it is the same at every epsilon."""
     return Setting(dataset.name, method.id, number_text(epsilon if method.private else None))
 
@@ -187,7 +187,7 @@ def _curve_table(frame: pd.DataFrame, scope: Scope) -> Table:
 
     def section(dataset: Available, epsilon: float) -> Section:
         edits = " / ".join(str(n_edits(dataset.n_records, share)) for share in _IN_TABLE)
-        settings = [(method, _setting(dataset, method, epsilon)) for method in scope.methods]
+        settings = [(method, _method_setting(dataset, method, epsilon)) for method in scope.methods]
         rows = [Row((title_with_dagger(m),), figures.cells(at, _IN_TABLE)) for m, at in settings]
         return Section(f"{dataset.name}, ε = {epsilon:g} ({edits} edits)", rows)
 
@@ -203,7 +203,7 @@ def _curve_table(frame: pd.DataFrame, scope: Scope) -> Table:
             "own bound, and no numbers.",
             *guarantee_notes(scope.methods, frame),
             *([_VOTES] if certifying else []),
-            *caveats(scope.methods),
+            *method_caveats(scope.methods),
         ),
     )
 

@@ -74,7 +74,7 @@ def find_scope(
     return Scope(study, found, chosen, request.epsilons or epsilons, request.repeats or repeats)
 
 
-def caveats(methods: Sequence[Method]) -> list[str]:
+def method_caveats(methods: Sequence[Method]) -> list[str]:
     """Return the notes that a reader needs to compare these methods."""
     return [
         "Ranges, categories and classes are those of all records, and declared public for every "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from privatree.reproduction import datasets
-from privatree.reproduction.rendering._summaries import summarise, with_published_runtime
+from privatree.reproduction.rendering._summaries import summarise_scores, with_published_runtime
 from privatree.reproduction.rendering._tables import runtime_tables
 from privatree.reproduction.running._study import Reporter, Request, Study
 from privatree.reproduction.running._tasks import N_FOLDS, CrossValidated
@@ -17,7 +17,7 @@ def reproduce_runtime(request: Request, reporter: Reporter) -> list[Path]:
     """Time the fits of a cross-validation, one at a time, and write a table for each epsilon."""
     scope = find_scope(Study(request, reporter), datasets.names(), METHODS, (0.1,), 1)
     fits = scope.tasks(CrossValidated, range(scope.repeats), range(N_FOLDS))
-    summary = summarise(scope.study.run("runtime", fits, jobs=1), value="fit_seconds")
+    summary = summarise_scores(scope.study.run("runtime", fits, jobs=1), value="fit_seconds")
     notes = [
         f"Trees of depth {DEPTH}. Mean seconds of a fit in a 5-fold cross-validation, one "
         "fit at a time. The first fit of a method on a dataset is run twice and only the second is "
