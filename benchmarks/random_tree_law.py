@@ -21,13 +21,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from privatree.baselines.methods._diffprivlib_tree import METHOD, bounds
 from scipy.stats import chi2_contingency, ks_2samp, norm
 
 from privatree import Categorical, Numeric, Schema, datasets
-from privatree.baselines import RandomTreeClassifier
+from privatree.baselines import RandomTreeClassifier, methods
+from privatree.baselines._other_libraries import feature_bounds
 from privatree.baselines.methods import Training
 
+METHOD = methods.get("diffprivlib-tree")
 MIN_P = 1e-6
 MIN_EXPECTED = 5
 N_PROBES = 3  # rows whose predictions are compared together: few, so that no cell is empty
@@ -45,7 +46,7 @@ class Problem(NamedTuple):
     @property
     def has_constant(self) -> bool:
         """Return whether our trees leave out splits that send all records to the left."""
-        lows, highs = bounds(self.schema)
+        lows, highs = feature_bounds(self.schema)
         return bool((lows == highs).any())
 
 

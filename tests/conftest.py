@@ -32,10 +32,10 @@ from privatree.learners.tree import Region
 from privatree.learners.tree._region import (
     CutGrid,
     FeatureLayout,
-    bins_inside,
     coarse_grid,
+    codes_in_region,
     fine_grid,
-    narrowed,
+    narrow_region,
     whole_region,
 )
 from privatree.learners.tree._subtree import Subtree
@@ -278,7 +278,7 @@ def _make_candidates(
 def _random_part(
     rng: np.random.Generator, region: Region, shape: FeatureLayout, feature: int
 ) -> NDArray[np.int64]:
-    codes = bins_inside(region, shape, feature)
+    codes = codes_in_region(region, shape, feature)
     if shape.is_category[feature]:
         kept = codes[rng.random(len(codes)) < 0.6]
         return kept if len(kept) else codes[:1]
@@ -286,7 +286,7 @@ def _random_part(
     return codes[first : last + 1]
 
 
-def _random_box(
+def _random_region(
     rng: np.random.Generator, largest: int = 9, n_features: int = 4, most_times: int = 3
 ) -> tuple[Candidates, FeatureLayout, Region]:
     n_codes = rng.integers(1, largest + 1, rng.integers(1, n_features + 1)).tolist()
@@ -302,11 +302,11 @@ def _random_box(
 
 def _narrower(rng: np.random.Generator, region: Region, shape: FeatureLayout) -> Region:
     feature = int(rng.integers(len(region.low)))
-    return narrowed(region, shape, feature, _random_part(rng, region, shape, feature))
+    return narrow_region(region, shape, feature, _random_part(rng, region, shape, feature))
 
 
 @dataclass(frozen=True)
-class _SmallBlock:
+class _SmallSubtree:
     """A subtree to be drawn at a node of few records."""
 
     candidates: Candidates
@@ -335,8 +335,8 @@ class _SmallBlock:
 _RATES = (Fraction(1, 10**6), Fraction(1, 100), Fraction(1, 3), Fraction(2), Fraction(50))
 
 
-def _random_block(rng: np.random.Generator, n_classes: int, n_levels: int) -> _SmallBlock:
-    candidates, shape, region = _random_box(rng, {1: 7, 2: 6, 3: 5}[n_levels], 3, 1)
+def _random_subtree(rng: np.random.Generator, n_classes: int, n_levels: int) -> _SmallSubtree:
+    candidates, shape, region = _random_region(rng, {1: 7, 2: 6, 3: 5}[n_levels], 3, 1)
     grids = [fine_grid(candidates)]
     for most in (5, 4)[: n_levels - 1]:
         grids.insert(0, coarse_grid(grids[0], region, shape, int(rng.integers(2, most + 1))))
@@ -345,11 +345,11 @@ def _random_block(rng: np.random.Generator, n_classes: int, n_levels: int) -> _S
     n_records = int(rng.integers(0, 31))
     codes = np.empty((n_records, len(candidates.n_codes)), dtype=np.uint8)
     for feature in range(codes.shape[1]):
-        codes[:, feature] = rng.choice(bins_inside(region, shape, feature), n_records)
+        codes[:, feature] = rng.choice(codes_in_region(region, shape, feature), n_records)
     labels = rng.integers(0, n_classes, n_records).astype(np.uint8)
     labels[rng.random(n_records) < rng.random()] = 1  # now and then nearly all are alike
     rate = _RATES[rng.integers(len(_RATES))]
-    return _SmallBlock(candidates, shape, region, tuple(grids), rate, n_classes, codes, labels)
+    return _SmallSubtree(candidates, shape, region, tuple(grids), rate, n_classes, codes, labels)
 
 
 _Scores = Counter[int]
@@ -364,14 +364,14 @@ class _Enumeration:
     measure is fractions. Trees of the same score are added up at once.
     """
 
-    def __init__(self, small: _SmallBlock) -> None:
+    def __init__(self, small: _SmallSubtree) -> None:
         self._offsets = small.shape.offsets.tolist()
         self._is_category = small.shape.is_category.tolist()
-        self._masses = [[int(mass) for mass in grid.mass] for grid in small.grids]
+        self._masses = [[int(mass) for mass in grid.base_measure] for grid in small.grids]
         self._classes = range(small.n_classes)
         self.rows = list(zip(small.codes.tolist(), small.labels.tolist(), strict=True))
         self.region = [
-            bins_inside(small.region, small.shape, feature).tolist()
+            codes_in_region(small.region, small.shape, feature).tolist()
             for feature in range(len(self._is_category))
         ]
 
@@ -459,7 +459,7 @@ def _product(left: _Scores, right: _Scores) -> _Scores:
     return found
 
 
-def _by_enumeration(small: _SmallBlock) -> dict[int, _Scores]:
+def _by_enumeration(small: _SmallSubtree) -> dict[int, _Scores]:
     listed = _Enumeration(small)
     return listed.parts(listed.rows, listed.region)
 
@@ -548,19 +548,19 @@ def random_part() -> Callable[..., NDArray[np.int64]]:
 
 
 @pytest.fixture(scope="session")
-def random_box() -> Callable[..., tuple[Candidates, FeatureLayout, Region]]:
+def random_region() -> Callable[..., tuple[Candidates, FeatureLayout, Region]]:
     """Draws candidates, their shape and a region that is narrowed at random."""
-    return _random_box
+    return _random_region
 
 
 @pytest.fixture(scope="session")
-def random_block() -> Callable[[np.random.Generator, int, int], _SmallBlock]:
+def random_subtree() -> Callable[[np.random.Generator, int, int], _SmallSubtree]:
     """Draws a subtree, given the number of classes and of levels, and the few records it is for."""
-    return _random_block
+    return _random_subtree
 
 
 @pytest.fixture(scope="session")
-def by_enumeration() -> Callable[[_SmallBlock], dict[int, _Scores]]:
+def by_enumeration() -> Callable[[_SmallSubtree], dict[int, _Scores]]:
     """Of every part of a subtree, by the score, the prior mass of all trees that begin with it."""
     return _by_enumeration
 

@@ -30,7 +30,7 @@ class HandedOver(NamedTuple):
 def handed_over(estimator: Any, X: Any, y: Any, *, count: bool = True) -> HandedOver:
     """Fit, but grow the tree of no records; `count` the records that there are, or do not."""
     found: list[HandedOver] = []
-    real = estimators.grow
+    real = estimators.grow_tree
 
     def grow(records: Any, candidates: Any, plan: Any, schema: Any, ledger: Any) -> Any:
         columns = [records._codes, records._labels]
@@ -57,7 +57,7 @@ def handed_over(estimator: Any, X: Any, y: Any, *, count: bool = True) -> Handed
         return real(none, candidates, plan, schema, ledger)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(estimators, "grow", grow)
+        patch.setattr(estimators, "grow_tree", grow)
         try:
             fitted = clone(estimator).fit(X, y)
         except Exception as error:

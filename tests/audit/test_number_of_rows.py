@@ -91,7 +91,7 @@ def test_where_the_number_of_rows_is_public_it_is_looked_at():
 
 def plan_of(n_rows, **parameters):
     learner = PrivaTreeClassifier(**(SMALL | parameters))
-    return learner._plan(learner.schema, Candidates.from_schema(learner.schema, 8), n_rows)
+    return learner._make_plan(learner.schema, Candidates.from_schema(learner.schema, 8), n_rows)
 
 
 @pytest.mark.parametrize("name", LEARNERS)
@@ -130,7 +130,7 @@ def test_tables_of_all_sizes_are_handed_over_alike():
 
 
 def test_a_free_depth_from_the_number_of_rows_is_seen(monkeypatch):
-    real = Learner._plan
+    real = Learner._make_plan
 
     def mutant(self, schema, candidates, n_rows):
         plan = real(self, schema, candidates, n_rows)
@@ -138,7 +138,7 @@ def test_a_free_depth_from_the_number_of_rows_is_seen(monkeypatch):
             plan = replace(plan, max_depth=max(1, min(10, n_rows.bit_length())))
         return plan
 
-    monkeypatch.setattr(Learner, "_plan", mutant)
+    monkeypatch.setattr(Learner, "_make_plan", mutant)
     with pytest.raises(LookedAtError):
         plan_of(Untouchable(), max_depth=None)
     assert "LookedAtError" in looked_at(max_depth=None)
@@ -147,7 +147,7 @@ def test_a_free_depth_from_the_number_of_rows_is_seen(monkeypatch):
 
 @pytest.mark.parametrize(("threshold", "is_reached"), [(200_000, True), (10**9, False)])
 def test_bins_by_the_number_of_rows_are_seen(monkeypatch, threshold, is_reached):
-    real = Learner._open
+    real = Learner._open_frame
 
     def mutant(self, *arguments, **options):
         table, target, schema = real(self, *arguments, **options)
@@ -155,7 +155,7 @@ def test_bins_by_the_number_of_rows_are_seen(monkeypatch, threshold, is_reached)
             self.set_params(n_bins=64)
         return table, target, schema
 
-    monkeypatch.setattr(Learner, "_open", mutant)
+    monkeypatch.setattr(Learner, "_open_frame", mutant)
     assert "LookedAtError" in looked_at()
     assert sizes_that_differ() == [size for size in SIZES if size > threshold]
     assert bool(sizes_that_differ()) == is_reached

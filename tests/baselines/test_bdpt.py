@@ -12,7 +12,12 @@ from scipy.stats import binom
 
 from privatree.baselines import BDPTClassifier
 from privatree.baselines._bdpt import BDPTRules, gini_sensitivity, group_cuts
-from privatree.baselines._one_against_rest import Coding, OpenNode, grow, split_scores
+from privatree.baselines._one_against_rest import (
+    Coding,
+    OpenNode,
+    grow_one_against_rest,
+    split_scores,
+)
 from privatree.counting import bin_numbers
 from privatree.privacy import Ledger, Randomness
 from privatree.privacy.mechanisms import Exponential, Laplace
@@ -144,7 +149,7 @@ def chance_of_the_first_feature(epsilon, sharper=1):
 
 def times_of_the_first_feature(epsilon, n_records, runs):
     coding = Coding.of(TEN, {})
-    records = coding.code(*example(n_records), 2)
+    records = coding.bin_records(*example(n_records), 2)
     exact_scores = split_scores(records.class_counts()[0], records.class_totals()[0])
     rules, source = BDPTRules.of(Fraction(epsilon), 1), Randomness(3)
     nodes = (OpenNode((0,), Ledger(Fraction(epsilon), source), 0) for _ in range(runs))
@@ -210,8 +215,8 @@ def test_a_split_of_many_records_is_an_exponential_mechanism_at_their_size():
     )
     seen = np.zeros(6, dtype=int)
     for _ in range(runs):
-        records = coding.code(columns, labels, 2)
-        tree = grow(schema, coding, records, rules, Ledger(epsilon, source))
+        records = coding.bin_records(columns, labels, 2)
+        tree = grow_one_against_rest(schema, coding, records, rules, Ledger(epsilon, source))
         if tree.feature[0] == 1:
             (code,) = tree.left_codes(0)
             seen[3 + code] += 1

@@ -12,7 +12,12 @@ from scipy.stats import binom
 
 from privatree.baselines import DPGDFClassifier
 from privatree.baselines._dpgdf import DPGDFRules, smooth_sensitivity
-from privatree.baselines._one_against_rest import Coding, OpenNode, grow, split_scores
+from privatree.baselines._one_against_rest import (
+    Coding,
+    OpenNode,
+    grow_one_against_rest,
+    split_scores,
+)
 from privatree.privacy import Ledger, Randomness
 from privatree.privacy.mechanisms import Exponential, PermuteAndFlip
 from privatree.schema import Categorical, Numeric, Schema
@@ -95,8 +100,8 @@ def test_splits_follow_the_law_of_permute_and_flip():
     law = np.exp(PermuteAndFlip(epsilon / 2, Fraction(1, 2)).log_probabilities(scores))
     seen = np.zeros(5, dtype=int)
     for _ in range(runs):
-        records = coding.code(columns, labels, 2)
-        tree = grow(SCHEMA, coding, records, rules, Ledger(epsilon, source))
+        records = coding.bin_records(columns, labels, 2)
+        tree = grow_one_against_rest(SCHEMA, coding, records, rules, Ledger(epsilon, source))
         (code,) = tree.left_codes(0)
         seen[code + (2 if tree.feature[0] == 1 else 0)] += 1
     for found, chance in zip(seen, law, strict=True):
@@ -163,8 +168,8 @@ def test_labels_follow_the_law():
     coding, rules, source = Coding.of(NOTHING, {}), DPGDFRules.of(Fraction(1), 4), Randomness(1)
     runs, found = 1200, 0
     for _ in range(runs):
-        records = coding.code([np.zeros(5)], np.zeros(5, dtype=np.int32), 2)
-        tree = grow(NOTHING, coding, records, rules, Ledger(Fraction(1), source))
+        records = coding.bin_records([np.zeros(5)], np.zeros(5, dtype=np.int32), 2)
+        tree = grow_one_against_rest(NOTHING, coding, records, rules, Ledger(Fraction(1), source))
         found += int(tree.label[0])
     assert binom.ppf(1e-8, runs, chance) <= found <= binom.isf(1e-8, runs, chance)
     assert found < binom.ppf(1e-8, runs, math.exp(chance_of_the_minority(4)))
@@ -175,8 +180,12 @@ def test_the_largest_classes_share_alike():
     coding, rules = Coding.of(schema, {}), DPGDFRules.of(Fraction(90), 1)
     labels, source, seen = np.array([0, 2], dtype=np.int32), Randomness(0), [0, 0, 0]
     for _ in range(400):
-        records = coding.code([np.zeros(2)], labels, 3)
-        seen[grow(schema, coding, records, rules, Ledger(Fraction(90), source)).label[0]] += 1
+        records = coding.bin_records([np.zeros(2)], labels, 3)
+        seen[
+            grow_one_against_rest(
+                schema, coding, records, rules, Ledger(Fraction(90), source)
+            ).label[0]
+        ] += 1
     assert seen[1] == 0
     assert binom.ppf(1e-8, 400, 0.5) <= seen[0] <= binom.isf(1e-8, 400, 0.5)
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privatree.baselines._one_against_rest import Coding, grow, split_scores
+from privatree.baselines._one_against_rest import Coding, grow_one_against_rest, split_scores
 from privatree.privacy import Ledger, Randomness
 from privatree.schema import Categorical, Numeric, Schema
 
@@ -139,8 +139,10 @@ def test_the_tree_is_that_of_a_plain_recursion(seed, depth, n_records):
     coding = Coding.of(SCHEMA, CUTS)
     assert coding.features == (0, 1, 2)  # what has one code cannot be split
     assert coding.n_codes == (4, 3, 2)
-    records = coding.code(columns, labels, 3)
-    tree = grow(SCHEMA, coding, records, Greedy(depth), Ledger(Fraction(1), Randomness(0)))
+    records = coding.bin_records(columns, labels, 3)
+    tree = grow_one_against_rest(
+        SCHEMA, coding, records, Greedy(depth), Ledger(Fraction(1), Randomness(0))
+    )
     splits = [
         (feature, code) for feature, size in enumerate(coding.n_codes) for code in range(size)
     ]
@@ -164,8 +166,10 @@ def test_the_rest_of_a_middle_group_is_written_twice():
         np.zeros(3),
     ]
     coding = Coding.of(SCHEMA, CUTS)
-    records = coding.code(columns, np.array([0, 1, 2], dtype=np.int32), 3)
-    tree = grow(SCHEMA, coding, records, Scripted(2), Ledger(Fraction(1), Randomness(0)))
+    records = coding.bin_records(columns, np.array([0, 1, 2], dtype=np.int32), 3)
+    tree = grow_one_against_rest(
+        SCHEMA, coding, records, Scripted(2), Ledger(Fraction(1), Randomness(0))
+    )
     assert tree.threshold[[0, 2]].tolist() == [0.0, 0.5]
     below, above = int(tree.left[0]), int(tree.right[2])
     for copy in (below, above):  # both go on with the same question and the same answers
@@ -178,7 +182,11 @@ def test_the_rest_of_a_middle_group_is_written_twice():
 def test_features_without_codes_give_a_leaf():
     schema = Schema({"a": Numeric(0, 1), "b": Categorical(["only"])}, [0, 1])
     coding = Coding.of(schema, {})
-    records = coding.code([np.zeros(5), np.zeros(5)], np.array([0, 1, 1, 1, 0], dtype=np.int32), 2)
-    tree = grow(schema, coding, records, Greedy(3), Ledger(Fraction(1), Randomness(0)))
+    records = coding.bin_records(
+        [np.zeros(5), np.zeros(5)], np.array([0, 1, 1, 1, 0], dtype=np.int32), 2
+    )
+    tree = grow_one_against_rest(
+        schema, coding, records, Greedy(3), Ledger(Fraction(1), Randomness(0))
+    )
     assert tree.n_nodes == 1
     assert tree.label[0] == 1

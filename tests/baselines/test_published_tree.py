@@ -6,9 +6,11 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import people
 import polars as pl
 import pyarrow as pa
 import pytest
+from people import SCHEMA
 
 import privatree
 from privatree import Categorical, Numeric, Schema, baselines
@@ -20,25 +22,9 @@ pytestmark = [
     pytest.mark.parametrize("classifier", [BDPTClassifier, DPGDFClassifier]),
 ]
 
-SCHEMA = Schema(
-    {
-        "age": Numeric(0, 100, integer=True),
-        "income": Numeric(-1000.0, 1000.0),
-        "job": Categorical(["nurse", "clerk", "cook"]),
-    },
-    ["no", "yes"],
-)
-
 
 def table(n=300, seed=0):
-    rng = np.random.default_rng(seed)
-    frame = pd.DataFrame(
-        {
-            "age": rng.integers(0, 101, n),
-            "income": rng.normal(0, 300, n),
-            "job": rng.choice(["nurse", "clerk", "cook"], n),
-        }
-    )
+    frame, _ = people.table(n, seed)
     return frame, np.where((frame["job"] == "cook") | (frame["age"] > 95), "yes", "no")
 
 

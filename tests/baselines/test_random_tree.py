@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from people import SCHEMA, table
 from scipy.stats import chisquare, kstest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -25,28 +26,7 @@ from privatree.privacy import Randomness
 from privatree.privacy.mechanisms import PermuteAndFlip
 from privatree.tables import open_frame, open_labels
 
-SCHEMA = Schema(
-    {
-        "age": Numeric(0, 100, integer=True),
-        "income": Numeric(-1000.0, 1000.0),
-        "job": Categorical(["nurse", "clerk", "cook"]),
-    },
-    ["no", "yes"],
-)
 FALSE_ALARM = 1e-7
-
-
-def table(n=600, seed=0):
-    rng = np.random.default_rng(seed)
-    frame = pd.DataFrame(
-        {
-            "age": rng.integers(0, 101, n),
-            "income": rng.normal(0, 300, n),
-            "job": rng.choice(["nurse", "clerk", "cook"], n),
-        }
-    )
-    labels = np.where(frame["age"] + 30 * (frame["job"] == "cook") > 60, "yes", "no")
-    return frame, labels
 
 
 def model(epsilon=1.0, **changes):
@@ -117,16 +97,15 @@ def test_the_splits_have_their_law():
 
 
 def test_thresholds_from_the_whole_range_are_caught(monkeypatch):
-    monkeypatch.setattr(random_tree._Box, "below", lambda box, feature, threshold: box)
-    monkeypatch.setattr(random_tree._Box, "above", lambda box, feature, threshold: box)
+    monkeypatch.setattr(random_tree, "_narrow_range", lambda ranges, feature, part: ranges)
     with np.errstate(invalid="ignore"):
         root, left, right = p_values_of_numeric_thresholds()
     assert root > FALSE_ALARM > max(left, right)
 
 
 def test_uneven_draws_are_caught(monkeypatch):
-    uniform = random_tree._uniform
-    monkeypatch.setattr(random_tree, "_uniform", lambda *a: min(uniform(*a), uniform(*a)))
+    uniform = random_tree._draw_uniform
+    monkeypatch.setattr(random_tree, "_draw_uniform", lambda *a: min(uniform(*a), uniform(*a)))
     assert max(p_values_of_numeric_thresholds()) < FALSE_ALARM
     assert p_value_of_category_splits() < FALSE_ALARM
     below = Randomness.below
@@ -275,11 +254,11 @@ def largest_loss(epsilon):
 
     def laws(rows):
         frame = pd.DataFrame({"x": pd.Series([x for x, _ in rows], dtype=str)})
-        exact_counts = random_tree._leaf_counts(
+        exact_counts = random_tree._count_in_leaves(
             splits, open_frame(frame), open_labels([y for _, y in rows])
         )
         ledger = Laws()
-        random_tree._labelled(splits, exact_counts, ledger, Fraction(epsilon))
+        random_tree._draw_labels(splits, exact_counts, ledger, Fraction(epsilon))
         return np.array(ledger.logs)
 
     loss = 0.0

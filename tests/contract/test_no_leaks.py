@@ -374,7 +374,7 @@ class NotesCount(PrivaTreeClassifier):
     def fit(self, X: Any, y: Any) -> Any:
         super().fit(X, y)
         privacy = replace(self.privacy_, notes=(f"Trained on {len(X):,} records.",))
-        return self._release(replace(self.model_, privacy_=privacy))
+        return self._release_model(replace(self.model_, privacy_=privacy))
 
 
 class KeepsLeafShares(PrivaTreeClassifier):
@@ -387,7 +387,7 @@ class KeepsLeafShares(PrivaTreeClassifier):
             probability[leaf] = [(of_leaf == name).mean() for name in self.schema.classes]
             label[leaf] = probability[leaf].argmax()
         tree = replace(self.tree_, label=label, probability=probability)
-        return self._release(replace(self.model_, tree_=tree))
+        return self._release_model(replace(self.model_, tree_=tree))
 
 
 MUTANTS: dict[type, tuple[str, str]] = {

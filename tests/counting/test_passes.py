@@ -109,14 +109,14 @@ def compared_answers(monkeypatch, **parameters):
     frame, labels = some_records(300, 3, 7)
     source = FrameBatches(frame, labels, 37)
     source.open(schema_of(3))
-    real = estimators.grow
+    real = estimators.grow_tree
 
     def grow(records, candidates, plan, schema, ledger):
         binner = estimators.Binner(schema, candidates.cuts, candidates.groups, candidates.n_codes)
         by_passes, _ = source.counts(binner)
         return real(Twins(records, by_passes), candidates, plan, schema, ledger)
 
-    monkeypatch.setattr(estimators, "grow", grow)
+    monkeypatch.setattr(estimators, "grow_tree", grow)
     parameters = {"epsilon": 50.0, "random_state": 3} | parameters
     PrivaTreeClassifier(schema=schema_of(3), **parameters).fit(frame, labels)
     return source.n_passes
@@ -366,9 +366,9 @@ def test_a_batch_that_cannot_be_read_stops_all_threads():
 def test_a_source_needs_a_schema_and_no_labels():
     frame, labels = some_records(50, 2, 0)
     source = FrameBatches(frame, labels, 10)
-    with pytest.raises(ParameterError, match="y must be left out"):
+    with pytest.raises(ParameterError, match="y must be None if X is a source"):
         PrivaTreeClassifier(schema=schema_of(2)).fit(source, labels)
-    with pytest.raises(ParameterError, match="schema must be given with a source"):
+    with pytest.raises(ParameterError, match="schema must be given where X is a source"):
         PrivaTreeClassifier().fit(source)
     with pytest.raises(ParameterError, match=re.escape("schema must be a privatree.Schema")):
         PrivaTreeClassifier(schema={}).fit(source)

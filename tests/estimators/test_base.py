@@ -155,7 +155,7 @@ def test_a_budget_is_not_charged_for_a_schema_that_came_from_the_records(kind, t
     path = tmp_path / "b.db"
     budget = Budget(5) if kind == "memory" else BudgetStore.create(path, epsilon=5)
     estimator = PrivaTreeClassifier(1.0, schema=marked("age", "high"), budget=budget)
-    with pytest.raises(ParameterError, match=r"unconfirmed are: 'age': high. Check each"):
+    with pytest.raises(ParameterError, match=r"Unconfirmed: 'age': high. Check each"):
         estimator.fit(*table())
     assert float(budget.remaining) == 5
 

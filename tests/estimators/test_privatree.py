@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from people import SCHEMA, table
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
@@ -30,28 +31,6 @@ from privatree.errors import (
 )
 from privatree.estimators import _privatree as estimators
 from privatree.privacy import Budget, BudgetStore, Randomness, Stage, shown_amount
-
-SCHEMA = Schema(
-    {
-        "age": Numeric(0, 100, integer=True),
-        "income": Numeric(-1000.0, 1000.0),
-        "job": Categorical(["nurse", "clerk", "cook"]),
-    },
-    ["no", "yes"],
-)
-
-
-def table(n=600, seed=0):
-    rng = np.random.default_rng(seed)
-    frame = pd.DataFrame(
-        {
-            "age": rng.integers(0, 101, n),
-            "income": rng.normal(0, 300, n),
-            "job": rng.choice(["nurse", "clerk", "cook"], n),
-        }
-    )
-    labels = np.where(frame["age"] + 30 * (frame["job"] == "cook") > 60, "yes", "no")
-    return frame, labels
 
 
 def model(epsilon=1.0, **changes):
@@ -581,7 +560,7 @@ def test_mutants_that_give_free_models_are_caught(mutant, monkeypatch):
 def test_a_process_that_dies_between_charge_and_result_leaves_the_charge(tmp_path, monkeypatch):
     budget = BudgetStore.create(tmp_path / "budget.db", 1.0)
     estimator = model(0.25, budget=BudgetStore(budget.path, note="never seen"))
-    monkeypatch.setattr(estimators, "grow", lambda *_: os._exit(9))
+    monkeypatch.setattr(estimators, "grow_tree", lambda *_: os._exit(9))
     process = multiprocessing.get_context("fork").Process(target=estimator.fit, args=table(20))
     process.start()
     process.join()

@@ -20,19 +20,19 @@ def test_an_unfinished_tree_is_refused(small_schema: Schema) -> None:
     builder = TreeBuilder(small_schema)
     left, _ = builder.split_numeric(builder.root, 0, 37.0)
     builder.leaf(left, 0)
-    with pytest.raises(ParameterError, match="node 2 is neither"):
+    with pytest.raises(ParameterError, match="neither at node 2"):
         builder.build()
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda b: b.leaf(1, 0), "unfinished node, got 1"),
-        (lambda b: b.leaf(-1, 0), "unfinished node, got -1"),
-        (lambda b: (b.leaf(0, 0), b.leaf(0, 0)), "unfinished node, got 0"),
+        (lambda b: b.leaf(1, 0), "nor a leaf yet, got 1"),
+        (lambda b: b.leaf(-1, 0), "nor a leaf yet, got -1"),
+        (lambda b: (b.leaf(0, 0), b.leaf(0, 0)), "nor a leaf yet, got 0"),
         (lambda b: b.split_numeric(0, 4, 0.5), "feature must be in 0 to 3"),
         (lambda b: b.split_numeric(0, -1, 0.5), "feature must be in 0 to 3"),
-        (lambda b: b.split_categories(0, 0, [0]), "no categories"),
+        (lambda b: b.split_categories(0, 0, [0]), "feature must be categorical, got number 0"),
         (lambda b: b.split_categories(0, 1, [3]), "in 0 to 2"),
         (lambda b: b.split_categories(0, 1, [-1]), "in 0 to 2"),
     ],

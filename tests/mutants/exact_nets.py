@@ -25,7 +25,7 @@ from privatree.audit.exact._enumeration import (
 )
 from privatree.audit.exact._universe import Table
 from privatree.errors import BudgetExceededError
-from privatree.learners.tree import Growth, RecordPlan, SplittingNode, grow
+from privatree.learners.tree import Growth, RecordPlan, SplittingNode, grow_tree
 from privatree.privacy import Ledger, Randomness
 
 EPSILON = 8
@@ -146,7 +146,7 @@ def _is_refused(case: Case) -> bool:
     records = case.universe.records(case.tables[-1])
     account = Ledger(case.plan.epsilon, Randomness(0))
     try:
-        grow(records, case.universe.candidates, case.plan, case.universe.schema, account)
+        grow_tree(records, case.universe.candidates, case.plan, case.universe.schema, account)
     except BudgetExceededError:
         return True
     return False
@@ -188,7 +188,7 @@ def _split_law(case: Case, table: Table) -> _Law:
         builder = ScriptedBuilder(case.universe.schema, script)
         growth = Growth(records, case.universe.candidates, case.plan, builder)
         account = Ledger(case.plan.epsilon, Randomness(0))
-        node = growth.ready(growth.begin(ScriptedLedger(account, script, case.counts)))
+        node = growth.decide_stage(growth.begin(ScriptedLedger(account, script, case.counts)))
         noisy = tuple(script.transcript)
         if not isinstance(node, SplittingNode):
             return None

@@ -13,7 +13,7 @@ from running_nets import fit
 
 from mutants import MUTANTS, READING_MUTANTS, Catch, Mutant
 from privatree.errors import BudgetExceededError
-from privatree.learners.tree import grow
+from privatree.learners.tree import grow_tree
 from privatree.privacy import Ledger, Randomness
 
 SIXTEEN = [
@@ -104,7 +104,7 @@ def test_what_draws_more_than_was_paid_for_is_refused(monkeypatch, name):
     MUTANTS[name].apply(monkeypatch)
     account = Ledger(case.plan.epsilon, Randomness(0))
     with pytest.raises(BudgetExceededError, match="the draw is closed"):
-        grow(records, case.universe.candidates, case.plan, case.universe.schema, account)
+        grow_tree(records, case.universe.candidates, case.plan, case.universe.schema, account)
 
 
 HARMLESS = Mutant("nothing", lambda patch: None, ())

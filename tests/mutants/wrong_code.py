@@ -12,7 +12,7 @@ import pytest
 from privatree.estimators import PrivaTreeClassifier
 from privatree.learners.tree import Growth, OpenNode, RecordPlan, _grow, _subtree_decimal
 from privatree.learners.tree._plan import Position
-from privatree.learners.tree._region import bins_inside, feature_of
+from privatree.learners.tree._region import codes_in_region, feature_of_part
 from privatree.learners.tree._split import UpperSplit
 from privatree.privacy import Ledger, Randomness
 from privatree.privacy import _ledger as accounts
@@ -55,7 +55,7 @@ class _FeatureByFeature:
 
     def draw(self, weights: Any) -> int:
         parts = np.flatnonzero(weights.exact_factors)
-        features = np.array([feature_of(part, self._shape) for part in parts])
+        features = np.array([feature_of_part(part, self._shape) for part in parts])
         winners = [self._among(weights, parts[features == f]) for f in np.unique(features)]
         return self._among(weights, np.array(winners))
 
@@ -71,7 +71,7 @@ def full_budget_per_feature(patch: Patch) -> None:
     """As if a record were in the counts of one feature only."""
     real = UpperSplit.draw
     patch.setattr(
-        UpperSplit, "draw", lambda split, draw: real(split, _FeatureByFeature(draw, split._shape))
+        UpperSplit, "draw", lambda split, draw: real(split, _FeatureByFeature(draw, split._layout))
     )
 
 
@@ -87,7 +87,7 @@ def a_split_drawn_twice(patch: Patch) -> None:
 
 
 def _score(split: Any, feature: int, *sides: Any) -> int:
-    start = split._shape.offsets[feature]
+    start = split._layout.offsets[feature]
     return max(int(split._exact_scores[start + codes].sum()) for codes in sides)
 
 
@@ -118,7 +118,7 @@ def candidates_restricted_in_the_draw_only(patch: Patch) -> None:
             if subtrees[node].levels == 2:
                 with patch.context() as inner:
                     inner.setattr(
-                        _subtree_decimal, "both_sides", lambda region, *_: (region, region)
+                        _subtree_decimal, "child_regions", lambda region, *_: (region, region)
                     )
                     precise, _ = weights.precise(40)
                 factors = np.array([float(part / max(precise)) for part in precise])
@@ -133,7 +133,7 @@ def candidates_restricted_in_the_draw_only(patch: Patch) -> None:
 
 
 def purity_stop(patch: Patch) -> None:
-    real = Growth.ready
+    real = Growth.decide_stage
 
     def mutant(growth: Any, node: Any) -> Any:
         if isinstance(node, OpenNode) and np.count_nonzero(node.exact_totals) < 2:
@@ -142,7 +142,7 @@ def purity_stop(patch: Patch) -> None:
             )
         return real(growth, node)
 
-    patch.setattr(Growth, "ready", mutant)
+    patch.setattr(Growth, "decide_stage", mutant)
 
 
 def _label(growth: Any, node: Any) -> Any:
@@ -173,11 +173,11 @@ def categories_ordered_by_exact_counts(patch: Patch) -> None:
 
     def mutant(split: Any, draw: Any) -> Any:
         part = draw.draw(split.weights())
-        feature = feature_of(part, split._shape)
-        if not split._shape.is_category[feature]:
+        feature = feature_of_part(part, split._layout)
+        if not split._layout.is_category[feature]:
             return real(split, _Chosen(part))
-        codes = bins_inside(split._box, split._shape, feature)
-        exact_scores = split._exact_scores[split._shape.offsets[feature] + codes]
+        codes = codes_in_region(split._region, split._layout, feature)
+        exact_scores = split._exact_scores[split._layout.offsets[feature] + codes]
         order = np.argsort(exact_scores, kind="stable")
         draw.expect(1)
         cut = draw.draw_by_score(np.cumsum(exact_scores[order])[:-1])
@@ -198,12 +198,12 @@ class _Chosen:
 
 
 def depth_from_exact_n(patch: Patch) -> None:
-    patch.setattr(Growth, "_size", lambda growth, exact_totals, _: int(exact_totals.sum()))
+    patch.setattr(Growth, "_release_size", lambda growth, exact_totals, _: int(exact_totals.sum()))
 
 
 def _centred_on(patch: Patch, counts: Callable[[Any, Any], Any]) -> None:
     """Centre the score on counts made from the exact and the noisy ones."""
-    real, ready = _grow.split_score, Growth.ready
+    real, ready = _grow.split_score, Growth.decide_stage
     exact: list[int] = []
 
     def mutant(growth: Any, node: Any) -> Any:
@@ -211,7 +211,7 @@ def _centred_on(patch: Patch, counts: Callable[[Any, Any], Any]) -> None:
             exact[:] = node.exact_totals.tolist()
         return ready(growth, node)
 
-    patch.setattr(Growth, "ready", mutant)
+    patch.setattr(Growth, "decide_stage", mutant)
     patch.setattr(_grow, "split_score", lambda noisy: real(counts(exact, noisy)))
 
 
@@ -224,7 +224,7 @@ def exact_n_in_q(patch: Patch) -> None:
 
 
 def range_from_the_data(patch: Patch) -> None:
-    real = PrivaTreeClassifier._open
+    real = PrivaTreeClassifier._open_frame
 
     def mutant(self: Any, X: Any, y: Any, stacklevel: int) -> Any:
         table, target, schema = real(self, X, y, stacklevel)
@@ -235,7 +235,7 @@ def range_from_the_data(patch: Patch) -> None:
                 features[name] = Numeric(float(np.min(column)), float(np.max(column)))
         return table, target, Schema(features, schema.classes)
 
-    patch.setattr(PrivaTreeClassifier, "_open", mutant)
+    patch.setattr(PrivaTreeClassifier, "_open_frame", mutant)
 
 
 # --- the account, and randomness ------------------------------------------------------------------

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from privatree.baselines.paper import PaperPlan, UnbinnedColumns, grow, split_budget
+from privatree.baselines.paper import PaperPlan, UnbinnedColumns, grow_paper_tree, split_budget
 from privatree.privacy import Ledger, Randomness
 from privatree.privacy.mechanisms import PermuteAndFlip, TruncatedGeometric
 from privatree.schema import Categorical, Schema
@@ -34,7 +34,7 @@ def count_events(event, columns, labels, plan, runs):
     budget = plan.budget.for_a_record(0, len(columns), 1)
     source = Randomness(7)
     records = UnbinnedColumns(columns, labels, 2)
-    return sum(event(grow(records, plan, Ledger(budget, source))) for _ in range(runs))
+    return sum(event(grow_paper_tree(records, plan, Ledger(budget, source))) for _ in range(runs))
 
 
 def in_constant_features(m):

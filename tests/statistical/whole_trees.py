@@ -14,7 +14,7 @@ import numpy as np
 from scipy.stats import chi2
 
 from privatree.audit import Universe, exact_law, shape_of
-from privatree.learners.tree import grow
+from privatree.learners.tree import grow_tree
 from privatree.privacy import Ledger, Randomness
 
 RUNS = 400
@@ -79,7 +79,9 @@ def grown(name: str, seed: int | None = 3, runs: int = RUNS) -> Counter[Any]:
     randomness = Randomness(seed)
     return Counter(
         shape_of(
-            grow(u.records(table), u.candidates, plan, u.schema, Ledger(plan.epsilon, randomness))
+            grow_tree(
+                u.records(table), u.candidates, plan, u.schema, Ledger(plan.epsilon, randomness)
+            )
         )
         for _ in range(runs)
     )

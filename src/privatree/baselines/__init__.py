@@ -1,15 +1,14 @@
-"""Published methods to compare with, each with an honest ``privacy_``.
+"""Published methods to compare with, each with a ``privacy_`` that states what really holds.
 
-What each of them guarantees is in ``docs/proofs/baselines.md``.
+Their guarantees are in ``docs/proofs/baselines.md``.
 
 ::
 
-    _bdpt.py, _dpgdf.py    splits of one category against the rest
-    _one_against_rest.py   their algorithm
-    _published_tree.py     their estimator
-    _random_tree.py        random splits
-    _diffprivlib.py        what DiffPrivLib must be told; its logistic regression
-    _dp_ebm.py             DP-EBM, told what is public
+    _bdpt.py, _dpgdf.py    BDPT and DPGDF: splits of one category against the rest
+    _one_against_rest.py   the learner of both
+    _random_tree.py        random splits with noisy labels
+    _published_tree.py     base classes of these three
+    _other_libraries.py    DiffPrivLib and DP-EBM, with bounds from the schema
     paper/                 the paper's Algorithm 1
     methods/               every method that audits and tables compare, by its name
 """

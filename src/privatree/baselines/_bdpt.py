@@ -1,9 +1,9 @@
 """BDPT [Guan20], a single tree, as the paper [Vos23] ran it.
 
-Half of epsilon is divided evenly over the levels and pays for splits; the other half is divided
-over the depths 0, ..., d in proportion to 2^(i/3) and pays, at depth i, for the noisy size of a
-node that is split or for the noisy class counts of a leaf. What this guarantees, and what not, is
-in ``docs/proofs/baselines.md``.
+Half of epsilon is divided evenly over the levels and pays for splits. The other half is divided
+over the depths i = 0, ..., d in proportion to 2^(i/3). At depth i it pays for the noisy size of a
+node that is split, or for the noisy class counts of a leaf. ``docs/proofs/baselines.md`` says what
+this guarantees.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from privatree.privacy.mechanisms import Exponential, Laplace
 from privatree.schema import Numeric, Schema
 
 GROUP_SIZE = 5
-"""How many neighbouring distinct values of a numeric feature count as one category."""
+"""Number of neighbouring distinct values of a numeric feature that count as one category."""
 
 VALUES_OF_RECORDS = Leak(
     "numeric values of records",
@@ -39,19 +39,19 @@ NOISY_SENSITIVITY = Leak(
 class BDPTClassifier(PublishedTreeClassifier):
     """BDPT, the tree of Guan and others (2020): one category against the rest, by Gini impurity.
 
-    It is here to reproduce the paper's comparison. **Its epsilon does not hold**: ``privacy_`` says
+    This class reproduces the paper's comparison. **Its epsilon does not hold**: ``privacy_`` says
     why. Five neighbouring distinct values of a numeric feature count as one category.
 
     Parameters
     ----------
     epsilon : float, default=1.0
-        The privacy budget as the method counts it.
+        Privacy budget as the method counts it.
     max_depth : int, default=4
-        Splits on every path, 1 to 10. The tree may be twice as deep: a group of numeric values
-        against the rest takes two thresholds.
+        Number of splits on every path, 1 to 10. The tree may be twice as deep: a group of numeric
+        values against the rest takes two thresholds.
     schema : Schema, optional
-        What is public. Without one it is read from the data, which leaks and warns. A numeric
-        feature with declared ``cuts`` is grouped by those.
+        Public knowledge about the columns. Without a schema, one is read from the data, which leaks
+        and warns. A numeric feature with declared ``cuts`` is grouped by these cuts.
     random_state : int, numpy generator or None, default=None
         None draws from the operating system. A seed is for tests and papers only.
 
@@ -60,32 +60,31 @@ class BDPTClassifier(PublishedTreeClassifier):
     tree_ : Tree
         The released tree.
     privacy_ : PrivacyStatement
-        The claimed epsilon, what it leaks, and every spend.
+        The claimed epsilon, the leaks, and every spend.
     schema_ : Schema
-        What was taken to be public.
+        The schema that the tree was trained with.
     classes_ : ndarray
         The labels.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str
-        Names of the columns, if they had any.
+        Names of the columns, if they had names.
 
     Notes
     -----
-    Neighbours: tables that differ by one record added or removed.
+    Neighbours: datasets that differ by one record added or removed.
     Sensitivity: of the Gini score, as if the node had its noisy size; of counts, 1.
     Guarantee: none that is proved; see ``docs/proofs/baselines.md``.
     Cost: epsilon on every path, as the method counts.
 
-    Memory: the table of counts has nodes x classes x codes entries, so many distinct values with a
-    large depth take much; at depth 10, 20 numeric columns of 20,000 distinct values take about
-    1.3 GB at the last level.
+    Memory: the table of counts has nodes x classes x codes entries. At depth 10, 20 numeric columns
+    of 20,000 distinct values take about 1.3 GB at the last level.
 
     Examples
     --------
     >>> import warnings
     >>> from privatree import datasets
-    >>> from privatree.baselines._bdpt import BDPTClassifier
+    >>> from privatree.baselines import BDPTClassifier
     >>> frame, labels, schema = datasets.load("nursery")
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore")
@@ -96,34 +95,27 @@ class BDPTClassifier(PublishedTreeClassifier):
 
     _method = "BDPT"
 
-    def _coding(self, schema: Schema, columns: list[NDArray[Any]]) -> Coding:
-        features = list(schema.features.values())
-        return Coding.of(
-            schema,
-            {
-                position: group_cuts(feature, columns[position])
-                for position, feature in enumerate(features)
-                if isinstance(feature, Numeric)
-            },
-        )
-
-    def _rules(self) -> Rules:
-        return BDPTRules.of(positive_fraction("epsilon", self.epsilon), self.max_depth)
-
-    def _leaks(self, schema: Schema) -> list[Leak]:
-        from_records = any(
-            isinstance(feature, Numeric) and feature.cuts is None
-            for feature in schema.features.values()
-        )
-        return [*([VALUES_OF_RECORDS] if from_records else []), NOISY_SENSITIVITY]
+    def _make_learner(
+        self, schema: Schema, columns: list[NDArray[Any]]
+    ) -> tuple[Coding, Rules, list[Leak]]:
+        numeric = {
+            position: feature
+            for position, feature in enumerate(schema.features.values())
+            if isinstance(feature, Numeric)
+        }
+        cuts = {place: group_cuts(feature, columns[place]) for place, feature in numeric.items()}
+        from_records = any(feature.cuts is None for feature in numeric.values())
+        leaks = [VALUES_OF_RECORDS, NOISY_SENSITIVITY] if from_records else [NOISY_SENSITIVITY]
+        rules = BDPTRules.of(positive_fraction("epsilon", self.epsilon), self.max_depth)
+        return Coding.of(schema, cuts), rules, leaks
 
 
 def group_cuts(feature: Numeric, exact_values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Where the groups of a numeric feature end, all but the last: declared cuts, or the records'.
+    """Return the upper ends of a numeric feature's groups but the last: the cuts, if declared.
 
-    A group begins with every fifth distinct value. A value belongs to the last group that begins
-    at or below it, and to the first if there is none. So a group ends right below the first value
-    of the next: ``value < first`` is ``value <= the float before first``.
+    Otherwise a group begins with every fifth distinct value of the records. A value belongs to the
+    last group that begins at or below it, or to the first. So a group ends right below the first
+    value of the next group: ``value < first`` is ``value <= the float before first``.
     """
     if feature.cuts is not None:
         return np.array(feature.cuts, dtype=np.float64)
@@ -133,17 +125,17 @@ def group_cuts(feature: Numeric, exact_values: NDArray[np.float64]) -> NDArray[n
 
 @dataclass(frozen=True)
 class BDPTRules:
-    """Splits by the exponential mechanism, labels by noisy counts."""
+    """The rules of BDPT: splits by the exponential mechanism, labels by noisy counts."""
 
     max_depth: int
     split: Fraction
     """Epsilon of a split."""
     count: tuple[Fraction, ...]
-    """Epsilon of a count at each depth."""
+    """Epsilon of a count, for each depth."""
 
     @classmethod
     def of(cls, epsilon: Fraction, max_depth: int) -> BDPTRules:
-        """Divide epsilon; the deepest count takes what rounding leaves."""
+        """Divide epsilon. The deepest count gets the rest that rounding leaves."""
         growth = 2 ** (1 / 3)
         whole = (1 - growth ** (max_depth + 1)) / (1 - growth)
         count = [epsilon / 2 * Fraction(growth**depth / whole) for depth in range(max_depth)]
@@ -154,7 +146,6 @@ class BDPTRules:
         )
 
     def candidates(self, node: OpenNode, n_candidates: int) -> NDArray[np.int64]:
-        """All of them, every time."""
         return np.arange(n_candidates)
 
     def choose(self, node: OpenNode, exact_scores: NDArray[np.float64], exact_size: int) -> int:
@@ -174,7 +165,7 @@ class BDPTRules:
         return place
 
     def label(self, node: OpenNode, exact_counts: NDArray[np.int64]) -> int:
-        """The class with the largest noisy count; the first one on ties."""
+        """Return the class with the largest noisy count; the first one if there are several."""
         noisy_counts = node.ledger.release(
             Laplace(self.count[node.depth]),
             exact_counts,
@@ -185,6 +176,6 @@ class BDPTRules:
 
 
 def gini_sensitivity(size: float) -> Fraction:
-    """What one record more can change: 1 - (n/(n + 1))^2 - (1/(n + 1))^2 = 2 n/(n + 1)^2."""
+    """Return the change by one more record: 1 - (n/(n + 1))^2 - (1/(n + 1))^2 = 2 n/(n + 1)^2."""
     n = Fraction(size)
     return 2 * n / (n + 1) ** 2

@@ -1,9 +1,8 @@
 """DPGDF [Xin19], a single tree, as the paper [Vos23] ran it: on categories only.
 
-Half of epsilon is divided evenly over the levels and pays for splits by permute-and-flip; the
-other half pays for labels by an exponential mechanism whose sensitivity is taken from the records,
-the smooth sensitivity of [FI17]. What this guarantees, and what not, is in
-``docs/proofs/baselines.md``.
+Half of epsilon is divided evenly over the levels and pays for splits by permute-and-flip. The other
+half pays for labels by an exponential mechanism whose sensitivity is taken from the records, the
+smooth sensitivity of [FI17]. ``docs/proofs/baselines.md`` says what this guarantees.
 """
 
 from __future__ import annotations
@@ -32,25 +31,26 @@ SMOOTH_SENSITIVITY = Leak(
 )
 
 _MIN_EXPONENT = -300.0
-"""A sensitivity below exp(this) is raised to it. A minority label is out of the question long
-before: its probability is exp(-epsilon e^300)."""
+"""Logarithm of the least sensitivity; smaller ones are raised to it. Long before, a minority label
+is practically impossible: its probability is exp(-epsilon e^300)."""
 
 
 class DPGDFClassifier(PublishedTreeClassifier):
     """DPGDF, a tree of Xin and others (2019): one category against the rest, by Gini impurity.
 
-    It is here to reproduce the paper's comparison. **Its epsilon does not hold**: ``privacy_`` says
-    why. Numeric features are ignored, as in the paper's experiments; without a feature of two or
-    more categories the tree is a single leaf.
+    This class reproduces the paper's comparison. **Its epsilon does not hold**: ``privacy_`` says
+    why. Numeric features are ignored, as the paper did. Without a feature of two or more
+    categories, the tree is a single leaf.
 
     Parameters
     ----------
     epsilon : float, default=1.0
-        The privacy budget as the method counts it.
+        Privacy budget as the method counts it.
     max_depth : int, default=4
-        Splits on every path, 1 to 10; fewer if the categories run out.
+        Number of splits on every path, 1 to 10; fewer if the categories run out.
     schema : Schema, optional
-        What is public. Without one it is read from the data, which leaks and warns.
+        Public knowledge about the columns. Without a schema, one is read from the data, which leaks
+        and warns.
     random_state : int, numpy generator or None, default=None
         None draws from the operating system. A seed is for tests and papers only.
 
@@ -59,19 +59,19 @@ class DPGDFClassifier(PublishedTreeClassifier):
     tree_ : Tree
         The released tree.
     privacy_ : PrivacyStatement
-        The claimed epsilon, what it leaks, and every spend.
+        The claimed epsilon, the leaks, and every spend.
     schema_ : Schema
-        What was taken to be public.
+        The schema that the tree was trained with.
     classes_ : ndarray
         The labels.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str
-        Names of the columns, if they had any.
+        Names of the columns, if they had names.
 
     Notes
     -----
-    Neighbours: tables that differ by one record added or removed.
+    Neighbours: datasets that differ by one record added or removed.
     Sensitivity: of the Gini score 1/2; of a label, taken from the records.
     Guarantee: none for the tree. Its splits alone are epsilon/2-DP; see
     ``docs/proofs/baselines.md``.
@@ -81,7 +81,7 @@ class DPGDFClassifier(PublishedTreeClassifier):
     --------
     >>> import warnings
     >>> from privatree import datasets
-    >>> from privatree.baselines._dpgdf import DPGDFClassifier
+    >>> from privatree.baselines import DPGDFClassifier
     >>> frame, labels, schema = datasets.load("vote")
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore")
@@ -93,19 +93,16 @@ class DPGDFClassifier(PublishedTreeClassifier):
     _method = "DPGDF"
     _notes = ("Only features with two or more categories are used; numeric ones are ignored.",)
 
-    def _coding(self, schema: Schema, columns: list[NDArray[Any]]) -> Coding:
-        return Coding.of(schema, cuts={})
-
-    def _rules(self) -> Rules:
-        return DPGDFRules.of(positive_fraction("epsilon", self.epsilon), self.max_depth)
-
-    def _leaks(self, schema: Schema) -> list[Leak]:
-        return [SMOOTH_SENSITIVITY]
+    def _make_learner(
+        self, schema: Schema, columns: list[NDArray[Any]]
+    ) -> tuple[Coding, Rules, list[Leak]]:
+        rules = DPGDFRules.of(positive_fraction("epsilon", self.epsilon), self.max_depth)
+        return Coding.of(schema, cuts={}), rules, [SMOOTH_SENSITIVITY]
 
 
 @dataclass(frozen=True)
 class DPGDFRules:
-    """Splits by permute-and-flip, labels by an exponential mechanism with smooth sensitivity."""
+    """The rules of DPGDF: splits by permute-and-flip, labels by smooth sensitivity."""
 
     max_depth: int
     split: Fraction
@@ -115,15 +112,13 @@ class DPGDFRules:
 
     @classmethod
     def of(cls, epsilon: Fraction, max_depth: int) -> DPGDFRules:
-        """Divide epsilon."""
         return cls(max_depth, split=epsilon / 2 / max_depth, leaf=epsilon / 2)
 
     def candidates(self, node: OpenNode, n_candidates: int) -> NDArray[np.int64]:
-        """Those that were not chosen above."""
+        """Return the candidates that were not chosen above the node."""
         return np.setdiff1d(np.arange(n_candidates), sorted(node.used))
 
     def choose(self, node: OpenNode, exact_scores: NDArray[np.float64], exact_size: int) -> int:
-        """Draw a split of nearly the best score."""
         place: int = node.ledger.release(
             PermuteAndFlip(self.split, GINI_SENSITIVITY),
             exact_scores,
@@ -133,7 +128,7 @@ class DPGDFRules:
         return place
 
     def label(self, node: OpenNode, exact_counts: NDArray[np.int64]) -> int:
-        """Draw a label: the score of a class is 1 if it is the largest or among them, else 0."""
+        """Draw a label. The score is 1 for a class with the largest count, and 0 for the others."""
         label: int = node.ledger.release(
             Exponential(self.leaf, 2 * smooth_sensitivity(exact_counts, self.leaf)),
             (exact_counts == exact_counts.max()).astype(np.int64),
@@ -144,6 +139,6 @@ class DPGDFRules:
 
 
 def smooth_sensitivity(exact_counts: NDArray[np.int64], epsilon: Fraction) -> Fraction:
-    """exp(-epsilon times the lead of the largest class): a function of the records."""
+    """Return exp(-epsilon * lead of the largest class), which is a function of the records."""
     second, largest = np.sort(exact_counts)[-2:]
     return Fraction(math.exp(max(-float(largest - second) * float(epsilon), _MIN_EXPONENT)))

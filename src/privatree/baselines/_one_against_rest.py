@@ -1,13 +1,13 @@
-"""Greedy trees whose every split is one code against the rest, as BDPT and DPGDF grow them.
+"""The learner of BDPT and DPGDF: a greedy tree whose splits are one code against the rest.
 
-A code is a category, or one group of a numeric feature: the values between two neighbouring cuts.
-:func:`grow` counts, scores every code by weighted Gini impurity and builds the tree level by
-level; which code is taken, and how a leaf is labelled, is up to the :class:`Rules` of the method.
+A code is a category, or a group of values of a numeric feature between two neighbouring cuts.
+The learner counts, scores every code by weighted Gini impurity and builds the tree level by level.
+Which code is split off, and how a leaf is labelled, is decided by the :class:`Rules` of the method.
 
 A group in the middle of a numeric feature is an interval, while a node of
-:class:`~privatree.model.Tree` has one threshold only. Such a split is written as two nested nodes,
-below ``value <= low cut`` and beyond ``value <= high cut`` the same subtree: *the rest* is one node
-here and has several copies in the tree, which may therefore be twice as deep.
+:class:`~privatree.model.Tree` has only one threshold. Such a split becomes two nested nodes, with
+the same subtree below ``value <= low cut`` and beyond ``value <= high cut``. So *the rest* is one
+node here and has several copies in the tree, which may therefore be twice as deep.
 """
 
 from __future__ import annotations
@@ -27,38 +27,37 @@ from privatree.schema import Categorical, Schema
 
 @dataclass(frozen=True)
 class Coding:
-    """The features that may be split on, and their codes."""
+    """The features that may be split on, and the codes of their values."""
 
     features: tuple[int, ...]
     """Positions in the schema."""
     cuts: tuple[NDArray[np.float64] | None, ...]
-    """Of each numeric feature, increasing; None for categories. A value equal to a cut belongs to
-    its left."""
+    """Cuts of each numeric feature, increasing; None for categories. A value equal to a cut is on
+    the cut's left."""
     n_codes: tuple[int, ...]
 
     @classmethod
     def of(cls, schema: Schema, cuts: Mapping[int, NDArray[np.float64]]) -> Coding:
-        """Categories, and numbers by their cuts; what has no cuts, or one code only, is left out.
+        """Return the codes of categories, and of numbers by their `cuts`.
 
-        The keys of `cuts` are positions in the schema.
+        The keys of `cuts` are positions in the schema. A numeric feature without cuts, and a
+        feature with a single code, are left out.
         """
-        found: list[tuple[int, NDArray[np.float64] | None, int]] = []
+        features, all_cuts, n_codes = [], [], []
         for position, feature in enumerate(schema.features.values()):
-            if isinstance(feature, Categorical):
-                found.append((position, None, len(feature.categories)))
-            elif position in cuts:
-                found.append((position, cuts[position], len(cuts[position]) + 1))
-        several = [entry for entry in found if entry[2] > 1]
-        return cls(
-            tuple(position for position, _, _ in several),
-            tuple(own for _, own, _ in several),
-            tuple(size for _, _, size in several),
-        )
+            own = cuts.get(position)
+            size = len(feature.categories) if isinstance(feature, Categorical) else 1
+            size += 0 if own is None else len(own)
+            if size > 1:
+                features.append(position)
+                all_cuts.append(own)
+                n_codes.append(size)
+        return cls(tuple(features), tuple(all_cuts), tuple(n_codes))
 
-    def code(
+    def bin_records(
         self, columns: Sequence[NDArray[Any]], labels: NDArray[np.int32], n_classes: int
     ) -> BinnedRecords:
-        """The records in these codes; `columns` has one array for each feature of the schema."""
+        """Return the records in these codes. `columns` has an array for each schema feature."""
         codes = [
             columns[feature] if cuts is None else bin_numbers(columns[feature], cuts)
             for feature, cuts in zip(self.features, self.cuts, strict=True)
@@ -69,72 +68,63 @@ class Coding:
 
 @dataclass(frozen=True)
 class OpenNode:
-    """A node still to be made."""
+    """A node that is neither split nor a leaf yet."""
 
     numbers: tuple[int, ...]
-    """Of its copies in the tree."""
+    """Numbers of the node's copies in the tree."""
     ledger: Ledger
-    """Of its records."""
+    """Ledger of the node's records."""
     depth: int
     used: frozenset[int] = frozenset()
-    """The candidates chosen above it."""
+    """Candidates that were chosen above the node."""
 
 
 class Rules(Protocol):
-    """What a method decides."""
+    """The decisions that differ between methods."""
 
     @property
     def max_depth(self) -> int:
-        """How many splits there are on a path."""
+        """Number of splits on a path."""
 
     def candidates(self, node: OpenNode, n_candidates: int) -> NDArray[np.int64]:
-        """Which of the codes, counted through all features, may be split off at a node."""
+        """Return which codes, numbered through all features, may be split off at a node."""
 
     def choose(self, node: OpenNode, exact_scores: NDArray[np.float64], exact_size: int) -> int:
-        """The place of the chosen one among the candidates, at the cost of the node's ledger."""
+        """Draw a candidate, charge the node's ledger, and return the candidate's position."""
 
     def label(self, node: OpenNode, exact_counts: NDArray[np.int64]) -> int:
-        """The label of a leaf, at the cost of the node's ledger."""
+        """Draw the label of a leaf, and charge the node's ledger."""
 
 
-def grow(
+def grow_one_against_rest(
     schema: Schema, coding: Coding, records: BinnedRecords, rules: Rules, ledger: Ledger
 ) -> Tree:
-    """Grow the tree level by level: one pass over the records for each.
+    """Grow the tree level by level, with one pass over the records for each level.
 
-    Every path has ``max_depth`` splits, unless there is no candidate left: given the codes, where
-    it ends does not depend on the records. A code that no record has may be split off like any
-    other.
+    Every path has ``max_depth`` splits, unless there is no candidate left. Given the codes, the
+    length of a path does not depend on the records. Codes without records may be split off, too.
     """
     builder = TreeBuilder(schema)
     level = [OpenNode((builder.root,), ledger, 0)]
     for _ in range(rules.max_depth):
         exact_counts, exact_totals = records.class_counts(), records.class_totals()
-        chosen = [
-            _choose(node, exact_counts[place], exact_totals[place], rules)
-            for place, node in enumerate(level)
-        ]
+        chosen: list[int | None] = []
+        for node, counts, totals in zip(level, exact_counts, exact_totals, strict=True):
+            candidates = rules.candidates(node, counts.shape[1])
+            exact_scores = split_scores(counts[:, candidates], totals)
+            found = rules.choose(node, exact_scores, int(totals.sum())) if len(candidates) else None
+            chosen.append(None if found is None else int(candidates[found]))
         for place, node in enumerate(level):
             if chosen[place] is None:
-                _label(node, exact_totals[place], builder, rules)
+                _label_leaf(node, exact_totals[place], builder, rules)
         level = _make_children(level, chosen, coding, records, builder)
     exact_totals = records.class_totals()
     for place, node in enumerate(level):
-        _label(node, exact_totals[place], builder, rules)
+        _label_leaf(node, exact_totals[place], builder, rules)
     return builder.build()
 
 
-def _choose(
-    node: OpenNode, exact_counts: NDArray[np.int64], exact_totals: NDArray[np.int64], rules: Rules
-) -> int | None:
-    candidates = rules.candidates(node, exact_counts.shape[1])
-    if len(candidates) == 0:
-        return None
-    exact_scores = split_scores(exact_counts[:, candidates], exact_totals)
-    return int(candidates[rules.choose(node, exact_scores, int(exact_totals.sum()))])
-
-
-def _label(
+def _label_leaf(
     node: OpenNode, exact_totals: NDArray[np.int64], builder: TreeBuilder, rules: Rules
 ) -> None:
     label = rules.label(node, exact_totals)
@@ -149,7 +139,7 @@ def _make_children(
     records: BinnedRecords,
     builder: TreeBuilder,
 ) -> list[OpenNode]:
-    """Write the splits into the tree, and send the records on."""
+    """Write the splits into the tree, and send the records to the children."""
     features = np.full(len(level), -1, dtype=np.int32)
     children = np.zeros((len(level), max(coding.n_codes, default=0)), dtype=np.int32)
     next_level: list[OpenNode] = []
@@ -178,7 +168,7 @@ def _make_children(
 def _write_split(
     node: int, position: int, code: int, coding: Coding, builder: TreeBuilder
 ) -> tuple[int, tuple[int, ...]]:
-    """Split one node of the tree: where the code goes, and all places where the rest goes."""
+    """Split one node of the tree. Return the child of the code, and all children of the rest."""
     feature, cuts = coding.features[position], coding.cuts[position]
     if cuts is None:
         inside, outside = builder.split_categories(node, feature, [code])
@@ -196,14 +186,10 @@ def _write_split(
 def split_scores(
     exact_counts: NDArray[np.int64], exact_totals: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Of each code, how good it is to split it off: (K - 1)/K less the weighted Gini impurity.
+    """Return each code's score for K classes: (K - 1)/K minus the weighted Gini impurity.
 
-    Parameters
-    ----------
-    exact_counts : array (class, code)
-        Of the records with this code.
-    exact_totals : array (class,)
-        Of all records of the node.
+    `exact_counts` is an array (class, code), and `exact_totals` an array (class,) of all records
+    of the node.
 
     Notes
     -----
@@ -219,7 +205,7 @@ def split_scores(
 
 
 def _impurity(exact_counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Size times Gini impurity: size - sum of squares / size."""
+    """Return size times Gini impurity: size - sum of squares / size."""
     counts = exact_counts.astype(np.float64)
     sizes = counts.sum(axis=0)
     return np.asarray(sizes - (counts**2).sum(axis=0) / np.maximum(sizes, 1))

@@ -1,9 +1,9 @@
-"""The classes that a scikit-learn user sees.
+"""The classifiers with the interface of scikit-learn.
 
 ::
 
     _privatree.py   PrivaTreeClassifier
-    _base.py        what all classifiers of this package share: records, checks, release
+    _base.py        base class of all tree classifiers: records, checks, release
 """
 
 from privatree._support.lazy_names import lazy_names

@@ -1,4 +1,6 @@
 from privatree.estimators._base import MAX_DEPTH as MAX_DEPTH
+from privatree.estimators._base import PUBLIC_PARAMETERS as PUBLIC_PARAMETERS
+from privatree.estimators._base import PUBLIC_SCHEMA as PUBLIC_SCHEMA
 from privatree.estimators._base import TreeClassifier as TreeClassifier
 from privatree.estimators._base import check_columns as check_columns
 from privatree.estimators._base import check_epsilon as check_epsilon

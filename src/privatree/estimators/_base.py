@@ -1,12 +1,12 @@
-"""What the tree classifiers share: reading input, checking parameters, predicting."""
+"""The base class of the tree classifiers: it opens records, checks the schema and predicts."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn, Self
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from privatree._support.validation import check_same_length
 from privatree.errors import ParameterError, PrivacyLeakWarning
 from privatree.inspection import check_data_to_infer_from, infer_schema
-from privatree.model import Model, mimebundle, refuse_importances, tags_of_trees
+from privatree.model import FittedTreeMixin, Model
 from privatree.privacy import SCHEMA_LEAK, Leak, positive_fraction
 from privatree.schema import Schema
 from privatree.sources import FrameRecords, Records, Source
@@ -35,42 +35,45 @@ from privatree.tables import (
 
 MIN_EPSILON, MAX_EPSILON = 1e-9, 1e9
 MAX_DEPTH = 16
+_Answer = TypeVar("_Answer")
+PUBLIC_SCHEMA = "the schema: column names, ranges, categories and classes"
+PUBLIC_PARAMETERS = "the parameters of the learner"
 
 
 class Columns(NamedTuple):
-    """Records read as numbers and category codes, a column for each feature of the schema."""
+    """Labelled records as numbers and category codes, with a column for each schema feature."""
 
     schema: Schema
     columns: list[NDArray[Any]]
     labels: NDArray[np.int32]
     n_records: int
-    """Including those left out for want of a label."""
+    """Number of all records, including those that are left out because they have no label."""
 
 
-class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Opens the input, and predicts from the released model."""
+class TreeClassifier(FittedTreeMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier that opens its input and predicts from the released model."""
 
     schema: Schema | None
 
-    def _records(self, X: Any, y: Any) -> tuple[Records, Schema]:
-        """The records, opened, wherever they live, and the schema; to be called by ``fit``."""
+    def _open_records(self, X: Any, y: Any) -> tuple[Records, Schema]:
+        """Open the records of a frame or a source. Call this from ``fit``, for the warnings."""
         if isinstance(X, Source):
             return X, self._open_source(X, y)
-        table, target, schema = self._open(X, y, stacklevel=5)
+        table, target, schema = self._open_frame(X, y, stacklevel=5)
         return FrameRecords(table, target, schema), schema
 
     def _open_source(self, source: Source, y: Any) -> Schema:
-        """Let a source find the columns of the schema."""
+        """Let a source find the columns of the schema. Call this from a method that fit calls."""
         self._check_schema()
         if y is not None:
-            raise ParameterError("y must be left out with a source, which has its own target.", "y")
+            raise ParameterError("y must be None if X is a source, which has its own target.", "y")
         if self.schema is None:
             raise ParameterError(
-                "schema must be given with a source: reading one from all its records would leak. "
-                "privatree schema draft writes one for you to check.",
+                "schema must be given where X is a source: a schema that is read from the records "
+                "would leak. Draft one with the command privatree schema draft, and check it.",
                 "schema",
             )
-        self._warn_if_unconfirmed(self.schema, stacklevel=5)
+        _warn_if_unconfirmed(self.schema, stacklevel=5)
         source.open(self.schema)
         _keep_names(self, self.schema.names)
         return self.schema
@@ -83,20 +86,14 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "schema",
             )
 
-    def _warn_if_unconfirmed(self, schema: Schema, stacklevel: int) -> None:
-        """Warn if anything was read from records and nobody has confirmed it."""
-        if schema.unconfirmed:
-            warnings.warn(_warning(schema), PrivacyLeakWarning, stacklevel=stacklevel)
-
-    def _open(self, X: Any, y: Any, stacklevel: int) -> tuple[Table, Table, Schema]:
-        """Open a frame and its labels, and the schema or, without one, what they show.
-
-        Warns if anything in the schema was read from records and nobody has confirmed it.
-        """
+    def _open_frame(self, X: Any, y: Any, stacklevel: int) -> tuple[Table, Table, Schema]:
+        """Open a frame and its labels. Without a schema, read one from them, and warn."""
         self._check_schema()
         if isinstance(X, Source):
             raise ParameterError(
-                f"X must be records in memory for {type(self).__name__}, got a source."
+                f"X must be a frame or an array for {type(self).__name__}, got a source. Load the "
+                "records into memory first.",
+                "X",
             )
         X = collect_lazy_frame(X)
         table = open_frame(X)
@@ -105,112 +102,75 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.schema is None:
             check_data_to_infer_from(table, target)
             return table, target, infer_schema(table, target, stacklevel=stacklevel)
-        self._warn_if_unconfirmed(self.schema, stacklevel)
-        return table, target, _of_coded_labels(self.schema, target)
+        _warn_if_unconfirmed(self.schema, stacklevel)
+        return table, target, _with_numbered_classes(self.schema, target)
 
-    def _read(self, X: Any, y: Any, stacklevel: int = 5) -> Columns:
-        """Read the records column by column; called by ``fit`` itself, unless it says otherwise."""
-        table, target, schema = self._open(X, y, stacklevel)
+    def _read_columns(self, X: Any, y: Any) -> Columns:
+        """Read the labelled records column by column. Call this from a method that fit calls."""
+        table, target, schema = self._open_frame(X, y, stacklevel=6)
         columns = read_features(table, schema)
         labels = read_labels(target, schema)
         check_same_length(len(columns[0]), len(labels))
         known = labels >= 0  # a record without one of the classes is left out
         return Columns(schema, [column[known] for column in columns], labels[known], len(labels))
 
-    def _release(self, model: Model) -> Self:
+    def _release_model(self, model: Model) -> Self:
         """Keep what is published, and nothing else."""
         self.model_ = model
         self.schema_, self.tree_, self.privacy_ = model.schema_, model.tree_, model.privacy_
         self.classes_ = model.classes_
         return self
 
-    def _seen(self, X: Any) -> tuple[Table, Any]:
-        """X, opened and checked, and the names of the training columns for an X that has none."""
+    def _ask_model(self, method: Callable[..., _Answer], X: Any) -> _Answer:
+        """Open and check the input of a prediction, and call a method of the model with it."""
         check_is_fitted(self, "model_")
         X = collect_lazy_frame(X)
         table = open_frame(X)
         check_columns(self, X, table, self.schema, reset=False)
-        return table, getattr(self, "feature_names_in_", None)
+        return method(self.model_, table, names=getattr(self, "feature_names_in_", None))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The predicted label of each row."""
-        X, names = self._seen(X)
-        return self.model_.predict(X, names=names)
+        """Predict the label of each record."""
+        return self._ask_model(Model.predict, X)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The probability of each class (columns in the order of ``classes_``) for each row."""
-        X, names = self._seen(X)
-        return self.model_.predict_proba(X, names=names)
+        """Predict the probability of each class, in the order of ``classes_``, for each record."""
+        return self._ask_model(Model.predict_proba, X)
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """The logarithms of :meth:`predict_proba`; minus infinity where that is 0."""
-        X, names = self._seen(X)
-        return self.model_.predict_log_proba(X, names=names)
+        """Return the logarithms of :meth:`predict_proba`; minus infinity for a probability of 0."""
+        return self._ask_model(Model.predict_log_proba, X)
 
     def apply(self, X: Any) -> NDArray[np.int32]:
-        """The number of the leaf that each row falls in."""
-        X, names = self._seen(X)
-        return self.model_.apply(X, names=names)
+        """Return the node number of the leaf of each record."""
+        return self._ask_model(Model.apply, X)
 
     def decision_path(self, X: Any) -> csr_matrix[Any]:
-        """The nodes that each row passes: a sparse matrix of ones, (rows, nodes)."""
-        X, names = self._seen(X)
-        return self.model_.decision_path(X, names=names)
-
-    def get_depth(self) -> int:
-        """The number of questions on the longest path."""
-        check_is_fitted(self, "model_")
-        return self.model_.get_depth()
-
-    def get_n_leaves(self) -> int:
-        """The number of leaves."""
-        check_is_fitted(self, "model_")
-        return self.model_.get_n_leaves()
-
-    @property
-    def feature_importances_(self) -> NoReturn:
-        """Not there: see :func:`privatree.model.refuse_importances`."""
-        refuse_importances(self)
+        """Return a sparse matrix (records, nodes) with 1 where a record passes a node."""
+        return self._ask_model(Model.decision_path, X)
 
     def save(self, path: str | Path) -> None:
-        """Write the released model as JSON; :func:`privatree.load` reads it."""
+        """Write the released model to a JSON file, which :func:`privatree.load` reads."""
         check_is_fitted(self, "model_")
         self.model_.save(path)
 
-    def __sklearn_tags__(self) -> Any:
-        return tags_of_trees(super().__sklearn_tags__())
-
     def _repr_html_(self) -> str | None:
-        """The parameters as scikit-learn shows them and, once trained, tree and statement."""
+        """Return the parameters as scikit-learn shows them and, once fitted, the model."""
         if get_config()["display"] != "diagram":
             return None
         released = self.model_._repr_html_() if hasattr(self, "model_") else ""
         return f"{estimator_html_repr(self)}{released}"
 
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        return mimebundle(self)
-
 
 def check_columns(
     estimator: Any, X: Any, table: Table, schema: Schema | None, *, reset: bool
 ) -> None:
-    """Keep the number and the names of the columns, or compare with those that were kept.
+    """Keep the number and names of the columns of X, or compare X with those that were kept.
 
-    Without a schema, or without names, as scikit-learn does it. Columns of a schema are found by
-    their names: their order may change, and columns that it does not declare are ignored.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Which has, or gets, ``n_features_in_`` and ``feature_names_in_``.
-    X : frame
-        What was passed.
-    table : Table
-        The same, opened, with no names but its own.
-    schema : Schema or None
-        What is public, if it was declared.
-    reset : bool
-        Whether to keep, in ``fit``, or to compare.
+    Without a schema, or without names, the rules are scikit-learn's. Columns of a schema are found
+    by their names: their order may change, and columns that it does not declare are ignored.
+    `table` is X, opened. ``reset=True`` in ``fit`` keeps ``n_features_in_`` and
+    ``feature_names_in_`` in the estimator; ``reset=False`` compares X with them.
     """
     if not table.has_shape:  # a list without rows
         if reset and schema is not None:
@@ -226,13 +186,13 @@ def _keep_names(estimator: Any, names: Sequence[str]) -> None:
     estimator.feature_names_in_ = np.array(names, dtype=object)
 
 
-def _of_coded_labels(schema: Schema, target: Table) -> Schema:
-    """The same schema with the classes 0, 1, ... where whole numbers stand for classes of text.
+def _with_numbered_classes(schema: Schema, target: Table) -> Schema:
+    """Return the schema with classes 0, 1, ... where whole numbers stand for classes of text.
 
-    Ensembles of scikit-learn number the labels before they train their members. Which class a
-    number stands for is theirs to know: they sort the labels that occur, or tell one class from the
-    rest. So the member learns numbers, and never gives one a name that may be wrong. Only types
-    decide, and the schema; a number beyond the classes is a label that is unknown.
+    Ensembles of scikit-learn number the labels before they train their members. Only the ensemble
+    knows which class a number stands for: it sorts the labels that occur, or tells one class from
+    the rest. So the member learns numbers, and never gives a number a name that may be wrong. Only
+    types and the schema decide this. A number beyond the classes is an unknown label.
     """
     (labels,) = target.columns
     if not are_class_codes(labels.type, schema.classes):
@@ -241,13 +201,7 @@ def _of_coded_labels(schema: Schema, target: Table) -> Schema:
 
 
 def schema_leaks(schema: Schema) -> tuple[Leak, ...]:
-    """What a model reveals by a schema that came from the records; nothing if all is confirmed.
-
-    Parameters
-    ----------
-    schema : Schema
-        With which the model was trained, also where the learner was given none.
-    """
+    """Return what a model reveals through unconfirmed entries of the schema it was trained with."""
     if not schema.unconfirmed:
         return ()
     return (
@@ -260,21 +214,24 @@ def schema_leaks(schema: Schema) -> tuple[Leak, ...]:
     )
 
 
-def _warning(schema: Schema) -> str:
-    return (
-        "The schema has entries that were read from the records and that nobody has confirmed: "
-        f"{schema.shown_unconfirmed()}. They are outside the privacy guarantee: no finite epsilon "
-        "holds. Check each against public knowledge; then delete its mark in the schema's file, or "
-        "pass schema.confirmed()."
-    )
+def _warn_if_unconfirmed(schema: Schema, stacklevel: int) -> None:
+    if schema.unconfirmed:
+        warnings.warn(
+            "The schema has entries that were read from the records and that nobody has "
+            f"confirmed: {schema.shown_unconfirmed()}. They are outside the privacy guarantee: no "
+            "finite epsilon holds. Check each against public knowledge; then delete its mark in "
+            "the schema's file, or pass schema.confirmed().",
+            PrivacyLeakWarning,
+            stacklevel=stacklevel,
+        )
 
 
 def check_epsilon(epsilon: Any) -> None:
-    """Refuse an epsilon that is not a positive finite number of sensible size."""
+    """Check that epsilon is a finite number from 1e-9 to 1e9."""
     exact = positive_fraction("epsilon", epsilon)
     if exact < MIN_EPSILON:
         raise ParameterError(f"epsilon must be at least {MIN_EPSILON:g}, got {epsilon}.", "epsilon")
     if exact > MAX_EPSILON:
         raise ParameterError(
-            f"epsilon must be at most {MAX_EPSILON:g}: that is no privacy.", "epsilon"
+            f"epsilon must be at most {MAX_EPSILON:g}, got more, which is no privacy.", "epsilon"
         )

@@ -13,11 +13,13 @@ from privatree.counting import Binner, Candidates, default_n_bins
 from privatree.errors import ParameterError
 from privatree.estimators._base import (
     MAX_DEPTH,
+    PUBLIC_PARAMETERS,
+    PUBLIC_SCHEMA,
     TreeClassifier,
     check_epsilon,
     schema_leaks,
 )
-from privatree.learners.tree import FREE_DEPTH, MAX_COUNT, MAX_TABLE, RecordPlan, grow
+from privatree.learners.tree import FREE_DEPTH, MAX_COUNT, MAX_TABLE, RecordPlan, grow_tree
 from privatree.model import MAX_MASK, Model
 from privatree.privacy import (
     Ledger,
@@ -30,13 +32,13 @@ from privatree.privacy import (
 from privatree.schema import Categorical, Schema
 
 _MIN_LEAF_EPSILON = 1e-12
-"""Far above the smallest budget for which noise can be drawn."""
+"""Least budget of the leaves' class counts. Noise can be drawn for far smaller budgets."""
 
 
 class PrivaTreeClassifier(TreeClassifier):
     """A decision tree that is epsilon-differentially private for whole records.
 
-    Nothing is assumed public but the schema and the parameters; not even the number of records.
+    Only the schema and the parameters are assumed public; even the number of records is private.
     Splits and labels are drawn by exponential mechanisms: a better tree is more likely, and no
     record changes any tree's probability by more than a factor e^epsilon. How it works is in
     ``docs/how-it-works.md``, the proof in ``docs/proofs/record-tree.md``.
@@ -44,37 +46,36 @@ class PrivaTreeClassifier(TreeClassifier):
     Parameters
     ----------
     epsilon : float, default=1.0
-        The privacy budget of a whole record. Smaller is more private and less accurate.
+        Privacy budget of a whole record. A smaller epsilon is more private and less accurate.
     max_depth : int or None, default=4
-        Largest depth of the tree, 1 to 16. None lets it follow the number of records and epsilon,
-        up to 10.
+        Largest depth of the tree, 1 to 16. With None, the depth follows from the number of records
+        and epsilon, up to 10.
     schema : Schema, optional
-        What is public. Without one it is read from the data, which leaks and warns, as entries do
-        that are marked as unconfirmed.
+        Public knowledge about the columns. Without a schema, one is read from the data, which leaks
+        and warns. Entries that are marked as unconfirmed leak and warn, too.
     n_bins : int or "auto", default="auto"
-        Codes of each numeric feature, 2 to 256. ``"auto"``: 256, fewer beyond 50 features. They
-        cost no budget.
+        Number of bins of each numeric feature, 2 to 256. ``"auto"`` means 256, or fewer with more
+        than 50 features. Bins cost no budget.
     lookahead : {"auto", 1, 2, 3}, default="auto"
-        How many levels at the end of each path are drawn together. More is better and slower;
-        ``"auto"`` takes as many as the size of the table allows.
+        Number of levels at the end of each path that are drawn together. More levels are better and
+        slower. ``"auto"`` takes as many as the size of the dataset allows.
     dataset_size : int or "private", default="private"
-        ``"private"`` spends 3% of the budget on a noisy number of records. A number is declared by
-        the caller from public knowledge, and need not be right: never the length of the table.
+        ``"private"`` spends 3% of the budget on a noisy number of records. A number is an estimate
+        from public knowledge, and may be wrong. Never pass the exact length of the dataset.
     schedule : {"accuracy", "robust"}, default="accuracy"
-        ``"robust"``: a fixed number of levels with equal budgets, for the strongest certificates
-        against poisoning; somewhat less accurate.
+        ``"robust"`` has a fixed number of levels with equal budgets, for the strongest certificates
+        against poisoning. It is somewhat less accurate.
     robust_levels : int, default=3
-        How many levels ``schedule="robust"`` has.
+        Number of levels of ``schedule="robust"``.
     neighbours : {"add-remove", "replace"}, default="add-remove"
-        Between which tables epsilon holds: one record added or removed, or one record replaced by
-        any other. ``"replace"`` halves every spend, and the number of records is public.
+        Datasets between which epsilon holds: with one record added or removed, or with one
+        replaced. ``"replace"`` halves every spend, and makes the number of records public.
     probability_share : float, default=0.0
-        Share of epsilon, below 1, for noisy class counts of the leaves, which ``predict_proba``
-        then uses. With 0 it is one-hot.
+        Share of epsilon, below 1, for noisy class counts of the leaves, from which
+        ``predict_proba`` is computed. With 0, the predicted class has probability 1.
     budget : Budget or BudgetStore, optional
-        An account of the records, in memory or in a file. Charged with epsilon before anything is
-        drawn, also for a model with a seed; refuses what it does not cover. A charge is never
-        taken back, even if training is interrupted.
+        Budget of the records, in memory or in a file. ``fit`` charges epsilon before any draw, also
+        with a seed, and fails if the budget is too small. A charge is never taken back.
     random_state : int, numpy generator or None, default=None
         None draws from the operating system. A seed is for tests and papers only.
 
@@ -83,24 +84,23 @@ class PrivaTreeClassifier(TreeClassifier):
     tree_ : Tree
         The released tree.
     privacy_ : PrivacyStatement
-        Epsilon, what is assumed public, every spend, and the schedule.
+        Epsilon, the assumptions about what is public, every spend, and the schedule.
     schema_ : Schema
-        What was taken to be public.
+        The schema that the tree was trained with.
     classes_ : ndarray
         The labels.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str
-        Names of the columns, if they had any.
+        Names of the columns, if they had names.
 
     Notes
     -----
-    Ensembles of scikit-learn number the labels before they train their members. So if the schema's
-    classes are text, none of which spells a number, and the *type* of y is a whole number, then the
-    tree learns the classes 0, 1, ..., as many as the schema has, and ``classes_``, ``predict`` and
-    the tree itself say these numbers: only the ensemble knows which class each stands for. An
-    ensemble costs the sum of the epsilons of its members, or more: what holds for which one is in
-    ``docs/exports.md``.
+    Ensembles of scikit-learn number the labels before they train their members. So if all classes
+    of the schema are text that spells no number, and y has a *type* of whole numbers, then the tree
+    learns the classes 0, 1, ..., as many as the schema has. ``classes_``, ``predict`` and the tree
+    show these numbers: only the ensemble knows which class each number stands for. An ensemble
+    costs the sum of the epsilons of its members, or more: see ``docs/exports.md``.
 
     Examples
     --------
@@ -146,14 +146,13 @@ class PrivaTreeClassifier(TreeClassifier):
         Parameters
         ----------
         X : array, pandas, polars or Arrow frame of shape (n_records, n_features), or a source
-            The records; or where they are, with their labels (:mod:`privatree.sources`): files
-            larger than memory, or a Spark data frame. Columns with names are found by them, in
-            any order, and those that the schema does not declare are ignored; columns without
-            names are those of the schema in its order.
+            The records, in memory or in a source with their labels (:mod:`privatree.sources`), such
+            as files larger than memory or a Spark data frame. Columns with names may have any
+            order, and those that the schema does not declare are ignored. Columns without names
+            must have the order of the schema.
         y : array-like of shape (n_records,), optional
-            Their labels, but for a source, which has them. Records whose label is not among the
-            schema's classes are left out. Whole numbers, where the classes are text, are numbers
-            that somebody else gave them: see Notes above.
+            The labels; None with a source. Records whose label is not a class of the schema are
+            left out. If the classes are text and y has whole numbers, see Notes above.
 
         Returns
         -------
@@ -162,29 +161,29 @@ class PrivaTreeClassifier(TreeClassifier):
         Warns
         -----
         PrivacyLeakWarning
-            If no schema was given, or one with unconfirmed entries.
+            If there is no schema, or the schema has unconfirmed entries.
         """
         self.check_parameters()
         randomness = Randomness.from_random_state(self.random_state)
-        source, schema = self._records(X, y)
+        source, schema = self._open_records(X, y)
         n_bins = default_n_bins(len(schema.features)) if self.n_bins == "auto" else self.n_bins
         candidates = Candidates.from_schema(schema, int(n_bins))
         self._check_categories(schema)
         binner = Binner(schema, candidates.cuts, candidates.groups, candidates.n_codes)
-        _check_room(self._plan(schema, candidates, n_rows=0))  # which it does not look at
+        _check_table_size(self._make_plan(schema, candidates, n_rows=0))  # n_rows does not matter
         records, n_rows = source.counts(binner)
-        plan = self._plan(schema, candidates, n_rows)
-        if self.budget is not None:  # no mistake of the caller shows after this, no noise before
+        plan = self._make_plan(schema, candidates, n_rows)
+        if self.budget is not None:  # parameters are checked before, noise is drawn after this
             self.budget.charge(
                 self.epsilon, purpose="PrivaTreeClassifier", neighbours=self.neighbours
             )
         ledger = Ledger(plan.epsilon, randomness)
-        tree = grow(records, candidates, plan, schema, ledger)
-        privacy = self._statement(schema, plan, ledger, randomness.seeded, source.assumptions)
-        return self._release(Model(schema_=schema, tree_=tree, privacy_=privacy))
+        tree = grow_tree(records, candidates, plan, schema, ledger)
+        privacy = self._make_statement(schema, plan, ledger, randomness.seeded, source.assumptions)
+        return self._release_model(Model(schema_=schema, tree_=tree, privacy_=privacy))
 
-    def _plan(self, schema: Schema, candidates: Candidates, n_rows: int) -> RecordPlan:
-        """The learner's public parameters; `n_rows` is used only where it is public."""
+    def _make_plan(self, schema: Schema, candidates: Candidates, n_rows: int) -> RecordPlan:
+        """Return the learner's public parameters. `n_rows` is used only where it is public."""
         epsilon = conservative_epsilon("epsilon", self.epsilon)
         is_private = self.dataset_size == "private"
         dataset_size = None if is_private else int(self.dataset_size)
@@ -205,7 +204,7 @@ class PrivaTreeClassifier(TreeClassifier):
         )
 
     def check_parameters(self) -> None:
-        """Refuse what :meth:`fit` would refuse whatever the records are."""
+        """Check the parameters, as :meth:`fit` does before it reads records."""
         check_epsilon(self.epsilon)
         if self.max_depth is not None:
             check_integer("max_depth", self.max_depth, 1, MAX_DEPTH, unless="None")
@@ -233,15 +232,15 @@ class PrivaTreeClassifier(TreeClassifier):
             )
         if self.budget is not None and self.schema is None:
             raise ParameterError(
-                "budget must be used with a schema: without one no finite epsilon covers the "
-                "model.",
+                "budget must be used with a schema: without a schema no finite epsilon covers the "
+                "model. Pass a schema.",
                 "budget",
             )
         if self.budget is not None and isinstance(self.schema, Schema) and self.schema.unconfirmed:
             raise ParameterError(
-                "budget must be used with a schema of confirmed entries, else no finite epsilon "
-                f"covers the model; unconfirmed are: {self.schema.shown_unconfirmed()}. Check each "
-                "against public knowledge; then delete its mark, or pass schema.confirmed().",
+                "budget must be used with a schema of confirmed entries: otherwise no finite "
+                f"epsilon covers the model. Unconfirmed: {self.schema.shown_unconfirmed()}. Check "
+                "each against public knowledge; then delete its mark, or pass schema.confirmed().",
                 "budget",
             )
         if share and self.epsilon * share < _MIN_LEAF_EPSILON:
@@ -251,18 +250,19 @@ class PrivaTreeClassifier(TreeClassifier):
             )
 
     def _check_categories(self, schema: Schema) -> None:
-        """Refuse, before any record is read, what a tree could not hold."""
+        """Check, before any record is read, that a tree can hold the splits on categories."""
         depth = FREE_DEPTH if self.max_depth is None else int(self.max_depth)
         kinds = [f for f in schema.features.values() if isinstance(f, Categorical)]
         most = max((len(feature.categories) for feature in kinds), default=0)
         if most * (2**depth - 1) > MAX_MASK:
             raise ParameterError(
-                f"max_depth must be smaller for a feature of {most} categories: the splits of a "
-                f"tree have at most {MAX_MASK} categories in all, and depth {depth} can have more.",
+                f"max_depth must be smaller for a feature of {most} categories: all splits of a "
+                f"tree together must have at most {MAX_MASK} categories, got depth {depth}, which "
+                "can have more.",
                 "max_depth",
             )
 
-    def _statement(
+    def _make_statement(
         self,
         schema: Schema,
         plan: RecordPlan,
@@ -271,10 +271,7 @@ class PrivaTreeClassifier(TreeClassifier):
         assumptions: tuple[str, ...],
     ) -> PrivacyStatement:
         leaks = schema_leaks(schema)
-        public = [
-            "the schema: column names, ranges, categories and classes",
-            "the parameters of the learner",
-        ]
+        public = [PUBLIC_SCHEMA, PUBLIC_PARAMETERS]
         if self.dataset_size != "private":
             public.append("dataset_size, as declared: it must not be the table's own length")
         elif self.neighbours == "replace":
@@ -301,15 +298,15 @@ class PrivaTreeClassifier(TreeClassifier):
         )
 
 
-def _check_room(plan: RecordPlan) -> None:
-    """Refuse tables of counts that do not fit in memory, wherever the records are.
+def _check_table_size(plan: RecordPlan) -> None:
+    """Check that the tables of counts fit in memory, wherever the records are.
 
-    Only the schema and the parameters decide it, before any record is counted: whether records are
-    held or read in passes depends on how many there are, and an error must not.
+    Only the schema and the parameters decide this, before any record is counted. Whether records
+    are kept in memory or read in passes depends on their number, and an error must not.
     """
     if plan.largest_table() > MAX_TABLE:
         raise ParameterError(
-            "lookahead must be smaller for so many columns and classes: it needs a table of more "
-            f'than {MAX_TABLE} counts. Pass lookahead="auto".',
+            "lookahead must be smaller for so many columns and classes: tables must have at most "
+            f'{MAX_TABLE} counts, and this lookahead needs more. Pass lookahead="auto".',
             "lookahead",
         )

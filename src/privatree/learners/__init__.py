@@ -1,1 +1,1 @@
-"""The algorithms, one a folder. They see counts, never records."""
+"""The learning algorithms, one per folder. They see counts, never records."""

@@ -1,12 +1,10 @@
+from privatree.model._model import FittedTreeMixin as FittedTreeMixin
 from privatree.model._model import Model as Model
 from privatree.model._model import load as load
-from privatree.model._model import mimebundle as mimebundle
-from privatree.model._model import refuse_importances as refuse_importances
-from privatree.model._model import tags_of_trees as tags_of_trees
-from privatree.model._reading import released_model as released_model
-from privatree.model._reading import released_tree as released_tree
 from privatree.model._release import Release as Release
 from privatree.model._release import read_release as read_release
+from privatree.model._release import released_model as released_model
+from privatree.model._release import released_tree as released_tree
 from privatree.model._tree import MAX_MASK as MAX_MASK
 from privatree.model._tree import Tree as Tree
 from privatree.model._tree_building import TreeBuilder as TreeBuilder

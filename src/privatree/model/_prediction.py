@@ -1,7 +1,7 @@
-"""Where many records go, fast: the tree in the layout that a compiled kernel walks.
+"""Fast prediction of many records: the tree in the layout that a compiled kernel walks.
 
-:func:`pack` renumbers a tree once, when it is made; :func:`walk` moves rows of numbers from the
-root to their leaves. The rules are those of :mod:`privatree.model._tree`.
+:func:`pack_tree` renumbers a tree once, when it is made. :func:`walk_to_leaves` moves rows of
+numbers from the root to their leaves, by the rules of :mod:`privatree.model._tree`.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from privatree.model._tree import Tree
 
 MANY_ROWS = 50_000
-"""From here on two threads share the rows; below, starting them costs more than it saves."""
+"""Number of rows from which two threads are faster than one."""
 
 Array: TypeAlias = NDArray[Any]
 IntArray: TypeAlias = NDArray[np.int32]
 FloatArray: TypeAlias = NDArray[np.float64]
 
-_BLOCK = 64
+_ROWS_PER_BLOCK = 64
 
 
-class Packed(NamedTuple):
-    """The same tree renumbered so that siblings are neighbours; a leaf is its own child."""
+class PackedTree(NamedTuple):
+    """A tree renumbered so that siblings are neighbours. A leaf is its own child."""
 
     node: IntArray
     label: IntArray
@@ -41,14 +41,11 @@ class Packed(NamedTuple):
     last_code: FloatArray
     table_start: NDArray[np.uint32]
     table: NDArray[np.bool_] | None
-    """Of each category split: whether a missing code goes right, then whether each code does."""
-    depth: int
-    n_features: int
-    used_features: tuple[int, ...]
+    """For each category split: whether a missing code goes right, then the same for each code."""
 
 
-def pack(tree: Tree) -> Packed:
-    """Lay a finished tree out for :func:`walk`, in read-only arrays."""
+def pack_tree(tree: Tree) -> PackedTree:
+    """Renumber a finished tree for :func:`walk_to_leaves`, in read-only arrays."""
     features = list(tree.schema.features.values())
     inside = tree.splits
     node = np.zeros(tree.n_nodes, dtype=np.int32)
@@ -73,8 +70,8 @@ def pack(tree: Tree) -> Packed:
         table += [goes_right[[kind.missing_place]], goes_right]
         table_start[here], last_code[here] = size, len(goes_right) - 1
         size += len(goes_right) + 1
-    feature[feature < 0] = tree.feature[0]  # a leaf reads, and ignores, what the root reads
-    packed = Packed(
+    feature[feature < 0] = tree.feature[0]  # a leaf reads the root's feature, and ignores it
+    packed = PackedTree(
         node=node,
         label=tree.label[node],
         feature=feature,
@@ -84,9 +81,6 @@ def pack(tree: Tree) -> Packed:
         last_code=last_code,
         table_start=table_start,
         table=np.concatenate(table) if table else None,
-        depth=tree.depth,
-        n_features=len(features),
-        used_features=tree.used_features,
     )
     for array in packed:
         if isinstance(array, np.ndarray):
@@ -94,41 +88,21 @@ def pack(tree: Tree) -> Packed:
     return packed
 
 
-def walk(
-    packed: Packed, matrix: ArrayLike, columns: Sequence[int] | Array, outcome: IntArray
+def walk_to_leaves(
+    tree: Tree, matrix: ArrayLike, columns: Sequence[int] | Array, outcome: IntArray
 ) -> IntArray:
-    """The outcome of the leaf that each record comes to.
+    """Return, for each record, the entry of `outcome` at the record's leaf.
 
-    Parameters
-    ----------
-    packed : Packed
-        The tree.
-    matrix : 2-D array of numbers, records as rows
-        Raw values in numeric columns, category codes in the others.
-    columns : sequence of int
-        Which column of `matrix` holds each schema feature; -1 where the tree uses none.
-    outcome : int32 array of shape (n_nodes,)
-        What to give for each node of `packed`: its `node` or its `label`.
-
-    Returns
-    -------
-    int32 array
-        An entry of `outcome` for each row.
-
-    Raises
-    ------
-    ParameterError
-        If `matrix` is not a matrix of numbers or `columns` does not fit it.
+    `matrix` and `columns` are those of :meth:`Tree.apply`. `outcome` has an entry for each node of
+    the packed tree: its `node` or its `label`.
     """
-    values = _as_matrix(matrix)
+    values, packed = _check_matrix(matrix), tree.packed
     n_rows = len(values)
-    column = _as_columns(packed, columns, values.shape[1])[packed.feature]
+    column = _check_column_positions(tree, columns, values.shape[1])[packed.feature]
     out = np.empty(n_rows, dtype=np.int32)
 
     def walk_some(start: int, stop: int) -> None:
-        _walk_rows(values, column, packed.threshold, packed.missing_right, packed.first_child,
-                   packed.last_code, packed.table_start, packed.table, outcome, out,
-                   start, stop, packed.depth)  # fmt: skip
+        _walk_rows(values, column, packed, packed.table, outcome, out, start, stop, tree.depth)
 
     if n_rows < MANY_ROWS:
         walk_some(0, n_rows)
@@ -141,14 +115,16 @@ def walk(
     return out
 
 
-def _as_matrix(matrix: ArrayLike) -> Array:
-    """A read-only view in a type that the kernel is compiled for; a copy only if it must be."""
+def _check_matrix(matrix: ArrayLike) -> Array:
+    """Return a read-only matrix of a type that the kernel is compiled for, if possible a view."""
     try:
         values = np.asarray(matrix)
         if values.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
             values = values.astype(np.float64)
     except (TypeError, ValueError):
-        raise ParameterError("matrix must be a 2-D array of numbers.", "matrix") from None
+        raise ParameterError(
+            "matrix must be a 2-D array of numbers, got others.", "matrix"
+        ) from None
     if values.ndim != 2:
         raise ParameterError(f"matrix must have 2 dimensions, got {values.ndim}.", "matrix")
     view = values.view(np.ndarray)
@@ -156,32 +132,31 @@ def _as_matrix(matrix: ArrayLike) -> Array:
     return view
 
 
-def _as_columns(
-    packed: Packed, columns: Sequence[int] | Array, n_columns: int
+def _check_column_positions(
+    tree: Tree, columns: Sequence[int] | Array, n_columns: int
 ) -> NDArray[np.uint32]:
     column = np.asarray(columns)
-    if column.shape != (packed.n_features,) or column.dtype.kind not in "iu":
+    if column.shape != (len(tree.schema.features),) or column.dtype.kind not in "iu":
         raise ParameterError(
-            f"columns must be {packed.n_features} whole numbers, one for each feature.", "columns"
+            f"columns must be {len(tree.schema.features)} whole numbers, one for each feature.",
+            "columns",
         )
-    used = column[list(packed.used_features)]
+    used = column[list(tree.used_features)]
     if ((used < 0) | (used >= n_columns)).any():
-        raise ParameterError(f"columns of used features must be in 0 to {n_columns - 1}.")
+        raise ParameterError(
+            f"columns of the tree's features must be in 0 to {n_columns - 1}.", "columns"
+        )
     return column.astype(np.uint32)
 
 
-_unsigned = np.uint64  # an unsigned index spares the kernel a test for negative ones
+_unsigned = np.uint64  # with unsigned indices, the kernel need not test for negative indices
 
 
 @compiled
 def _walk_rows(
     matrix: Any,
     column: Any,
-    threshold: Any,
-    missing_right: Any,
-    first_child: Any,
-    last_code: Any,
-    table_start: Any,
+    tree: Any,
     table: Any,
     outcome: Any,
     out: Any,
@@ -189,14 +164,15 @@ def _walk_rows(
     stop: int,
     depth: int,
 ) -> None:  # pragma: no cover
-    """Move a block of rows down one level at a time: no branch depends on a value.
+    """Move rows down one level at a time, in blocks. No branch depends on a value.
 
     The rows of a block are independent of each other, so the processor works on several at once.
-    With ``table=None`` (no category splits) the compiler drops everything about categories.
+    With ``table=None`` (no category splits) the compiler drops all code for categories. It does so
+    for an argument alone, hence `table` is one besides the packed `tree`.
     """
-    here = np.zeros(_BLOCK, dtype=np.uint32)
-    for base in range(_unsigned(start), _unsigned(stop), _unsigned(_BLOCK)):
-        n_rows = min(_unsigned(_BLOCK), _unsigned(stop) - base)
+    here = np.zeros(_ROWS_PER_BLOCK, dtype=np.uint32)
+    for base in range(_unsigned(start), _unsigned(stop), _unsigned(_ROWS_PER_BLOCK)):
+        n_rows = min(_unsigned(_ROWS_PER_BLOCK), _unsigned(stop) - base)
         for row in range(n_rows):
             here[row] = 0
         for _ in range(depth):
@@ -204,13 +180,15 @@ def _walk_rows(
             for row in range(n_rows):
                 node = _unsigned(here[row])
                 value = np.float64(matrix[base + row, _unsigned(column[node])])
-                right = (value > threshold[node]) | ((value != value) & missing_right[node])
+                right = (value > tree.threshold[node]) | (
+                    (value != value) & tree.missing_right[node]
+                )
                 if table is not None:  # noqa: SIM102 - the outer test is settled when compiling
-                    if last_code[node] >= 0.0:
-                        known = (value >= 0.0) & (value <= last_code[node])
+                    if tree.last_code[node] >= 0.0:
+                        known = (value >= 0.0) & (value <= tree.last_code[node])
                         code = _unsigned(np.int64(value)) + _unsigned(1) if known else _unsigned(0)
-                        right = table[_unsigned(table_start[node]) + code]
-                below = _unsigned(first_child[node]) + _unsigned(right)
+                        right = table[_unsigned(tree.table_start[node]) + code]
+                below = _unsigned(tree.first_child[node]) + _unsigned(right)
                 moved |= below ^ node
                 here[row] = np.uint32(below)
             if moved == 0:

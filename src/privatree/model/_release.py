@@ -1,9 +1,9 @@
 """What is released: a schema, a tree and its privacy statement, in memory and as a JSON file.
 
-Reading a file checks everything in it and executes nothing: a model from a stranger is safe to
-load, and whatever loads predicts. Nothing here needs scikit-learn, which takes a second to import:
-the command line shows and predicts without it. :class:`~privatree.Model`
-is the same as a classifier.
+Reading a file checks everything in it and executes nothing: an untrusted model is safe to load, and
+every loaded model can predict. Nothing here needs scikit-learn, which takes a second to import: the
+command line shows models and predicts without it. :class:`~privatree.Model` is the same as a
+classifier.
 """
 
 from __future__ import annotations
@@ -30,37 +30,25 @@ from privatree.tables import prediction_matrix, read_labels
 
 FORMAT, VERSION = "privatree-model", 1
 MODEL_FILE = "a model file"
-"""What messages about a file call it."""
+"""Name of the file in error messages."""
 _MAX_LEARNER = 60
-"""Characters of the learner's name that ``repr`` shows: a file can hold any text."""
+"""Largest number of characters of the learner's name in ``repr``: a file can have any text."""
 _MANY = 10**9
-"""Releases of one spend; from there on they are counted as so many."""
+"""Largest number of releases of one spend that is counted; more count as this many."""
 _KEYS = ("format", "version", "classes", "schema", "tree", "privacy")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Release:
-    """A trained tree that can be shown, saved and used, without the data it came from.
-
-    Parameters
-    ----------
-    schema_ : Schema
-        What was declared public before training. Entries that were read from the records instead
-        are marked, and epsilon is infinite.
-    tree_ : Tree
-        The tree, of the same schema.
-    privacy_ : PrivacyStatement
-        What is guaranteed, on what assumptions, and how it was spent.
-    """
+    """A trained tree with its schema and privacy statement; see :class:`~privatree.Model`."""
 
     schema_: Schema
     tree_: Tree
     privacy_: PrivacyStatement
 
     def __post_init__(self) -> None:
-        """Refuse a tree of another schema."""
         if self.tree_.schema != self.schema_:
-            raise ModelFormatError("the tree must be of the model's own schema.")
+            raise ModelFormatError("the schema of the tree must be the schema of the model.")
         _check_spends(self.tree_, self.privacy_)
         if self.schema_.unconfirmed and not math.isinf(self.privacy_.epsilon):
             raise ModelFormatError(
@@ -68,7 +56,6 @@ class Release:
             )
 
     def __eq__(self, other: object) -> bool:
-        """Whether both publish the same: schema, tree and statement."""
         return isinstance(other, Release) and (
             (self.schema_, self.tree_, self.privacy_)
             == (other.schema_, other.tree_, other.privacy_)
@@ -77,7 +64,6 @@ class Release:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        """What it is, on one line."""
         learner = escape_to_one_line(self.privacy_.learner)
         learner = learner if len(learner) <= _MAX_LEARNER else f"{learner[: _MAX_LEARNER - 1]}…"
         return (
@@ -89,17 +75,17 @@ class Release:
 
     @property
     def classes_(self) -> NDArray[Any]:
-        """The class labels, in the order of the schema."""
+        """Class labels, in the order of the schema."""
         return _label_array(self.schema_.classes)
 
     @property
     def feature_names_in_(self) -> NDArray[np.object_]:
-        """The names of the columns, in the order of the schema."""
+        """Names of the columns, in the order of the schema."""
         return np.array(self.schema_.names, dtype=object)
 
     @property
     def n_features_in_(self) -> int:
-        """The number of columns."""
+        """Number of columns."""
         return len(self.schema_.features)
 
     def predict(self, X: Any, *, names: Sequence[str] | None = None) -> NDArray[Any]:
@@ -109,9 +95,9 @@ class Release:
         ----------
         X : frame
             A numpy array, pandas or polars frame, or Arrow table, with the columns of the schema.
-            Those with names are found by them, and others are ignored.
+            Columns with names may have any order, and columns with other names are ignored.
         names : sequence of str, optional
-            Names of the columns of a frame that has none of its own.
+            Names of the columns, if X itself has no names.
 
         Returns
         -------
@@ -123,8 +109,8 @@ class Release:
     def predict_proba(self, X: Any, *, names: Sequence[str] | None = None) -> NDArray[np.float64]:
         """Predict the probability of each class, in the order of `classes_`.
 
-        The arguments are those of :meth:`predict`. Without released probabilities each row is 1
-        for the predicted class and 0 for the others.
+        The arguments are those of :meth:`predict`. If the model has no released probabilities, the
+        predicted class has probability 1.
         """
         return self.tree_.predict_proba(*self._matrix(X, names))
 
@@ -137,24 +123,17 @@ class Release:
     ) -> float:
         """Compute the accuracy on records with known labels.
 
-        A label that is missing or not one of the classes counts as a wrong prediction. The
-        result is an exact figure about these records: it is not private.
-
-        Parameters
-        ----------
-        X, names
-            As in :meth:`predict`.
-        y : labels
-            One for each record.
-        sample_weight : array-like of shape (n_records,), optional
-            How much each record counts.
+        X and names are those of :meth:`predict`, y has the label of each record, and
+        `sample_weight` has a weight for each record. A label that is missing, or not one of the
+        classes, counts as a wrong prediction. The result is an exact figure about these records:
+        it is not private.
         """
         predicted = self.tree_.predict(*self._matrix(X, names))
         actual = read_labels(y, self.schema_)
         if len(predicted) != len(actual):
-            raise ParameterError("X and y must have the same number of records.")
+            raise ParameterError("X and y must have the same number of records.", "y")
         if len(actual) == 0:
-            raise ParameterError("score must be given at least one record.")
+            raise ParameterError("X must have at least one record, got none.", "X")
         weights = np.ones(len(actual)) if sample_weight is None else np.asarray(sample_weight)
         if weights.shape != actual.shape or not weights.sum() > 0:
             raise ParameterError(
@@ -166,10 +145,8 @@ class Release:
     def _matrix(self, X: Any, names: Sequence[str] | None) -> tuple[NDArray[Any], NDArray[Any]]:
         return prediction_matrix(X, self.schema_, self.tree_.used_features, names=names)
 
-    # --- written form -------------------------------------------------------------------------
-
     def to_dict(self) -> dict[str, Any]:
-        """Plain dictionaries and lists, as in the JSON file."""
+        """Return the content of the model file as plain dictionaries and lists."""
         contents = (
             FORMAT,
             VERSION,
@@ -182,18 +159,18 @@ class Release:
 
     @classmethod
     def from_dict(cls, written: Any) -> Self:
-        """Read what :meth:`to_dict` wrote; every mistake is a :class:`ModelFormatError`."""
+        """Make a model from what :meth:`to_dict` returned; a mistake is a ModelFormatError."""
         if isinstance(written, dict) and written.get("format") == "privatree-certificate":
             raise ModelFormatError(
-                "this is a certificate against poisoned records, not a model: "
-                "privatree.robustness.AccuracyCertificate.load reads it, or load of the class of "
-                "its kind."
+                "the file must be a model, got a certificate against poisoned records. "
+                "privatree.robustness.AccuracyCertificate.load reads it, or the load method of "
+                "another class of certificates."
             )
         if not isinstance(written, dict) or written.get("format") != FORMAT:
             raise ModelFormatError(f"a model must be an object with 'format': '{FORMAT}'.")
         _check_version(written.get("version"))
         if written.keys() != set(_KEYS):
-            raise ModelFormatError(f"a model must have the keys {', '.join(_KEYS)}, no others.")
+            raise ModelFormatError(f"a model must have the keys {', '.join(_KEYS)}, and no others.")
         try:
             schema = Schema.from_dict(written["schema"])
         except SchemaError as error:
@@ -202,17 +179,11 @@ class Release:
             raise ModelFormatError("'classes' must equal the classes of the schema.")
         privacy = PrivacyStatement.from_dict(written["privacy"])
         if SCHEMA_LEAK in {leak.name for leak in privacy.leaks} and not schema.unconfirmed:
-            schema = schema.all_unconfirmed()  # of a file from before there were marks
+            schema = schema.all_unconfirmed()  # the file is older than the marks
         return cls(schema, tree_from_dict(written["tree"], schema), privacy)
 
     def to_json(self) -> str:
-        """The text of the model file.
-
-        Raises
-        ------
-        ModelFormatError
-            If it is larger than what :func:`load` reads.
-        """
+        """Return the text of the model file; a ModelFormatError if :func:`load` allows no more."""
         text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
         # A surrogate without its pair has no UTF-8; its backslash form is its JSON escape.
         encoded = f"{text}\n".encode("utf-8", errors="backslashreplace")
@@ -220,13 +191,7 @@ class Release:
         return encoded.decode("utf-8")
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model as a JSON file, whole or not at all.
-
-        Parameters
-        ----------
-        path : path
-            The file to write; one that is there is replaced.
-        """
+        """Write the model to a JSON file, completely or not at all. An old file is replaced."""
         try:
             text = self.to_json()
         except ModelFormatError as error:
@@ -235,45 +200,76 @@ class Release:
 
 
 def _check_spends(tree: Tree, privacy: PrivacyStatement) -> None:
-    """Refuse a statement that promises more than its own spends allow."""
-    epsilons, deltas = np.zeros((2, tree.n_nodes))
+    """Check that the statement promises no more than its own spends allow."""
+    spent = np.zeros((tree.n_nodes, 2))  # epsilon and delta
     for spend in privacy.spends:
         if spend.node is not None and spend.node >= tree.n_nodes:
-            raise ModelFormatError("privacy: a spend must be at a node of the tree.")
+            raise ModelFormatError("privacy: the node of a spend must be a node of the tree.")
         times = min(spend.times, _MANY)
-        epsilons[spend.node or 0] += times * float(spend.epsilon)
-        deltas[spend.node or 0] += times * float(spend.delta)
-    epsilons, deltas = tree.path_sums(epsilons), tree.path_sums(deltas)  # by a node's records
+        spent[spend.node or 0] += times * float(spend.epsilon), times * float(spend.delta)
     times = 2 if privacy.neighbours == "replace" else 1  # spends are for one added or removed
-    if times * epsilons.max() > privacy.epsilon * (1 + 1e-9):
-        raise ModelFormatError("privacy: epsilon must cover the spends on every path.")
-    if times * deltas.max() > privacy.delta * (1 + 1e-9) and not math.isinf(privacy.epsilon):
-        raise ModelFormatError("privacy: delta must cover the spends on every path.")
+    epsilon, delta = times * tree.path_sums(spent).max(axis=0) / (1 + 1e-9)
+    if epsilon > privacy.epsilon:
+        raise ModelFormatError("privacy: epsilon must be at least the spends on every path.")
+    if delta > privacy.delta and not math.isinf(privacy.epsilon):
+        raise ModelFormatError("privacy: delta must be at least the spends on every path.")
     if privacy.leaks and not math.isinf(privacy.epsilon):
         raise ModelFormatError("privacy: epsilon must be infinite where there are leaks.")
 
 
 def read_release(path: str | os.PathLike[str]) -> Release:
-    """Read what :meth:`Release.save` wrote; as :func:`privatree.load`, without scikit-learn."""
+    """Read a model file as :func:`privatree.load` does, but without importing scikit-learn."""
     return read_json(path, MODEL_FILE, Release.from_dict)
 
 
-# --- small checks -------------------------------------------------------------------------------
+def released_tree(model: Any) -> Tree:
+    """Return the tree of a Tree, Model or fitted classifier, or raise an error with the reason."""
+    tree = model if isinstance(model, Tree) else getattr(model, "tree_", None)
+    if isinstance(tree, Tree):
+        return tree
+    if hasattr(model, "fit") and not isinstance(model, type):
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(
+            model, msg="This %(name)s is not fitted yet: it has no tree. Call fit(X, y) first."
+        )
+    raise TypeError(
+        f"model must be a privatree.Model or a fitted classifier with one tree, "
+        f"got {_type_name(model)}. privatree.load reads a saved model."
+    )
+
+
+def released_model(model: Any) -> Release:
+    """Return tree, schema and privacy statement of a Model or fitted classifier."""
+    if isinstance(model, Release):
+        return model
+    tree = released_tree(model)
+    privacy = getattr(model, "privacy_", None)
+    if not isinstance(privacy, PrivacyStatement):
+        raise TypeError(
+            f"model must have a privacy statement, got {_type_name(model)}. Pass a privatree.Model "
+            "or a fitted classifier."
+        )
+    return Release(tree.schema, tree, privacy)
+
+
+def _type_name(model: Any) -> str:
+    return f"the class {model.__name__}" if isinstance(model, type) else type(model).__name__
 
 
 def _check_version(version: Any) -> None:
     if type(version) is not int or version < 1:
-        raise ModelFormatError("'version' must be a whole number from 1.")
+        raise ModelFormatError("'version' must be a whole number, at least 1.")
     if version > VERSION:
         named = f"version {version}" if version < 10**9 else "a later version"
         raise ModelFormatError(
-            f"this privatree reads version {VERSION} of the model format, the file has {named}. "
-            "Please upgrade privatree."
+            f"'version' must be at most {VERSION} for this version of privatree, got {named}. "
+            "Upgrade privatree."
         )
 
 
 def _same_labels(written: Any, classes: Sequence[Label]) -> bool:
-    """Equal one by one, 1, 1.0 and true told apart."""
+    """Return whether both are equal label by label. 1, 1.0 and true are different labels."""
     return (
         isinstance(written, list)
         and written == list(classes)
@@ -282,7 +278,7 @@ def _same_labels(written: Any, classes: Sequence[Label]) -> bool:
 
 
 def _label_array(labels: Sequence[Label]) -> NDArray[Any]:
-    """The array a scikit-learn user expects; of objects where numpy would change a label."""
+    """Return an array of str, bool, int or float; of objects where numpy would change a label."""
     kinds = {type(label) for label in labels}
     kind = str if kinds == {str} else bool if kinds == {bool} else int if kinds == {int} else float
     try:

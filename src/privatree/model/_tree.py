@@ -1,16 +1,13 @@
-"""The released tree: frozen arrays that say where a record goes; nothing private in it.
+"""The released tree: read-only arrays that say where a record goes. They are public.
 
 Node 0 is the root and a child's id is larger than its parent's, so a walk always ends.
 
 - A numeric split sends a record left when ``value <= threshold``. Because every threshold lies in
   the feature's ``[low, high)``, clipping a value to its public range never changes its side; a
   missing number goes where ``Numeric.missing_place`` goes.
-- A category split sends the codes marked in its mask left. A code that is not one of the
-  feature's goes where ``Categorical.missing_place`` goes.
+- A category split sends the codes marked in its mask left. An unknown code goes where
+  ``Categorical.missing_place`` goes.
 - A leaf has a label and, if the learner released them, class probabilities.
-
-It is grown by :class:`privatree.model.TreeBuilder` and written down by
-:mod:`privatree.model._tree_json`.
 """
 
 from __future__ import annotations
@@ -23,14 +20,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from privatree.errors import ModelFormatError
-from privatree.model._prediction import Array, FloatArray, IntArray, Packed, pack, walk
+from privatree.model._prediction import (
+    Array,
+    FloatArray,
+    IntArray,
+    PackedTree,
+    pack_tree,
+    walk_to_leaves,
+)
 from privatree.schema import Categorical, Schema
 
 MAX_NODES = 2**17
-"""Of a full tree with 16 levels of splits, and one more."""
+"""Largest number of nodes: one more than a full tree with 16 levels of splits has."""
 MAX_DEPTH = 1000
 MAX_MASK = 2**25
-"""The longest `goes_left`: a small file must not ask for a large memory."""
+"""Largest length of `goes_left`, so that a small file cannot ask for much memory."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,23 +44,23 @@ class Tree:
     Parameters
     ----------
     schema : Schema
-        The features and classes that the codes below refer to.
+        Features and classes, to whose positions the arrays refer.
     feature : int32 array of shape (n_nodes,)
-        The position in the schema of the feature split on; -1 at a leaf.
+        Position of the split's feature in the schema; -1 at a leaf.
     threshold : float64 array of shape (n_nodes,)
-        Of a numeric split: values up to and including it go left. NaN elsewhere.
+        Threshold of a numeric split, inclusive: ``value <= threshold`` goes left. NaN elsewhere.
     left, right : int32 arrays of shape (n_nodes,)
-        The children; -1 at a leaf.
+        Children of a split; -1 at a leaf.
     mask_start : int64 array of shape (n_nodes,)
-        Of a category split: where its mask starts in `goes_left`. The masks stand one after the
-        other in the order of their nodes. -1 elsewhere.
+        Start of a category split's mask in `goes_left`; -1 elsewhere. The masks are in the order
+        of their nodes, without gaps.
     goes_left : uint8 array
-        One entry for each category of each category split, 1 if it goes left.
+        One entry for each category of each category split, 1 if the category goes left.
     label : int32 array of shape (n_nodes,)
-        The code of the class a leaf predicts; -1 inside the tree.
+        Class code that a leaf predicts; -1 inside the tree.
     probability : float64 array of shape (n_nodes, n_classes), optional
-        The class probabilities of the leaves, zero inside the tree. Without them a leaf is as
-        sure as can be of its label.
+        Class probabilities of the leaves, 0 inside the tree. Without this array, a leaf's label
+        has probability 1.
 
     Raises
     ------
@@ -75,10 +79,10 @@ class Tree:
     probability: FloatArray | None = None
     depth: int = field(init=False, repr=False)
     _features: tuple[Any, ...] = field(init=False, repr=False)
-    _packed: Packed = field(init=False, repr=False)
+    packed: PackedTree = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Copy, check and freeze the arrays."""
+        """Copy the arrays, make them read-only, and check that they are a tree."""
         if not isinstance(self.schema, Schema):
             raise ModelFormatError(f"schema must be a Schema, got {type(self.schema).__name__}.")
         n_nodes = np.size(self.feature)
@@ -96,16 +100,16 @@ class Tree:
         }
         for name, (kind, shape) in shapes.items():
             if name != "probability" or self.probability is not None:
-                object.__setattr__(self, name, _frozen(name, getattr(self, name), kind, shape))
+                array = _freeze_array(name, getattr(self, name), kind, shape)
+                object.__setattr__(self, name, array)
         _check_links(self)
         _check_splits(self)
         _check_leaves(self)
-        object.__setattr__(self, "depth", _depth(self))
+        object.__setattr__(self, "depth", _compute_depth(self))
         object.__setattr__(self, "_features", tuple(self.schema.features.values()))
-        object.__setattr__(self, "_packed", pack(self))
+        object.__setattr__(self, "packed", pack_tree(self))
 
     def __eq__(self, other: object) -> bool:
-        """Whether both are the same tree of the same schema."""
         if not isinstance(other, Tree):
             return NotImplemented
         return self.schema == other.schema and all(
@@ -118,7 +122,7 @@ class Tree:
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[type[Tree], tuple[Any, ...]]:
-        """Pickle by the constructor: what is read back is checked and read-only again."""
+        """Pickle by the constructor, so that an unpickled tree is checked and read-only."""
         return Tree, (self.schema, *self._arrays())
 
     def _arrays(self) -> tuple[Array | None, ...]:
@@ -127,63 +131,59 @@ class Tree:
 
     @property
     def n_nodes(self) -> int:
-        """The number of nodes, leaves included."""
+        """Number of nodes, leaves included."""
         return len(self.feature)
 
     @property
     def n_leaves(self) -> int:
-        """The number of leaves."""
+        """Number of leaves."""
         return len(self.leaves)
 
     @property
     def used_features(self) -> tuple[int, ...]:
-        """The schema positions of the features that some node splits on, in order."""
+        """Schema positions of the features that the tree splits on, in increasing order."""
         return tuple(np.unique(self.feature[self.splits]).tolist())
 
     def splits_by_feature(self) -> dict[int, list[int]]:
-        """The nodes that split on each feature that is used, by its position in the schema."""
+        """Return, for each used feature's position in the schema, the nodes that split on it."""
         nodes = dict[int, list[int]]()
         for node in self.splits.tolist():
             nodes.setdefault(int(self.feature[node]), []).append(node)
         return nodes
 
-    # --- one node -----------------------------------------------------------------------------
-
     def children(self, node: int) -> tuple[int, int]:
-        """The nodes that a split leads to: if the answer is yes, and if it is no."""
+        """Return the left and the right child of a split."""
         return int(self.left[node]), int(self.right[node])
 
     def left_mask(self, node: int) -> NDArray[np.bool_]:
-        """For each category of the feature that a node splits on, whether it goes left."""
+        """Return, for each category of a category split, whether the category goes left."""
         start = self.mask_start[node]
         n_categories = len(self._features[self.feature[node]].categories)
         return self.goes_left[start : start + n_categories].astype(np.bool_)
 
     def left_codes(self, node: int) -> tuple[int, ...]:
-        """The category codes that go left at a category split."""
+        """Return the category codes that go left at a category split."""
         return tuple(np.flatnonzero(self.left_mask(node)).tolist())
 
     def missing_goes_left(self, node: int) -> bool:
-        """Whether a missing (or unknown) value of the feature that a node splits on goes left."""
+        """Return whether a missing (or unknown) value goes left at a split."""
         feature = self._features[self.feature[node]]
         if isinstance(feature, Categorical):
             return bool(self.left_mask(node)[feature.missing_place])
         return bool(float(feature.missing_place) <= self.threshold[node])
 
-    # --- all nodes ----------------------------------------------------------------------------
-
     @property
     def splits(self) -> NDArray[np.intp]:
-        """The nodes that split, parents before their children."""
+        """Nodes that split, parents before their children."""
         return np.flatnonzero(self.feature >= 0)
 
     @property
     def leaves(self) -> NDArray[np.intp]:
-        """The nodes that predict."""
+        """Nodes that are leaves."""
         return np.flatnonzero(self.feature < 0)
 
     def path_sums(self, values: NDArray[Any]) -> NDArray[Any]:
-        """For each node the sum of the values on its path: of all nodes above it, and its own."""
+        """Return, for each node, the sum of the values on the path from the root to the node."""
         sums = values.copy()
         for node in self.splits.tolist():
             sums[self.left[node]] += sums[node]
@@ -191,18 +191,18 @@ class Tree:
         return sums
 
     def depths(self) -> NDArray[np.int64]:
-        """For each node the number of splits above it."""
+        """Return, for each node, the number of splits above the node."""
         return self.path_sums(np.ones(self.n_nodes, dtype=np.int64)) - 1
 
     def leaf_counts(self) -> NDArray[np.int64]:
-        """For each node the number of leaves below it; 1 at a leaf."""
+        """Return, for each node, the number of leaves below the node; 1 at a leaf."""
         counts = np.ones(self.n_nodes, dtype=np.int64)
         for node in self.splits[::-1].tolist():
             counts[node] = counts[self.left[node]] + counts[self.right[node]]
         return counts
 
     def paths(self, nodes: Iterable[int]) -> Iterator[list[int]]:
-        """For each of some nodes those from the root to it, itself included."""
+        """Yield, for each of some nodes, the path from the root to the node, both included."""
         parent = np.full(self.n_nodes, -1)
         splits = self.splits
         parent[self.left[splits]] = parent[self.right[splits]] = splits
@@ -213,7 +213,7 @@ class Tree:
             yield path[::-1]
 
     def preorder(self, levels: int) -> Iterator[int]:
-        """The nodes below at most so many splits, each before its children, left before right."""
+        """Yield the nodes down to a depth of `levels`, parents first, left before right."""
         waiting = [(0, 0)]
         while waiting:
             node, depth = waiting.pop()
@@ -221,31 +221,24 @@ class Tree:
             if self.feature[node] >= 0 and depth < levels:
                 waiting += [(child, depth + 1) for child in self.children(node)[::-1]]
 
-    # --- prediction ---------------------------------------------------------------------------
-
     def apply(self, matrix: ArrayLike, columns: Sequence[int] | Array) -> IntArray:
-        """The leaf of each record.
+        """Return the node id of each record's leaf.
 
         Parameters
         ----------
         matrix : 2-D array of numbers, records as rows
             Raw values in numeric columns, category codes in the others.
         columns : sequence of int
-            Which column of `matrix` holds each schema feature; -1 where the tree uses none.
-
-        Returns
-        -------
-        int32 array
-            A node id for each row.
+            Column of `matrix` for each feature of the schema; any number for an unused feature.
         """
-        return walk(self._packed, matrix, columns, self._packed.node)
+        return walk_to_leaves(self, matrix, columns, self.packed.node)
 
     def predict(self, matrix: ArrayLike, columns: Sequence[int] | Array) -> IntArray:
-        """The class code of each record; the arguments are those of :meth:`apply`."""
-        return walk(self._packed, matrix, columns, self._packed.label)
+        """Return the class code of each record. The arguments are those of :meth:`apply`."""
+        return walk_to_leaves(self, matrix, columns, self.packed.label)
 
     def predict_proba(self, matrix: ArrayLike, columns: Sequence[int] | Array) -> FloatArray:
-        """The class probabilities of each record; the arguments are those of :meth:`apply`."""
+        """Return class probabilities of each record. The arguments are those of :meth:`apply`."""
         if self.probability is None:
             labels = self.predict(matrix, columns)
             certain = np.zeros((len(labels), len(self.schema.classes)))
@@ -254,10 +247,7 @@ class Tree:
         return self.probability[self.apply(matrix, columns)]
 
 
-# --- checks of a finished tree ------------------------------------------------------------------
-
-
-def _frozen(name: str, values: Any, kind: type[np.generic], shape: tuple[int, ...]) -> Array:
+def _freeze_array(name: str, values: Any, kind: type[np.generic], shape: tuple[int, ...]) -> Array:
     array = np.asarray(values)
     wanted = np.dtype(kind)
     if array.shape != shape:
@@ -268,36 +258,36 @@ def _frozen(name: str, values: Any, kind: type[np.generic], shape: tuple[int, ..
         limits = np.iinfo(wanted)
         if int(array.min()) < limits.min or int(array.max()) > limits.max:
             raise ModelFormatError(f"{name} must fit in {wanted}.")
-    if array.dtype == wanted == np.uint8 and isinstance(array.base, bytes):  # frozen already
+    if array.dtype == wanted == np.uint8 and isinstance(array.base, bytes):  # is read-only already
         return array
     frozen = np.array(array, dtype=wanted, order="C")
     frozen.flags.writeable = False
     return frozen
 
 
-def _refuse(bad: NDArray[np.bool_], message: str) -> None:
+def _reject(bad: NDArray[np.bool_], message: str) -> None:
     if bad.any():
         raise ModelFormatError(f"node {int(np.flatnonzero(bad)[0])}: {message}")
 
 
 def _check_links(tree: Tree) -> None:
-    """Each node but the root has one parent, which comes before it: no cycle is possible."""
+    """Check that each node but the root has one parent with a smaller id: so there is no cycle."""
     nodes = np.arange(tree.n_nodes)
     inside = tree.feature >= 0
     for name, child in (("left", tree.left), ("right", tree.right)):
-        _refuse(~inside & (child != -1), f"{name} must be -1 at a leaf.")
-        _refuse(inside & (child <= nodes), f"{name} must be larger than the node's own id.")
-        _refuse(child >= tree.n_nodes, f"{name} must be less than {tree.n_nodes}.")
+        _reject(~inside & (child != -1), f"{name} must be -1 at a leaf.")
+        _reject(inside & (child <= nodes), f"{name} must be larger than the node's own id.")
+        _reject(child >= tree.n_nodes, f"{name} must be less than {tree.n_nodes}.")
     children = np.concatenate([tree.left[inside], tree.right[inside]])
     parents = np.bincount(children, minlength=tree.n_nodes)
     parents[0] += 1
-    _refuse(parents != 1, "must be the child of exactly one node.")
+    _reject(parents != 1, "the node must be the child of exactly one node.")
 
 
 def _check_splits(tree: Tree) -> None:
     features = list(tree.schema.features.values())
-    _refuse(tree.feature < -1, "feature must be -1 or a position in the schema.")
-    _refuse(tree.feature >= len(features), f"feature must be less than {len(features)}.")
+    _reject(tree.feature < -1, "feature must be -1 or a position in the schema.")
+    _reject(tree.feature >= len(features), f"feature must be less than {len(features)}.")
     low, high, n_categories = (np.zeros(len(features) + 1) for _ in range(3))
     for position, feature in enumerate(features):
         if isinstance(feature, Categorical):
@@ -306,31 +296,33 @@ def _check_splits(tree: Tree) -> None:
             low[position], high[position] = float(feature.low), float(feature.high)
     length = n_categories.astype(np.int64)[tree.feature]  # 0 at leaves: position -1 is the spare
     numeric, category = (tree.feature >= 0) & (length == 0), length > 0
-    _refuse(~numeric & ~np.isnan(tree.threshold), "threshold must be NaN here.")
+    _reject(~numeric & ~np.isnan(tree.threshold), "threshold must be NaN without a numeric split.")
     outside = ~((low[tree.feature] <= tree.threshold) & (tree.threshold < high[tree.feature]))
-    _refuse(numeric & outside, "threshold must lie in the feature's [low, high).")
+    _reject(numeric & outside, "threshold must be in the feature's range, and less than high.")
     starts = np.where(category, np.cumsum(length) - length, -1)
-    _refuse(tree.mask_start != starts, "mask_start must follow the masks before, -1 without one.")
+    _reject(tree.mask_start != starts, "mask_start must be the end of the mask before, or -1.")
     if length.sum() > MAX_MASK:
-        raise ModelFormatError(f"the category splits must have at most {MAX_MASK} categories.")
+        raise ModelFormatError(
+            f"all category splits together must have at most {MAX_MASK} categories."
+        )
     if len(tree.goes_left) != length.sum() or (tree.goes_left > 1).any():
-        raise ModelFormatError("goes_left must have one entry, 0 or 1, for each category.")
+        raise ModelFormatError("goes_left must have an entry, 0 or 1, for each category.")
 
 
 def _check_leaves(tree: Tree) -> None:
     leaf, n_classes = tree.feature < 0, len(tree.schema.classes)
-    _refuse(~leaf & (tree.label != -1), "label must be -1 inside the tree.")
-    _refuse(leaf & ((tree.label < 0) | (tree.label >= n_classes)), "label must be a class code.")
+    _reject(~leaf & (tree.label != -1), "label must be -1 inside the tree.")
+    _reject(leaf & ((tree.label < 0) | (tree.label >= n_classes)), "label must be a class code.")
     if tree.probability is None:
         return
-    _refuse(~leaf & (tree.probability != 0).any(axis=1), "probability must be 0 inside the tree.")
+    _reject(~leaf & (tree.probability != 0).any(axis=1), "probability must be 0 inside the tree.")
     in_range = ((tree.probability >= 0) & (tree.probability <= 1 + 1e-9)).all(axis=1)
-    _refuse(leaf & ~in_range, "probability must be in 0 to 1.")
+    _reject(leaf & ~in_range, "probability must be in 0 to 1.")
     off = np.abs(tree.probability.sum(axis=1) - 1.0) > 1e-9
-    _refuse(leaf & off, "the probabilities of a leaf must sum to 1.")
+    _reject(leaf & off, "the probabilities of a leaf must sum to 1.")
 
 
-def _depth(tree: Tree) -> int:
+def _compute_depth(tree: Tree) -> int:
     depth, level = 0, np.zeros(1, dtype=np.int32)
     while len(level := level[tree.feature[level] >= 0]):
         depth += 1

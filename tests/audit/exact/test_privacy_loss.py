@@ -10,7 +10,7 @@ from definitions import coarse, law_by_definition
 from privatree.audit import Universe, exact_law, exact_privacy_loss, shape_of
 from privatree.audit.exact._enumeration import Script, ScriptedLedger, run_every_execution
 from privatree.counting import BinnedRecords
-from privatree.learners.tree import Growth, SubtreeNode, grow
+from privatree.learners.tree import Growth, SubtreeNode, grow_tree
 from privatree.learners.tree import _plan as record_plan
 from privatree.privacy import Ledger, Randomness
 
@@ -52,7 +52,7 @@ def test_the_law_adds_up_to_one_and_holds_the_tree_that_is_grown(
     law = exact_law(u, plan, table)
     assert sum(law.values()) == pytest.approx(1.0, abs=TOLERANCE)
     ledger = Ledger(plan.epsilon, Randomness(1))
-    assert shape_of(grow(u.records(table), u.candidates, plan, u.schema, ledger)) in law
+    assert shape_of(grow_tree(u.records(table), u.candidates, plan, u.schema, ledger)) in law
 
 
 def test_counts_must_be_those_the_plan_can_have():
@@ -341,7 +341,7 @@ def scripted(u, codes, labels, plan, seed):
     script, account = RandomScript(seed), Ledger(plan.epsilon, Randomness(0))
     ledger = ScriptedLedger(account, script, (0, 1, 2, 3, 5, 9, 30, 100, 1000, 2**40))
     records = BinnedRecords(codes, u.candidates.n_codes, labels, plan.n_classes)
-    tree = grow(records, u.candidates, plan, u.schema, ledger)
+    tree = grow_tree(records, u.candidates, plan, u.schema, ledger)
     return tree, list(account.spends()), script.transcript
 
 
@@ -389,7 +389,9 @@ def exact_size(real):
     )
 
 
-@pytest.mark.parametrize(("method", "mutant"), [("ready", leaf_where_empty), ("_size", exact_size)])
+@pytest.mark.parametrize(
+    ("method", "mutant"), [("decide_stage", leaf_where_empty), ("_release_size", exact_size)]
+)
 def test_mutants_that_look_are_seen(monkeypatch, method, mutant):
     monkeypatch.setattr(Growth, method, mutant(getattr(Growth, method)))
     u = Universe.of(40, "5", 3)

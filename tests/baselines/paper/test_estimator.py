@@ -7,34 +7,13 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from people import SCHEMA, table
 
 import privatree
-from privatree import Categorical, Numeric, PaperPrivaTreeClassifier, Schema
+from privatree import Numeric, PaperPrivaTreeClassifier, Schema
 from privatree.errors import PaperClaimWarning, ParameterError, PrivacyLeakWarning, SchemaError
 
 pytestmark = pytest.mark.filterwarnings("ignore::privatree.PaperClaimWarning")
-
-SCHEMA = Schema(
-    {
-        "age": Numeric(0, 100, integer=True),
-        "income": Numeric(-1000.0, 1000.0),
-        "job": Categorical(["nurse", "clerk", "cook"]),
-    },
-    ["no", "yes"],
-)
-
-
-def table(n=600, seed=0):
-    rng = np.random.default_rng(seed)
-    frame = pd.DataFrame(
-        {
-            "age": rng.integers(0, 101, n),
-            "income": rng.normal(0, 300, n),
-            "job": rng.choice(["nurse", "clerk", "cook"], n),
-        }
-    )
-    labels = np.where(frame["age"] + 30 * (frame["job"] == "cook") > 60, "yes", "no")
-    return frame, labels
 
 
 def model(epsilon=1.0, **changes):
@@ -55,7 +34,10 @@ def model(epsilon=1.0, **changes):
         ({"epsilon": True}, "epsilon must be a number, got True."),
         ({"epsilon": None}, "epsilon must be a number, got None."),
         ({"epsilon": 1e-12}, "epsilon must be at least 1e-09, got 1e-12."),
-        ({"epsilon": 10**400}, "epsilon must be at most 1e+09: that is no privacy."),
+        (
+            {"epsilon": 10**400},
+            "epsilon must be at most 1e+09, got more, which is no privacy.",
+        ),
         ({"max_depth": 0}, "max_depth must be an integer from 1 to 16, got 0."),
         ({"max_depth": -3}, "max_depth must be an integer from 1 to 16, got -3."),
         ({"max_depth": 2.5}, "max_depth must be an integer from 1 to 16, got 2.5."),
@@ -64,7 +46,7 @@ def model(epsilon=1.0, **changes):
         ({"n_bins": 1}, "n_bins must be an integer from 2 to 256, got 1."),
         ({"n_bins": 300}, "n_bins must be an integer from 2 to 256, got 300."),
         ({"max_leaf_error": 0.0}, "max_leaf_error must be > 0, got 0.0."),
-        ({"max_leaf_error": 1.0}, "max_leaf_error must be < 1, got 1.0."),
+        ({"max_leaf_error": 1.0}, "max_leaf_error must be less than 1, got 1.0."),
         ({"quantiles": "both"}, 'quantiles must be "private" or "exact", got \'both\'.'),
         ({"stop_when_pure": "no"}, "stop_when_pure must be True or False, got 'no'."),
         (

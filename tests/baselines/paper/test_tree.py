@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from privatree.baselines.paper import PaperPlan, UnbinnedColumns, grow, split_budget
+from privatree.baselines.paper import PaperPlan, UnbinnedColumns, grow_paper_tree, split_budget
 from privatree.baselines.paper import _tree as paper_tree
 from privatree.baselines.paper._gini import best_split
 from privatree.errors import BudgetExceededError
@@ -55,7 +55,7 @@ def ledger_for(p, seed=0):
 
 def grown(p, columns, labels, seed=0):
     ledger = ledger_for(p, seed)
-    return grow(UnbinnedColumns(columns, labels, 2), p, ledger), ledger
+    return grow_paper_tree(UnbinnedColumns(columns, labels, 2), p, ledger), ledger
 
 
 def test_without_noise_it_is_greedy_gini_on_bins():
@@ -114,7 +114,7 @@ def test_nothing_is_drawn_beyond_the_budget():
     p = plan(2, 2000, stop_when_pure=False)
     short = Ledger(p.budget.for_a_record(1, 2, 3) - Fraction(1, 10**9), Randomness(0))
     with pytest.raises(BudgetExceededError):
-        grow(UnbinnedColumns(columns, labels, 2), p, short)
+        grow_paper_tree(UnbinnedColumns(columns, labels, 2), p, short)
 
 
 def test_the_purity_stop_is_the_printed_one_and_can_be_dropped():
@@ -184,7 +184,7 @@ def differ_by_data():
 def trees_of_all_datasets(seed, **changes):
     p = plan(1, 300, stop_when_pure=False, **changes)
     return [
-        grow(UnbinnedColumns(columns, labels, 2), p, ScriptedLedger(seed))
+        grow_paper_tree(UnbinnedColumns(columns, labels, 2), p, ScriptedLedger(seed))
         for columns, labels in differ_by_data()
     ]
 
@@ -243,9 +243,9 @@ def exact_cuts(real):
 @pytest.mark.parametrize(
     ("function", "mutant"),
     [
-        ("_split", leaf_where_empty),
-        ("_split", exact_numeric_histograms),
-        ("_cut_points", exact_cuts),
+        ("_noisy_split", leaf_where_empty),
+        ("_noisy_split", exact_numeric_histograms),
+        ("_draw_cut_points", exact_cuts),
     ],
 )
 def test_mutants_that_look_are_caught(monkeypatch, function, mutant):
@@ -255,7 +255,7 @@ def test_mutants_that_look_are_caught(monkeypatch, function, mutant):
 
 def asked_for(columns, labels, p):
     ledger = ScriptedLedger(0)
-    tree = grow(UnbinnedColumns(columns, labels, 2), p, ledger)
+    tree = grow_paper_tree(UnbinnedColumns(columns, labels, 2), p, ledger)
     return tree, ledger.asked
 
 
@@ -303,7 +303,8 @@ def full_budget_at_every_node(real):
 
 
 @pytest.mark.parametrize(
-    ("function", "mutant"), [("_label", half_noise_labels), ("_split", full_budget_at_every_node)]
+    ("function", "mutant"),
+    [("_draw_label", half_noise_labels), ("_noisy_split", full_budget_at_every_node)],
 )
 def test_mechanisms_get_their_budgets_and_mutants_are_caught(monkeypatch, function, mutant):
     p = plan(2, 300, stop_when_pure=False)

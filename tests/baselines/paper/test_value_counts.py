@@ -65,4 +65,4 @@ def test_a_tally_is_the_column(n, seed):
     assert found.exact_rows == n
     known = labels.isin(SCHEMA.classes)
     expected = np.sort(np.clip(frame["share"][known], -1, 1))
-    assert_array_equal(np.repeat(*found.tallies[0]), expected)
+    assert_array_equal(np.repeat(*found.value_counts[0]), expected)

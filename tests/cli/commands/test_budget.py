@@ -190,7 +190,7 @@ def test_whoever_interrupts_a_training_learns_that_it_was_charged(folder, monkey
         BudgetStore("patients.db").charge(0.1, purpose="somebody else's model")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(estimators, "grow", interrupted)
+    monkeypatch.setattr(estimators, "grow_tree", interrupted)
     assert fit(monkeypatch) == 130
     assert "the charge to patients.db stays." in capsys.readouterr().err
     assert not (folder / "model.json").exists()
@@ -200,13 +200,13 @@ def test_whoever_interrupts_a_training_learns_that_it_was_charged(folder, monkey
 
 
 def test_a_budget_that_cannot_be_read_afterwards_costs_no_model(folder, monkeypatch, capsys):
-    grow = estimators.grow
+    grow = estimators.grow_tree
 
     def grow_and_lose(*arguments):
         os.unlink("patients.db")
         return grow(*arguments)
 
-    monkeypatch.setattr(estimators, "grow", grow_and_lose)
+    monkeypatch.setattr(estimators, "grow_tree", grow_and_lose)
     assert fit(monkeypatch) == 0
     assert capsys.readouterr().err == "Charged epsilon 0.1 to patients.db.\n"
     assert privatree.load("model.json").privacy_.epsilon == 0.1

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from privatree.counting import BinnedRecords, Candidates
 from privatree.counting import _counts as counts
 from privatree.errors import BudgetExceededError
-from privatree.learners.tree import RecordPlan, _grow, grow
-from privatree.learners.tree._region import FeatureLayout, fine_grid, narrowed, whole_region
+from privatree.learners.tree import RecordPlan, _grow, grow_tree
+from privatree.learners.tree._region import FeatureLayout, fine_grid, narrow_region, whole_region
 from privatree.model import TreeBuilder
 from privatree.privacy import Ledger, Randomness, Stage
 from privatree.privacy.mechanisms import Draw, Geometric, SequentialExponential
@@ -75,7 +75,7 @@ class World:
         return BinnedRecords(self.codes, self.candidates.n_codes, self.labels, classes)
 
     def grown(self, ledger):
-        return grow(self.records(), self.candidates, self.plan, self.schema, ledger)
+        return grow_tree(self.records(), self.candidates, self.plan, self.schema, ledger)
 
 
 def paths(tree):
@@ -346,7 +346,8 @@ def planned_by_exact_totals(real):
 
 
 @pytest.mark.parametrize(
-    ("method", "mutant"), [("ready", label_where_empty), ("ready", planned_by_exact_totals)]
+    ("method", "mutant"),
+    [("decide_stage", label_where_empty), ("decide_stage", planned_by_exact_totals)],
 )
 def test_mutants_that_look_are_caught(monkeypatch, method, mutant):
     real = getattr(_grow.Growth, method)
@@ -432,16 +433,16 @@ def test_the_grids_of_a_block_are_nested(n_bins, n_classes):
     for j in range(6):  # as after some splits
         first, last = np.sort(rng.choice(candidates.n_codes[j], 2, replace=False))
         node = replace(
-            node, region=narrowed(node.region, growth._shape, j, np.arange(first, last + 1))
+            node, region=narrow_region(node.region, growth._layout, j, np.arange(first, last + 1))
         )
-    grids = growth.ready(node).subtree.grids
+    grids = growth.decide_stage(node).subtree.grids
     assert len(grids) == 3
     for coarse, finer, n_codes in zip(grids, grids[1:], stage.grids, strict=False):
-        assert (finer.mass[coarse.mass > 0] > 0).all()
+        assert (finer.base_measure[coarse.base_measure > 0] > 0).all()
         for j in range(6):
             mine = slice(*candidates.offsets[j : j + 2])
-            assert 1 <= np.count_nonzero(coarse.mass[mine]) <= n_codes - 1
-    np.testing.assert_array_equal(grids[-1].mass, candidates.base_measure)
+            assert 1 <= np.count_nonzero(coarse.base_measure[mine]) <= n_codes - 1
+    np.testing.assert_array_equal(grids[-1].base_measure, candidates.base_measure)
 
 
 # --- the law of a subtree, drawn from the top down ------------------------------------------------
@@ -476,7 +477,7 @@ class OneBlock:
     ],
 )
 def test_a_block_has_the_law_of_all_its_trees(
-    n_levels, features, every_way, random_block, by_enumeration
+    n_levels, features, every_way, random_subtree, by_enumeration
 ):
     """Every way to draw it, by the number of records that the tree gets right."""
     rng = np.random.default_rng(n_levels)
@@ -495,7 +496,7 @@ def test_a_block_has_the_law_of_all_its_trees(
     codes = codes.astype(np.uint8, order="C")
     labels = rng.integers(0, 2, 9).astype(np.uint8)
     small = replace(
-        random_block(rng, 2, 1),
+        random_subtree(rng, 2, 1),
         candidates=candidates,
         shape=FeatureLayout(candidates.offsets, candidates.is_category),
         region=whole_region(candidates),
@@ -508,7 +509,7 @@ def test_a_block_has_the_law_of_all_its_trees(
 
     def draw(one_way):
         records = BinnedRecords(codes, candidates.n_codes, labels, 2)
-        tree = grow(records, candidates, plan, schema, OneBlock(one_way))
+        tree = grow_tree(records, candidates, plan, schema, OneBlock(one_way))
         predicted = [int(tree.label[leaf_of(tree, row)]) for row in values]
         return sum(p == y for p, y in zip(predicted, labels.tolist(), strict=True))
 

@@ -359,7 +359,7 @@ def test_no_block_has_more_categories_than_its_weights_bear(n_categories, n_leve
     plan = replace(
         PLAIN, numeric_codes=(16,), categorical_codes=(2, n_categories), lookahead=lookahead
     )
-    assert len(plan._grids(plan.root(100), 3)) + 1 == n_levels
+    assert len(plan._subtree_grids(plan.root(100), 3)) + 1 == n_levels
 
 
 @pytest.mark.parametrize("n_levels", [1, 2, 3])
@@ -369,7 +369,7 @@ def test_lookahead_is_the_most_levels_drawn_together(n_levels):
         stage = plan.stage(plan.root(size))
         if isinstance(stage, DrawSubtree):
             assert len(stage.grids) < n_levels
-    assert len(plan._grids(plan.root(100), 9)) + 1 == n_levels
+    assert len(plan._subtree_grids(plan.root(100), 9)) + 1 == n_levels
 
 
 def test_a_node_that_cannot_be_split_spends_all_that_is_left_on_its_label():

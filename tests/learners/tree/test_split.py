@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privatree.learners.tree._region import FeatureLayout, bins_inside, fine_grid, whole_region
+from privatree.learners.tree._region import FeatureLayout, codes_in_region, fine_grid, whole_region
 from privatree.learners.tree._split import UNITS, UpperSplit, split_score
 from privatree.privacy.mechanisms import SequentialExponential
 from privatree.privacy.samplers import precision
@@ -127,13 +127,13 @@ def random_counts(rng, shape, region, n_classes, n_records):
     one_more = exact_counts.copy()
     label = rng.integers(n_classes)
     for feature in range(len(region.low)):
-        inside = shape.offsets[feature] + bins_inside(region, shape, feature)
+        inside = shape.offsets[feature] + codes_in_region(region, shape, feature)
         np.add.at(exact_counts, (labels, rng.choice(inside, n_records)), 1)
         one_more[label, rng.choice(inside)] += 1
     return exact_counts, one_more
 
 
-def largest_loss(random_box, every_way, times=1):
+def largest_loss(random_region, every_way, times=1):
     """Over random tables and one record more: the largest |log ratio| of their laws.
 
     The mechanism is given `times` the epsilon that it should have.
@@ -142,7 +142,7 @@ def largest_loss(random_box, every_way, times=1):
     for seed in range(60):
         rng = np.random.default_rng(seed)
         n_classes = int(rng.integers(2, 5))
-        candidates, shape, region = random_box(rng, 4, 3, 1)
+        candidates, shape, region = random_region(rng, 4, 3, 1)
         if not (region.n_inside >= 2).any():
             continue
         centre = split_score(rng.integers(0, 30, n_classes).tolist())
@@ -163,14 +163,14 @@ def largest_loss(random_box, every_way, times=1):
     return max(losses)
 
 
-def test_the_loss_by_one_record_is_at_most_epsilon_and_comes_near(random_box, every_way):
-    found = largest_loss(random_box, every_way)
+def test_the_loss_by_one_record_is_at_most_epsilon_and_comes_near(random_region, every_way):
+    found = largest_loss(random_region, every_way)
     assert found <= EPSILON + Fraction(1, 10**20)
     assert found > Fraction(99, 100) * EPSILON
 
 
-def test_half_the_range_would_be_caught(random_box, every_way):
-    assert largest_loss(random_box, every_way, times=2) > Fraction(19, 10) * EPSILON
+def test_half_the_range_would_be_caught(random_region, every_way):
+    assert largest_loss(random_region, every_way, times=2) > Fraction(19, 10) * EPSILON
 
 
 # --- weights and draws --------------------------------------------------------------------------
@@ -181,7 +181,7 @@ def by_the_book(exact_counts, steps, rate, shape, base_measure, region):
     law = Counter()
     for feature in np.flatnonzero(region.n_inside >= 2).tolist():
         start = int(shape.offsets[feature])
-        codes = bins_inside(region, shape, feature).tolist()
+        codes = codes_in_region(region, shape, feature).tolist()
         scores = {
             code: sum(s * int(n) for s, n in zip(steps, exact_counts[:, start + code], strict=True))
             for code in codes
@@ -204,10 +204,10 @@ def by_the_book(exact_counts, steps, rate, shape, base_measure, region):
 @settings(max_examples=60)
 @given(seed=seeds, n_classes=st.integers(2, 5))
 def test_weights_and_draws_are_those_of_all_subsets_and_cuts(
-    random_box, every_way, seed, n_classes
+    random_region, every_way, seed, n_classes
 ):
     rng = np.random.default_rng(seed)
-    candidates, shape, region = random_box(rng, 6, 3, 2)
+    candidates, shape, region = random_region(rng, 6, 3, 2)
     if not (region.n_inside >= 2).any():
         return
     centre = split_score(rng.integers(0, 100, n_classes).tolist())
@@ -255,7 +255,7 @@ def test_512_pure_categories_are_not_lost_below_the_smallest_numbers(make_candid
 
 
 @pytest.mark.slow
-def test_decided_in_decimals_every_draw_is_the_same(random_box, layered):
+def test_decided_in_decimals_every_draw_is_the_same(random_region, layered):
     class Hidden(UpperSplit):
         def weights(self):
             return super().weights()._replace(relative_error=np.inf)
@@ -263,7 +263,7 @@ def test_decided_in_decimals_every_draw_is_the_same(random_box, layered):
     drawn = set()
     for seed in range(15):
         rng = np.random.default_rng(seed)
-        candidates, shape, region = random_box(rng, 6, 3, 1)
+        candidates, shape, region = random_region(rng, 6, 3, 1)
         if not (region.n_inside >= 2).any():
             continue
         centre = split_score([30, 50, 20])

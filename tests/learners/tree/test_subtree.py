@@ -16,18 +16,18 @@ from privatree.counting import BinnedRecords
 from privatree.counting import _counts as counts
 from privatree.learners.tree._region import (
     FeatureLayout,
-    bins_inside,
+    codes_in_region,
     fine_grid,
-    narrowed,
-    splits_on,
+    narrow_region,
+    split_of_part,
+    splits_on_grid,
     whole_region,
 )
 from privatree.learners.tree._subtree import (
     STOP,
     Subtree,
-    differences,
+    differences_to_first_class,
     draw_last_level,
-    first_split,
     subtree_weights,
 )
 from privatree.privacy import Randomness
@@ -65,9 +65,9 @@ def exponential(rate, score):
 @settings(max_examples=20)
 @given(seed=seeds)
 def test_floats_decimals_and_all_trees_agree(
-    random_block, by_enumeration, n_classes, n_levels, seed
+    random_subtree, by_enumeration, n_classes, n_levels, seed
 ):
-    small = random_block(np.random.default_rng(seed), n_classes, n_levels)
+    small = random_subtree(np.random.default_rng(seed), n_classes, n_levels)
     weights, listed = weights_of(small), by_enumeration(small)
     n_parts = int(small.shape.offsets[-1]) + 1
     assert len(weights.exact_scores) == len(weights.exact_factors) == n_parts
@@ -88,9 +88,9 @@ def test_floats_decimals_and_all_trees_agree(
 
 
 @pytest.mark.parametrize("n_levels", [1, 2, 3])
-def test_several_blocks_of_a_level_in_threads_weigh_the_same(monkeypatch, random_block, n_levels):
+def test_several_blocks_of_a_level_in_threads_weigh_the_same(monkeypatch, random_subtree, n_levels):
     """Three nodes, the records of each dealt out to it."""
-    small = random_block(np.random.default_rng(7), 3, n_levels)
+    small = random_subtree(np.random.default_rng(7), 3, n_levels)
     assert small.subtree.levels == n_levels
     rng = np.random.default_rng(8)
     apart = [replace(small, codes=small.codes[some], labels=small.labels[some])
@@ -117,7 +117,10 @@ def test_several_blocks_of_a_level_in_threads_weigh_the_same(monkeypatch, random
         n_inside=np.append(small.region.n_inside, 1),
     )
     grids = tuple(
-        grid._replace(mass=np.append(grid.mass, [0.0] * 3), below=np.append(grid.below, [0] * 3))
+        grid._replace(
+            base_measure=np.append(grid.base_measure, [0.0] * 3),
+            below=np.append(grid.below, [0] * 3),
+        )
         for grid in small.grids
     )
     subtree = Subtree(small.rate, decay_table(small.rate, len(codes)), grids, region)
@@ -144,14 +147,14 @@ def test_several_blocks_of_a_level_in_threads_weigh_the_same(monkeypatch, random
 @pytest.mark.parametrize("n_levels", [2, 3])
 @settings(max_examples=15)
 @given(seed=seeds)
-def test_a_part_weighs_as_much_as_all_that_can_follow_it(random_block, n_classes, n_levels, seed):
+def test_a_part_weighs_as_much_as_all_that_can_follow_it(random_subtree, n_classes, n_levels, seed):
     """The marginal is the sum of what the conditional draws from, for every part."""
-    small = random_block(np.random.default_rng(seed), n_classes, n_levels)
+    small = random_subtree(np.random.default_rng(seed), n_classes, n_levels)
     subtree, shape = small.subtree, small.shape
     if subtree.levels == 1:
         return
     precise = in_decimals(weights_of(small))
-    splits = splits_on(subtree.grids[0], subtree.region, shape)
+    splits = splits_on_grid(subtree.grids[0], subtree.region, shape)
     assert {split.part for split in splits} == {
         part for part, weight in enumerate(precise[:-1]) if weight
     }
@@ -161,7 +164,7 @@ def test_a_part_weighs_as_much_as_all_that_can_follow_it(random_block, n_classes
         expected = stop * sum(in_decimals(weights_of(small, below)))
         assert abs(precise[-1] - expected) <= Decimal("1e-24") * expected
         for split in splits:
-            feature, *sides = first_split(split.part, subtree.region, shape)
+            feature, *sides = split_of_part(split.part, subtree.region, shape)
             assert feature == split.feature
             np.testing.assert_array_equal(sides[0], split.left)
             np.testing.assert_array_equal(sides[1], split.right)
@@ -172,7 +175,7 @@ def test_a_part_weighs_as_much_as_all_that_can_follow_it(random_block, n_classes
             exact_counts = np.zeros((2, n_classes, int(shape.offsets[-1])), dtype=np.int64)
             exact_counts[: records.n_nodes] = records.class_counts()
             subtrees = {
-                side: subtree.below_top(narrowed(subtree.region, shape, feature, codes))
+                side: subtree.below_top(narrow_region(subtree.region, shape, feature, codes))
                 for side, codes in enumerate(sides)
             }
             subtrees = {side: each.without_empty_levels(shape) for side, each in subtrees.items()}
@@ -192,13 +195,13 @@ def test_levels_without_a_candidate_are_left_out(make_candidates):
     fine = fine_grid(found)
 
     def only(*cuts):
-        mass = np.where(np.isin(np.arange(11), cuts), fine.mass, 0)
-        return fine._replace(mass=mass, below=(np.cumsum(mass) - mass).astype(np.int64))
+        mass = np.where(np.isin(np.arange(11), cuts), fine.base_measure, 0)
+        return fine._replace(base_measure=mass, below=(np.cumsum(mass) - mass).astype(np.int64))
 
     subtree = Subtree(Fraction(1), decay_table(Fraction(1), 5), (only(4), only(2, 4), fine), region)
     assert subtree.levels == 3
     assert subtree.without_empty_levels(shape) == subtree
-    no_categories = narrowed(region, shape, 1, np.array([2]))
+    no_categories = narrow_region(region, shape, 1, np.array([2]))
     for codes, n_levels in (
         (range(3, 6), 3),
         (range(5), 2),
@@ -206,21 +209,21 @@ def test_levels_without_a_candidate_are_left_out(make_candidates):
         (range(5, 8), 1),
         ([2], 1),
     ):
-        within = narrowed(no_categories, shape, 0, np.array(codes))
+        within = narrow_region(no_categories, shape, 0, np.array(codes))
         begun = subtree.below_top(within)
         assert begun.levels == 2
         begun = replace(subtree, region=within).without_empty_levels(shape)
         assert begun.levels == n_levels
         assert begun.grids == subtree.grids[3 - n_levels :]
         # a category feature has candidates on every grid
-        inside = replace(subtree, region=narrowed(region, shape, 0, np.array(codes)))
+        inside = replace(subtree, region=narrow_region(region, shape, 0, np.array(codes)))
         assert inside.without_empty_levels(shape).levels == 3
 
 
 def test_where_nothing_can_be_split_there_is_only_a_label(make_candidates):
     found = make_candidates([1, 3], [False, True], np.random.default_rng(0))
     shape = FeatureLayout(found.offsets, found.is_category)
-    region = narrowed(whole_region(found), shape, 1, np.array([1]))
+    region = narrow_region(whole_region(found), shape, 1, np.array([1]))
     records = BinnedRecords(
         np.array([[0, 1]] * 3, np.uint8), (1, 3), np.array([0, 1, 1], np.uint8), 2
     )
@@ -241,7 +244,7 @@ def test_where_nothing_can_be_split_there_is_only_a_label(make_candidates):
 
 def test_differences_are_to_the_first_class():
     exact_counts = np.array([[1, 5], [2, 2], [9, 0]])
-    assert differences(exact_counts).tolist() == [[1, -3], [8, -5]]
+    assert differences_to_first_class(exact_counts).tolist() == [[1, -3], [8, -5]]
 
 
 # --- as small as factors can get ----------------------------------------------------------------
@@ -300,11 +303,11 @@ def forbid_decimals(patch):
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("n_levels", [1, 2, 3])
 def test_decided_in_decimals_every_draw_is_the_same(
-    monkeypatch, random_block, layered, n_classes, n_levels
+    monkeypatch, random_subtree, layered, n_classes, n_levels
 ):
     drawn = Counter()
     for seed in range(12):
-        small = random_block(np.random.default_rng(seed), n_classes, n_levels)
+        small = random_subtree(np.random.default_rng(seed), n_classes, n_levels)
         small = replace(small, rate=Fraction(1, 5))
         if small.subtree.levels < n_levels:
             continue
@@ -351,7 +354,7 @@ def law_by_the_book(small):
         score = sum(y == label for _, y in rows)
         law["no split", label] += stop / small.n_classes * exponential(small.rate, score)
     for feature in active:
-        codes = bins_inside(region, shape, feature).tolist()
+        codes = codes_in_region(region, shape, feature).tolist()
         base_measure = small.candidates.base_measure[shape.offsets[feature] :].tolist()
         lefts = [(tuple(code <= cut for code in codes), base_measure[cut]) for cut in codes[:-1]]
         if shape.is_category[feature]:
@@ -368,9 +371,9 @@ def law_by_the_book(small):
 @pytest.mark.slow
 @settings(max_examples=40)
 @given(seed=seeds, n_classes=st.integers(2, 4))
-def test_the_last_level_has_the_law_of_all_its_trees(random_block, every_way, seed, n_classes):
+def test_the_last_level_has_the_law_of_all_its_trees(random_subtree, every_way, seed, n_classes):
     """Every series of choices it could make is made, and their chances are added up."""
-    small = random_block(np.random.default_rng(seed), n_classes, 1)
+    small = random_subtree(np.random.default_rng(seed), n_classes, 1)
     with localcontext(precision(DIGITS)):
         drawn, expected = law_of_draws(small, every_way), law_by_the_book(small)
         assert drawn.keys() == expected.keys()
@@ -378,8 +381,8 @@ def test_the_last_level_has_the_law_of_all_its_trees(random_block, every_way, se
             assert abs(drawn[tree] - chance) <= Decimal("1e-20") * chance
 
 
-def test_labels_drawn_at_another_rate_would_be_caught(random_block, every_way):
-    small = replace(random_block(np.random.default_rng(5), 3, 1), rate=Fraction(1, 4))
+def test_labels_drawn_at_another_rate_would_be_caught(random_subtree, every_way):
+    small = replace(random_subtree(np.random.default_rng(5), 3, 1), rate=Fraction(1, 4))
     with localcontext(precision(DIGITS)):
         drawn = law_of_draws(small, every_way)
         wrong = law_by_the_book(replace(small, rate=Fraction(1, 2)))

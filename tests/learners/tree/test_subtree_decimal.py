@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privatree.counting import Rows
-from privatree.learners.tree._region import groups
-from privatree.learners.tree._subtree import differences
+from privatree.learners.tree._region import rows_by_candidate
+from privatree.learners.tree._subtree import differences_to_first_class
 from privatree.learners.tree._subtree_decimal import PreciseWeights
+from privatree.learners.tree._subtree_kernels import Counts, LevelAbove, LowestLevel
 from privatree.privacy.samplers import precision
 
 DIGITS = 40
@@ -45,19 +46,22 @@ def precise_parts(small, precise):
     totals = exact_counts[:, : shape.offsets[1]].sum(axis=1)
     fine = subtree.grids[-1]
     if subtree.levels == 1:
-        return precise.one_level(differences(exact_counts), totals, fine, subtree.region)
-    rows = groups(subtree.grids[-2], subtree.region, shape)
+        counts = Counts(differences_to_first_class(exact_counts), totals)
+        return precise.weigh_one_level(counts, fine, subtree.region)
+    rows = rows_by_candidate(subtree.grids[-2], subtree.region, shape)
+    above = LevelAbove(LowestLevel(shape, fine, subtree.decays), subtree.grids[-2], rows)
     middle = [rows_of(feature, rows, shape) for feature in used(rows)]
     if subtree.levels == 2:
         found = [records.pair_counts(0, each) for each in middle]
         tables, totals = (np.concatenate(part) for part in zip(*found, strict=True))
-        return precise.two_levels(tables, totals, subtree.grids[0], fine, rows, subtree.region)
-    upper_rows = groups(subtree.grids[0], subtree.region, shape)
+        return precise.weigh_two_levels(Counts(tables, totals), above, subtree.region)
+    upper_rows = rows_by_candidate(subtree.grids[0], subtree.region, shape)
 
     def triples(feature):
         return records.triple_counts(0, rows_of(feature, upper_rows, shape), middle)
 
-    return precise.three_levels(triples, subtree.grids, upper_rows, rows, subtree.region)
+    top = subtree.grids[0]
+    return precise.weigh_three_levels(triples, top, upper_rows, above, subtree.region)
 
 
 @pytest.mark.slow
@@ -66,9 +70,9 @@ def precise_parts(small, precise):
 @settings(max_examples=20)
 @given(seed=st.integers(0, 2**32))
 def test_weights_are_the_sums_over_all_trees(
-    random_block, by_enumeration, n_classes, n_levels, seed
+    random_subtree, by_enumeration, n_classes, n_levels, seed
 ):
-    small = random_block(np.random.default_rng(seed), n_classes, n_levels)
+    small = random_subtree(np.random.default_rng(seed), n_classes, n_levels)
     listed = by_enumeration(small)
     assert sum(sum(scores.values()) for scores in listed.values()) == 1, "a prior"
     with localcontext(precision(DIGITS)):
@@ -81,9 +85,9 @@ def test_weights_are_the_sums_over_all_trees(
             assert abs(found[part] - expected) <= precise.error * expected
 
 
-def test_random_blocks_are_of_every_kind(random_block):
+def test_random_subtrees_are_of_every_kind(random_subtree):
     """Otherwise the comparison above compares little."""
-    small = [random_block(np.random.default_rng(seed), 3, 3) for seed in range(200)]
+    small = [random_subtree(np.random.default_rng(seed), 3, 3) for seed in range(200)]
     deep = [each for each in small if each.subtree.levels == 3]
     assert 100 < len(deep) < 200
     assert any(each.shape.is_category.all() for each in deep)
@@ -107,7 +111,7 @@ def test_subsets_are_a_mean_over_all_of_them(counts, shift, rate):
         every[score] = every.get(score, 0) + Fraction(1, 2 ** len(counts))
     with localcontext(precision(DIGITS)):
         precise = PreciseWeights(rate, None, DIGITS)
-        found = precise.subsets(
+        found = precise.weigh_subsets(
             [a - shift for a in of_a], [b - shift for b in of_b], sum(of_a + of_b)
         )
         expected = weight(every, rate)

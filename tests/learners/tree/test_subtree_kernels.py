@@ -13,26 +13,31 @@ from hypothesis import strategies as st
 from privatree.counting import Rows
 from privatree.learners.tree._region import (
     FeatureLayout,
-    both_sides,
+    child_regions,
     fine_grid,
-    groups,
-    splits_on,
+    rows_by_candidate,
+    splits_on_grid,
     whole_region,
 )
-from privatree.learners.tree._subtree import differences
+from privatree.learners.tree._subtree import differences_to_first_class
 from privatree.learners.tree._subtree_decimal import PreciseWeights
 from privatree.learners.tree._subtree_kernels import (
     STOP,
-    count_active,
-    feature_of_two_levels,
-    one_level,
-    one_level_total,
-    part_of_three_levels,
+    Counts,
+    LevelAbove,
+    LowestLevel,
+    Parts,
+    count_splittable_features,
+    make_parts,
+    make_scratch,
     relative_error,
-    scratch,
-    subsets_of_pair,
-    total,
-    two_levels_total,
+    total_of_one_level,
+    total_of_two_levels,
+    total_weight,
+    weigh_feature_of_two_levels,
+    weigh_one_level,
+    weigh_part_of_three_levels,
+    weigh_subsets_of_pair,
 )
 from privatree.privacy.samplers import decay_table, precision
 
@@ -69,9 +74,9 @@ def sum_of(parts):
 # --- one level ----------------------------------------------------------------------------------
 
 
-def many_records(random_box, rng, n_classes):
+def many_records(random_region, rng, n_classes):
     """Counts of up to millions of records in a region; every feature has all of them."""
-    candidates, shape, region = random_box(rng)
+    candidates, shape, region = random_region(rng)
     sizes = rng.integers(0, 10 ** rng.integers(0, 7), n_classes)
     exact_counts = np.zeros((n_classes, shape.offsets[-1]), dtype=np.int64)
     for feature in range(len(region.low)):
@@ -88,20 +93,21 @@ def many_records(random_box, rng, n_classes):
 @pytest.mark.parametrize("rate", [1e-6, 1e-3, 0.1, 2, 50], ids=str)
 @settings(max_examples=10)
 @given(seed=seeds)
-def test_one_level_is_as_precise_as_promised(random_box, rate, n_classes, seed):
+def test_one_level_is_as_precise_as_promised(random_region, rate, n_classes, seed):
     rng, rate = np.random.default_rng(seed), Fraction(rate)
-    candidates, shape, region, exact_counts, sizes = many_records(random_box, rng, n_classes)
+    candidates, shape, region, exact_counts, sizes = many_records(random_region, rng, n_classes)
     fine, n_codes = fine_grid(candidates), exact_counts.shape[1]
     decays = decay_table(rate, int(sizes.sum()))
-    scores, factors = np.full(n_codes + 1, -5), np.full(n_codes + 1, 7.0)  # from before
-    arguments = differences(exact_counts), sizes, shape, fine, region, decays
-    one_level(*arguments, scores, factors)
-    expected = in_decimals(rate, shape, "one_level", *arguments[:2], fine, region)
+    parts = Parts(np.full(n_codes + 1, -5), np.full(n_codes + 1, 7.0))  # from before
+    counts = Counts(differences_to_first_class(exact_counts), sizes)
+    lowest = LowestLevel(shape, fine, decays)
+    weigh_one_level(counts, lowest, region, parts)
+    expected = in_decimals(rate, shape, "weigh_one_level", counts, fine, region)
     bound = relative_error(1, n_codes + 1, n_classes)
     assert bound < 1e-10
-    assert largest_error(rate, scores, factors, expected) <= bound
-    assert factors.max() <= 2
-    score, weight = one_level_total(*arguments, scratch(n_classes, n_codes))
+    assert largest_error(rate, *parts, expected) <= bound
+    assert parts.factors.max() <= 2
+    score, weight = total_of_one_level(counts, lowest, region, make_scratch(n_classes, n_codes))
     found = largest_error(rate, [score], np.array([weight]), {0: sum_of(expected)})
     assert found <= 2 * bound
 
@@ -116,9 +122,11 @@ def test_subsets_of_a_pair_are_as_precise_as_promised(seed, n_classes):
     decays = decay_table(rate, int(totals.sum()))
     for a, b in combinations(range(n_classes), 2):
         rows = exact_counts[[a, b]].tolist()
-        expected = in_decimals(rate, None, "subsets", *rows, int(totals[a] + totals[b]))
+        expected = in_decimals(rate, None, "weigh_subsets", *rows, int(totals[a] + totals[b]))
         for pair in ((a, b), (b, a)):
-            score, weight = subsets_of_pair(differences(exact_counts), totals, *pair, decays)
+            score, weight = weigh_subsets_of_pair(
+                differences_to_first_class(exact_counts), totals, *pair, decays
+            )
             found = largest_error(rate, [score], np.array([weight]), {0: expected})
             assert found <= relative_error(1, exact_counts.shape[1], n_classes)
 
@@ -128,7 +136,7 @@ def test_a_total_is_the_sum_whatever_the_order_and_skips_what_cannot_be_drawn():
     scores, factors = np.array([3, 90, 5, 4]), np.array([0.5, 0.0, 0.25, 1.0])
     expected = 0.5 * np.exp(-1) + 0.25 + np.exp(-0.5)
     for order in ([0, 1, 2, 3], [3, 2, 1, 0], [1, 0, 3, 2]):
-        score, weight = total(scores[order], factors[order], decays)
+        score, weight = total_weight(Parts(scores[order], factors[order]), decays)
         assert score == 5
         assert weight == pytest.approx(expected, rel=1e-12)
 
@@ -139,7 +147,7 @@ def test_a_total_is_the_sum_whatever_the_order_and_skips_what_cannot_be_drawn():
 def pair_tables(small, times):
     """The rows of the grid above the lowest level, as if each record were there `times` times."""
     shape, subtree = small.shape, small.subtree
-    rows = groups(subtree.grids[-2], subtree.region, shape)
+    rows = rows_by_candidate(subtree.grids[-2], subtree.region, shape)
     middle = [
         Rows(
             feature,
@@ -150,77 +158,73 @@ def pair_tables(small, times):
     ]
     found = [small.records.pair_counts(0, each) for each in middle]
     tables, totals = (np.concatenate(part) for part in zip(*found, strict=True))
-    return rows, middle, tables * np.int32(times), totals * times
+    return rows, middle, Counts(tables * np.int32(times), totals * times)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
 @settings(max_examples=40)
 @given(seed=seeds)
-def test_two_levels_are_as_precise_as_promised(random_block, n_classes, seed):
+def test_two_levels_are_as_precise_as_promised(random_subtree, n_classes, seed):
     rng = np.random.default_rng(seed)
-    small = random_block(rng, n_classes, 2)
+    small = random_subtree(rng, n_classes, 2)
     subtree, shape, rate = small.subtree, small.shape, small.rate
     if subtree.levels < 2:
         return
     times = int(rng.choice([1, 1000, 10**6]))
-    rows, middle, tables, totals = pair_tables(small, times)
+    rows, middle, tables = pair_tables(small, times)
     n_codes = int(shape.offsets[-1])
-    decays = decay_table(rate, times * len(small.labels))
-    scores, factors = np.zeros(n_codes + 1, dtype=np.int64), np.zeros(n_codes + 1)
-    arguments = tables, totals, shape, *subtree.grids, rows, subtree.region.copy(), decays
-    before = subtree.region.copy()
-    score, weight = two_levels_total(*arguments, scratch(n_classes, n_codes), scores, factors)
-    expected = in_decimals(
-        rate, shape, "two_levels", tables, totals, *subtree.grids, rows, subtree.region
-    )
+    grid, fine = subtree.grids
+    lowest = LowestLevel(shape, fine, decay_table(rate, times * len(small.labels)))
+    above = LevelAbove(lowest, grid, rows)
+    parts, again = make_parts(n_codes), make_parts(n_codes)
+    before, region = subtree.region.copy(), subtree.region.copy()
+    room = make_scratch(n_classes, n_codes)
+    score, weight = total_of_two_levels(tables, above, region, room, parts)
+    expected = in_decimals(rate, shape, "weigh_two_levels", tables, above, subtree.region)
     bound = relative_error(2, n_codes + 1, n_classes)
-    assert largest_error(rate, scores, factors, expected) <= bound
+    assert largest_error(rate, *parts, expected) <= bound
     assert largest_error(rate, [score], np.array([weight]), {0: sum_of(expected)}) <= 2 * bound
-    for one, two in zip(arguments[6], before, strict=True):
+    for one, two in zip(region, before, strict=True):
         np.testing.assert_array_equal(one, two, "the region is as it was")
 
     # the same, a feature at a time
-    all_differences = small.exact_counts[1:] - small.exact_counts[:1]
     all_totals = np.bincount(small.labels, minlength=n_classes)
-    again = np.zeros_like(scores), np.zeros_like(factors)
+    whole = Counts(times * differences_to_first_class(small.exact_counts), times * all_totals)
     for group in middle:
         first, last = rows.firsts[group.feature : group.feature + 2]
-        feature_of_two_levels(
-            group.feature, tables[first:last], totals[first:last],
-            times * all_differences, times * all_totals, shape, *subtree.grids, rows,
-            subtree.region.copy(), decays, scratch(n_classes, n_codes), *again,
-        )  # fmt: skip
-    np.testing.assert_array_equal(again[0][:-1], np.where(again[1] > 0, scores, 0)[:-1])
-    np.testing.assert_array_equal(again[1][:-1], factors[:-1])
+        mine = Counts(*(array[first:last] for array in tables))
+        weigh_feature_of_two_levels(group.feature, mine, whole, above, region, room, again)
+    drawable = again.factors > 0
+    np.testing.assert_array_equal(again.scores[:-1], np.where(drawable, parts.scores, 0)[:-1])
+    np.testing.assert_array_equal(again.factors[:-1], parts.factors[:-1])
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
 @settings(max_examples=15)
 @given(seed=seeds)
-def test_three_levels_are_as_precise_as_promised(random_block, n_classes, seed):
+def test_three_levels_are_as_precise_as_promised(random_subtree, n_classes, seed):
     rng = np.random.default_rng(seed)
-    small = random_block(rng, n_classes, 3)
+    small = random_subtree(rng, n_classes, 3)
     subtree, shape, rate = small.subtree, small.shape, small.rate
     if subtree.levels < 3:
         return
     times = int(rng.choice([1, 1000, 10**6]))
-    rows, _, tables, totals = pair_tables(small, times)
-    upper, *grids = subtree.grids
-    decays = decay_table(rate, times * len(small.labels))
-    splits = splits_on(upper, subtree.region, shape)
+    rows, _, tables = pair_tables(small, times)
+    top, grid, fine = subtree.grids
+    lowest = LowestLevel(shape, fine, decay_table(rate, times * len(small.labels)))
+    above = LevelAbove(lowest, grid, rows)
+    splits = splits_on_grid(top, subtree.region, shape)
     split = splits[rng.integers(len(splits))]
     chosen = np.isin(small.codes[:, split.feature], split.left)
     part = replace(small, codes=small.codes[chosen], labels=small.labels[chosen])
-    _, _, left, left_totals = pair_tables(part, times)
-    regions = both_sides(subtree.region, shape, split)
-    score, weight = part_of_three_levels(
-        left, left_totals, tables, totals, shape, *grids, rows, *regions, decays
-    )
-    sides = [(left, left_totals), (tables - left, totals - left_totals)]
+    _, _, left = pair_tables(part, times)
+    regions = child_regions(subtree.region, shape, split)
+    score, weight = weigh_part_of_three_levels(left, tables, above, *regions)
+    right = Counts(tables.differences - left.differences, tables.totals - left.totals)
     expected = [
-        sum_of(in_decimals(rate, shape, "two_levels", *side, *grids, rows, region))
-        for side, region in zip(sides, regions, strict=True)
+        sum_of(in_decimals(rate, shape, "weigh_two_levels", side, above, region))
+        for side, region in zip((left, right), regions, strict=True)
     ]
     with localcontext(precision(DIGITS)):
         both = expected[0] * expected[1]
@@ -233,15 +237,14 @@ def test_features_with_a_candidate_on_the_grid_are_counted(make_candidates):
     shape, region = FeatureLayout(found.offsets, found.is_category), whole_region(found)
     fine = fine_grid(found)
 
-    def count(grid, region):
-        return count_active(shape, grid, region.low, region.high, region.n_inside)
-
-    assert count(fine, region) == 3
-    coarse = fine._replace(mass=fine.mass * 0, below=fine.below * 0)
-    assert count(coarse, region) == 1, "categories are candidates on any grid"
+    assert count_splittable_features(shape, fine, region) == 3
+    coarse = fine._replace(base_measure=fine.base_measure * 0, below=fine.below * 0)
+    assert count_splittable_features(shape, coarse, region) == 1, (
+        "categories are candidates on any grid"
+    )
     region.n_inside[1] = 1
-    assert count(coarse, region) == 0
-    assert count(fine, region) == 2
+    assert count_splittable_features(shape, coarse, region) == 0
+    assert count_splittable_features(shape, fine, region) == 2
 
 
 def test_the_error_grows_with_levels_parts_and_classes():

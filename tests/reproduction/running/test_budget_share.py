@@ -52,7 +52,7 @@ def planned(monkeypatch: pytest.MonkeyPatch, task: BudgetShare) -> tuple[Any, An
     def look(unbinned: Any, plan: Any, ledger: Any) -> None:
         raise _SeenError(plan, ledger)
 
-    monkeypatch.setattr(budget_share, "grow", look)
+    monkeypatch.setattr(budget_share, "grow_paper_tree", look)
     with pytest.raises(_SeenError) as seen:
         task.run()
     return seen.value.args[0], seen.value.args[1]

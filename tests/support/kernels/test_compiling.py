@@ -17,10 +17,10 @@ from privatree._support.kernels.compiling import compiled, compiled_inline
 CALLER = """
 import json
 import numpy as np
-from privatree.learners.tree._subtree_kernels import subsets_of_pair
+from privatree.learners.tree._subtree_kernels import weigh_subsets_of_pair
 decays = np.ones(1), np.array([1.0, 0.5])
-found = subsets_of_pair(np.full((1, 1), 1), np.array([3, 5]), 0, 1, decays)
-kept = subsets_of_pair.stats
+found = weigh_subsets_of_pair(np.full((1, 1), 1), np.array([3, 5]), 0, 1, decays)
+kept = weigh_subsets_of_pair.stats
 print(json.dumps([found[1], sum(kept.cache_hits.values()), kept.cache_path]))
 """
 HELPER = "    return coarse[place] * fine[k & _MASK] if place < coarse.size else 0.0\n"

@@ -244,7 +244,7 @@ class _Steps:
         if node is None:
             children = [growth.begin(ledger)]
         elif isinstance(node, OpenNode):
-            children = [growth.ready(replace(node, number=0, ledger=ledger))]
+            children = [growth.decide_stage(replace(node, number=0, ledger=ledger))]
         elif isinstance(node, SplittingNode | SubtreeNode):
             draw = ScriptedDraw(node.draw, script)
             children = growth.next_level([replace(node, number=0, ledger=ledger, draw=draw)])

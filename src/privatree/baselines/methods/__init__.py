@@ -2,8 +2,8 @@
 
 ::
 
-    _method.py     what is known of a method: its name, its place in the tables, how to train it
-    _registry.py   all of them
+    _method.py     a method: its name, its place in the tables, its classifier
+    _registry.py   the list of all methods
 """
 
 from privatree._support.lazy_names import lazy_names

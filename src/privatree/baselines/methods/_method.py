@@ -1,4 +1,4 @@
-"""What the experiments know of a method: its name, its place in the tables, how to train it."""
+"""A method that audits and tables compare: its name, its place in the tables, its classifier."""
 
 from __future__ import annotations
 
@@ -23,18 +23,27 @@ PRIVATE = "differential privacy"
 
 
 class Training(NamedTuple):
-    """What a method is told besides the records.
+    """What a method gets besides the records.
 
     Attributes
     ----------
     schema : Schema
-        Ranges, categories and classes, which the experiments declare public.
+        Ranges, categories and classes, which the comparison takes to be public.
     epsilon : float
-        The privacy budget; infinite for a method without privacy.
+        Privacy budget; infinite for a method without privacy.
     max_depth : int
-        The depth of a tree.
+        Depth of a tree.
     seed : int or None
-        Makes the fit repeatable; None: the noise is fresh.
+        Seed of the noise; None for fresh noise.
+
+    Examples
+    --------
+    >>> from privatree import datasets
+    >>> from privatree.baselines.methods import Training, get
+    >>> frame, labels, schema = datasets.load("vote")
+    >>> model = get("privatree").classifier(Training(schema, epsilon=1.0, max_depth=2, seed=0))
+    >>> model.fit(frame, labels).get_n_leaves()
+    2
     """
 
     schema: Schema
@@ -44,23 +53,22 @@ class Training(NamedTuple):
 
     @property
     def options(self) -> dict[str, Any]:
-        """As our classifiers are told."""
-        schema, epsilon, max_depth, seed = self
+        """The same as keyword arguments of the classifiers of this package."""
         return {
-            "epsilon": epsilon,
-            "max_depth": max_depth,
-            "schema": schema,
-            "random_state": seed,
+            "epsilon": self.epsilon,
+            "max_depth": self.max_depth,
+            "schema": self.schema,
+            "random_state": self.seed,
         }
 
 
 def unchanged(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
-    """The frame as it is: for classifiers that know numbers from categories."""
+    """Return the frame itself, for classifiers that tell numbers from categories."""
     return frame
 
 
 def as_numbers(frame: pd.DataFrame, schema: Schema) -> NDArray[np.float64]:
-    """The frame as numbers: a category is its position in the schema."""
+    """Return the frame as numbers. A category becomes its position in the schema."""
     columns = [
         frame[name].cat.set_categories(list(feature.categories)).cat.codes
         if isinstance(feature, Categorical)
@@ -71,52 +79,57 @@ def as_numbers(frame: pd.DataFrame, schema: Schema) -> NDArray[np.float64]:
 
 
 def anything(schema: Schema) -> bool:
-    """Whether a method applies to a dataset: it does."""
     return True
 
 
 def has_categories(schema: Schema) -> bool:
-    """Whether there is a categorical feature."""
     return any(isinstance(feature, Categorical) for feature in schema.features.values())
 
 
 def has_two_classes(schema: Schema) -> bool:
-    """Whether there are exactly two classes."""
     return len(schema.classes) == 2
 
 
 @dataclass(frozen=True)
 class Method:
-    """A row of the experiments.
+    """A method that audits and tables compare.
 
     Parameters
     ----------
     id : str
-        As the command line and the results write it.
+        Name on the command line and in the results.
     title : str
-        As the tables print it.
+        Name in the tables.
     group : str
-        The heading in the tables: ``NO_PRIVACY``, ``LEAKING``, ``CLAIMED`` or ``PRIVATE``.
+        Heading in the tables: ``NO_PRIVACY``, ``LEAKING``, ``CLAIMED`` or ``PRIVATE``.
     classifier : callable
-        From a :class:`Training` to a classifier that is not trained yet.
+        Function that makes an untrained classifier from a :class:`Training`.
     encode : callable, default=unchanged
-        From a frame and its schema to what the classifier takes; outside the measured time.
+        Function that makes the classifier's input from a frame and its schema. Its time is not
+        measured.
     applies_to : callable, default=anything
-        Whether the method can be run on records of a schema; if not, its cell is empty.
+        Function that tells from a schema whether the method can be run; if not, its cell is empty.
     takes_sources : bool, default=False
-        Whether the classifier reads files itself, through a source.
+        Whether the classifier can read files itself, through a source.
     requires : str or None, default=None
-        A module that is not among the package's own dependencies.
+        Module that is not among the dependencies of this package.
     stands_in_for : str or None, default=None
-        The id of a method whose place this one takes where that cannot be run.
+        Id of the method that this one replaces where the other cannot be run.
     claimed : bool, default=False
-        Whether its epsilon is a claim of its authors that does not hold for whole records.
+        Whether epsilon is a claim of the authors that does not hold for whole records.
     delta : float, default=0.0
-        What its guarantee has besides epsilon.
+        Delta of the guarantee.
     caveat : str, default=""
-        What else a reader of a table must know of it; a sentence.
+        A sentence that the reader of a table needs.
     effort : float, default=1.0
-        How long it takes beside the others, roughly: for the progress bar.
+        Rough duration relative to other methods, for the progress bar.
+
+    Examples
+    --------
+    >>> from privatree.baselines.methods import get
+    >>> method = get("bdpt")
+    >>> method.title, method.group, method.claimed
+    ('BDPT', 'leaking numerical splits', True)
     """
 
     id: str
@@ -140,12 +153,12 @@ class Method:
 
     @property
     def code(self) -> str:
-        """How it is run, as Python: results of other code are other results."""
+        """Source code that runs the method. Results of other code are different results."""
         return getsource(self.classifier) + getsource(self.encode)
 
     @property
     def missing(self) -> str | None:
-        """Why the method cannot be run here; None if it can."""
+        """Reason why the method cannot be run here; None if it can."""
         if self.requires is None or find_spec(self.requires) is not None:
             return None
         return f"{self.id} needs {self.requires}"

@@ -1,7 +1,7 @@
 """Every method that audits and tables compare, in the order of the tables' columns.
 
-To add a method, add a function that makes its classifier, and an entry to the list. Results that a
-folder has of other methods stay good.
+To add a method, add a function that makes its classifier, and an entry to the list. A folder's
+results of other methods stay valid.
 """
 
 from __future__ import annotations
@@ -13,8 +13,12 @@ import numpy as np
 import privatree
 from privatree import baselines
 from privatree._support.suggestions import did_you_mean
-from privatree.baselines._diffprivlib import ScaledLogisticRegression, bounds
-from privatree.baselines._dp_ebm import DELTA, BoostedCurves
+from privatree.baselines._other_libraries import (
+    EBM_DELTA,
+    BoundedEBMClassifier,
+    ScaledLogisticRegression,
+    feature_bounds,
+)
 from privatree.baselines.methods._method import (
     CLAIMED,
     LEAKING,
@@ -30,12 +34,26 @@ from privatree.errors import ParameterError
 
 
 def names() -> tuple[str, ...]:
-    """The ids of all methods, in the order of the tables."""
+    """Return the ids of all methods, in the order of the tables.
+
+    Examples
+    --------
+    >>> from privatree.baselines.methods import names
+    >>> names()[:4]
+    ('decision-tree', 'dpa', 'bdpt', 'privatree-star')
+    """
     return tuple(_METHODS)
 
 
 def get(name: str) -> Method:
-    """The method with this id."""
+    """Return the method with this id.
+
+    Examples
+    --------
+    >>> from privatree.baselines.methods import get
+    >>> get("random-tree").stands_in_for
+    'diffprivlib-tree'
+    """
     if name not in _METHODS:
         raise ParameterError(
             f"method must be one of {', '.join(_METHODS)}, got {name!r}."
@@ -51,7 +69,7 @@ def _decision_tree(training: Training) -> Any:
 
 
 def _dpa(training: Training) -> Any:
-    """[LF21] as the paper ran it. Nothing in it is random: the seed is not used."""
+    """Make DPA [LF21] as the paper ran it. Nothing in it is random, so the seed is not used."""
     from sklearn.tree import DecisionTreeClassifier
 
     return privatree.robustness.DPAClassifier(
@@ -89,29 +107,27 @@ def _privatree_robust(training: Training) -> Any:
     return privatree.PrivaTreeClassifier(**training.options, schedule="robust")
 
 
+def _diffprivlib_options(training: Training) -> dict[str, Any]:
+    return {
+        "epsilon": training.epsilon,
+        "max_depth": training.max_depth,
+        "bounds": feature_bounds(training.schema),
+        "classes": np.array(training.schema.classes),
+        "random_state": training.seed,
+    }
+
+
 def _diffprivlib_tree(training: Training) -> Any:
     from diffprivlib.models import DecisionTreeClassifier
 
-    return DecisionTreeClassifier(
-        epsilon=training.epsilon,
-        max_depth=training.max_depth,
-        bounds=bounds(training.schema),
-        classes=np.array(training.schema.classes),
-        random_state=training.seed,
-    )
+    return DecisionTreeClassifier(**_diffprivlib_options(training))
 
 
 def _diffprivlib_forest(training: Training) -> Any:
-    """With the library's defaults; what is wrong with its epsilon is in ``docs/audits.md``."""
+    """Make a forest with the library's defaults. Its epsilon is wrong: see ``docs/audits.md``."""
     from diffprivlib.models import RandomForestClassifier
 
-    return RandomForestClassifier(
-        epsilon=training.epsilon,
-        max_depth=training.max_depth,
-        bounds=bounds(training.schema),
-        classes=np.array(training.schema.classes),
-        random_state=training.seed,
-    )
+    return RandomForestClassifier(**_diffprivlib_options(training))
 
 
 def _diffprivlib_logistic(training: Training) -> Any:
@@ -119,7 +135,7 @@ def _diffprivlib_logistic(training: Training) -> Any:
 
 
 def _dp_ebm(training: Training) -> Any:
-    return BoostedCurves(training.schema, training.epsilon, training.seed)
+    return BoundedEBMClassifier(training.schema, training.epsilon, training.seed)
 
 
 _METHODS = {
@@ -203,9 +219,9 @@ _METHODS = {
             _dp_ebm,
             applies_to=has_two_classes,
             requires="interpret",
-            delta=DELTA,
-            caveat=f"DP-EBM: with delta = {DELTA:g}; the number of records and the categories that "
-            "occur are read from the training records, outside it. The library's defaults "
+            delta=EBM_DELTA,
+            caveat=f"DP-EBM: with delta = {EBM_DELTA:g}; the number of records and the categories "
+            "that occur are read from the training records, outside it. The library's defaults "
             "otherwise.",
             effort=8.0,
         ),

@@ -4,9 +4,9 @@
 
     _estimator.py      PaperPrivaTreeClassifier
     _tree.py           the algorithm
-    _budget.py         its shares of the budget
-    _gini.py           its score
-    _value_counts.py   values counted before numbers have bins
+    _budget.py         how the budget is divided
+    _gini.py           the search for the best split
+    _value_counts.py   counts of every value of a source, for quantiles
 """
 
 from privatree._support.lazy_names import lazy_names

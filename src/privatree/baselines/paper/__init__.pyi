@@ -5,4 +5,4 @@ from privatree.baselines.paper._estimator import (
 )
 from privatree.baselines.paper._tree import PaperPlan as PaperPlan
 from privatree.baselines.paper._tree import UnbinnedColumns as UnbinnedColumns
-from privatree.baselines.paper._tree import grow as grow
+from privatree.baselines.paper._tree import grow_paper_tree as grow_paper_tree

@@ -1,4 +1,4 @@
-"""How the paper splits its budget: equations 5 to 8 of [Vos23], and what that costs a record."""
+"""The division of the paper's budget: equations 5 to 8 of [Vos23], and its cost for a record."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ class PaperBudget:
     categorical_node: Fraction
 
     def for_a_record(self, n_numeric: int, n_categorical: int, max_depth: int) -> Fraction:
-        """What a whole record pays by sequential composition.
+        """Return the epsilon of a whole record by sequential composition.
 
-        Every record is in every feature's quantiles and histograms, so features add up:
-        m (epsilon - leaf) + leaf. The paper counts one feature only, as if a record were in one.
+        Every record is in every feature's quantiles and histograms, so the features add up:
+        m (epsilon - leaf) + leaf. The paper counts only one feature, as if a record were in one.
         """
         numeric = n_numeric * (self.quantiles + max_depth * self.numeric_node)
         return numeric + n_categorical * max_depth * self.categorical_node + self.leaf
 
     def for_a_replaced_record(self, n_numeric: int, n_categorical: int, max_depth: int) -> Fraction:
-        """What a record pays if another one takes its place: it leaves, and the other one comes.
+        """Return the epsilon of a replaced record: one record is removed and another is added.
 
-        The quantiles are made for that already.
+        The quantiles are already private for replaced records, so they do not count twice.
         """
         twice = 2 * self.for_a_record(n_numeric, n_categorical, max_depth)
         return twice - n_numeric * self.quantiles
@@ -45,7 +45,7 @@ def split_budget(
     max_leaf_error: float,
     private_quantiles: bool,
 ) -> PaperBudget:
-    """Divide epsilon as Algorithm 1 does; without private quantiles as for PrivaTree*."""
+    """Divide epsilon as Algorithm 1 does; without private quantiles, as PrivaTree* does."""
     leaf = epsilon / 2
     if n_records > 0:
         enough = sufficient_leaf_epsilon(n_records, n_classes, max_depth, max_leaf_error)
@@ -60,14 +60,14 @@ def split_budget(
 def sufficient_leaf_epsilon(
     n_records: int, n_classes: int, max_depth: int, max_leaf_error: float
 ) -> Fraction:
-    """The leaf budget at which labels cost at most ``max_leaf_error`` of accuracy: eq. 5."""
+    """Return the leaf budget at which labels cost at most `max_leaf_error` of accuracy: eq. 5."""
     leaves = Fraction(2) ** int(max_depth)
     worst_error = leaves * Fraction(worst_label_error(n_classes)) / n_records
     return worst_error / Fraction(max_leaf_error)
 
 
 def worst_label_error(n_classes: int) -> float:
-    """The maximum over p in (0, 1) of 2 log(1/p) (1 - (1 - (1 - p)^K) / (K p)), in eq. 5."""
+    """Return the maximum over p in (0, 1) of 2 log(1/p) (1 - (1 - (1 - p)^K) / (K p)): eq. 5."""
 
     def negative_error(p: float) -> float:
         never_chosen = -np.expm1(n_classes * np.log1p(-p)) / (n_classes * p)

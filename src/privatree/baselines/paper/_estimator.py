@@ -14,13 +14,15 @@ from privatree.baselines.paper._tree import (
     PaperPlan,
     Unbinned,
     UnbinnedColumns,
-    grow,
+    grow_paper_tree,
     needs_quantiles,
 )
 from privatree.baselines.paper._value_counts import UnbinnedSource
 from privatree.errors import PaperClaimWarning, ParameterError
 from privatree.estimators import (
     MAX_DEPTH,
+    PUBLIC_PARAMETERS,
+    PUBLIC_SCHEMA,
     TreeClassifier,
     check_epsilon,
     schema_leaks,
@@ -51,24 +53,24 @@ EXACT_QUANTILES = Leak(
 class PaperPrivaTreeClassifier(TreeClassifier):
     """Algorithm 1 of the PrivaTree paper, as printed.
 
-    It is here to reproduce the paper and to compare with it. **Its epsilon does not hold for whole
-    records**: every record is in every feature's histogram, so their costs add up, and stopping
-    at pure nodes has no finite cost at all. ``privacy_`` says what does hold.
+    This class reproduces the paper, to compare with it. **Its epsilon does not hold for whole
+    records**: every record is in every feature's histogram, so the costs of features add up, and no
+    finite epsilon covers stopping at pure nodes. ``privacy_`` says what holds.
 
     Parameters
     ----------
     epsilon : float, default=1.0
-        The privacy budget as the paper counts it.
+        Privacy budget as the paper counts it.
     max_depth : int, default=4
         Largest depth of the tree, 1 to 16.
     schema : Schema, optional
-        What is public. Without one it is read from the data, which leaks and warns, as entries do
-        that are marked as unconfirmed.
+        Public knowledge about the columns. Without a schema, one is read from the data, which leaks
+        and warns. Entries that are marked as unconfirmed leak and warn, too.
     n_bins : int, default=10
-        Bins for each numeric feature, 2 to 256. A feature with declared ``cuts`` keeps those, and
-        is budgeted like a category feature.
+        Number of bins of each numeric feature, 2 to 256. A feature with declared ``cuts`` keeps its
+        cuts, and has the budget of a category feature.
     max_leaf_error : float, default=0.01
-        Accuracy that noisy leaf labels may cost: the E_max of equation 5.
+        Loss of accuracy that noisy leaf labels may cause: the E_max of equation 5.
     quantiles : {"private", "exact"}, default="private"
         ``"exact"`` is the paper's PrivaTree*, whose bins leak.
     stop_when_pure : bool, default=True
@@ -82,15 +84,15 @@ class PaperPrivaTreeClassifier(TreeClassifier):
     tree_ : Tree
         The released tree.
     privacy_ : PrivacyStatement
-        The claimed epsilon, what holds for a whole record, and every spend.
+        The claimed epsilon, the guarantee for a whole record, and every spend.
     schema_ : Schema
-        What was taken to be public.
+        The schema that the tree was trained with.
     classes_ : ndarray
         The labels.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str
-        Names of the columns, if they had any.
+        Names of the columns, if they had names.
 
     Examples
     --------
@@ -132,12 +134,12 @@ class PaperPrivaTreeClassifier(TreeClassifier):
         Parameters
         ----------
         X : array, pandas, polars or Arrow frame of shape (n_records, n_features), or a source
-            The records; or where they are, with their labels (:mod:`privatree.sources`). Columns
-            that have names, and that the schema does not declare, are ignored. The quantiles of
+            The records, in memory or in a source with their labels (:mod:`privatree.sources`).
+            Columns with a name that the schema does not declare are ignored. The quantiles of
             Algorithm 1 need every distinct value of a number in memory.
         y : array-like of shape (n_records,), optional
-            Their labels, but for a source, which has them. Records whose label is not among the
-            schema's classes are left out.
+            The labels; None with a source. Records whose label is not a class of the schema are
+            left out.
 
         Returns
         -------
@@ -148,56 +150,52 @@ class PaperPrivaTreeClassifier(TreeClassifier):
         PaperClaimWarning
             Always: the claimed epsilon does not hold for whole records.
         PrivacyLeakWarning
-            If no schema was given, or one with unconfirmed entries.
+            If there is no schema, or the schema has unconfirmed entries.
         """
         self.check_parameters()
         randomness = Randomness.from_random_state(self.random_state)
-        unbinned, schema, n_records = self._unbinned(X, y)
-        plan = self._plan(schema, n_records)
+        unbinned, schema, n_records = self._open_unbinned(X, y)
+        plan = self._make_plan(schema, n_records)
         ledger = Ledger(plan.budget.for_a_record(*plan.kinds, plan.max_depth), randomness)
-        tree = grow(unbinned, plan, ledger)
-        privacy = self._statement(plan, ledger, randomness.seeded)
-        warnings.warn(_warning(privacy), PaperClaimWarning, stacklevel=2)
-        return self._release(Model(schema_=schema, tree_=tree, privacy_=privacy))
+        tree = grow_paper_tree(unbinned, plan, ledger)
+        privacy = self._make_statement(plan, ledger, randomness.seeded)
+        warnings.warn(_claim_warning(privacy), PaperClaimWarning, stacklevel=2)
+        return self._release_model(Model(schema_=schema, tree_=tree, privacy_=privacy))
 
-    def _unbinned(self, X: Any, y: Any) -> tuple[Unbinned, Schema, int]:
-        """The records, the schema, and how many rows there are; to be called by ``fit``."""
+    def _open_unbinned(self, X: Any, y: Any) -> tuple[Unbinned, Schema, int]:
+        """Open the records. Return them with the schema and the number of rows."""
         if isinstance(X, Source):
             schema = self._open_source(X, y)
             features = enumerate(schema.features.values())
             asked = [place for place, feature in features if needs_quantiles(feature)]
             unbinned = UnbinnedSource(X, schema, asked)
             return unbinned, schema, unbinned.exact_rows
-        training = self._read(X, y, stacklevel=6)
+        training = self._read_columns(X, y)
         columns = UnbinnedColumns(training.columns, training.labels, len(training.schema.classes))
         return columns, training.schema, training.n_records
 
-    def _plan(self, schema: Schema, n_records: int) -> PaperPlan:
+    def _make_plan(self, schema: Schema, n_records: int) -> PaperPlan:
+        private_quantiles = self.quantiles == "private"
         budget = split_budget(
             positive_fraction("epsilon", self.epsilon),
             n_records=n_records,
             n_classes=len(schema.classes),
             max_depth=self.max_depth,
             max_leaf_error=self.max_leaf_error,
-            private_quantiles=self.quantiles == "private",
+            private_quantiles=private_quantiles,
         )
         return PaperPlan(
-            schema=schema,
-            budget=budget,
-            max_depth=self.max_depth,
-            n_bins=self.n_bins,
-            private_quantiles=self.quantiles == "private",
-            stop_when_pure=self.stop_when_pure,
+            schema, budget, self.max_depth, self.n_bins, private_quantiles, self.stop_when_pure
         )
 
     def check_parameters(self) -> None:
-        """Refuse what :meth:`fit` would refuse whatever the records are."""
+        """Check the parameters, as :meth:`fit` does before it reads records."""
         check_epsilon(self.epsilon)
         check_integer("max_depth", self.max_depth, 1, MAX_DEPTH)
         check_integer("n_bins", self.n_bins, 2, 256)
-        if not 0 < positive_fraction("max_leaf_error", self.max_leaf_error) < 1:
+        if positive_fraction("max_leaf_error", self.max_leaf_error) >= 1:
             raise ParameterError(
-                f"max_leaf_error must be < 1, got {self.max_leaf_error}.", "max_leaf_error"
+                f"max_leaf_error must be less than 1, got {self.max_leaf_error}.", "max_leaf_error"
             )
         check_one_of("quantiles", self.quantiles, ("private", "exact"))
         if not isinstance(self.stop_when_pure, (bool, np.bool_)):
@@ -206,7 +204,7 @@ class PaperPrivaTreeClassifier(TreeClassifier):
                 "stop_when_pure",
             )
 
-    def _statement(self, plan: PaperPlan, ledger: Ledger, seeded: bool) -> PrivacyStatement:
+    def _make_statement(self, plan: PaperPlan, ledger: Ledger, seeded: bool) -> PrivacyStatement:
         composed = float(plan.budget.for_a_record(*plan.kinds, plan.max_depth))
         replaced = float(plan.budget.for_a_replaced_record(*plan.kinds, plan.max_depth))
         leaks = list(schema_leaks(plan.schema))
@@ -229,9 +227,9 @@ class PaperPrivaTreeClassifier(TreeClassifier):
             learner="PaperPrivaTreeClassifier",
             epsilon=math.inf if leaks else composed,
             public=(
-                "the schema: column names, ranges, categories and classes",
+                PUBLIC_SCHEMA,
                 "the number of records: it sets the leaf budget, and the spends reveal it",
-                "the parameters of the learner",
+                PUBLIC_PARAMETERS,
             ),
             leaks=tuple(leaks),
             claimed_epsilon=float(self.epsilon),
@@ -241,10 +239,11 @@ class PaperPrivaTreeClassifier(TreeClassifier):
         )
 
 
-def _warning(privacy: PrivacyStatement) -> str:
+def _claim_warning(privacy: PrivacyStatement) -> str:
     claim = f"epsilon={privacy.claimed_epsilon:g} is the paper's claim, not a guarantee."
     if math.isinf(privacy.epsilon):
         leaks = ", ".join(leak.name for leak in privacy.leaks)
-        return f"{claim} For a whole record no finite epsilon holds ({leaks}): print privacy_."
-    holds = shown_amount(privacy.epsilon)
-    return f"{claim} For a whole record epsilon={holds} holds: print privacy_."
+        holds = f"no finite epsilon holds ({leaks})"
+    else:
+        holds = f"epsilon={shown_amount(privacy.epsilon)} holds"
+    return f"{claim} For a whole record {holds}. Print privacy_ for the reasons."

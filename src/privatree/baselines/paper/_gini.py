@@ -1,6 +1,6 @@
-"""The best split of noisy class histograms by weighted Gini impurity, as Algorithm 1 searches it.
+"""The search for the best split of noisy class histograms by Gini impurity, as in Algorithm 1.
 
-Only released values come in here: whatever it does is post-processing.
+All inputs are released values, so the search is post-processing.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class BestSplit:
-    """A feature and the codes that go left."""
-
     feature: int
     left_codes: NDArray[np.int64]
 
@@ -23,20 +21,12 @@ class BestSplit:
 def best_split(
     noisy_histograms: Sequence[NDArray[np.int64]], categorical: Sequence[bool]
 ) -> BestSplit | None:
-    """The split of least impurity, the first one on ties; None if no split is admissible.
+    """Return the split of least impurity, the first one on ties; None if no split is admissible.
 
-    Parameters
-    ----------
-    noisy_histograms : one array (code, class) for each feature
-        Counts, not negative.
-    categorical : one bool for each feature
-        Categories are sorted by their share of the second of two classes before the search
-        [Cop99]; with more classes they stay in the order of the schema.
-
-    Notes
-    -----
-    A split lies between two neighbouring codes, and each side must have a noisy total of at least
-    one.
+    Each feature has a histogram (code, class) of non-negative counts. A split lies between two
+    neighbouring codes, and each side must have a noisy total of at least one. With two classes,
+    categories are sorted by their share of the second class first [Cop99]; with more classes they
+    stay in the order of the schema.
     """
     n_features, n_classes = len(noisy_histograms), noisy_histograms[0].shape[1]
     width = max(len(histogram) for histogram in noisy_histograms)
@@ -46,7 +36,7 @@ def best_split(
     sizes = np.array([len(histogram) for histogram in noisy_histograms])
     order = np.broadcast_to(np.arange(width), (n_features, width))
     if n_classes == 2:
-        order = _by_class_share(counts, sizes, np.asarray(categorical))
+        order = _sort_by_class_share(counts, sizes, np.asarray(categorical))
         counts = np.take_along_axis(counts, order[:, :, None], axis=1)
     left = np.cumsum(counts, axis=1)
     right = left[:, -1:, :] - left
@@ -61,10 +51,10 @@ def best_split(
     return BestSplit(best, np.sort(order[best, : place + 1]))
 
 
-def _by_class_share(
+def _sort_by_class_share(
     counts: NDArray[np.float64], sizes: NDArray[np.int64], categorical: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
-    """For each feature the codes by share of the second class (0/0 counts as 1/2), stable."""
+    """Sort each feature's codes by their share of the second class; 0/0 counts as 1/2."""
     totals = counts.sum(axis=2)
     share = np.where(totals > 0, counts[:, :, 1] / np.where(totals > 0, totals, 1), 0.5)
     codes = np.arange(counts.shape[1])
@@ -74,7 +64,7 @@ def _by_class_share(
 
 
 def _impurity(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Total times Gini impurity: total - sum of squares / total."""
+    """Return total times Gini impurity: total - sum of squares / total."""
     totals = counts.sum(axis=2)
     squares = (counts**2).sum(axis=2)
     return np.asarray(totals - squares / np.where(totals > 0, totals, 1))

@@ -1,8 +1,8 @@
 """Algorithm 1 of the paper [Vos23], as printed (but for the misprinted ratio of equation 4).
 
-Bins by private quantiles, noisy class histograms of every feature, the split of least Gini
-impurity, labels by permute-and-flip. What it does and does not guarantee for a whole record is in
-``docs/proofs/paper-tree.md``.
+Bins are private quantiles, splits have the least Gini impurity in noisy class histograms of all
+features, and labels are drawn by permute-and-flip. ``docs/proofs/paper-tree.md`` says what this
+guarantees for a whole record.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from privatree.schema import Categorical, Feature, Numeric, Schema
 
 @dataclass(frozen=True)
 class PaperPlan:
-    """Everything Algorithm 1 is told besides the records: all of it is taken to be public."""
+    """The input of Algorithm 1 besides the records. All of it is taken to be public."""
 
     schema: Schema
     budget: PaperBudget
@@ -42,49 +42,38 @@ class PaperPlan:
 
     @property
     def kinds(self) -> tuple[int, int]:
-        """How many features get quantile bins, and how many do not."""
+        """Number of features with quantile bins, and number of the others."""
         with_quantiles = sum(needs_quantiles(f) for f in self.schema.features.values())
         return with_quantiles, len(self.schema.features) - with_quantiles
 
 
 Cuts = Sequence[NDArray[np.float64] | None]
-"""For each numeric feature the upper ends of all bins but the last; None for categories."""
+"""Upper ends of all bins but the last, for each numeric feature; None for categories."""
 
 
 class Unbinned(Protocol):
     """Records whose numbers have no bins yet."""
 
     def values(self, features: Sequence[int]) -> Sequence[NDArray[np.float64] | ValueCounts]:
-        """Every value of some numeric features."""
+        """Return every value of some numeric features."""
 
     def binned(self, cuts: Cuts, n_codes: Sequence[int]) -> ClassCounts:
-        """The same records once the bins are known."""
+        """Return the records in bins."""
 
 
 @dataclass(frozen=True)
 class UnbinnedColumns:
-    """Records in memory.
-
-    Parameters
-    ----------
-    columns : one array for each feature of the schema
-        Numbers inside their range, or category codes.
-    labels : array of class codes
-        One for each record.
-    n_classes : int
-        How many classes there are.
-    """
+    """Records in memory whose numbers have no bins yet."""
 
     columns: Sequence[NDArray[Any]]
+    """Numbers inside their range, or category codes, for each feature of the schema."""
     labels: NDArray[np.int32]
     n_classes: int
 
     def values(self, features: Sequence[int]) -> list[NDArray[np.float64]]:
-        """Every value of some numeric features."""
         return [self.columns[feature] for feature in features]
 
     def binned(self, cuts: Cuts, n_codes: Sequence[int]) -> BinnedRecords:
-        """The same records once the bins are known."""
         codes = [
             column if edges is None else bin_numbers(column, edges)
             for column, edges in zip(self.columns, cuts, strict=True)
@@ -94,26 +83,19 @@ class UnbinnedColumns:
 
 @dataclass(frozen=True)
 class _Node:
-    """A node still to be made: its number in the tree, and the ledger of its records."""
+    """An unfinished node: its number in the tree, and the ledger of its records."""
 
     number: int
     ledger: Ledger
 
 
-def grow(unbinned: Unbinned, plan: PaperPlan, ledger: Ledger) -> Tree:
-    """Grow the tree level by level: one pass over the records for each.
+def grow_paper_tree(unbinned: Unbinned, plan: PaperPlan, ledger: Ledger) -> Tree:
+    """Grow the tree level by level, with one pass over the records for each level.
 
-    Parameters
-    ----------
-    unbinned : Unbinned
-        The records, those without a known label left out.
-    plan : PaperPlan
-        Budgets and options.
-    ledger : Ledger
-        Pays for every draw.
+    Records without a known label must be left out of `unbinned`.
     """
-    cuts = _cut_points(unbinned, plan, ledger)
-    records = unbinned.binned(cuts, _n_codes(cuts, plan.schema))
+    cuts = _draw_cut_points(unbinned, plan, ledger)
+    records = unbinned.binned(cuts, _count_codes(cuts, plan.schema))
     builder = TreeBuilder(plan.schema)
     level = [_Node(0, ledger)]
     for _ in range(plan.max_depth):
@@ -123,14 +105,12 @@ def grow(unbinned: Unbinned, plan: PaperPlan, ledger: Ledger) -> Tree:
         level = _make_children(level, splits, builder, records, cuts, plan)
     exact_totals = records.class_totals()
     for node, exact_counts in zip(level, exact_totals, strict=True):
-        builder.leaf(node.number, _label(node, exact_counts, plan))
+        builder.leaf(node.number, _draw_label(node, exact_counts, plan))
     return builder.build()
 
 
-# --- lines 3 to 5: bins -------------------------------------------------------------------------
-
-
-def _cut_points(unbinned: Unbinned, plan: PaperPlan, ledger: Ledger) -> Cuts:
+def _draw_cut_points(unbinned: Unbinned, plan: PaperPlan, ledger: Ledger) -> Cuts:
+    """Lines 3 to 5: draw the quantile bins, and keep declared cuts."""
     features = list(plan.schema.features.values())
     shares = [Fraction(place, plan.n_bins) for place in range(1, plan.n_bins)]
     asked = {place: f for place, f in enumerate(features) if needs_quantiles(f)}
@@ -152,18 +132,18 @@ def _cut_points(unbinned: Unbinned, plan: PaperPlan, ledger: Ledger) -> Cuts:
         edges = [_exact_quantiles(column, [float(share) for share in shares]) for column in values]
     found = dict(zip(asked, edges, strict=True))
     return [
-        None if isinstance(feature, Categorical) else _usable(feature, found.get(place))
+        None if isinstance(feature, Categorical) else _distinct_edges(feature, found.get(place))
         for place, feature in enumerate(features)
     ]
 
 
 def needs_quantiles(feature: Feature) -> TypeGuard[Numeric]:
-    """Whether bins are looked for: not where the schema's author declared cut points."""
+    """Return whether a feature gets quantile bins: numbers do, unless their cuts are declared."""
     return isinstance(feature, Numeric) and feature.cuts is None
 
 
-def _usable(feature: Numeric, edges: NDArray[np.float64] | None) -> NDArray[np.float64]:
-    """Distinct edges inside the range; a cut at the upper end would leave nothing on its right."""
+def _distinct_edges(feature: Numeric, edges: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    """Return distinct edges inside the range. A cut at the upper end would separate nothing."""
     distinct = np.unique(np.asarray(feature.cuts if edges is None else edges, dtype=np.float64))
     return distinct[(distinct >= feature.low) & (distinct < feature.high)]
 
@@ -175,7 +155,7 @@ def _exact_quantiles(
     return np.quantile(exact_values, shares) if len(exact_values) else exact_values
 
 
-def _n_codes(cuts: Cuts, schema: Schema) -> list[int]:
+def _count_codes(cuts: Cuts, schema: Schema) -> list[int]:
     return [
         len(feature.categories)
         if isinstance(feature, Categorical)
@@ -184,13 +164,10 @@ def _n_codes(cuts: Cuts, schema: Schema) -> list[int]:
     ]
 
 
-# --- lines 6 to 17: the recursion, a level at a time --------------------------------------------
-
-
 def _choose_splits(
     level: list[_Node], records: ClassCounts, plan: PaperPlan
 ) -> list[BestSplit | NDArray[np.int64]]:
-    """For each node its split, or the exact class counts from which its leaf is labelled."""
+    """Return each node's split, or the exact class counts from which its leaf is labelled."""
     exact_counts = records.class_counts()
     exact_totals = records.class_totals()
     outcomes: list[BestSplit | NDArray[np.int64]] = []
@@ -198,20 +175,20 @@ def _choose_splits(
         split = None
         if not (plan.stop_when_pure and _is_pure(exact_totals[place])):
             exact_histograms = np.split(exact_counts[place].T, records.offsets[1:-1])
-            split = _split(node, exact_histograms, plan)
+            split = _noisy_split(node, exact_histograms, plan)
         outcomes.append(exact_totals[place] if split is None else split)
     return outcomes
 
 
 def _is_pure(exact_counts: NDArray[np.int64]) -> bool:
-    """Line 7: fewer than two records, or one class only. An exact answer: this is the leak."""
+    """Line 7: return whether there are fewer than two records or classes. This exact test leaks."""
     return bool(exact_counts.sum() < 2 or np.count_nonzero(exact_counts) <= 1)
 
 
-def _split(
+def _noisy_split(
     node: _Node, exact_histograms: list[NDArray[np.int64]], plan: PaperPlan
 ) -> BestSplit | None:
-    """Lines 11 and 12: noisy histograms of every feature, and the best split they show."""
+    """Lines 11 and 12: release noisy histograms of every feature, and return their best split."""
     categorical = [isinstance(f, Categorical) for f in plan.schema.features.values()]
     noisy_histograms: list[NDArray[np.int64]] = [np.empty((0, 0), np.int64)] * len(categorical)
     with_quantiles = [needs_quantiles(feature) for feature in plan.schema.features.values()]
@@ -243,13 +220,13 @@ def _make_children(
     cuts: Cuts,
     plan: PaperPlan,
 ) -> list[_Node]:
-    """Lines 13 to 15: write splits and leaves into the tree, send the records on."""
+    """Lines 13 to 15: write splits and leaves into the tree, and send the records on."""
     features = np.full(len(level), -1, dtype=np.int32)
     children = np.zeros((len(level), max(records.n_codes)), dtype=np.int32)
     next_level: list[_Node] = []
     for place, (node, outcome) in enumerate(zip(level, outcomes, strict=True)):
         if not isinstance(outcome, BestSplit):
-            builder.leaf(node.number, _label(node, outcome, plan))
+            builder.leaf(node.number, _draw_label(node, outcome, plan))
             continue
         features[place] = outcome.feature
         children[place] = len(next_level) + 1
@@ -266,8 +243,8 @@ def _make_children(
     return next_level
 
 
-def _label(node: _Node, exact_counts: NDArray[np.int64], plan: PaperPlan) -> int:
-    """Lines 8 and 9: permute-and-flip on the class counts, which one record only raises."""
+def _draw_label(node: _Node, exact_counts: NDArray[np.int64], plan: PaperPlan) -> int:
+    """Lines 8 and 9: draw the label by permute-and-flip. One more record only raises counts."""
     label: int = node.ledger.release(
         PermuteAndFlip(plan.budget.leaf, monotone=True),
         exact_counts,

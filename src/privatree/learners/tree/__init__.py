@@ -1,14 +1,14 @@
-"""The tree that is private for whole records.
+"""The learner of the tree that is epsilon-DP for whole records.
 
 ::
 
-    _plan.py              what comes next at a node, and its budget, from released values
-    _grow.py              the algorithm
-    _region.py            which candidates a node still has
-    _split.py             one split near the root
+    _plan.py              the next stage at a node and its budget, from released values
+    _grow.py              the algorithm, level by level
+    _region.py            the bins and categories that a node still has
+    _split.py             the draw of one split near the root
     _subtree.py           the last levels with their labels, drawn jointly
-    _subtree_kernels.py   its weights, compiled
-    _subtree_decimal.py   its weights in arbitrary precision, for the rare close call
+    _subtree_kernels.py   weights of subtrees, compiled
+    _subtree_decimal.py   the same in arbitrary precision, for the rare close call
 """
 
 from privatree._support.lazy_names import lazy_names

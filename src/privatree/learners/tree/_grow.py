@@ -1,15 +1,14 @@
-"""Our learner: epsilon-DP for whole records (``docs/proofs/record-tree.md``).
+"""The tree learner that is epsilon-DP for whole records (``docs/proofs/record-tree.md``).
 
-Splits near the root are drawn one at a time (``_split.py``), the last levels of every path
-together with their labels (``_subtree.py``). What is done at a node, and with which budget, follows
-from released values (``_plan.py``). The learner sees counts, never records.
+Splits near the root are drawn one at a time (``_split.py``). The last levels of every path are
+drawn together with their labels (``_subtree.py``). Which draw comes next at a node, and its budget,
+follow from released values (``_plan.py``). The learner sees counts, never records.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +20,12 @@ from privatree.learners.tree._region import (
     Region,
     coarse_grid,
     fine_grid,
-    narrowed,
+    narrow_region,
+    split_of_part,
     whole_region,
 )
 from privatree.learners.tree._split import SplitScore, UpperSplit, split_score
-from privatree.learners.tree._subtree import Subtree, draw_last_level, first_split, subtree_weights
+from privatree.learners.tree._subtree import Subtree, draw_last_level, subtree_weights
 from privatree.model import Tree, TreeBuilder
 from privatree.privacy import Ledger
 from privatree.privacy.mechanisms import Draw, Geometric, LogWeights, SequentialExponential
@@ -35,7 +35,7 @@ from privatree.schema import Schema
 
 @dataclass(frozen=True)
 class Node:
-    """A node on its way: its number in the tree, its ledger, and the codes it can have."""
+    """An unfinished node: its number in the tree, and the ledger and region of its records."""
 
     number: int
     ledger: Ledger
@@ -44,7 +44,7 @@ class Node:
 
 @dataclass(frozen=True)
 class OpenNode(Node):
-    """A node whose next stage is still to be decided and paid for."""
+    """A node whose next stage is not yet decided and paid for."""
 
     at: Position
     exact_totals: NDArray[np.int64]
@@ -52,7 +52,7 @@ class OpenNode(Node):
 
 @dataclass(frozen=True)
 class SplittingNode(Node):
-    """A node about to be split, its classes counted."""
+    """A node that is about to be split: its split is paid for and not yet drawn."""
 
     at: Position
     centre: SplitScore
@@ -62,33 +62,20 @@ class SplittingNode(Node):
 
 @dataclass(frozen=True)
 class SubtreeNode(Node):
-    """A node inside a subtree, of which some levels are still to be drawn."""
+    """A node of a subtree that is paid for, with some levels not yet drawn."""
 
     subtree: Subtree
     draw: Draw
 
 
-def grow(
-    records: ClassCounts,
-    candidates: Candidates,
-    plan: RecordPlan,
-    schema: Schema,
-    ledger: Ledger,
-) -> Tree:
-    """Grow the tree level by level: one pass over the records for each.
+_Partition = tuple[int, list[tuple[Node, NDArray[np.int64]]]]
+"""A feature, and the children that get the records of a node, with their codes of the feature."""
 
-    Parameters
-    ----------
-    records : ClassCounts
-        Answers counts.
-    candidates : Candidates
-        Public cut points and their base_measure.
-    plan : RecordPlan
-        Decides the stages.
-    schema : Schema
-        Features and classes of the tree.
-    ledger : Ledger
-        Pays for every draw.
+
+def grow_tree(
+    records: ClassCounts, candidates: Candidates, plan: RecordPlan, schema: Schema, ledger: Ledger
+) -> Tree:
+    """Grow the tree level by level, with one pass over the records for each level.
 
     Notes
     -----
@@ -96,11 +83,15 @@ def grow(
     Guarantee: epsilon-DP with the plan's epsilon, which the ledger enforces on every path.
     Cost: at most the plan's epsilon.
     """
-    return Growth(records, candidates, plan, TreeBuilder(schema)).run(ledger)
+    growth = Growth(records, candidates, plan, TreeBuilder(schema))
+    level: list[Node] = [growth.begin(ledger)]
+    while level:
+        level = growth.next_level([growth.decide_stage(node) for node in level])
+    return growth.builder.build()
 
 
 class Growth:
-    """One run of the learner. An audit takes its steps one at a time."""
+    """One run of the learner, in steps that an audit can take one at a time."""
 
     def __init__(
         self,
@@ -110,25 +101,18 @@ class Growth:
         builder: TreeBuilder,
     ) -> None:
         self._records, self._candidates, self._plan = records, candidates, plan
-        self._builder = builder
-        self._shape = FeatureLayout(candidates.offsets, candidates.is_category)
+        self.builder = builder
+        self._layout = FeatureLayout(candidates.offsets, candidates.is_category)
         self._fine = fine_grid(candidates)
 
-    def run(self, ledger: Ledger) -> Tree:
-        """Everything."""
-        level: list[Node] = [self.begin(ledger)]
-        while level:
-            level = self.next_level([self.ready(node) for node in level])
-        return self._builder.build()
-
     def begin(self, ledger: Ledger) -> OpenNode:
-        """The root."""
+        """Return the root, once the number of records is released."""
         exact_totals = self._records.class_totals()[0]
-        at = self._plan.root(self._size(exact_totals, ledger))
+        at = self._plan.root(self._release_size(exact_totals, ledger))
         return OpenNode(0, ledger, whole_region(self._candidates), at, exact_totals)
 
-    def _size(self, exact_totals: NDArray[np.int64], ledger: Ledger) -> int:
-        """The number of records: noisy, declared, or any number if the schedule does not ask."""
+    def _release_size(self, exact_totals: NDArray[np.int64], ledger: Ledger) -> int:
+        """Return the noisy or the declared size; any number if the schedule does not need it."""
         plan = self._plan
         if not plan.size_epsilon:
             return plan.dataset_size or 1
@@ -139,25 +123,16 @@ class Growth:
         )
         return int(noisy_size[0])
 
-    # --- stages: public decisions, paid for ------------------------------------------------------
-
-    def ready(self, node: Node) -> Node:
-        """Decide an open node's next stage and pay for it."""
+    def decide_stage(self, node: Node) -> Node:
+        """Decide the next stage of an open node, and pay for it."""
         if not isinstance(node, OpenNode):
             return node
-        if not (node.region.n_inside >= 2).any():
-            return self._begin_subtree(node, self._plan.label(node.at))
-        stage = self._plan.stage(node.at)
-        if isinstance(stage, DrawSubtree):
-            return self._begin_subtree(node, stage)
+        can_split = (node.region.n_inside >= 2).any()
+        stage = self._plan.stage(node.at) if can_split else self._plan.label(node.at)
         noisy_counts: list[int] = []
         if isinstance(stage, CountClasses):
-            noisy_counts = self._noisy_counts(
-                node.number,
-                node.ledger,
-                node.exact_totals,
-                stage.epsilon,
-                "class counts before a split",
+            noisy_counts = self._release_class_counts(
+                node, node.exact_totals, stage.epsilon, "class counts before a split"
             )
             node = replace(node, at=self._plan.after_counting(node.at, noisy_counts))
             stage = self._plan.stage(node.at)
@@ -177,164 +152,125 @@ class Growth:
         draw = node.ledger.open_draw(mechanism, purpose=what, node=node.number)
         grids = [self._fine]
         for n_codes in reversed(stage.grids):
-            grids.insert(0, coarse_grid(grids[0], node.region, self._shape, n_codes))
+            grids.insert(0, coarse_grid(grids[0], node.region, self._layout, n_codes))
         subtree = Subtree(
             mechanism.rate,
             decay_table(mechanism.rate, int(node.exact_totals.sum())),
             tuple(grids),
             node.region,
-        ).without_empty_levels(self._shape)
+        ).without_empty_levels(self._layout)
         return SubtreeNode(node.number, node.ledger, node.region, subtree, draw)
 
-    def _noisy_counts(
-        self,
-        number: int,
-        ledger: Ledger,
-        exact_totals: NDArray[np.int64],
-        epsilon: Fraction,
-        purpose: str,
+    def _release_class_counts(
+        self, node: Node, exact_totals: NDArray[np.int64], epsilon: Fraction, purpose: str
     ) -> list[int]:
-        noisy = ledger.release(Geometric(epsilon), exact_totals, purpose=purpose, node=number)
+        noisy = node.ledger.release(
+            Geometric(epsilon), exact_totals, purpose=purpose, node=node.number
+        )
         clamped: list[int] = np.clip(noisy, 0, self._plan.largest_count).tolist()
         return clamped
 
-    # --- draws: one pass for all nodes of a level ------------------------------------------------
-
     def next_level(self, level: list[Node]) -> list[Node]:
-        """Count, draw what every node begins with, and send the records on."""
+        """Count the records, draw what every node begins with, and send the records on."""
         subtrees = {
             place: node.subtree for place, node in enumerate(level) if isinstance(node, SubtreeNode)
         }
-        wanted = {place: subtree.wanted(self._shape) for place, subtree in subtrees.items()}
+        wanted = {place: subtree.wanted(self._layout) for place, subtree in subtrees.items()}
         self._records.prepare_counts({place: asked for place, asked in wanted.items() if asked})
         exact_counts = self._records.class_counts()
-        weights = subtree_weights(self._records, subtrees, exact_counts, self._shape)
+        weights = subtree_weights(self._records, subtrees, exact_counts, self._layout)
         features = np.full(len(level), -1, dtype=np.int32)
         children = np.full((len(level), max(self._records.n_codes)), -1, dtype=np.int32)
         next_level: list[Node] = []
         for place, node in enumerate(level):
             if isinstance(node, SplittingNode):
-                going = self._split(node, exact_counts[place])
+                features[place], below = self._draw_split(node, exact_counts[place])
             elif isinstance(node, SubtreeNode) and node.subtree.levels > 1:
-                going = self._upper_level(node, weights[place])
+                features[place], below = self._draw_upper_level(node, weights[place])
             elif isinstance(node, SubtreeNode):
-                self._last_level(node, weights[place], exact_counts[place])
+                self._draw_last_level(node, weights[place], exact_counts[place])
                 continue
-            features[place] = going.feature
-            for child, codes in going.children:
+            for child, codes in below:
                 children[place, codes] = len(next_level)
                 next_level.append(child)
         self._records.descend(features, children)
         return next_level
 
-    def _split(self, node: SplittingNode, exact_counts: NDArray[np.int64]) -> _Partition:
-        """One split; if it has all codes on one side, the node goes on as it is."""
+    def _draw_split(self, node: SplittingNode, exact_counts: NDArray[np.int64]) -> _Partition:
+        """Draw one split. If all codes are on one side, the node goes on as it is."""
         upper = UpperSplit(
-            exact_counts, node.centre, node.mechanism, self._shape, self._fine, node.region
+            exact_counts, node.centre, node.mechanism, self._layout, self._fine, node.region
         )
         feature, *sides = upper.draw(node.draw)
         at = self._plan.child(node.at)
-        start = self._shape.offsets[feature]
-        numbers, ledgers, regions = self._children(node, feature, *sides)
-        return _Partition(
-            feature,
-            [
-                (
-                    OpenNode(
-                        number, ledger, region, at, exact_counts[:, start + codes].sum(axis=1)
-                    ),
-                    codes,
-                )
-                for number, ledger, region, codes in zip(
-                    numbers, ledgers, regions, sides, strict=True
-                )
-                if len(codes)
-            ],
-        )
+        start = self._layout.offsets[feature]
+        children: list[tuple[Node, NDArray[np.int64]]] = []
+        for child, codes in zip(self._make_children(node, feature, *sides), sides, strict=True):
+            if len(codes):
+                exact_totals = exact_counts[:, start + codes].sum(axis=1)
+                open_node = OpenNode(child.number, child.ledger, child.region, at, exact_totals)
+                children.append((open_node, codes))
+        return feature, children
 
-    def _upper_level(self, node: SubtreeNode, weights: LogWeights) -> _Partition:
-        """The highest level of a subtree: a split, or none; every node below has its own choice."""
+    def _draw_upper_level(self, node: SubtreeNode, weights: LogWeights) -> _Partition:
+        """Draw the highest level of a subtree: a split, or none. Each child draws its own below."""
         part = node.draw.draw(weights)
         if part == len(node.region.inside):
             node.draw.expect(1)
-            subtree = node.subtree.below_top(node.region).without_empty_levels(self._shape)
-            return _Partition(
-                0, [(replace(node, subtree=subtree), np.arange(self._records.n_codes[0]))]
-            )
+            every_code = np.arange(self._records.n_codes[0])
+            return 0, [(self._next_in_subtree(node, node), every_code)]
         node.draw.expect(2)
-        feature, *sides = first_split(part, node.region, self._shape)
-        children = zip(*self._children(node, feature, *sides), sides, strict=True)
-        return _Partition(
-            feature,
-            [
-                (
-                    SubtreeNode(
-                        number,
-                        ledger,
-                        region,
-                        node.subtree.below_top(region).without_empty_levels(self._shape),
-                        node.draw,
-                    ),
-                    codes,
-                )
-                for number, ledger, region, codes in children
-            ],
-        )
+        feature, *sides = split_of_part(part, node.region, self._layout)
+        children = self._make_children(node, feature, *sides)
+        below = [self._next_in_subtree(node, child) for child in children]
+        return feature, list(zip(below, sides, strict=True))
 
-    def _last_level(
+    def _next_in_subtree(self, above: SubtreeNode, node: Node) -> Node:
+        subtree = above.subtree.below_top(node.region).without_empty_levels(self._layout)
+        return SubtreeNode(node.number, node.ledger, node.region, subtree, above.draw)
+
+    def _draw_last_level(
         self, node: SubtreeNode, weights: LogWeights, exact_counts: NDArray[np.int64]
     ) -> None:
-        """The lowest level of a subtree: a label, or a split and two labels."""
-        outcome = draw_last_level(node.draw, weights, exact_counts, node.subtree, self._shape)
-        if outcome.feature is None or not (len(outcome.left) and len(outcome.right)):
-            label = outcome.labels[0] if len(outcome.left) else outcome.labels[1]
-            exact_totals = exact_counts[:, : self._shape.offsets[1]].sum(axis=1)
-            self._leaf(node.number, node.ledger, label, exact_totals)
+        """Draw the lowest level of a subtree: a label, or a split and two labels."""
+        last = draw_last_level(node.draw, weights, exact_counts, node.subtree, self._layout)
+        if last.feature is None or not (len(last.left) and len(last.right)):
+            label = last.labels[0] if len(last.left) else last.labels[1]
+            exact_totals = exact_counts[:, : self._layout.offsets[1]].sum(axis=1)
+            self._make_leaf(node, label, exact_totals)
             return
-        start = self._shape.offsets[outcome.feature]
-        numbers, ledgers, _ = self._children(node, outcome.feature, outcome.left, outcome.right)
-        sides = (outcome.left, outcome.right)
-        for number, ledger, label, codes in zip(
-            numbers, ledgers, outcome.labels, sides, strict=True
-        ):
-            self._leaf(number, ledger, label, exact_counts[:, start + codes].sum(axis=1))
+        start = self._layout.offsets[last.feature]
+        children = self._make_children(node, last.feature, last.left, last.right)
+        sides = (last.left, last.right)
+        for child, label, codes in zip(children, last.labels, sides, strict=True):
+            self._make_leaf(child, label, exact_counts[:, start + codes].sum(axis=1))
 
-    # --- what is released ------------------------------------------------------------------------
-
-    def _children(
+    def _make_children(
         self, node: Node, feature: int, left: NDArray[np.int64], right: NDArray[np.int64]
-    ) -> tuple[tuple[int, int], tuple[Ledger, ...], list[Region]]:
-        """Numbers, ledgers and regions of the children; the node's own if one side has no codes."""
+    ) -> list[Node]:
+        """Return the two children of a split; twice the node itself if one side has no codes."""
         if not (len(left) and len(right)):
-            return (
-                (node.number, node.number),
-                (node.ledger, node.ledger),
-                [node.region, node.region],
-            )
+            return [node, node]
         cuts = self._candidates.cuts[feature]
         if cuts is None:
             categories = self._candidates.categories_with_codes(feature, left)
-            numbers = self._builder.split_categories(node.number, feature, categories.tolist())
+            numbers = self.builder.split_categories(node.number, feature, categories.tolist())
         else:
-            numbers = self._builder.split_numeric(node.number, feature, float(cuts[left[-1]]))
-        regions = [narrowed(node.region, self._shape, feature, codes) for codes in (left, right)]
-        return numbers, node.ledger.parallel(2), regions
+            numbers = self.builder.split_numeric(node.number, feature, float(cuts[left[-1]]))
+        return [
+            Node(number, ledger, narrow_region(node.region, self._layout, feature, codes))
+            for number, ledger, codes in zip(
+                numbers, node.ledger.parallel(2), (left, right), strict=True
+            )
+        ]
 
-    def _leaf(
-        self, number: int, ledger: Ledger, label: int, exact_totals: NDArray[np.int64]
-    ) -> None:
+    def _make_leaf(self, node: Node, label: int, exact_totals: NDArray[np.int64]) -> None:
         epsilon = self._plan.leaf_count_epsilon
         if not epsilon:
-            self._builder.leaf(number, label)
+            self.builder.leaf(node.number, label)
             return
-        noisy = self._noisy_counts(number, ledger, exact_totals, epsilon, "class counts of a leaf")
-        shares = np.array(noisy) + 1.0  # one more of each, so that no class is impossible
+        purpose = "class counts of a leaf"
+        noisy_counts = self._release_class_counts(node, exact_totals, epsilon, purpose)
+        shares = np.array(noisy_counts) + 1.0  # one more of each, so that no class is impossible
         shares[label] = shares.max()  # the drawn label stays the prediction
-        self._builder.leaf(number, label, (shares / shares.sum()).tolist())
-
-
-class _Partition(NamedTuple):
-    """Where the records of a node go on: by the codes of a feature."""
-
-    feature: int
-    children: list[tuple[Node, NDArray[np.int64]]]
+        self.builder.leaf(node.number, label, (shares / shares.sum()).tolist())

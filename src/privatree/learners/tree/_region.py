@@ -1,6 +1,6 @@
 """Regions: the bins and categories that records of a node can have, and how splits narrow them.
 
-A region follows from the splits above, which are released: it is public.
+A region follows from the splits above the node. These are released, so a region is public.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from privatree.counting import Candidates, Groups, coarsen_base_measure
 
 
 class FeatureLayout(NamedTuple):
-    """Where the codes of each feature lie, side by side."""
+    """The place of each feature's codes in an array with the codes of all features in a row."""
 
     offsets: NDArray[np.int64]
     is_category: NDArray[np.bool_]
@@ -27,139 +27,152 @@ class Region(NamedTuple):
     low: NDArray[np.int64]
     """First code of each numeric feature; 0 for categories."""
     high: NDArray[np.int64]
-    """One more than the last code of each numeric feature; all codes for categories."""
+    """One more than the last code of each numeric feature; number of codes for categories."""
     inside: NDArray[np.bool_]
-    """Of every code of every feature, side by side, whether it is in the region."""
+    """For every code of every feature, whether the code is in the region."""
     n_inside: NDArray[np.int64]
-    """How many codes each feature has in the region."""
+    """Number of codes that each feature has in the region."""
 
     def copy(self) -> Region:
-        """A region of its own memory."""
         return Region(self.low.copy(), self.high.copy(), self.inside.copy(), self.n_inside.copy())
 
 
 class CutGrid(NamedTuple):
-    """Candidate cuts with their base_measure. Categories have none: they share alike."""
+    """The candidate cuts of one level of a subtree. Categories are candidates on all levels."""
 
-    mass: NDArray[np.float64]
-    """Of the cut after each code; whole numbers; 0 where there is no candidate."""
+    base_measure: NDArray[np.float64]
+    """Base measure of the cut after each code: a whole number, 0 where there is no candidate."""
     below: NDArray[np.int64]
-    """Sum of the base_measure before each code."""
+    """Sum of the base measure of all codes before each code."""
 
 
 class Split(NamedTuple):
     """A candidate of an upper level of a subtree: a cut, or one category against the rest."""
 
     part: int
-    """Its number among the codes of all features: the code below the cut, or the category."""
+    """Number among the codes of all features: the code below the cut, or the category."""
     feature: int
     left: NDArray[np.int64]
     right: NDArray[np.int64]
     """Codes on each side."""
     share: Fraction
-    """Of the mass of all candidates in the region."""
+    """Share of the base measure of all candidates in the region."""
 
 
 def whole_region(candidates: Candidates) -> Region:
-    """The region of the root."""
+    """Return the region of the root: all codes."""
     n_codes = np.array(candidates.n_codes, dtype=np.int64)
     return Region(np.zeros_like(n_codes), n_codes, np.full(n_codes.sum(), True), n_codes.copy())
 
 
-def narrowed(
-    region: Region, shape: FeatureLayout, feature: int, codes: NDArray[np.int64]
+def narrow_region(
+    region: Region, layout: FeatureLayout, feature: int, codes: NDArray[np.int64]
 ) -> Region:
-    """The part of a region in which a feature has only these codes of it (increasing)."""
+    """Return the part of a region in which a feature has only these codes (in increasing order)."""
     part = region.copy()
-    start, stop = shape.offsets[feature], shape.offsets[feature + 1]
+    start, stop = layout.offsets[feature], layout.offsets[feature + 1]
     part.inside[start:stop] = False
     part.inside[start + codes] = True
     part.n_inside[feature] = len(codes)
-    if not shape.is_category[feature]:
+    if not layout.is_category[feature]:
         part.low[feature], part.high[feature] = codes[0], codes[-1] + 1
     return part
 
 
-def bins_inside(region: Region, shape: FeatureLayout, feature: int) -> NDArray[np.int64]:
-    """The codes of a feature that are in the region."""
-    return np.flatnonzero(region.inside[shape.offsets[feature] : shape.offsets[feature + 1]])
+def codes_in_region(region: Region, layout: FeatureLayout, feature: int) -> NDArray[np.int64]:
+    return np.flatnonzero(region.inside[layout.offsets[feature] : layout.offsets[feature + 1]])
 
 
-def feature_of(part: int, shape: FeatureLayout) -> int:
+def feature_of_part(part: int, layout: FeatureLayout) -> int:
     """Return the feature of a part. Parts are numbered feature after feature, as codes are."""
-    return int(np.searchsorted(shape.offsets, part, side="right")) - 1
+    return int(np.searchsorted(layout.offsets, part, side="right")) - 1
 
 
 def fine_grid(candidates: Candidates) -> CutGrid:
-    """Every candidate cut."""
-    return _grid(candidates.base_measure)
+    """Return the grid with every candidate cut."""
+    return _make_grid(candidates.base_measure)
 
 
-def coarse_grid(finer: CutGrid, region: Region, shape: FeatureLayout, n_codes: int) -> CutGrid:
-    """At most ``n_codes - 1`` cuts of each feature in the region, nested in the finer grid."""
-    mass = np.zeros(len(finer.mass), dtype=np.int64)
-    for feature in np.flatnonzero(~shape.is_category & (region.n_inside >= 2)):
-        start = shape.offsets[feature]
+def coarse_grid(finer: CutGrid, region: Region, layout: FeatureLayout, n_codes: int) -> CutGrid:
+    """Return a grid of at most ``n_codes - 1`` cuts per feature in the region, all in `finer`."""
+    base_measure = np.zeros(len(finer.base_measure), dtype=np.int64)
+    for feature in np.flatnonzero(~layout.is_category & (region.n_inside >= 2)):
+        start = layout.offsets[feature]
         part = slice(start + region.low[feature], start + region.high[feature] - 1)
-        mass[part] = coarsen_base_measure(finer.mass[part].astype(np.int64), n_codes - 1)
-    return _grid(mass)
+        base_measure[part] = coarsen_base_measure(
+            finer.base_measure[part].astype(np.int64), n_codes - 1
+        )
+    return _make_grid(base_measure)
 
 
-def both_sides(region: Region, shape: FeatureLayout, split: Split) -> tuple[Region, Region]:
-    """The regions of the children of a split."""
+def child_regions(region: Region, layout: FeatureLayout, split: Split) -> tuple[Region, Region]:
     return (
-        narrowed(region, shape, split.feature, split.left),
-        narrowed(region, shape, split.feature, split.right),
+        narrow_region(region, layout, split.feature, split.left),
+        narrow_region(region, layout, split.feature, split.right),
     )
 
 
-def splits_on(grid: CutGrid, region: Region, shape: FeatureLayout) -> list[Split]:
-    """Every candidate on a grid inside a region; features share alike, cuts by their mass."""
-    found: list[list[tuple[int, NDArray[np.bool_], int]]] = []
-    features = np.flatnonzero(region.n_inside >= 2).tolist()
-    inside = {feature: bins_inside(region, shape, feature) for feature in features}
-    for feature, codes in inside.items():
-        start = int(shape.offsets[feature])
-        if shape.is_category[feature]:  # of two categories, either against the rest is the same
-            single = codes.tolist() if len(codes) > 2 else codes[:1].tolist()
-            found.append([(code, codes == code, 1) for code in single])
+def splits_on_grid(grid: CutGrid, region: Region, layout: FeatureLayout) -> list[Split]:
+    """Return every candidate on a grid inside a region.
+
+    Features have equal shares, and so have the categories of a feature. The cuts of a feature have
+    shares in proportion to their base measure.
+    """
+    by_feature: dict[int, dict[int, int]] = {}
+    for feature in np.flatnonzero(region.n_inside >= 2).tolist():
+        parts = layout.offsets[feature] + codes_in_region(region, layout, feature)
+        if layout.is_category[feature]:  # of two categories, either against the rest is the same
+            parts = parts if len(parts) > 2 else parts[:1]
+            measure = dict.fromkeys(parts.tolist(), 1)
         else:
-            base_measure = grid.mass[start + codes[:-1]].astype(np.int64).tolist()
-            cuts = zip(codes.tolist(), base_measure, strict=False)
-            found.append([(code, codes <= code, mass) for code, mass in cuts if mass])
-    active = sum(1 for options in found if options)
-    splits = []
-    for (feature, codes), options in zip(inside.items(), found, strict=True):
-        start, whole = int(shape.offsets[feature]), sum(mass for *_, mass in options)
-        splits += [
-            Split(start + code, feature, codes[left], codes[~left], Fraction(mass, whole * active))
-            for code, left, mass in options
-        ]
-    return splits
+            cuts = zip(parts.tolist(), grid.base_measure[parts[:-1]].tolist(), strict=False)
+            measure = {part: int(mass) for part, mass in cuts if mass}
+        if measure:
+            by_feature[feature] = measure
+    return [
+        Split(
+            part,
+            *split_of_part(part, region, layout),
+            Fraction(mass, sum(measure.values()) * len(by_feature)),
+        )
+        for measure in by_feature.values()
+        for part, mass in measure.items()
+    ]
 
 
-def groups(grid: CutGrid, region: Region, shape: FeatureLayout) -> Groups:
-    """Rows for the candidates of a grid inside a region."""
+def split_of_part(
+    part: int, region: Region, layout: FeatureLayout
+) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
+    """Return the feature of an upper level's part, and the codes on the left and on the right."""
+    feature = feature_of_part(part, layout)
+    codes = codes_in_region(region, layout, feature)
+    code = part - layout.offsets[feature]
+    is_left = codes == code if layout.is_category[feature] else codes <= code
+    return feature, codes[is_left], codes[~is_left]
+
+
+def rows_by_candidate(grid: CutGrid, region: Region, layout: FeatureLayout) -> Groups:
+    """Return the rows of a table of counts from which every candidate of a grid can be counted.
+
+    The codes of a numeric feature between two neighbouring cuts are a row; so is each category.
+    """
     row_of_code = np.zeros(len(region.inside), dtype=np.int32)
     sizes = []
     for feature in range(len(region.low)):
-        start, stop = shape.offsets[feature], shape.offsets[feature + 1]
+        start, stop = layout.offsets[feature], layout.offsets[feature + 1]
         inside = region.inside[start:stop]
-        if shape.is_category[feature]:
+        if layout.is_category[feature]:
             closes = inside
         else:
-            closes = (grid.mass[start:stop] > 0) & inside
+            closes = (grid.base_measure[start:stop] > 0) & inside
             if len(codes := np.flatnonzero(inside)):
                 closes[codes[-1]] = False  # a cut above the last code separates nothing
         row_of_code[start + 1 : stop] = np.cumsum(closes)[:-1]
-        n_candidates = int(closes.sum())
-        if shape.is_category[feature]:
-            sizes.append(n_candidates if n_candidates >= 2 else 0)
-        else:
-            sizes.append(n_candidates + 1 if n_candidates else 0)
+        n_rows = int(closes.sum()) + (0 if layout.is_category[feature] else 1)
+        sizes.append(n_rows if n_rows >= 2 else 0)
     return Groups(row_of_code, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
 
 
-def _grid(base_measure: NDArray[np.int64]) -> CutGrid:
+def _make_grid(base_measure: NDArray[np.int64]) -> CutGrid:
     below = np.concatenate([[0], np.cumsum(base_measure)[:-1]]).astype(np.int64)
     return CutGrid(base_measure.astype(np.float64), below)

@@ -19,47 +19,49 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privatree._support.kernels.compiling import compiled
-from privatree.learners.tree._region import CutGrid, FeatureLayout, Region, bins_inside, feature_of
+from privatree.learners.tree._region import (
+    CutGrid,
+    FeatureLayout,
+    Region,
+    codes_in_region,
+    feature_of_part,
+)
 from privatree.privacy.mechanisms import Draw, LogWeights, SequentialExponential
 from privatree.privacy.samplers import DECAY_ERROR, UNIT_ROUNDOFF, decay, decay_table, precision
 
 UNITS = 128
-"""Scores are counted in this fraction of a record, so that they are whole numbers."""
-_LOWEST_SHARE, _HIGHEST_SHARE = 13, 115  # about .1 and .9 in those units
+"""A record counts as this many units, so that scores are whole numbers."""
+_MIN_SHARE, _MAX_SHARE = 13, 115  # about 0.1 and 0.9 of a record, in units
 
 
 @dataclass(frozen=True)
 class SplitScore:
-    """The group A, and q in units: what one record adds to the score of the sets it is in.
-
-    Parameters
-    ----------
-    steps : tuple of int
-        For each class what a record of it adds.
-    """
+    """The score of a split: what a record adds to the score of every set S that contains it."""
 
     steps: tuple[int, ...]
+    """For each class, the number of units that a record of this class adds."""
 
     @property
     def score_range(self) -> int:
-        """Largest change of a score by one record; no two scores move in opposite directions."""
+        """Largest change of a score by one record. All scores change in the same direction."""
         return max(map(abs, self.steps))
 
 
 def split_score(noisy_counts: Sequence[int]) -> SplitScore:
-    """The group of classes nearest to half of all records, and its share, by noisy counts."""
+    """Choose the group A that is nearest to half of all records, and its share q."""
     group = _balanced_class_group(noisy_counts)
     inside = sum(noisy_counts[label] for label in group)
     share = (2 * UNITS * (inside + 1) + sum(noisy_counts) + 2) // (2 * (sum(noisy_counts) + 2))
-    share = min(max(share, _LOWEST_SHARE), _HIGHEST_SHARE)
+    share = min(max(share, _MIN_SHARE), _MAX_SHARE)
     steps = [UNITS - share if label in group else -share for label in range(len(noisy_counts))]
     return SplitScore(tuple(steps))
 
 
 def _balanced_class_group(noisy_counts: Sequence[int]) -> set[int]:
-    """One of two groups of classes of about the same size: the largest first, to the smaller.
+    """Divide the classes into two groups of similar size, and return one of the groups.
 
-    The two largest classes are always apart. Of two classes, the second is the group.
+    Each class, the largest first, joins the group that is smaller so far. So the two largest
+    classes are always in different groups. Of only two classes, the second one is returned.
     """
     groups: tuple[set[int], set[int]] = set(), set()
     sizes = [0, 0]
@@ -71,18 +73,10 @@ def _balanced_class_group(noisy_counts: Sequence[int]) -> set[int]:
 
 
 class UpperSplit:
-    """The weights of every split of one node.
+    """The weights of all splits of one node, and the draw of one of them.
 
-    Parameters
-    ----------
-    exact_counts : array (class, code)
-        Counts of the node.
-    centre : SplitScore
-        The score.
-    mechanism : SequentialExponential
-        The mechanism that will draw, with the score's range.
-    shape, fine, region : FeatureLayout, CutGrid, Region
-        The candidates.
+    `exact_counts` is an array (class, code) of the node's records. `mechanism` makes the draw and
+    must have the range of the score `centre`.
     """
 
     def __init__(
@@ -90,30 +84,33 @@ class UpperSplit:
         exact_counts: NDArray[np.int64],
         centre: SplitScore,
         mechanism: SequentialExponential,
-        shape: FeatureLayout,
+        layout: FeatureLayout,
         fine: CutGrid,
         region: Region,
     ) -> None:
         self._exact_scores = np.array(centre.steps, dtype=np.int64) @ exact_counts
-        self._rate, self._shape, self._fine, self._box = mechanism.rate, shape, fine, region
+        self._rate, self._layout = mechanism.rate, layout
+        self._fine, self._region = fine, region
 
     def weights(self) -> LogWeights:
-        """Of every cut, and of all subsets of each category feature together."""
+        """Return the weight of every cut; all subsets of a feature's categories have one weight."""
         n_codes = len(self._exact_scores)
         scores, factors = np.zeros(n_codes, dtype=np.int64), np.zeros(n_codes)
         largest = int(np.abs(self._exact_scores).sum())
         decays = decay_table(self._rate, largest)
-        _fill(self._exact_scores, self._shape, self._fine, self._box, decays, scores, factors)
+        _fill_split_weights(
+            self._exact_scores, self._layout, self._fine, self._region, decays, scores, factors
+        )
         error = (n_codes + 2) * DECAY_ERROR + 50 * UNIT_ROUNDOFF
-        return LogWeights(scores, factors, error, self._precise)
+        return LogWeights(scores, factors, error, self._weights_in_decimals)
 
     def draw(self, draw: Draw) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
-        """The feature and the codes, of those in the region, on its two sides."""
+        """Draw a feature and the codes, of those in the region, on the left and on the right."""
         part = draw.draw(self.weights())
-        feature = feature_of(part, self._shape)
-        start = self._shape.offsets[feature]
-        codes = bins_inside(self._box, self._shape, feature)
-        if not self._shape.is_category[feature]:
+        feature = feature_of_part(part, self._layout)
+        start = self._layout.offsets[feature]
+        codes = codes_in_region(self._region, self._layout, feature)
+        if not self._layout.is_category[feature]:
             is_left = codes <= part - start
         else:
             draw.expect(len(codes))
@@ -123,27 +120,29 @@ class UpperSplit:
             )
         return feature, codes[is_left], codes[~is_left]
 
-    def _precise(self, digits: int) -> tuple[Sequence[Decimal], Decimal]:
+    def _weights_in_decimals(self, digits: int) -> tuple[Sequence[Decimal], Decimal]:
         with localcontext(precision(digits)):
             largest = Fraction(0)
 
             def power(score: int) -> Decimal:
                 nonlocal largest
                 exponent = self._rate * score
-                largest += abs(exponent)  # those of a product add up
+                largest += abs(exponent)  # the exponents of a product add up
                 return (Decimal(exponent.numerator) / Decimal(exponent.denominator)).exp()
 
             found = [Decimal(0)] * len(self._exact_scores)
-            for feature in np.flatnonzero(self._box.n_inside >= 2).tolist():
-                start = int(self._shape.offsets[feature])
-                codes = start + bins_inside(self._box, self._shape, feature)
+            for feature in np.flatnonzero(self._region.n_inside >= 2).tolist():
+                start = int(self._layout.offsets[feature])
+                codes = start + codes_in_region(self._region, self._layout, feature)
                 scores = self._exact_scores[codes].tolist()
-                if self._shape.is_category[feature]:
+                if self._layout.is_category[feature]:
                     found[start] = Decimal(1)
                     for score in scores:
                         found[start] *= (1 + power(score)) / 2
                     continue
-                base_measure = [Decimal(mass) for mass in self._fine.mass[codes[:-1]].tolist()]
+                base_measure = [
+                    Decimal(mass) for mass in self._fine.base_measure[codes[:-1]].tolist()
+                ]
                 left = 0
                 for code, score, mass in zip(codes.tolist(), scores, base_measure, strict=False):
                     left += score
@@ -154,15 +153,15 @@ class UpperSplit:
 
 
 @compiled
-def _fill(
-    exact_scores: Any, shape: Any, fine: Any, region: Any, decays: Any, scores: Any, factors: Any
+def _fill_split_weights(
+    exact_scores: Any, layout: Any, fine: Any, region: Any, decays: Any, scores: Any, factors: Any
 ) -> None:
     coarse_decay, fine_decay = decays
     for feature in range(region.low.size):
         if region.n_inside[feature] < 2:
             continue
-        start, stop = shape.offsets[feature], shape.offsets[feature + 1]
-        if shape.is_category[feature]:
+        start, stop = layout.offsets[feature], layout.offsets[feature + 1]
+        if layout.is_category[feature]:
             best, weight = np.int64(0), 1.0
             for part in range(start, stop):
                 best += max(exact_scores[part], 0)
@@ -179,4 +178,6 @@ def _fill(
             left += exact_scores[part]
             gap = abs(whole - 2 * left)  # between the two choices of S: left or right of the cut
             scores[part] = max(left, whole - left)
-            factors[part] = share * fine.mass[part] * (1.0 + decay(coarse_decay, fine_decay, gap))
+            factors[part] = (
+                share * fine.base_measure[part] * (1.0 + decay(coarse_decay, fine_decay, gap))
+            )

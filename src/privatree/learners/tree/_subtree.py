@@ -1,13 +1,14 @@
-"""A subtree: the last levels of a subtree, labels included, drawn together by one mechanism.
+"""The last levels of a path, labels included, drawn together by one mechanism.
 
-Its score is the number of records it classifies correctly. The draw goes from the top down: what
-the subtree begins with, then what each child begins with given that, each by the weight of all
-subtrees that begin so. Weights come from counts alone (:mod:`subtree_weights`).
+The score of a subtree is the number of records that it classifies correctly. The draw goes from the
+top down: first what the subtree begins with, then what each child begins with given that, and so
+on. The weight of each choice is the total weight of all subtrees that begin so. Weights come from
+counts alone: :func:`subtree_weights`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -18,29 +19,34 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from privatree.counting import ClassCounts, Groups, Rows, Wanted
+from privatree.counting import ClassCounts, Rows, Wanted
 from privatree.learners.tree._region import (
     CutGrid,
     FeatureLayout,
     Region,
-    bins_inside,
-    both_sides,
-    feature_of,
-    groups,
-    splits_on,
+    child_regions,
+    codes_in_region,
+    feature_of_part,
+    rows_by_candidate,
+    splits_on_grid,
 )
 from privatree.learners.tree._subtree_decimal import PreciseWeights
 from privatree.learners.tree._subtree_kernels import (
     STOP,
-    count_active,
-    feature_of_two_levels,
-    one_level,
-    one_level_total,
-    part_of_three_levels,
+    Counts,
+    LevelAbove,
+    LowestLevel,
+    Parts,
+    count_splittable_features,
+    make_parts,
+    make_scratch,
     relative_error,
-    scratch,
-    subsets_of_pair,
-    two_levels_total,
+    total_of_one_level,
+    total_of_two_levels,
+    weigh_feature_of_two_levels,
+    weigh_one_level,
+    weigh_part_of_three_levels,
+    weigh_subsets_of_pair,
 )
 from privatree.privacy.mechanisms import Draw, LogWeights
 from privatree.privacy.samplers import Decay, precision
@@ -48,57 +54,44 @@ from privatree.privacy.samplers import Decay, precision
 
 @dataclass(frozen=True)
 class Subtree:
-    """What remains to be drawn of a subtree at a node.
-
-    Parameters
-    ----------
-    rate : Fraction
-        Logarithm of the weight of one correctly classified record.
-    decays : Decay
-        Its powers, for compiled code.
-    grids : tuple of CutGrid
-        One for each level, the highest first, each nested in the next.
-    region : Region
-        The codes that records of the node can have.
-    """
+    """What remains to be drawn of a subtree at a node."""
 
     rate: Fraction
+    """Logarithm of the weight of one correctly classified record."""
     decays: Decay
+    """Powers of this weight, for compiled code."""
     grids: tuple[CutGrid, ...]
+    """Candidate cuts of each level, the highest level first, each grid nested in the next."""
     region: Region
+    """Codes that records of the node can have."""
 
     @property
     def levels(self) -> int:
-        """How many levels are left."""
         return len(self.grids)
 
     def below_top(self, region: Region) -> Subtree:
-        """What remains once the highest level is drawn, in a child's region."""
+        """Return what remains in a child's region once the highest level is drawn."""
         return replace(self, grids=self.grids[1:], region=region)
 
-    def without_empty_levels(self, shape: FeatureLayout) -> Subtree:
-        """The same without upper levels on whose grid the region has no candidate."""
+    def without_empty_levels(self, layout: FeatureLayout) -> Subtree:
+        """Leave out the upper levels on whose grid the region has no candidate."""
         subtree = self
-        while subtree.levels > 1 and not count_active(
-            shape, subtree.grids[0], *_sides(subtree.region)
+        while subtree.levels > 1 and not count_splittable_features(
+            layout, subtree.grids[0], subtree.region
         ):
             subtree = subtree.below_top(subtree.region)
         return subtree
 
-    def wanted(self, shape: FeatureLayout) -> Wanted | None:
-        """The counts that its weights need besides those of single codes."""
+    def wanted(self, layout: FeatureLayout) -> Wanted | None:
+        """Return the counts that the weights need besides the counts of single codes."""
         if self.levels == 1:
             return None
-        rows, *upper = (groups(grid, self.region, shape) for grid in self.grids[-2::-1])
-        return Wanted(rows, *upper)
+        rows, *top = (rows_by_candidate(grid, self.region, layout) for grid in self.grids[-2::-1])
+        return Wanted(rows, *top)
 
 
-def _sides(region: Region) -> tuple[Any, ...]:
-    return region.low, region.high, region.n_inside
-
-
-def differences(exact_counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Counts of each class minus those of the first."""
+def differences_to_first_class(exact_counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the counts of each class but the first, minus the counts of the first."""
     return np.ascontiguousarray(exact_counts[1:] - exact_counts[:1])
 
 
@@ -106,32 +99,24 @@ def subtree_weights(
     records: ClassCounts,
     subtrees: dict[int, Subtree],
     exact_counts: NDArray[np.int64],
-    shape: FeatureLayout,
+    layout: FeatureLayout,
 ) -> dict[int, LogWeights]:
-    """What each of several subtrees could begin with, by its weight.
+    """Return the weights of everything that each of several subtrees could begin with.
 
-    Parameters
-    ----------
-    records : ClassCounts
-        Where the counts of higher order come from.
-    subtrees : dict of int to Subtree
-        The node, in the current level, of each subtree.
-    exact_counts : array (node, class, code)
-        The counts of the level.
-    shape : FeatureLayout
-        Where the codes of each feature lie.
+    The keys are nodes of the current level, whose counts are `exact_counts` (node, class, code).
+    Counts of higher order come from `records`.
     """
-    parts = {
-        node: _Parts(records, node, subtree, exact_counts[node], shape)
+    weighers = {
+        node: _PartWeigher(records, node, subtree, exact_counts[node], layout)
         for node, subtree in subtrees.items()
     }
-    tasks = [task for found in parts.values() for task in found.tasks()]
+    tasks = [task for weigher in weighers.values() for task in weigher.tasks()]
     records.map_in_threads(lambda task: task(), tasks)
-    return {node: found.weights() for node, found in parts.items()}
+    return {node: weigher.weights() for node, weigher in weighers.items()}
 
 
-class _Parts:
-    """The parts of one subtree, computed a feature at a time."""
+class _PartWeigher:
+    """Computes the weights of a subtree's parts, one feature at a time."""
 
     def __init__(
         self,
@@ -139,205 +124,121 @@ class _Parts:
         node: int,
         subtree: Subtree,
         exact_counts: NDArray[np.int64],
-        shape: FeatureLayout,
+        layout: FeatureLayout,
     ) -> None:
-        self._records, self._node, self._block, self._shape = records, node, subtree, shape
-        self._fine = subtree.grids[-1]
-        self._totals = exact_counts[:, : shape.offsets[1]].sum(axis=1)
-        self._differences = differences(exact_counts)
-        self._scores = np.zeros(exact_counts.shape[1] + 1, dtype=np.int64)
-        self._factors = np.zeros(exact_counts.shape[1] + 1)
-        if (wanted := subtree.wanted(shape)) is not None:
-            self._rows = wanted.rows
-        if wanted is not None and wanted.upper is not None:
-            self._upper_rows = wanted.upper
+        self._records, self._node, self._subtree, self._layout = records, node, subtree, layout
+        exact_totals = exact_counts[:, : layout.offsets[1]].sum(axis=1)
+        self._counts = Counts(differences_to_first_class(exact_counts), exact_totals)
+        self._lowest = LowestLevel(layout, subtree.grids[-1], subtree.decays)
+        self._parts: Parts = make_parts(exact_counts.shape[1])
+        if (wanted := subtree.wanted(layout)) is not None:
+            self._above = LevelAbove(self._lowest, subtree.grids[-2], wanted.rows)
+            if wanted.upper is not None:
+                self._top_rows = wanted.upper
 
-    def tasks(self) -> list[Any]:
-        """Independent pieces of work for threads."""
-        if self._block.levels == 1:
-            return [self._one_level]
-        if self._block.levels == 2:
-            return [
-                self._stop_above_one_level,
-                *self._for_features(self._rows, self._feature_of_two),
-            ]
-        self._all_tables = [
-            np.concatenate(tables)
-            for tables in zip(
-                *(self._records.pair_counts(self._node, rows) for rows in self._middle()),
-                strict=True,
-            )
-        ]
+    def tasks(self) -> list[Callable[[], None]]:
+        """Return independent pieces of work for threads."""
+        if self._subtree.levels == 1:
+            return [self._weigh_one_level]
+        stop, weigh, rows = self._weigh_stop_of_two, self._weigh_feature_of_two, self._above.rows
+        if self._subtree.levels == 3:
+            self._tables = self._tables_of_all_features()
+            stop, weigh = self._weigh_stop_of_three, self._weigh_feature_of_three
+            rows = self._top_rows
+        return [stop, *(partial(weigh, feature) for feature in rows.used_features())]
+
+    def _rows_above(self) -> list[Rows]:
+        rows = self._above.rows
         return [
-            self._stop_above_two_levels,
-            *self._for_features(self._upper_rows, self._feature_of_three),
+            rows.rows_of_feature(feature, self._layout.offsets) for feature in rows.used_features()
         ]
 
-    def _for_features(self, rows: Groups, work: Any) -> list[Any]:
-        return [partial(work, feature) for feature in rows.used_features()]
-
-    def _middle(self) -> list[Rows]:
-        return [
-            self._rows.rows_of_feature(feature, self._shape.offsets)
-            for feature in self._rows.used_features()
-        ]
-
-    def _room(self) -> Any:
-        return scratch(len(self._totals), self._differences.shape[1])
-
-    # --- in floats --------------------------------------------------------------------------------
-
-    def _one_level(self) -> None:
-        one_level(
-            self._differences,
-            self._totals,
-            self._shape,
-            self._fine,
-            self._block.region,
-            self._block.decays,
-            self._scores,
-            self._factors,
-        )
-
-    def _stop_above_one_level(self) -> None:
-        self._scores[-1], weight = one_level_total(
-            self._differences,
-            self._totals,
-            self._shape,
-            self._fine,
-            self._block.region,
-            self._block.decays,
-            self._room(),
-        )
-        self._factors[-1] = STOP[2] * weight
-
-    def _feature_of_two(self, feature: int) -> None:
-        tables, totals = self._records.pair_counts(
-            self._node, self._rows.rows_of_feature(feature, self._shape.offsets)
-        )
-        feature_of_two_levels(
-            feature,
-            tables,
-            totals,
-            self._differences,
-            self._totals,
-            self._shape,
-            self._block.grids[0],
-            self._fine,
-            self._rows,
-            self._block.region.copy(),
-            self._block.decays,
-            self._room(),
-            self._scores,
-            self._factors,
-        )
-
-    def _stop_above_two_levels(self) -> None:
-        tables, totals = self._all_tables
-        self._scores[-1], weight = two_levels_total(
-            tables,
-            totals,
-            self._shape,
-            self._block.grids[1],
-            self._fine,
-            self._rows,
-            self._block.region.copy(),
-            self._block.decays,
-            self._room(),
-            self._scores.copy(),
-            self._factors.copy(),
-        )
-        self._factors[-1] = STOP[3] * weight
-
-    def _feature_of_three(self, feature: int) -> None:
-        region, shape, subtree = self._block.region, self._shape, self._block
-        splits = [s for s in splits_on(subtree.grids[0], region, shape) if s.feature == feature]
-        all_tables, all_totals = self._all_tables
-        left = np.zeros_like(all_tables)
-        left_totals = np.zeros_like(all_totals)
-        tables = self._triples(feature)
-        for split, (table, totals) in zip(splits, tables, strict=False):
-            if shape.is_category[feature]:
-                left, left_totals = table, totals
-            else:
-                left += table
-                left_totals += totals
-            left_box, right_box = both_sides(region, shape, split)
-            self._scores[split.part], weight = part_of_three_levels(
-                left,
-                left_totals,
-                all_tables,
-                all_totals,
-                shape,
-                subtree.grids[1],
-                self._fine,
-                self._rows,
-                left_box,
-                right_box,
-                subtree.decays,
-            )
-            self._factors[split.part] = (1.0 - STOP[3]) * float(split.share) * weight
+    def _tables_of_all_features(self) -> Counts:
+        tables = [self._records.pair_counts(self._node, rows) for rows in self._rows_above()]
+        return Counts(*(np.concatenate(arrays) for arrays in zip(*tables, strict=True)))
 
     def _triples(self, feature: int) -> Iterable[tuple[NDArray[Any], NDArray[Any]]]:
-        upper = self._upper_rows.rows_of_feature(feature, self._shape.offsets)
-        return self._records.triple_counts(self._node, upper, self._middle())
+        top = self._top_rows.rows_of_feature(feature, self._layout.offsets)
+        return self._records.triple_counts(self._node, top, self._rows_above())
 
-    # --- as weights to draw from ------------------------------------------------------------------
+    def _scratch(self) -> Any:
+        return make_scratch(len(self._counts.totals), self._counts.differences.shape[1])
+
+    def _weigh_one_level(self) -> None:
+        weigh_one_level(self._counts, self._lowest, self._subtree.region, self._parts)
+
+    def _weigh_stop_of_two(self) -> None:
+        self._parts.scores[-1], weight = total_of_one_level(
+            self._counts, self._lowest, self._subtree.region, self._scratch()
+        )
+        self._parts.factors[-1] = STOP[2] * weight
+
+    def _weigh_feature_of_two(self, feature: int) -> None:
+        rows = self._above.rows.rows_of_feature(feature, self._layout.offsets)
+        weigh_feature_of_two_levels(
+            feature,
+            Counts(*self._records.pair_counts(self._node, rows)),
+            self._counts,
+            self._above,
+            self._subtree.region.copy(),
+            self._scratch(),
+            self._parts,
+        )
+
+    def _weigh_stop_of_three(self) -> None:
+        region, parts = self._subtree.region.copy(), make_parts(len(self._parts.scores) - 1)
+        self._parts.scores[-1], weight = total_of_two_levels(
+            self._tables, self._above, region, self._scratch(), parts
+        )
+        self._parts.factors[-1] = STOP[3] * weight
+
+    def _weigh_feature_of_three(self, feature: int) -> None:
+        region, layout = self._subtree.region, self._layout
+        splits = splits_on_grid(self._subtree.grids[0], region, layout)
+        splits = [split for split in splits if split.feature == feature]
+        left = Counts(*(np.zeros_like(array) for array in self._tables))
+        for split, tables in zip(splits, self._triples(feature), strict=False):
+            if layout.is_category[feature]:
+                left = Counts(*tables)
+            else:
+                for array, more in zip(left, tables, strict=True):
+                    array += more
+            self._parts.scores[split.part], weight = weigh_part_of_three_levels(
+                left, self._tables, self._above, *child_regions(region, layout, split)
+            )
+            self._parts.factors[split.part] = (1.0 - STOP[3]) * float(split.share) * weight
 
     def weights(self) -> LogWeights:
-        """The parts, with the error of their weights and a way to know them better."""
-        error = relative_error(self._block.levels, len(self._scores), len(self._totals))
-        return LogWeights(self._scores, self._factors, error, self._precise)
+        """Return the weights, the bound on their error, and a function for more digits."""
+        n_parts, n_classes = len(self._parts.scores), len(self._counts.totals)
+        error = relative_error(self._subtree.levels, n_parts, n_classes)
+        return LogWeights(*self._parts, error, self._weights_in_decimals)
 
-    def _precise(self, digits: int) -> tuple[Sequence[Decimal], Decimal]:
-        subtree = self._block
+    def _weights_in_decimals(self, digits: int) -> tuple[Sequence[Decimal], Decimal]:
+        grids, region = self._subtree.grids, self._subtree.region
         with localcontext(precision(digits)):
-            precise = PreciseWeights(subtree.rate, self._shape, digits)
-            if subtree.levels == 1:
-                parts = precise.one_level(
-                    self._differences, self._totals, self._fine, subtree.region
-                )
-            elif subtree.levels == 2:
-                tables, totals = (
-                    np.concatenate(part)
-                    for part in zip(
-                        *(self._records.pair_counts(self._node, rows) for rows in self._middle()),
-                        strict=True,
-                    )
-                )
-                parts = precise.two_levels(
-                    tables, totals, subtree.grids[0], self._fine, self._rows, subtree.region
-                )
+            precise = PreciseWeights(self._subtree.rate, self._layout, digits)
+            if len(grids) == 1:
+                parts = precise.weigh_one_level(self._counts, grids[0], region)
+            elif len(grids) == 2:
+                tables = self._tables_of_all_features()
+                parts = precise.weigh_two_levels(tables, self._above, region)
             else:
-                grids = subtree.grids[0], subtree.grids[1], subtree.grids[2]
-                parts = precise.three_levels(
-                    self._triples, grids, self._upper_rows, self._rows, subtree.region
+                parts = precise.weigh_three_levels(
+                    self._triples, grids[0], self._top_rows, self._above, region
                 )
-            return [parts.get(part, Decimal(0)) for part in range(len(self._scores))], precise.error
-
-
-# --- draws ----------------------------------------------------------------------------------------
+            n_parts = len(self._parts.scores)
+            return [parts.get(part, Decimal(0)) for part in range(n_parts)], precise.error
 
 
 class LastLevel(NamedTuple):
-    """A label, or a split and a label for each side."""
+    """The drawn last level: a label, or a split and a label for each side."""
 
     feature: int | None
     left: NDArray[np.int64]
     right: NDArray[np.int64]
-    """Codes, of those in the region, on each side; without a split all are on the left."""
+    """Codes, of those in the region, on each side; without a split, all codes are on the left."""
     labels: tuple[int, int]
-
-
-def first_split(
-    part: int, region: Region, shape: FeatureLayout
-) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
-    """The feature of a part of an upper level, and the codes on its two sides."""
-    feature = feature_of(part, shape)
-    codes = bins_inside(region, shape, feature)
-    code = part - shape.offsets[feature]
-    is_left = codes == code if shape.is_category[feature] else codes <= code
-    return feature, codes[is_left], codes[~is_left]
 
 
 def draw_last_level(
@@ -345,35 +246,25 @@ def draw_last_level(
     weights: LogWeights,
     exact_counts: NDArray[np.int64],
     subtree: Subtree,
-    shape: FeatureLayout,
+    layout: FeatureLayout,
 ) -> LastLevel:
     """Draw the last level of a subtree, given everything above it.
 
-    Parameters
-    ----------
-    draw : Draw
-        The draw, already paid for.
-    weights : LogWeights
-        Of what the level could begin with.
-    exact_counts : array (class, code)
-        Counts of the node.
-    subtree : Subtree
-        With its last level left.
-    shape : FeatureLayout
-        Where the codes of each feature lie.
+    `draw` is already paid for. `weights` are those of everything that the level could begin with,
+    `exact_counts` the counts (class, code) of the node.
     """
     part = draw.draw(weights)
     if part == exact_counts.shape[1]:
         draw.expect(1)
-        label = draw.draw_by_score(exact_counts[:, : shape.offsets[1]].sum(axis=1))
-        return LastLevel(None, np.arange(shape.offsets[1]), np.arange(0), (label, label))
-    feature = feature_of(part, shape)
-    start = shape.offsets[feature]
-    codes = bins_inside(subtree.region, shape, feature)
+        label = draw.draw_by_score(exact_counts[:, : layout.offsets[1]].sum(axis=1))
+        return LastLevel(None, np.arange(layout.offsets[1]), np.arange(0), (label, label))
+    feature = feature_of_part(part, layout)
+    start = layout.offsets[feature]
+    codes = codes_in_region(subtree.region, layout, feature)
     exact_here = exact_counts[:, start + codes]
-    if shape.is_category[feature]:
+    if layout.is_category[feature]:
         draw.expect(len(codes) + (len(exact_counts) > 2))
-        a, b = _draw_pair(draw, exact_here, subtree, shape)
+        a, b = _draw_label_pair(draw, exact_here, subtree, layout)
         is_left = np.array(
             [draw.draw_by_score(exact_here[[a, b], place]) == 0 for place in range(len(codes))]
         )
@@ -388,26 +279,32 @@ def draw_last_level(
     return LastLevel(feature, codes[is_left], codes[~is_left], (a, b))
 
 
-def _draw_pair(
-    draw: Draw, exact_counts: NDArray[np.int64], subtree: Subtree, shape: FeatureLayout
+def _draw_label_pair(
+    draw: Draw, exact_counts: NDArray[np.int64], subtree: Subtree, layout: FeatureLayout
 ) -> tuple[int, int]:
-    """The labels of a subset of categories and of the others; the other way round is the same.
+    """Draw the labels of a subset of the categories and of the others.
 
-    With two classes there is no choice.
+    Exchanging both labels gives the same splits, so with two classes there is nothing to draw.
     """
     pairs = list(combinations(range(len(exact_counts)), 2))
     if len(pairs) == 1:
         return pairs[0]
-    exact_totals, above_first = exact_counts.sum(axis=1), differences(exact_counts)
-    found = [subsets_of_pair(above_first, exact_totals, a, b, subtree.decays) for a, b in pairs]
+    exact_totals, above_first = exact_counts.sum(axis=1), differences_to_first_class(exact_counts)
+    found = [
+        weigh_subsets_of_pair(above_first, exact_totals, a, b, subtree.decays) for a, b in pairs
+    ]
     scores, factors = zip(*found, strict=True)
     error = relative_error(1, exact_counts.shape[1], len(exact_totals))
 
-    def precise(digits: int) -> tuple[Sequence[Decimal], Decimal]:
+    def pairs_in_decimals(digits: int) -> tuple[Sequence[Decimal], Decimal]:
         with localcontext(precision(digits)):
-            weights = PreciseWeights(subtree.rate, shape, digits)
+            weights = PreciseWeights(subtree.rate, layout, digits)
             rows = exact_counts.tolist()
-            found = [weights.subsets(rows[a], rows[b], sum(rows[a] + rows[b])) for a, b in pairs]
+            found = [
+                weights.weigh_subsets(rows[a], rows[b], sum(rows[a] + rows[b])) for a, b in pairs
+            ]
             return found, weights.error
 
-    return pairs[draw.draw(LogWeights(np.array(scores), np.array(factors), error, precise))]
+    return pairs[
+        draw.draw(LogWeights(np.array(scores), np.array(factors), error, pairs_in_decimals))
+    ]

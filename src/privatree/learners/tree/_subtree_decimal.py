@@ -1,7 +1,7 @@
-"""The weights of :mod:`subtree_weights` in arbitrary precision.
+"""The weights of a subtree's parts in arbitrary precision.
 
-Needed only when a draw falls inside the error bound of floating point, about once in 10^9 draws:
-written to be read, not to be fast. The numbering of the parts is the same.
+They are needed only when a draw falls inside the error bound of floating point, about once in 10^9
+draws. The code is written to be read, not to be fast. PartWeights are numbered as in the kernels.
 """
 
 from __future__ import annotations
@@ -21,31 +21,24 @@ from privatree.learners.tree._region import (
     FeatureLayout,
     Region,
     Split,
-    bins_inside,
-    both_sides,
-    splits_on,
+    child_regions,
+    codes_in_region,
+    splits_on_grid,
 )
-from privatree.learners.tree._subtree_kernels import STOP
+from privatree.learners.tree._subtree_kernels import STOP, Counts, LevelAbove
 
-Parts = dict[int, Decimal]
-"""The weight of every part that can be drawn."""
+PartWeights = dict[int, Decimal]
+"""Weight of every part that can be drawn."""
 
 
 class PreciseWeights:
-    """Weights of subtrees with a given number of digits; to be used in a context of that precision.
+    """Weights of subtrees with a given number of digits, in a decimal context of that precision.
 
-    Parameters
-    ----------
-    rate : Fraction
-        Logarithm of the weight of one correctly classified record.
-    shape : FeatureLayout
-        Where the codes of each feature lie.
-    digits : int
-        Digits of every operation.
+    `rate` is the logarithm of the weight of one correctly classified record.
     """
 
-    def __init__(self, rate: Fraction, shape: FeatureLayout, digits: int) -> None:
-        self._rate, self._shape, self._digits = rate, shape, digits
+    def __init__(self, rate: Fraction, layout: FeatureLayout, digits: int) -> None:
+        self._rate, self._layout, self._digits = rate, layout, digits
         self._powers: dict[int, Decimal] = {}
         self._largest = Fraction(0)
 
@@ -55,7 +48,6 @@ class PreciseWeights:
         return (8 * int(self._largest + 1) + Decimal(10) ** 12) * Decimal(10) ** (1 - self._digits)
 
     def power(self, score: int) -> Decimal:
-        """exp(rate * score)."""
         if score not in self._powers:
             exponent = self._rate * score
             self._largest = max(self._largest, abs(exponent))
@@ -63,15 +55,8 @@ class PreciseWeights:
             self._powers[score] = quotient.exp()
         return self._powers[score]
 
-    def one_level(
-        self,
-        exact_differences: NDArray[Any],
-        exact_totals: NDArray[Any],
-        fine: CutGrid,
-        region: Region,
-    ) -> Parts:
-        """The parts of a subtree of one level."""
-        totals = exact_totals.tolist()
+    def weigh_one_level(self, counts: Counts, fine: CutGrid, region: Region) -> PartWeights:
+        totals = counts.totals.tolist()
         n_classes = len(totals)
         pairs = list(permutations(range(n_classes), 2))
         active = np.flatnonzero(region.n_inside >= 2).tolist()
@@ -79,18 +64,18 @@ class PreciseWeights:
         parts = {region.inside.size: stop * sum(map(self.power, totals)) / n_classes}
         for feature in active:
             share = (1 - stop) / len(active) / len(pairs)
-            start = int(self._shape.offsets[feature])
-            codes = start + bins_inside(region, self._shape, feature)
+            start = int(self._layout.offsets[feature])
+            codes = start + codes_in_region(region, self._layout, feature)
             zeros = np.zeros((1, len(codes)), dtype=np.int64)
-            above_first = np.concatenate([zeros, exact_differences[:, codes]]).tolist()
-            if self._shape.is_category[feature]:
+            above_first = np.concatenate([zeros, counts.differences[:, codes]]).tolist()
+            if self._layout.is_category[feature]:
                 parts[start] = share * sum(
-                    self.subsets(above_first[a], above_first[b], totals[a] + totals[b])
+                    self.weigh_subsets(above_first[a], above_first[b], totals[a] + totals[b])
                     for a, b in pairs
                 )
                 continue
             lefts = np.cumsum(above_first, axis=1).tolist()
-            base_measure = [Decimal(mass) for mass in fine.mass[codes[:-1]].tolist()]
+            base_measure = [Decimal(mass) for mass in fine.base_measure[codes[:-1]].tolist()]
             for place, mass in enumerate(base_measure):
                 parts[int(codes[place])] = (
                     share
@@ -101,11 +86,12 @@ class PreciseWeights:
                 )
         return parts
 
-    def subsets(self, of_a: list[int], of_b: list[int], both: int) -> Decimal:
-        """Mean over all subsets of the categories, a below them and b below the others.
+    def weigh_subsets(self, of_a: list[int], of_b: list[int], both: int) -> Decimal:
+        """Return the mean weight of all subsets of the categories, labelled a, and the others b.
 
-        `of_a` and `of_b` are the counts of each category, less a number that is the same for both;
-        `both` is the sum of all of them without that.
+        `of_a` and `of_b` are the counts of classes a and b in each category. The same number may
+        be subtracted from both counts of a category. `both` is the sum of all counts, without any
+        subtraction.
         """
         gaps = [abs(x - y) for x, y in zip(of_a, of_b, strict=True)]
         weight = self.power((both + sum(gaps)) // 2)
@@ -113,74 +99,67 @@ class PreciseWeights:
             weight *= (1 + self.power(-gap)) / 2
         return weight
 
-    def two_levels(
-        self,
-        exact_tables: NDArray[Any],
-        exact_totals: NDArray[Any],
-        middle: CutGrid,
-        fine: CutGrid,
-        rows: Groups,
-        region: Region,
-    ) -> Parts:
-        """The parts of a subtree of two levels, from the rows of all features."""
-        splits = splits_on(middle, region, self._shape)
+    def weigh_two_levels(self, tables: Counts, above: LevelAbove, region: Region) -> PartWeights:
+        """Return the weights of the parts of a subtree of two levels, from all features' rows."""
+        fine, rows = above.lowest.fine, above.rows
+        splits = splits_on_grid(above.grid, region, self._layout)
         used = int(np.flatnonzero(np.diff(rows.firsts))[0])
-        of_used = slice(rows.firsts[used], rows.firsts[used + 1])
-        all_differences = exact_tables[of_used].sum(axis=0, dtype=np.int64)
-        all_totals = exact_totals[of_used].sum(axis=0, dtype=np.int64)
-        one = self.one_level(all_differences, all_totals, fine, region)
+        whole = _sum_of_rows(tables, slice(rows.firsts[used], rows.firsts[used + 1]))
+        one = self.weigh_one_level(whole, fine, region)
         if not splits:
             return one
         parts = {region.inside.size: Decimal(STOP[2]) * sum(one.values())}
         for split in splits:
-            first = rows.firsts[split.feature]
-            start = self._shape.offsets[split.feature]
-            chosen = first + np.unique(rows.row_of_code[start + split.left])
-            left = exact_tables[chosen].sum(axis=0, dtype=np.int64)
-            left_totals = exact_totals[chosen].sum(axis=0, dtype=np.int64)
-            left_box, right_box = both_sides(region, self._shape, split)
-            on_left = self.one_level(left, left_totals, fine, left_box)
-            on_right = self.one_level(
-                all_differences - left, all_totals - left_totals, fine, right_box
-            )
-            parts[split.part] = self._product(STOP[2], split, on_left, on_right)
+            start = self._layout.offsets[split.feature]
+            chosen = rows.firsts[split.feature] + np.unique(rows.row_of_code[start + split.left])
+            left = _sum_of_rows(tables, chosen)
+            left_region, right_region = child_regions(region, self._layout, split)
+            on_left = self.weigh_one_level(left, fine, left_region)
+            on_right = self.weigh_one_level(_difference(whole, left), fine, right_region)
+            parts[split.part] = self._weigh_split(STOP[2], split, on_left, on_right)
         return parts
 
-    def three_levels(
+    def weigh_three_levels(
         self,
         triples: Callable[[int], Iterable[tuple[NDArray[Any], NDArray[Any]]]],
-        grids: tuple[CutGrid, CutGrid, CutGrid],
-        upper_rows: Groups,
-        rows: Groups,
+        top: CutGrid,
+        top_rows: Groups,
+        above: LevelAbove,
         region: Region,
-    ) -> Parts:
-        """The parts of a subtree of three levels; `triples` counts by the rows of a feature."""
-        upper, middle, fine = grids
-        splits = splits_on(upper, region, self._shape)
-        parts: Parts = {}
+    ) -> PartWeights:
+        """Return the weights of the parts of a subtree of three levels.
+
+        `triples` returns a table of counts, as :meth:`weigh_two_levels` takes it, for the records
+        of each of a feature's `top_rows`.
+        """
+        splits = splits_on_grid(top, region, self._layout)
+        parts: PartWeights = {}
         for feature in sorted({split.feature for split in splits}):
-            tables = [(t.astype(np.int64), totals) for t, totals in triples(feature)]
-            all_tables, all_totals = _sums(tables)
+            differences, totals = zip(*triples(feature), strict=True)
+            by_row = Counts(np.stack(differences), np.stack(totals))
+            whole = _sum_of_rows(by_row, slice(None))
             if not parts:
-                two = self.two_levels(all_tables, all_totals, middle, fine, rows, region)
+                two = self.weigh_two_levels(whole, above, region)
                 parts[region.inside.size] = Decimal(STOP[3]) * sum(two.values())
-            start = self._shape.offsets[feature]
+            start = self._layout.offsets[feature]
             for split in (split for split in splits if split.feature == feature):
-                chosen = np.unique(upper_rows.row_of_code[start + split.left]).tolist()
-                left, left_totals = _sums([tables[row] for row in chosen])
-                left_box, right_box = both_sides(region, self._shape, split)
-                on_left = self.two_levels(left, left_totals, middle, fine, rows, left_box)
-                on_right = self.two_levels(
-                    all_tables - left, all_totals - left_totals, middle, fine, rows, right_box
-                )
-                parts[split.part] = self._product(STOP[3], split, on_left, on_right)
+                left = _sum_of_rows(by_row, np.unique(top_rows.row_of_code[start + split.left]))
+                left_region, right_region = child_regions(region, self._layout, split)
+                on_left = self.weigh_two_levels(left, above, left_region)
+                on_right = self.weigh_two_levels(_difference(whole, left), above, right_region)
+                parts[split.part] = self._weigh_split(STOP[3], split, on_left, on_right)
         return parts
 
-    def _product(self, stop: float, split: Split, left: Parts, right: Parts) -> Decimal:
+    def _weigh_split(
+        self, stop: float, split: Split, left: PartWeights, right: PartWeights
+    ) -> Decimal:
         share = Decimal(split.share.numerator) / split.share.denominator
         return (1 - Decimal(stop)) * share * sum(left.values()) * sum(right.values())
 
 
-def _sums(tables: list[tuple[NDArray[Any], NDArray[Any]]]) -> tuple[NDArray[Any], NDArray[Any]]:
-    differences, totals = zip(*tables, strict=True)
-    return np.sum(differences, axis=0), np.sum(totals, axis=0)
+def _sum_of_rows(tables: Counts, rows: slice | NDArray[np.int64]) -> Counts:
+    return Counts(*(array[rows].sum(axis=0, dtype=np.int64) for array in tables))
+
+
+def _difference(whole: Counts, part: Counts) -> Counts:
+    return Counts(whole.differences - part.differences, whole.totals - part.totals)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from privatree.baselines.paper import PaperBudget, PaperPlan, UnbinnedColumns, grow
+from privatree.baselines.paper import PaperBudget, PaperPlan, UnbinnedColumns, grow_paper_tree
 from privatree.privacy import Ledger, Randomness
 from privatree.reproduction.running._task import Score
 from privatree.reproduction.running._tasks import DatasetTask, load_once
@@ -53,7 +53,7 @@ class BudgetShare(DatasetTask):
         ledger = Ledger(total, Randomness.from_random_state(self.repeat))
         unbinned = UnbinnedColumns(data.columns, data.labels, len(data.schema.classes))
         start = time.perf_counter()
-        tree = grow(unbinned, plan, ledger)
+        tree = grow_paper_tree(unbinned, plan, ledger)
         seconds = time.perf_counter() - start
         predicted = tree.predict(data.matrix, range(len(data.columns)))
         return Score(float(np.mean(predicted == data.labels)), seconds)

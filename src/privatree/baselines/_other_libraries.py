@@ -1,0 +1,124 @@
+"""Classifiers of other libraries, with bounds and classes from the schema.
+
+DiffPrivLib [HBML19] has trees with random splits and noisy labels. With bounds and classes from the
+schema, they read neither from the records. ``RandomTreeClassifier`` is our version of its tree.
+Its logistic regression [CMS11] is no tree, and neither is DP-EBM [Nori21], a private sum of curves,
+one for each feature. The guarantee of DP-EBM has a delta besides epsilon, and covers neither the
+number of records nor which categories occur. DP-EBM can tell only two classes apart.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+
+from privatree.baselines._random_tree import feature_range
+from privatree.schema import Categorical, Schema
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+EBM_DELTA = 1e-6
+
+
+class ScaledLogisticRegression(BaseEstimator):  # type: ignore[misc]
+    """DiffPrivLib's logistic regression on standardised columns.
+
+    Columns are centred and scaled to unit variance, and the bound on a row's norm is the largest
+    norm. Both are read from the records, outside the guarantee, as in the paper.
+    """
+
+    def __init__(self, epsilon: float, random_state: int | None) -> None:
+        self.epsilon = epsilon
+        self.random_state = random_state
+
+    def fit(self, X: NDArray[np.float64], y: ArrayLike) -> Self:
+        from diffprivlib.models import LogisticRegression
+        from sklearn.exceptions import ConvergenceWarning
+
+        self.centre_, self.scale_ = centre_and_scale_columns(X)
+        scaled = self._scale_columns(X)
+        self.model_ = LogisticRegression(
+            epsilon=self.epsilon,
+            data_norm=largest_row_norm(scaled),
+            random_state=self.random_state,
+        )
+        with warnings.catch_warnings():
+            # With much noise 100 iterations may not suffice. The default is part of the comparison.
+            warnings.filterwarnings("ignore", "lbfgs failed to converge", ConvergenceWarning)
+            # This one is about how the library calls scipy's solver. The result is the same.
+            warnings.filterwarnings("ignore", "scipy.optimize: The `disp`", DeprecationWarning)
+            self.model_.fit(scaled, np.asarray(y))
+        return self
+
+    def predict(self, X: NDArray[np.float64]) -> NDArray[Any]:
+        return np.asarray(self.model_.predict(self._scale_columns(X)))
+
+    def predict_proba(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(self.model_.predict_proba(self._scale_columns(X)))
+
+    def _scale_columns(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        return (X - self.centre_) / self.scale_
+
+
+def centre_and_scale_columns(
+    X: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return mean and standard deviation of every column; 1 for a constant column."""
+    constant = np.ptp(X, axis=0) == 0  # rounding may leave the deviation of a constant above 0
+    return X.mean(axis=0), np.where(constant, 1.0, X.std(axis=0))
+
+
+def largest_row_norm(rows: NDArray[np.float64]) -> float:
+    """Return the largest norm of a row; 1 if it is 0, because the bound must be positive."""
+    largest = float(np.linalg.norm(rows, axis=1).max())
+    return largest if largest > 0 else 1.0
+
+
+def feature_bounds(schema: Schema) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the least and the largest value of every feature; a category is its position."""
+    lows, highs = np.array([feature_range(feature) for feature in schema.features.values()]).T
+    return lows, highs
+
+
+class BoundedEBMClassifier(BaseEstimator):  # type: ignore[misc]
+    """DP-EBM with the kinds and ranges of a schema, and delta ``EBM_DELTA``."""
+
+    def __init__(self, schema: Schema, epsilon: float, random_state: int | None) -> None:
+        self.schema = schema
+        self.epsilon = epsilon
+        self.random_state = random_state
+
+    def fit(self, X: pd.DataFrame, y: ArrayLike) -> Self:
+        from interpret.privacy import DPExplainableBoostingClassifier
+
+        features = list(self.schema.features.values())
+        nominal = [isinstance(feature, Categorical) for feature in features]
+        self.model_ = DPExplainableBoostingClassifier(
+            feature_names=list(self.schema.names),
+            feature_types=["nominal" if is_nominal else "continuous" for is_nominal in nominal],
+            privacy_bounds={
+                place: feature_range(feature)
+                for place, feature in enumerate(features)
+                if not nominal[place]
+            },
+            epsilon=self.epsilon,
+            delta=EBM_DELTA,
+            random_state=self.random_state,
+            n_jobs=1,
+        )
+        with warnings.catch_warnings():
+            # Our results say themselves that a seed is no secret.
+            warnings.filterwarnings("ignore", "Privacy violation: using a fixed random_state")
+            self.model_.fit(X, np.asarray(y))
+        return self
+
+    def predict(self, X: pd.DataFrame) -> NDArray[Any]:
+        return np.asarray(self.model_.predict(X))
+
+    def predict_proba(self, X: pd.DataFrame) -> NDArray[np.float64]:
+        return np.asarray(self.model_.predict_proba(X))
