@@ -485,7 +485,7 @@ class _OneWay(Draw):
         return self._take(lambda: [(Decimal(s.numerator) / s.denominator).exp() for s in scores])
 
     def _take(self, compute: Callable[[], Any]) -> int:
-        self._count()
+        self._use_one_choice()
         if self.taken not in self._known:
             self._known[self.taken] = compute()
         weights = self._known[self.taken]

@@ -254,11 +254,11 @@ class ScriptedDraw(Draw):
         self._rng = rng
 
     def draw(self, weights):
-        self._count()
+        self._use_one_choice()
         return int(self._rng.choice(np.flatnonzero(weights.exact_factors > 0)))
 
     def draw_by_score(self, exact_scores):
-        self._count()
+        self._use_one_choice()
         return int(self._rng.integers(len(exact_scores)))
 
 
