@@ -230,7 +230,7 @@ def test_a_leafs_answer_is_not_taken_for_a_records(open_page, hand_made):
     assert of_record in shown.inner_text()
     page.locator(".box.leaf").first.click()
     assert of_leaf in shown.inner_text()
-    assert "the fields above play no part" in shown.inner_text()
+    assert "the fields above have no effect" in shown.inner_text()
     assert of_record not in shown.inner_text()
     assert shown.get_attribute("data-leaf") is None
     page.fill("#f1", "71")
@@ -252,7 +252,7 @@ def test_a_broken_value_of_a_whole_feature_is_compared_as_it_is(open_page):
         page.fill("#f0", value)
         (expected,) = model.predict(pd.DataFrame({"age": [float(value)]}))
         assert page.locator("#prediction .label").inner_text() == expected
-        assert "not whole: compared as it is, not rounded" in page.locator("#h0").inner_text()
+        assert "not a whole number: compared without rounding" in page.locator("#h0").inner_text()
         assert "≤ 64.5" in page.locator("#steps").inner_text()
     page.fill("#f0", "64")
     assert page.locator("#h0 .said").inner_text() == ""
@@ -293,7 +293,7 @@ def test_the_keyboard_is_enough(open_page, hand_made):
     assert "at least 65" in page.locator("#sentence").inner_text()
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Space")
-    assert page.locator("#path-title").inner_text() == "The way to this question"
+    assert page.locator("#path-title").inner_text() == "The path to this question"
     before = page.locator("#edits-shown").inner_text()
     page.focus("#edits")
     page.keyboard.press("ArrowRight")

@@ -296,7 +296,7 @@ def test_rules_that_name_too_many_categories_are_left_out():
     builder.leaf(node, 1)
     model = Model(schema, builder.build(), PrivacyStatement("L", epsilon=1.0))
     shown = Page(html_report(model)).shown
-    assert "too long, to be listed" in shown
+    assert "too many or too long to be listed" in shown
 
 
 # --- words that must be true ----------------------------------------------------------------------
@@ -305,9 +305,9 @@ def test_rules_that_name_too_many_categories_are_left_out():
 def test_a_bet_is_about_somebody_who_knows_all_other_records(adult_model):
     """Without that condition it is false: a tree tells much about people like somebody."""
     shown = Page(html_report(adult_model)).shown
-    assert "Somebody who knows every other record has a belief" in shown
+    assert "An attacker who knows every other record has a belief" in shown
     assert "What the tree says about people like you is not bounded" in shown
-    assert "a person with several records is promised less" in shown
+    assert "A person with several records is promised less" in shown
     assert "whatever else that person knows" not in shown
 
 

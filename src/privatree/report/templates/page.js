@@ -47,7 +47,7 @@
     new ResizeObserver(fade).observe(part);
   });
 
-  /* --- where a record goes: as predict does ----------------------------------------------- */
+  /* --- the path of a record, as in predict  ----------------------------------------------- */
 
   const parent = new Int32Array(data.feature.length).fill(-1);
   data.feature.forEach((feature, node) => {
@@ -94,8 +94,8 @@
     return feature.integer && typeof value === "number" && !Number.isInteger(value);
   }
 
-  /* A threshold between whole numbers is shown as the lower one, which is the same for whole
-     values; for others only the threshold itself is true. */
+  /* A threshold between whole numbers is shown as the lower whole number, which gives the same
+     answer for whole values. For other values the exact threshold is shown. */
   function question(node, value) {
     const feature = data.features[data.feature[node]];
     if (!feature.names) {
@@ -132,7 +132,7 @@
     });
     lines.forEach((line, child) => {
       line.classList.toggle("on", on.has(child));
-      if (on.has(child)) line.parentNode.append(line); /* above the lines that it shares a start with */
+      if (on.has(child)) line.parentNode.append(line); /* so that it is drawn above lines with the same start */
     });
     const drawn = path.filter((node) => boxes.has(node));
     if (drawn.length) {
@@ -142,7 +142,7 @@
     }
   }
 
-  /* Scrolls the drawing in its own box and never the page. */
+  /* Scroll inside the drawing, and never scroll the page. */
   function reveal(box) {
     const left = box.offsetLeft, right = left + box.offsetWidth;
     if (left < drawing.scrollLeft || right > drawing.scrollLeft + drawing.clientWidth) {
@@ -168,8 +168,8 @@
   function showPath(path, record) {
     const end = path[path.length - 1], isLeaf = data.feature[end] < 0;
     byId("path").hidden = false;
-    byId("path-title").textContent = record ? "The way of this record"
-      : isLeaf ? "The way to this leaf" : "The way to this question";
+    byId("path-title").textContent = record ? "The path of this record"
+      : isLeaf ? "The path to this leaf" : "The path to this question";
     const rule = isLeaf ? byId("rule-" + end) : null;
     byId("sentence").textContent = rule ? rule.textContent : "";
     byId("sentence").hidden = !rule;
@@ -208,7 +208,7 @@
 
   const form = byId("record"), prediction = byId("prediction");
 
-  function read(input) {
+  function readField(input) {
     const place = Number(input.dataset.place), feature = data.features[place];
     const said = byId("h" + place).querySelector(".said");
     let value = null, note = "";
@@ -217,7 +217,7 @@
       if (input.validity.badInput) note = "not a number: counts as missing";
       else if (value !== null && value < feature.low) note = "counts as " + feature.low;
       else if (value !== null && value > feature.high) note = "counts as " + feature.high;
-      else if (isBroken(feature, value)) note = "not whole: compared as it is, not rounded. The rules are worded for whole numbers.";
+      else if (isBroken(feature, value)) note = "not a whole number: compared without rounding. The rules are worded for whole numbers.";
     } else if (input.tagName === "SELECT") {
       if (input.value === "other") note = "counts as " + feature.names[feature.missing];
       else if (input.value !== "") value = Number(input.value);
@@ -233,12 +233,12 @@
   function readForm() {
     const record = new Array(data.features.length).fill(null);
     form.querySelectorAll("[data-place]").forEach((input) => {
-      record[Number(input.dataset.place)] = read(input);
+      record[Number(input.dataset.place)] = readField(input);
     });
     return record;
   }
 
-  function walk() {
+  function followForm() {
     const record = readForm(), path = follow(record), leaf = path[path.length - 1];
     prediction.dataset.leaf = String(leaf);
     prediction.classList.remove("of-leaf");
@@ -250,13 +250,13 @@
     form.querySelectorAll(".said").forEach((said) => { said.textContent = ""; });
     delete prediction.dataset.leaf;
     prediction.classList.remove("of-leaf");
-    prediction.replaceChildren(element("span", "No record yet: the whole tree is shown.", "result-empty"));
+    prediction.replaceChildren(element("span", "No record yet. The whole tree is shown.", "result-empty"));
     byId("path").hidden = true;
     document.querySelectorAll(".rules li.on").forEach((item) => item.classList.remove("on"));
     highlight([]);
   }
 
-  /* From what is public, by the browser's own chance: nothing of the records is known here. */
+  /* Fill in random values from the public schema. The page knows nothing of the records. */
   function makeUp() {
     form.querySelectorAll("[data-place]").forEach((input) => {
       const feature = data.features[Number(input.dataset.place)];
@@ -268,12 +268,12 @@
         input.value = String(feature.integer ? Math.round(any) : Number(any.toPrecision(4)));
       }
     });
-    walk();
+    followForm();
   }
 
   if (form) {
-    form.addEventListener("input", walk);
-    form.addEventListener("submit", (event) => { event.preventDefault(); walk(); });
+    form.addEventListener("input", followForm);
+    form.addEventListener("submit", (event) => { event.preventDefault(); followForm(); });
     form.addEventListener("reset", () => setTimeout(clear, 0));
     byId("made-up").addEventListener("click", makeUp);
   }
@@ -285,13 +285,13 @@
       const isLeaf = data.feature[node] < 0;
       prediction.classList.toggle("of-leaf", isLeaf);
       prediction.replaceChildren(...(isLeaf
-        ? [...outcome(node, "This leaf predicts"), element("span", "You chose a leaf: no record is followed, and the fields above play no part.", "result-empty")]
-        : [element("span", "You chose a question inside the tree: its way is told below. No record is followed.", "result-empty")]));
+        ? [...outcome(node, "This leaf predicts"), element("span", "You chose a leaf. No record is followed, and the fields above have no effect.", "result-empty")]
+        : [element("span", "You chose a question. The path to it is listed below. No record is followed.", "result-empty")]));
     }
     if (again) clear(); else showPath(pathTo(node), null);
   }));
 
-  /* One stop for the Tab key; from there arrow keys go along the tree. */
+  /* The Tab key stops once at the tree. From there the arrow keys move along the tree. */
   boxes.forEach((box, node) => { box.tabIndex = node === 0 ? 0 : -1; });
   drawing.addEventListener("focusin", (event) => {
     if (!event.target.dataset.node) return;
@@ -322,7 +322,7 @@
   const sources = [...document.querySelectorAll("input[name=source]")];
   const whole = new Intl.NumberFormat("en");
 
-  /* Rounded down, as all figures are. */
+  /* Figures are rounded down. */
   function score(units) { return (units / table.units * 100).toFixed(units % 100 ? 2 : 0) + "%"; }
 
   function fromFile() { return sources.some((source) => source.checked && source.value === "file"); }
@@ -333,10 +333,10 @@
     return text.endsWith("%") ? Number(text.slice(0, -1)) / 100 : Number(text);
   }
 
-  /* Until an accuracy is typed in, an example is calculated, and called so wherever it shows. */
+  /* Until an accuracy is typed in, the page shows an example and labels it as an example. */
   function isExample() { return !fromFile() && start.value.trim() === ""; }
 
-  /* The row of the next smaller accuracy in the table, or -1. */
+  /* The row of the next smaller accuracy in the table, or -1 for an invalid accuracy. */
   function chosenRow() {
     if (fromFile()) return table.starts.indexOf(table.measured);
     if (isExample()) return table.starts.indexOf(table.example);
@@ -347,7 +347,7 @@
     return row;
   }
 
-  function left(row, column) { return table.rows[row][column] || 0; }
+  function guaranteed(row, column) { return table.rows[row][column] || 0; }
   function paper(row, column) { return Math.floor(table.starts[row] * table.paper[column]); }
 
   function svg(tag, attributes, text) {
@@ -359,7 +359,7 @@
 
   const PLOT = { left: 64, right: 622, top: 14, bottom: 292 };
 
-  /* Between two numbers of records the worse figure holds: hence steps. */
+  /* Between two numbers of records the worse figure holds, so the curve has steps. */
   function steps(values, x, y, columns) {
     let path = "M" + x(0) + " " + y(values[0]);
     for (let i = 1; i < columns; i += 1) path += "V" + y(values[i]) + "H" + x(table.edits[i]);
@@ -367,7 +367,7 @@
   }
 
   function drawCurve(row, column) {
-    let columns = Math.max(table.edits.findIndex((number, i) => left(row, i) < table.units / 100), 3, column + 1);
+    let columns = Math.max(table.edits.findIndex((number, i) => guaranteed(row, i) < table.units / 100), 3, column + 1);
     if (columns < 3 || columns > table.edits.length) columns = table.edits.length;
     const last = table.edits[columns - 1];
     const x = (edits) => PLOT.left + (PLOT.right - PLOT.left) * edits / last;
@@ -385,7 +385,7 @@
     }
     parts.push(svg("text", { class: "axis", x: (PLOT.left + PLOT.right) / 2, y: PLOT.bottom + 40, "text-anchor": "middle" },
       "records added or removed"));
-    const ours = table.edits.map((number, i) => left(row, i));
+    const ours = table.edits.map((number, i) => guaranteed(row, i));
     const line = steps(ours, x, y, columns);
     parts.push(svg("path", { class: "area", d: line + "V" + y(0) + "H" + x(0) + "Z" }));
     parts.push(svg("path", { class: "paper", d: steps(table.edits.map((number, i) => paper(row, i)), x, y, columns) }));
@@ -400,7 +400,7 @@
     curve.replaceChildren(...parts);
   }
 
-  /* What is drawn, if it does not come from a certificate. */
+  /* The caption of a curve that does not come from a certificate. */
   function whoseAccuracy(row) {
     if (fromFile()) return "";
     return isExample() ? "Example: if it were " + score(table.starts[row]) + " without poison"
@@ -411,8 +411,8 @@
     return whole.format(edits) + (edits === 1 ? " record" : " records") + " added or removed";
   }
 
-  /* A promise with its condition before it: neither may be read without the other. */
-  function conditional(row, edits, units) {
+  /* A guarantee with its condition before it, so that they are read together. */
+  function conditionalFigure(row, edits, units) {
     const share = score(table.starts[row]);
     const assumption = isExample()
       ? ["If " + share + " of predictions were right on average without poison (", element("strong", "an example, not measured"), "),"]
@@ -420,27 +420,27 @@
         element("strong", [element("span", "your", "on-screen"), element("span", "an", "on-paper"), " assumption, not measured"]), "),"];
     const verb = isExample() ? "would be" : "are";
     const then = edits === 0 ? [element("span", "then with no record added or removed", "what"),
-      element("span", score(units), "big"), element("span", verb + " right on average, of course.", "what")]
+      element("span", score(units), "big"), element("span", verb + " right on average.", "what")]
       : units === 0 ? [element("span", "then with " + recordsChanged(edits), "what"),
-        element("span", "0%", "big"), element("span", "nothing is guaranteed any more.", "what")]
+        element("span", "0%", "big"), element("span", "nothing is guaranteed.", "what")]
       : [element("span", "then at least", "what"), element("span", score(units), "big"),
         element("span", verb + " right on average with " + recordsChanged(edits) + ".", "what")];
     return [...(isExample() ? [element("span", "example", "badge example")] : []), element("span", assumption, "what if"), ...then];
   }
 
-  function measured(edits, units) {
+  function measuredFigure(edits, units) {
     const what = edits === 0 ? "expected without poison"
-      : units === 0 ? "nothing is guaranteed any more"
+      : units === 0 ? "nothing is guaranteed"
       : "expected accuracy is guaranteed with " + recordsChanged(edits);
     return [element("span", score(units), "big"), element("span", what, "what")];
   }
 
   function startHint(row) {
     if (row < 0) return "Please type a number from 0 to 1, such as 0.85.";
-    const example = "Nothing is typed in: what is shown is an example with " + score(table.starts[row]) + ". ";
+    const example = "Nothing is typed in. The figures are an example with " + score(table.starts[row]) + ". ";
     const exact = fromFile() || isExample() || Math.abs(typedAccuracy() * table.units - table.starts[row]) < 1e-6;
-    return (isExample() ? example : "") + "Expected accuracy on clean data, from 0 to 1. It is not in the model."
-      + (exact ? "" : " Read as " + score(table.starts[row]) + ", the next smaller that was computed.");
+    return (isExample() ? example : "") + "Expected accuracy on clean data, from 0 to 1. The model does not contain it."
+      + (exact ? "" : " Read as " + score(table.starts[row]) + ", the next smaller accuracy in the table.");
   }
 
   function showPoison() {
@@ -458,14 +458,14 @@
       : "A changed record counts as two.";
     start.setAttribute("aria-invalid", String(row < 0));
     if (row < 0) {
-      figure.replaceChildren(element("span", "–", "big"), element("span", "no accuracy to start from", "what"));
+      figure.replaceChildren(element("span", "–", "big"), element("span", "no valid accuracy given", "what"));
       figure.dataset.units = "";
       curve.replaceChildren();
       return;
     }
-    const units = left(row, column);
+    const units = guaranteed(row, column);
     figure.dataset.units = String(units);
-    const lines = fromFile() ? measured(edits, units) : conditional(row, edits, units);
+    const lines = fromFile() ? measuredFigure(edits, units) : conditionalFigure(row, edits, units);
     if (edits > 0) lines.push(element("span", "the paper's bound: " + score(paper(row, column)), "paper-figure"));
     if (fromFile()) lines.push(element("span", "not private", "badge"));
     figure.replaceChildren(...lines);
@@ -473,7 +473,7 @@
   }
 
   [start, slider, ...sources].forEach((control) => control.addEventListener("input", showPoison));
-  const halfway = table.edits.findIndex((number, i) => left(Math.max(0, chosenRow()), i) < 0.75 * left(Math.max(0, chosenRow()), 0));
+  const halfway = table.edits.findIndex((number, i) => guaranteed(Math.max(0, chosenRow()), i) < 0.75 * guaranteed(Math.max(0, chosenRow()), 0));
   slider.value = String(Math.max(1, halfway - 1));
   showPoison();
 })();
