@@ -53,10 +53,7 @@ class CertificateSection:
 def certificate_section(
     privacy: PrivacyStatement, certificate: Any, classes: Sequence[Label]
 ) -> CertificateSection:
-    """Compute the section on poisoned records.
-
-    A certificate of another learner, or with a label that is none of the `classes`, is refused.
-    """
+    """Compute the section on poisoned records. Raise if the certificate is of another learner."""
     why_not = _why_no_certificate(privacy)
     measured = None
     if certificate is not None:

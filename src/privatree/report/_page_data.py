@@ -14,10 +14,7 @@ from privatree.schema import Categorical
 
 
 def page_script_data(tree: Tree, section: CertificateSection) -> dict[str, Any]:
-    """Return the tree and the table of certificates for JSON.
-
-    Features are numbered among those that the tree asks about.
-    """
+    """Return the tree and the certificates for JSON. Only the used features are numbered."""
     place = {position: i for i, position in enumerate(tree.used_features)}
     features = list(tree.schema.features.items())
     thresholds = threshold_texts(tree)
