@@ -27,9 +27,9 @@ def noise(seed, n_outcomes=2000, runs=4000):
 
 def test_noise_is_not_taken_for_a_difference_but_by_who_counts_what_taught_him(monkeypatch):
     counting = Counting(PAIR, 1e-4)
-    assert [counting.finding(noise(seed), VIEWS).lower_bound for seed in range(5)] == [0.0] * 5
-    monkeypatch.setattr(findings, "_halves", lambda both: (both, both))
-    assert max(counting.finding(noise(seed), VIEWS).lower_bound for seed in range(5)) > 0.5
+    assert [counting.best_finding(noise(seed), VIEWS).lower_bound for seed in range(5)] == [0.0] * 5
+    monkeypatch.setattr(findings, "_split_into_halves", lambda both: (both, both))
+    assert max(counting.best_finding(noise(seed), VIEWS).lower_bound for seed in range(5)) > 0.5
 
 
 def test_what_is_counted_does_not_depend_on_the_half_that_is_counted(monkeypatch):
@@ -42,7 +42,7 @@ def test_what_is_counted_does_not_depend_on_the_half_that_is_counted(monkeypatch
 
     monkeypatch.setattr(findings, "learned_event", spy)
     first, second = labels(*([0] * 30 + [1] * 30)), labels(*([1] * 30 + [0] * 30))
-    found = Counting(PAIR, 0.05).finding({"labels": (first, second), "root": (
+    found = Counting(PAIR, 0.05).best_finding({"labels": (first, second), "root": (
         [None] * 30 + [(1,)] * 30, [None] * 30 + [(0,)] * 30)}, VIEWS)  # fmt: skip
     assert learnt_from == [("labels", first[:30], second[:30])]  # the root shows nothing there
     assert found.counts in ((0, 30), (30, 0))
@@ -55,13 +55,13 @@ def test_the_direction_is_that_of_the_event_and_not_of_the_counts():
     views = {name: VIEWS[name] for name in seen}
     only_named = Counting(pair, 0.05)._count_event(ONE, seen["labels"])
     assert (only_named.lower_bound, only_named.counts) == (0.0, (50, 0))
-    assert Counting(pair, 0.05).finding(seen, views).learned
+    assert Counting(pair, 0.05).best_finding(seen, views).learned
 
 
 def test_named_events_are_counted_in_all_trainings_and_share_the_probability():
     seen = {"labels": (labels(*[0] * 50), labels(*[1] * 50))}
     pair = dataclasses.replace(PAIR, events=(ZERO, ONE))
-    found = Counting(pair, 0.06).finding(seen, VIEWS)
+    found = Counting(pair, 0.06).best_finding(seen, VIEWS)
     expected = loss_bounds(np.array([50]), np.array([0]), 50, 0.06 / 3, 0.0)
     assert found.lower_bound == float(expected[0])
     assert (found.event, found.learned) == ("the prediction is 0", False)
@@ -74,7 +74,7 @@ def test_an_event_keeps_its_share_where_the_models_have_nothing_of_the_kind():
         "splits": ([None] * 60, [None] * 60),
         "labels": (labels(*[0] * 60), labels(*[1] * 60)),
     }
-    found = Counting(known_pairs()["purity"], 0.06).finding(seen, VIEWS)
+    found = Counting(known_pairs()["purity"], 0.06).best_finding(seen, VIEWS)
     assert found.learned
     assert found.lower_bound == float(
         loss_bounds(np.array([30]), np.array([0]), 30, 0.06 / 2, 0.0)[0]
@@ -84,7 +84,7 @@ def test_an_event_keeps_its_share_where_the_models_have_nothing_of_the_kind():
 def test_delta_and_two_changes_reach_the_bound():
     seen = {"labels": (labels(*[0] * 80), labels(*[1] * 80))}
     plain, with_delta, twice = (
-        Counting(PAIR, 0.05, **more).finding(seen, VIEWS)
+        Counting(PAIR, 0.05, **more).best_finding(seen, VIEWS)
         for more in ({}, {"delta": 0.5}, {"changes": 2})
     )
     assert 0 < with_delta.lower_bound < plain.lower_bound - 0.5
@@ -94,4 +94,4 @@ def test_delta_and_two_changes_reach_the_bound():
 
 def test_views_that_show_nothing_at_all_are_refused():
     with pytest.raises(ParameterError, match="at least one view must show something"):
-        Counting(PAIR, 0.05).finding({"labels": ([None] * 8, [None] * 8)}, VIEWS)
+        Counting(PAIR, 0.05).best_finding({"labels": ([None] * 8, [None] * 8)}, VIEWS)

@@ -15,7 +15,7 @@ from privatree.audit._views import (
     TrainingResult,
     is_error_outcome,
     list_model_entries,
-    observe,
+    observe_training,
     train_and_record,
     view_shows_anything,
 )
@@ -46,13 +46,13 @@ class Simple(BaseEstimator):
 
 
 def views_of(model, probes=PROBES):
-    return dict(zip(VIEWS, observe(VIEWS, probes, TrainingResult(model, ())), strict=True))
+    return dict(zip(VIEWS, observe_training(VIEWS, probes, TrainingResult(model, ())), strict=True))
 
 
 def test_an_error_is_all_that_is_seen_of_a_training_that_fails():
     trained = train_and_record(Simple("fail"), X, Y)
     assert trained == (None, ("KeyError: 'gone'",))
-    assert set(observe(VIEWS, PROBES, trained)) == {("error", "KeyError: 'gone'")}
+    assert set(observe_training(VIEWS, PROBES, trained)) == {("error", "KeyError: 'gone'")}
     assert is_error_outcome(("error", "KeyError: 'gone'"))
     assert not any(map(is_error_outcome, [(), None, "error", ("errors",), 3]))
 
@@ -62,7 +62,7 @@ def test_warnings_are_seen_once_each_with_their_texts():
     assert [text.split(":")[0] for text in said] == ["FutureWarning", "UserWarning"]
     assert all(text.split(": ")[1] for text in said)
     assert train_and_record(Simple(), X, Y).said == ()
-    shown = observe(VIEWS, PROBES, train_and_record(Simple("warn"), X, Y))
+    shown = observe_training(VIEWS, PROBES, train_and_record(Simple("warn"), X, Y))
     assert shown[list(VIEWS).index("said")] == said
 
 
@@ -94,7 +94,7 @@ def test_exact_numbers_and_the_statement_are_seen():
             self.prior_ = np.mean([1.0, 0.0, 0.0])
             return super().fit(X, y)
 
-    shown = observe({"numbers": VIEWS["numbers"]}, PROBES, train_and_record(Exact(), X, Y))
+    shown = observe_training({"numbers": VIEWS["numbers"]}, PROBES, train_and_record(Exact(), X, Y))
     assert shown == ((repr(1 / 3),),)
     schema = Schema({"x": Numeric(0, 1)}, ["no", "yes"])
     model = PrivaTreeClassifier(schema=schema, max_depth=1, random_state=0)
@@ -103,13 +103,15 @@ def test_exact_numbers_and_the_statement_are_seen():
     views = {"statement": VIEWS["statement"]}
     assert (
         "PrivaTreeClassifier"
-        in observe(views, X_private, train_and_record(model, X_private, y_private))[0]
+        in observe_training(views, X_private, train_and_record(model, X_private, y_private))[0]
     )
-    assert observe(views, X_private, train_and_record(replaced, X_private, y_private)) == (None,)
+    assert observe_training(views, X_private, train_and_record(replaced, X_private, y_private)) == (
+        None,
+    )
 
 
 def test_a_model_is_seen_even_if_fit_returns_nothing():
-    shown = observe(
+    shown = observe_training(
         {"labels": VIEWS["labels"]}, PROBES, train_and_record(Simple("return nothing"), X, Y)
     )
     assert shown == (("yes", "yes"),)
@@ -126,12 +128,12 @@ def test_whoever_stops_the_audit_stops_it():
 
 def test_a_view_that_fails_shows_that_and_one_that_cannot_be_counted_is_refused():
     views = {"half": View("half", lambda model, probes: 1 // 0)}
-    assert observe(views, PROBES, TrainingResult(Simple(), ())) == (
+    assert observe_training(views, PROBES, TrainingResult(Simple(), ())) == (
         ("error", "ZeroDivisionError: integer division or modulo by zero"),
     )
     views = {"list": View("a list", lambda model, probes: ([],))}
     with pytest.raises(ParameterError, match="view 'list' must show something hashable, got tuple"):
-        observe(views, PROBES, TrainingResult(Simple(), ()))
+        observe_training(views, PROBES, TrainingResult(Simple(), ()))
 
 
 def test_what_is_seen_of_our_tree():

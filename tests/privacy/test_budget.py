@@ -117,7 +117,7 @@ else:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == (
         "a Budget in memory can only be charged by the process that created it, and this process "
-        "is a fork of it. Use a privatree.privacy.BudgetStore: processes share it.\n7 1/2\n"
+        "is a fork of it. Use a privatree.privacy.BudgetStore, which processes share.\n7 1/2\n"
     )
 
 

@@ -22,7 +22,7 @@ from privatree._support.progress import progress_bar
 from privatree._support.validation import check_integer, check_number
 from privatree.audit._findings import Counting
 from privatree.audit._report import AuditReport, Finding
-from privatree.audit._views import MAX_PROBES, VIEWS, View, observe, train_and_record
+from privatree.audit._views import MAX_PROBES, VIEWS, View, observe_training, train_and_record
 from privatree.audit.pairs._all_pairs import known_pairs
 from privatree.audit.pairs._neighbours import Neighbours, Records
 from privatree.errors import ParameterError
@@ -74,7 +74,7 @@ def audit(
     delta : float, default=0.0
         Delta of an (epsilon, delta) claim.
     views : mapping of str to View, optional
-        Further ways to observe a model, beside :data:`~privatree.audit._views.VIEWS`.
+        Further ways to observe_training a model, beside :data:`~privatree.audit._views.VIEWS`.
     n_jobs : int, optional
         Number of processes, as in scikit-learn: None is 1, -1 is one for each processor.
     progress : bool, optional
@@ -123,7 +123,7 @@ def audit(
     failure = (1.0 - confidence) / len(pairs)
     total = 2 * sum(one.pair.trainings(runs) for one in audited)
     with progress_bar(total, progress, "trainings") as advance:
-        findings = tuple(one.finding(runs, failure, delta, advance) for one in audited)
+        findings = tuple(one.train_and_find_bound(runs, failure, delta, advance) for one in audited)
     return AuditReport(findings, int(runs), float(confidence), claimed, float(delta), skipped)
 
 
@@ -233,7 +233,7 @@ class _Audited:
             ((_, (shown,)),) = self._trainings([first], 1)
         return dict(zip(self.views, shown, strict=True))[self.pair.needs] is not None
 
-    def finding(
+    def train_and_find_bound(
         self, runs: int, failure_probability: float, delta: float, advance: Callable[[int], None]
     ) -> Finding:
         """Train on both datasets, and return the finding with the largest bound."""
@@ -247,12 +247,12 @@ class _Audited:
             name: (first, second) for name, first, second in zip(self.views, *by_view, strict=True)
         }
         counting = Counting(self.pair, failure_probability, delta, self.changes)
-        return counting.finding(seen_by_view, self.views)
+        return counting.best_finding(seen_by_view, self.views)
 
     def _trainings(
         self, tables: Sequence[Records], runs: int
     ) -> Iterator[tuple[int, list[tuple[Any, ...]]]]:
-        look = partial(observe, self.views, _distinct_rows(self.pair))
+        look = partial(observe_training, self.views, _distinct_rows(self.pair))
         return refits_in_parts(
             self.estimator,
             tables,

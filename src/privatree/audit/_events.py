@@ -22,6 +22,7 @@ from privatree.repetition import clopper_pearson_lower, clopper_pearson_upper
 
 Outcomes = Sequence[Hashable]
 Score = Callable[[Hashable], float]
+_Side = Literal["first", "second"]
 
 _SMOOTHING = 0.5
 _TIE = 1e-6
@@ -58,7 +59,7 @@ class Event:
     view: str
     words: str
     happens: Callable[[Hashable], bool]
-    likelier: Literal["first", "second"]
+    likelier: _Side
 
     def count(self, outcomes: Outcomes) -> int:
         """Count the outcomes in which the event happened."""
@@ -93,19 +94,6 @@ def loss_bounds(
     return np.log(np.maximum(ratio, 1.0))
 
 
-@dataclass(frozen=True)
-class _ThresholdRule:
-    """The rule that a score is above a threshold, or below it."""
-
-    score: Score
-    threshold: float
-    likelier: Literal["first", "second"]
-
-    def __call__(self, outcome: Hashable) -> bool:
-        above = self.score(outcome) >= self.threshold
-        return above == (self.likelier == "first")
-
-
 def learned_event(
     view: str,
     words: str,
@@ -130,17 +118,21 @@ def learned_event(
         scores.append(_score_part_by_part(*for_order))
     promises = [_best_threshold(score, *for_place, failure_probability, delta) for score in scores]
     best = max(range(len(scores)), key=lambda place: promises[place][0])
-    promise, rule = promises[best]
-    happening = Counter(o for o in (*first, *second) if rule(o))
+    score, (promise, threshold, likelier) = scores[best], promises[best]
+
+    def happens(outcome: Hashable) -> bool:
+        return (score(outcome) >= threshold) == (likelier == "first")
+
     if best == 1:
         what = (
             f"{words}, weighed one by one as other trainings of both tables taught, speak for the "
-            f"{rule.likelier} one"
+            f"{likelier} one"
         )
     else:
-        frequent_first = [outcome for outcome, _ in happening.most_common()]
+        happened = Counter(outcome for outcome in (*first, *second) if happens(outcome))
+        frequent_first = [outcome for outcome, _ in happened.most_common()]
         what = f"{words}: {_list_outcomes(frequent_first, describe)}"
-    return promise, Event(view, what, rule, rule.likelier)
+    return promise, Event(view, what, happens, likelier)
 
 
 def _whole_outcome_score(first: Outcomes, second: Outcomes) -> Score:
@@ -172,8 +164,8 @@ def _outcomes_by_part(outcomes: Outcomes) -> list[tuple[Hashable, ...]]:
 
 def _best_threshold(
     score: Score, first: Outcomes, second: Outcomes, failure_probability: float, delta: float
-) -> tuple[float, _ThresholdRule]:
-    """Return the bound at the best threshold of a score, and the rule."""
+) -> tuple[float, float, _Side]:
+    """Return the largest bound of a score, its threshold, and the likelier dataset."""
     of_first = np.sort([score(outcome) for outcome in first])
     of_second = np.sort([score(outcome) for outcome in second])
     thresholds = np.unique(np.concatenate([of_first, of_second]))
@@ -186,12 +178,10 @@ def _best_threshold(
     for_second = gaps + loss_bounds(
         runs - above_second, runs - above_first, runs, failure_probability, delta
     )
-    likelier: Literal["first", "second"] = "second"
-    bounds = for_second
-    if for_first.max() >= for_second.max():
-        likelier, bounds = "first", for_first
+    likelier: _Side = "first" if for_first.max() >= for_second.max() else "second"
+    bounds = for_first if likelier == "first" else for_second
     place = int(bounds.argmax())
-    return float(bounds[place]), _ThresholdRule(score, float(thresholds[place]), likelier)
+    return float(bounds[place]), float(thresholds[place]), likelier
 
 
 def _list_outcomes(outcomes: Sequence[Hashable], describe: Callable[[Hashable], str]) -> str:

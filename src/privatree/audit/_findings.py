@@ -38,16 +38,18 @@ class Counting:
     changes: int = 1
 
     @property
-    def share(self) -> float:
+    def failure_probability_per_event(self) -> float:
         """Failure probability of each event: the named ones, and the learned one."""
         return self.failure_probability / (len(self.pair.events) + 1)
 
-    def finding(self, seen: Seen, views: Mapping[str, View]) -> Finding:
+    def best_finding(self, seen: Seen, views: Mapping[str, View]) -> Finding:
         """Return the finding of the event with the largest bound."""
-        learned = self.learn_event({name: _halves(both)[0] for name, both in seen.items()}, views)
+        learned = self.learn_event(
+            {name: _split_into_halves(both)[0] for name, both in seen.items()}, views
+        )
         candidates = [
             *(self._count_event(event, seen[event.view]) for event in self.pair.events),
-            self._count_event(learned, _halves(seen[learned.view])[1], learned=True),
+            self._count_event(learned, _split_into_halves(seen[learned.view])[1], learned=True),
         ]
         return max(candidates, key=lambda finding: finding.lower_bound)
 
@@ -62,7 +64,7 @@ class Counting:
                 views[name].words,
                 first,
                 second,
-                self.share,
+                self.failure_probability_per_event,
                 self.delta,
                 outcome_describer(name, self.pair.schema, (*first, *second)),
                 has_parts=views[name].has_parts,
@@ -84,7 +86,9 @@ class Counting:
             (of_first, of_second) if event.likelier == "first" else (of_second, of_first)
         )
         counts = np.array([often]), np.array([seldom])
-        (bound,) = loss_bounds(*counts, runs, self.share, self.delta, changes=self.changes)
+        (bound,) = loss_bounds(
+            *counts, runs, self.failure_probability_per_event, self.delta, changes=self.changes
+        )
         return Finding(
             pair=self.pair.name,
             after=self.pair.after,
@@ -98,7 +102,7 @@ class Counting:
         )
 
 
-def _halves(
+def _split_into_halves(
     both: tuple[Outcomes, Outcomes],
 ) -> tuple[tuple[Outcomes, Outcomes], tuple[Outcomes, Outcomes]]:
     first, second = both

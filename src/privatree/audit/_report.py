@@ -129,7 +129,7 @@ class AuditReport:
     def __str__(self) -> str:
         """Return each pair with its event, and the verdict."""
         pairs = [_finding_as_text(finding) for finding in self.findings]
-        return "\n".join([*pairs, "", *_wrapped(self.verdict)])
+        return "\n".join([*pairs, "", *_wrap_text(self.verdict)])
 
     def __repr__(self) -> str:
         bound = _round_down(self.lower_bound)
@@ -173,7 +173,7 @@ def _finding_as_text(finding: Finding) -> str:
         ]
     else:
         details.append("no event told the tables apart")
-    return "\n".join([head, *(line for text in details for line in _wrapped(text, "  "))])
+    return "\n".join([head, *(line for text in details for line in _wrap_text(text, "  "))])
 
 
 def _dataset_sizes_as_text(finding: Finding) -> str:
@@ -184,7 +184,7 @@ def _dataset_sizes_as_text(finding: Finding) -> str:
     return f"{first} records each, one of them replaced{counted}"
 
 
-def _wrapped(text: str, indent: str = "") -> list[str]:
+def _wrap_text(text: str, indent: str = "") -> list[str]:
     further = f"{indent}  " if indent else ""
     return TextWrapper(100, initial_indent=indent, subsequent_indent=further).wrap(text)
 

@@ -93,7 +93,7 @@ def _copy_records(X: Any, y: Any) -> tuple[Any, ...]:
     return tuple(table.copy() if hasattr(table, "copy") else table for table in (X, y))
 
 
-def observe(
+def observe_training(
     views: Mapping[str, View], probes: Any, trained: TrainingResult
 ) -> tuple[Hashable, ...]:
     """Return what each view shows of a training. After an error, every view shows the error."""

@@ -125,7 +125,8 @@ class Budget:
         if os.getpid() != self._process:
             raise ParameterError(
                 "a Budget in memory can only be charged by the process that created it, and this "
-                "process is a fork of it. Use a privatree.privacy.BudgetStore: processes share it."
+                "process is a fork of it. Use a privatree.privacy.BudgetStore, which processes "
+                "share."
             )
         check_charge_neighbours(self.neighbours, neighbours)
         amount = decimal_fraction("epsilon", epsilon)

@@ -128,8 +128,8 @@ def create_budget_file(path: Path, dataset: str, epsilon: Fraction, neighbours: 
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666))
     except FileExistsError:
         raise BudgetStoreError(
-            f"{path}: exists already. Use this budget, or choose another path if it is for other "
-            "records: with two budgets, the same records could be charged twice."
+            f"{path}: exists already. Use this budget, or choose another path for other records: "
+            "a second budget for the same records would double what can be spent."
         ) from None
     except OSError as error:
         raise BudgetStoreError(

@@ -239,7 +239,7 @@ def _checked_object(where: str, written: Any, keys: _Keys) -> dict[str, Any]:
             raise ModelFormatError(f"{where}: {key!r} must be of type {kind.__name__}.")
         if isinstance(value, str) and len(value) > MAX_TEXT_LENGTH:
             raise ModelFormatError(
-                f"{where}: {key!r} must be at most {MAX_TEXT_LENGTH} characters."
+                f"{where}: {key!r} must have at most {MAX_TEXT_LENGTH} characters."
             )
     return written
 
@@ -290,12 +290,14 @@ def _spend_from_dict(written: Any) -> Spend:
         raise ModelFormatError("privacy: spend: 'node' must be null or a number >= 0.")
     if fields["times"] < 1:
         raise ModelFormatError("privacy: spend: 'times' must be >= 1.")
-    epsilon, delta = (_exact(_parse_finite(name, fields[name])) for name in ("epsilon", "delta"))
+    epsilon, delta = (
+        _exact_fraction(_parse_finite(name, fields[name])) for name in ("epsilon", "delta")
+    )
     return Spend(**{**fields, "epsilon": epsilon, "delta": delta})
 
 
 @lru_cache(maxsize=1024)  # most of the thousands of spends of a model are alike
-def _exact(amount: float) -> Fraction:
+def _exact_fraction(amount: float) -> Fraction:
     return Fraction(amount)
 
 
@@ -331,7 +333,7 @@ def _schedule_from_dict(written: Any) -> Schedule | None:
 def _stages_from_list(written: Any) -> tuple[Stage, ...]:
     stages = []
     if isinstance(written, list) and len(written) > MAX_STAGES:
-        raise ModelFormatError(f"privacy: schedule: a path must be at most {MAX_STAGES} stages.")
+        raise ModelFormatError(f"privacy: schedule: a path must have at most {MAX_STAGES} stages.")
     for entry in written if isinstance(written, list) else [None]:
         match entry:
             case ["count" | "choice" as kind, epsilon]:

@@ -21,8 +21,12 @@ TOLERANCE = 1e-9
 
 def test_every_execution_is_listed_once_with_its_probability():
     def two_coins_and_if_both_show_1_a_die(script):
-        coins = [script.choose(np.log([0.25, 0.75])) for _ in range(2)]
-        die = script.choose(np.array([-np.inf, np.log(0.5), np.log(0.5)])) if all(coins) else None
+        coins = [script.choose_outcome(np.log([0.25, 0.75])) for _ in range(2)]
+        die = (
+            script.choose_outcome(np.array([-np.inf, np.log(0.5), np.log(0.5)]))
+            if all(coins)
+            else None
+        )
         return (*coins, die)
 
     found = [
@@ -315,7 +319,7 @@ class RandomScript(Script):
         super().__init__()
         self._rng = np.random.default_rng(seed)
 
-    def choose(self, log_probabilities):
+    def choose_outcome(self, log_probabilities):
         possible = np.flatnonzero(log_probabilities > -np.inf)
         self.transcript.append((len(log_probabilities), *possible.tolist()))
         return int(self._rng.choice(possible))

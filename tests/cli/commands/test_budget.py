@@ -297,8 +297,8 @@ def test_nothing_charged_yet(folder, monkeypatch, capsys):
         (["charges", "data.csv"], "charge again what was spent since then.\n"),
         (["show", "."], "is not a file. Pass the path of a budget file.\n"),
         (["create", "patients.db", "--epsilon", "5"], "patients.db: exists already. Use this "
-         "budget, or choose another path if it is for other records: with two budgets, the same "
-         "records could be charged twice.\n"),
+         "budget, or choose another path for other records: a second budget for the same records "
+         "would double what can be spent.\n"),
         (["create", "no/a.db", "--epsilon", "5"], "/no. Create it first.\n"),
         (["create", "a.db", "--epsilon", "0"], "epsilon must be > 0, got 0.0.\n"),
         (["create", "a.db", "--epsilon", "nan"], "epsilon must be a finite number, got nan.\n"),

@@ -36,7 +36,7 @@ class Script:
         self.transcript: list[Hashable] = []
         """Everything that was drawn and built, in order."""
 
-    def choose(self, log_probabilities: NDArray[np.float64]) -> int:
+    def choose_outcome(self, log_probabilities: NDArray[np.float64]) -> int:
         """Take the outcome that the script prescribes, and multiply by its probability."""
         possible = np.flatnonzero(log_probabilities > -np.inf).tolist()
         place = len(self._taken)
@@ -110,7 +110,7 @@ class _ScriptedMechanism:
             mechanism.epsilon, mechanism.sensitivity, self._counts[0], self._counts[-1]
         )
         logs = law.log_probability(np.array(self._counts), exact_count)
-        return self._counts[self._script.choose(logs)]
+        return self._counts[self._script.choose_outcome(logs)]
 
 
 class ScriptedDraw(Draw):
@@ -121,10 +121,10 @@ class ScriptedDraw(Draw):
         self._script = script
 
     def draw(self, weights: LogWeights) -> int:
-        return self._script.choose(self._real.log_probabilities(weights))
+        return self._script.choose_outcome(self._real.log_probabilities(weights))
 
     def draw_by_score(self, exact_scores: NDArray[np.int64]) -> int:
-        return self._script.choose(self._real.log_probabilities_by_score(exact_scores))
+        return self._script.choose_outcome(self._real.log_probabilities_by_score(exact_scores))
 
     def expect(self, n_choices: int) -> None:
         """Do nothing: a script allows every choice."""
@@ -141,7 +141,7 @@ class ScriptedBuilder(TreeBuilder):
 
     def split_numeric(self, node: int, feature: int, threshold: float) -> tuple[int, int]:
         children = super().split_numeric(node, feature, threshold)
-        self._write(node, (int(feature), float(threshold), *children))
+        self._write_to_transcript(node, (int(feature), float(threshold), *children))
         return children
 
     def split_categories(
@@ -149,13 +149,15 @@ class ScriptedBuilder(TreeBuilder):
     ) -> tuple[int, int]:
         left = tuple(left_codes)
         children = super().split_categories(node, feature, left)
-        self._write(node, (int(feature), left, *children))
+        self._write_to_transcript(node, (int(feature), left, *children))
         return children
 
     def leaf(self, node: int, label: int, probability: Sequence[float] | None = None) -> None:
         super().leaf(node, label, probability)
-        self._write(node, (int(label), None if probability is None else tuple(probability)))
+        self._write_to_transcript(
+            node, (int(label), None if probability is None else tuple(probability))
+        )
 
-    def _write(self, node: int, what: tuple[Hashable, ...]) -> None:
+    def _write_to_transcript(self, node: int, what: tuple[Hashable, ...]) -> None:
         self.built[node] = what
         self._script.transcript.append((node, what))

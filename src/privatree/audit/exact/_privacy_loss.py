@@ -138,7 +138,7 @@ def exact_privacy_loss(
         if neighbours == "replace":
             pairs = [(a, b) for i, a in enumerate(larger) for b in larger[:i]]
         for pair in pairs:
-            found = comparison.between(*pair, None, None)
+            found = comparison.loss_between(*pair, None, None)
             loss = max(found.forward, found.backward)
             if worst_pair is None or loss > worst:
                 worst, worst_pair = loss, pair
@@ -226,7 +226,7 @@ class _Steps:
         self._randomness = Randomness(0)  # never drawn from
         self._inside: dict[bytes, tuple[bool, ...]] = {}
 
-    def law(self, table: Table, node: Node | None) -> _Law:
+    def law_of_step(self, table: Table, node: Node | None) -> _Law:
         """Return the outcomes of a step, by their transcript."""
         key = table, _public_state(node)
         if key not in self._laws:
@@ -336,19 +336,21 @@ class _Comparison:
         self.stages: dict[tuple[str, int], float] = {}
         self.decision: Decision | None = None
 
-    def between(self, a: Table, b: Table, at_a: Node | None, at_b: Node | None) -> _LossBetween:
+    def loss_between(
+        self, a: Table, b: Table, at_a: Node | None, at_b: Node | None
+    ) -> _LossBetween:
         """Compare all draws from a node on. The two nodes have the same public state."""
         if a == b:
             return _SAME
         key = a, b, _public_state(at_a)
         if key not in self._known:
-            self._known[key] = self._compute_between(a, b, at_a, at_b)
+            self._known[key] = self._compute_loss_between(a, b, at_a, at_b)
         return self._known[key]
 
-    def _compute_between(
+    def _compute_loss_between(
         self, a: Table, b: Table, at_a: Node | None, at_b: Node | None
     ) -> _LossBetween:
-        of_a, of_b = self._steps.law(a, at_a), self._steps.law(b, at_b)
+        of_a, of_b = self._steps.law_of_step(a, at_a), self._steps.law_of_step(b, at_b)
         if of_a.keys() != of_b.keys():
             return self._decided_by_records(a, b, at_a, "which outcomes are possible")
         forward = backward = -math.inf
@@ -358,7 +360,7 @@ class _Comparison:
             if x.public != y.public:
                 return self._decided_by_records(a, b, at_a, "what follows an outcome")
             gap = x.log_probability - y.log_probability
-            below = list(map(self.between, x.tables, y.tables, x.children, y.children))
+            below = list(map(self.loss_between, x.tables, y.tables, x.children, y.children))
             forward = max(forward, gap + sum(child.forward for child in below))
             backward = max(backward, -gap + sum(child.backward for child in below))
             later = max((child.recorded for child in below), default=Fraction(0))
@@ -407,7 +409,7 @@ def _law_of_subtrees(
     if key in known:
         return known[key]
     found: dict[TreeShape, float] = {}
-    for outcome in steps.law(table, node).values():
+    for outcome in steps.law_of_step(table, node).values():
         laws = [
             _law_of_subtrees(steps, part, child, known).items()
             for part, child in zip(outcome.tables, outcome.children, strict=True)

@@ -203,8 +203,8 @@ def _pair_with_odd_folder() -> FileNeighbours:
 def _make_pair(
     name: str, after: str, reads: tuple[float, str] | None, files: Any
 ) -> FileNeighbours:
-    first = _records(_example_rows())
-    second = first if reads is None else _records([*_example_rows(), (*reads, 1)])
+    first = _make_records(_example_rows())
+    second = first if reads is None else _make_records([*_example_rows(), (*reads, 1)])
     return FileNeighbours(
         name, after, _SCHEMA, first, second, max_depth=2, files=files, target=TARGET
     )
@@ -218,7 +218,7 @@ def _example_rows() -> list[tuple[float, str, int]]:
     ]
 
 
-def _records(rows: list[tuple[float, str, int]]) -> Records:
+def _make_records(rows: list[tuple[float, str, int]]) -> Records:
     import pandas as pd
 
     x, kind, y = zip(*rows, strict=True)
