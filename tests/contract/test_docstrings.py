@@ -1,6 +1,7 @@
-"""The examples in docstrings print what they say."""
+"""Every public class and function has an example, and the examples print what they say."""
 
 import doctest
+import inspect
 from importlib import import_module
 from pathlib import Path
 
@@ -14,10 +15,24 @@ MODULES = sorted(
     for path in ROOT.rglob("*.py")
     if ">>> " in path.read_text(encoding="utf-8")
 )
+PUBLIC = sorted(
+    ".".join(path.parent.relative_to(ROOT.parent).parts)
+    for path in ROOT.rglob("__init__.pyi")
+    if "__all__" in path.read_text(encoding="utf-8")
+)
 
 
-def test_there_are_examples():
-    assert len(MODULES) >= 15
+@pytest.mark.parametrize("package", PUBLIC)
+def test_every_public_class_and_function_has_an_example(package):
+    package = import_module(package)
+    public = {name: getattr(package, name) for name in package.__all__}
+    without = [
+        name
+        for name, found in public.items()
+        if (inspect.isclass(found) or inspect.isroutine(found))
+        and "\n>>> " not in inspect.cleandoc(found.__doc__ or "")
+    ]
+    assert without == []
 
 
 @pytest.mark.slow
