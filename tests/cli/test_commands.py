@@ -3,17 +3,10 @@ import sys
 
 import numpy as np
 import pytest
+from run_command import run
 
 import privatree
 from privatree import PaperPrivaTreeClassifier
-from privatree.cli._app import main
-
-
-def run(monkeypatch, *arguments):
-    monkeypatch.setattr(sys, "argv", ["privatree", *map(str, arguments)])
-    with pytest.raises(SystemExit) as stopped:
-        main()
-    return stopped.value.code or 0
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """From the draft to predictions for files as people have them, by the commands in the docs."""
 
 import gzip
-import io
 import json
 import re
 import subprocess
@@ -12,22 +11,13 @@ import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from run_command import run
 
 from privatree import CsvDialect, PrivaTreeClassifier, Schema, export_text, load
-from privatree.cli._app import main
 from privatree.sources import CsvSource
 
 pytestmark = pytest.mark.slow
 N_ROWS = 300
-
-
-def run(monkeypatch, *arguments, piped=None):
-    monkeypatch.setattr(sys, "argv", ["privatree", *map(str, arguments)])
-    if piped is not None:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(piped)))
-    with pytest.raises(SystemExit) as stopped:
-        main()
-    return stopped.value.code or 0
 
 
 def table():

@@ -1,14 +1,13 @@
 """Where ``privatree fit`` counts makes no difference, and is said if it was chosen for the user."""
 
 import json
-import sys
 
 import duckdb
 import pandas as pd
 import pytest
 from mixed_records import schema_of, some_records
+from run_command import run
 
-from privatree.cli._app import main
 from privatree.sources import _memory_estimate as room
 from privatree.sources._source import BatchSource, Source
 from privatree.sources.csv import _csv_file as csv_files
@@ -16,10 +15,7 @@ from privatree.sources.csv import _csv_file as csv_files
 
 def fit(monkeypatch, *arguments):
     given = ("fit", "--target", "label", "--epsilon", "3", "-o", "model.json", "--seed", "1")
-    monkeypatch.setattr(sys, "argv", ["privatree", *given, *map(str, arguments)])
-    with pytest.raises(SystemExit) as stopped:
-        main()
-    return stopped.value.code or 0
+    return run(monkeypatch, *given, *arguments)
 
 
 @pytest.fixture

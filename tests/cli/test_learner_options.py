@@ -1,12 +1,11 @@
 """What all commands say that take an epsilon for records."""
 
 import json
-import sys
 
 import pytest
 from mixed_records import schema_of, some_records
+from run_command import run
 
-from privatree.cli._app import main
 from privatree.cli._learner_options import name_options_in_errors
 from privatree.errors import ParameterError
 
@@ -25,19 +24,13 @@ COMMANDS = {
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
+def run_beside_data(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     frame, labels = some_records(100, 2, 0)
     frame.assign(label=labels).to_csv("data.csv", index=False)
     schema_of(2).to_toml("schema.toml")
 
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["privatree", *arguments])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        return stopped.value.code or 0, *capsys.readouterr()
-
-    return run
+    return lambda *arguments: (run(monkeypatch, *arguments), *capsys.readouterr())
 
 
 def test_an_error_names_the_option_of_its_parameter():
@@ -58,8 +51,8 @@ def test_an_error_names_the_option_of_its_parameter():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_large_epsilon_is_warned_of(run, command):
-    code, out, err = run(*COMMANDS[command], "--epsilon", "20")
+def test_a_large_epsilon_is_warned_of(run_beside_data, command):
+    code, out, err = run_beside_data(*COMMANDS[command], "--epsilon", "20")
     (line,) = [line for line in err.splitlines() if line.startswith("Warning")]
     assert code == 0
     assert line.startswith("Warning: --epsilon 20 gives hardly any privacy: ")
@@ -70,14 +63,14 @@ def test_a_large_epsilon_is_warned_of(run, command):
 
 
 @pytest.mark.parametrize("command", ["fit", "certify", "budget"])
-def test_up_to_ten_there_is_no_warning(run, command):
-    code, _, err = run(*COMMANDS[command], "--epsilon", "10")
+def test_up_to_ten_there_is_no_warning(run_beside_data, command):
+    code, _, err = run_beside_data(*COMMANDS[command], "--epsilon", "10")
     assert code == 0
     assert "Warning" not in err
 
 
 @pytest.mark.parametrize("command", [(*FIT, "--lookahead", "9"), (*CERTIFY, "--confidence", "2")])
-def test_beside_a_mistake_there_is_no_warning(run, command):
-    code, out, err = run(*command, "--epsilon", "20")
+def test_beside_a_mistake_there_is_no_warning(run_beside_data, command):
+    code, out, err = run_beside_data(*command, "--epsilon", "20")
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "hardly" not in err

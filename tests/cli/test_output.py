@@ -2,13 +2,12 @@
 
 import os
 import stat
-import sys
 
 import pandas as pd
 import pytest
+from run_command import run
 
 from privatree import Numeric, PrivaTreeClassifier, Schema
-from privatree.cli._app import main
 from privatree.cli._output import check_output
 from privatree.errors import ParameterError
 from privatree.robustness import accuracy_certificate
@@ -47,10 +46,7 @@ def folder(tmp_path, monkeypatch):
     ],
 )
 def test_modes(folder, monkeypatch, command, file, mode):
-    monkeypatch.setattr(sys, "argv", ["privatree", *command.split()])
-    with pytest.raises(SystemExit) as stopped:
-        main()
-    assert not stopped.value.code
+    assert run(monkeypatch, *command.split()) == 0
     assert stat.S_IMODE((folder / file).stat().st_mode) == mode
 
 

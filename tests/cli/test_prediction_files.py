@@ -3,7 +3,6 @@
 import csv
 import io
 import re
-import sys
 
 import pandas as pd
 import pyarrow as pa
@@ -11,10 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from run_command import run
 
 from privatree import Categorical, Model, Schema
 from privatree.cli import _prediction_files
-from privatree.cli._app import main
 from privatree.cli._prediction_files import (
     BufferedTable,
     buffered_table,
@@ -35,7 +34,7 @@ def pieces(*names):
 
 def buffered(*names):
     table = BufferedTable(io.BytesIO())
-    table.collect(pieces(*names))
+    table.collect_tables(pieces(*names))
     return table
 
 
@@ -69,8 +68,8 @@ def test_parquet_is_the_same_however_it_came(monkeypatch):
 
 def test_a_type_that_csv_cannot_hold():
     table = BufferedTable(io.BytesIO())
-    table.collect([pa.table({"x": [[1, 2]]})])
-    with pytest.raises(ParameterError, match=r"must name columns that CSV can hold"):
+    table.collect_tables([pa.table({"x": [[1, 2]]})])
+    with pytest.raises(ParameterError, match=r"must name columns of types that CSV can hold"):
         table.write_csv(io.BytesIO())
 
 
@@ -86,7 +85,7 @@ def test_the_temporary_file_is_beside_the_output_and_gone_afterwards(tmp_path, m
     monkeypatch.setattr(_prediction_files, "SpooledTemporaryFile", watched)
     for output in (tmp_path / "out.csv", None):
         with buffered_table(output) as table:
-            table.collect(pieces(["a"]))
+            table.collect_tables(pieces(["a"]))
             assert csv_of(table) == "name,x\na,0.5\n"
     assert asked == [str(tmp_path), None]
     assert not list(tmp_path.iterdir())
@@ -172,14 +171,11 @@ def predict(tmp_path, monkeypatch, capsys):
     frame = pd.DataFrame({"x": ["a", "b"], "=id": ["@1", "-7"]})
     frame.to_csv("data.csv", index=False)
 
-    def run(*arguments):
-        command = ["privatree", "predict", "model.json", "data.csv", "--keep", "=id", *arguments]
-        monkeypatch.setattr(sys, "argv", command)
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        return stopped.value.code or 0, capsys.readouterr()
+    def predict(*arguments):
+        command = ("predict", "model.json", "data.csv", "--keep", "=id", *arguments)
+        return run(monkeypatch, *command), capsys.readouterr()
 
-    return run
+    return predict
 
 
 def test_the_default_is_exact(predict):

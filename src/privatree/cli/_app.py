@@ -75,7 +75,7 @@ def _global_options(
 
 
 def main() -> None:
-    """Run the program. A user's mistake is one line on stderr and exit code 2."""
+    """Run the program. For a user's mistake, print one line on stderr and exit with code 2."""
     try:
         sys.exit(app(sys.argv[1:] or ["--help"], prog_name="privatree", standalone_mode=False))
     except (PrivatreeError, OSError, typer.TyperException) as error:

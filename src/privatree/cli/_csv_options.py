@@ -22,8 +22,8 @@ class CsvOptions:
 
     given: dict[str, Any]
 
-    def check(self, files: Sequence[Path]) -> None:
-        """Refuse invalid values, and options for CSV where no file is CSV."""
+    def check_with_files(self, files: Sequence[Path]) -> None:
+        """Refuse invalid options, and any option for CSV if none of the files is CSV."""
         from privatree.sources import is_csv
         from privatree.sources.csv import ExcelFile
 
@@ -35,11 +35,11 @@ class CsvOptions:
         self.dialect()
 
     def schema_with_dialect(self, schema: Any) -> Any:
-        """Return the schema with the given options in its CSV dialect."""
+        """Return the schema, with its CSV dialect changed by the given options."""
         return replace(schema, csv=self.dialect(schema.csv)) if self.given else schema
 
     def dialect(self, declared: Any = None) -> Any:
-        """Return the declared dialect with the given options; None for the default dialect."""
+        """Return a CSV dialect, changed by the given options; None stands for the default."""
         from privatree.schema import CsvDialect
 
         try:
@@ -50,7 +50,7 @@ class CsvOptions:
 
 
 def csv_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a command with the options. The command gets them as its argument `csv`."""
+    """Add the options for CSV files to a command, which gets them as its argument `csv`."""
     hints = get_type_hints(command, include_extras=True)
     own = [
         parameter.replace(annotation=hints[name])
@@ -63,41 +63,41 @@ def csv_options(command: Callable[..., Any]) -> Callable[..., Any]:
     ]
 
     @wraps(command)
-    def with_options(*arguments: Any, **options: Any) -> Any:
+    def command_with_options(*arguments: Any, **options: Any) -> Any:
         values = {name: options.pop(name) for name in _OPTIONS}
         given = {name: value for name, value in values.items() if value is not None}
         given |= {name: "" for name in ("quote", "escape") if given.get(name) == "none"}
         return command(*arguments, **options, csv=CsvOptions(given))
 
-    with_options.__signature__ = inspect.Signature([*own, *ours])  # type: ignore[attr-defined]
-    with_options.__annotations__ = {p.name: p.annotation for p in own + ours}
-    return with_options
+    command_with_options.__signature__ = inspect.Signature([*own, *ours])  # type: ignore[attr-defined]
+    command_with_options.__annotations__ = {p.name: p.annotation for p in own + ours}
+    return command_with_options
 
 
-def _option(metavar: str | None, text: str, kind: Any = str | None) -> Any:
+def _csv_option(metavar: str | None, text: str, kind: Any = str | None) -> Any:
     option = typer.Option(rich_help_panel=_PANEL, show_default=False, metavar=metavar, help=text)
     return Annotated[kind, option]
 
 
 _OPTIONS: dict[str, Any] = {
-    "delimiter": _option(
+    "delimiter": _csv_option(
         "C",
         "Character between values: ',', ';', '|' or tab. The default is a comma, or a tab in .tsv "
         "files.",
     ),
-    "decimal": _option(".|,", "Decimal mark of numbers. The default is a point."),
-    "encoding": _option(
+    "decimal": _csv_option(".|,", "Decimal mark of numbers. The default is a point."),
+    "encoding": _csv_option(
         "NAME", "Character encoding, such as latin-1, cp1252 or utf-16. The default is utf-8."
     ),
-    "quote": _option(
+    "quote": _csv_option(
         "C|none", 'Character around a value that contains a delimiter. The default is ".'
     ),
-    "escape": _option(
+    "escape": _csv_option(
         "C|none",
         "Escape character: the character after it is taken literally. Spark, Hive and MySQL write "
         "a backslash. The default is none.",
     ),
-    "multiline": _option(
+    "multiline": _csv_option(
         None,
         "Whether a value in quotes may span lines. If so, the quotes of one row decide where the "
         "next row starts, and the guarantee holds only if every row closes its quotes. By default "

@@ -35,7 +35,9 @@ Master = Annotated[
 def check_engine(engine: str, master: str | None, *, has_schema: bool) -> None:
     """Refuse --master without Spark, and engines other than memory without a schema."""
     if master is not None and engine != "spark":
-        raise ParameterError("--master must be used with --engine spark.")
+        raise ParameterError(
+            "--master must be used with --engine spark. Add it, or leave --master out."
+        )
     if engine in ("stream", "spark") and not has_schema:
         raise ParameterError(
             f"--engine {engine} must be used with --schema: a schema can be inferred only from "
@@ -47,7 +49,7 @@ def check_engine(engine: str, master: str | None, *, has_schema: bool) -> None:
 def open_file_source(
     files: Sequence[Path], target: str, schema: Any, engine: str, master: str | None, quiet: bool
 ) -> Iterator[Any]:
-    """Give the files as a source for ``fit``, with a spinner or progress bar unless quiet.
+    """Open the files as a source for ``fit``, and show a spinner or progress bar unless quiet.
 
     With Spark, every executor must find the files at the same paths.
     """

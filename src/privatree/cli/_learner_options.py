@@ -65,7 +65,7 @@ RobustLevels = Annotated[
 
 
 def warn_of_large_epsilon(epsilon: float) -> None:
-    """Warn on stderr, before epsilon is spent, that a value above 10 protects hardly anybody."""
+    """Warn on stderr if epsilon is above 10, and so protects hardly anybody. Call it early."""
     if epsilon > _MAX_USUAL_EPSILON:
         typer.echo(
             f"Warning: --epsilon {epsilon:g} gives hardly any privacy: the released model may be "
@@ -93,7 +93,7 @@ def read_confirmed_schema(path: Path, alternative: str = "") -> Any:
 
 
 def read_training_records(files: list[Path], target: str, schema: Any, *, quiet: bool) -> Any:
-    """Read the records by the schema, and name the columns that are ignored on stderr."""
+    """Read the records by the schema, and print the names of ignored columns on stderr."""
     from privatree.sources import read_files
 
     with show_spinner("Reading the records", shown=not quiet):
@@ -104,7 +104,7 @@ def read_training_records(files: list[Path], target: str, schema: Any, *, quiet:
 
 
 def print_ignored_columns(names: Collection[str]) -> None:
-    """Name on stderr the columns of the data that the schema does not have."""
+    """Print on stderr the names of columns in the data that the schema does not have."""
     if names:
         typer.echo(f"Not in the schema, so ignored: {', '.join(map(repr, names))}.", err=True)
 
@@ -118,7 +118,7 @@ def check_has_records(files: list[Path], labels: Any) -> None:
 
 @contextmanager
 def name_options_in_errors(parameters: Collection[str]) -> Iterator[None]:
-    """Rewrite a ParameterError about one of these parameters: --max-depth instead of max_depth."""
+    """Name the option in a ParameterError: max_depth, if among the parameters, is --max-depth."""
     try:
         yield
     except ParameterError as error:

@@ -49,7 +49,7 @@ def check_output(output: Path, inputs: Iterable[Path]) -> None:
     if not output.parent.is_dir():
         raise ParameterError(f"{output}: there is no folder {output.parent}. Create it first.")
     inputs = list(inputs)
-    if output.resolve() in {path.resolve() for path in inputs} or _is_piped_in(output, inputs):
+    if output.resolve() in {path.resolve() for path in inputs} or _is_file_of_stdin(output, inputs):
         raise ParameterError(f"{output}: is also an input file. Choose another output.")
     if output.exists() and not output.is_file():  # a device or a pipe
         return
@@ -62,8 +62,8 @@ def check_output(output: Path, inputs: Iterable[Path]) -> None:
         ) from None
 
 
-def _is_piped_in(output: Path, inputs: Iterable[Path]) -> bool:
-    """Return whether the standard input is an input and comes from the output file."""
+def _is_file_of_stdin(output: Path, inputs: Iterable[Path]) -> bool:
+    """Return whether the standard input is read from the output file."""
     from privatree.sources.csv import StandardInput
 
     if not any(isinstance(path, StandardInput) for path in inputs):

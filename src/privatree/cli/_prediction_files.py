@@ -32,8 +32,8 @@ class BufferedTable:
     def __init__(self, file: IO[bytes]) -> None:
         self._file, self._is_quoted = file, False
 
-    def collect(self, tables: Iterable[Any]) -> None:
-        """Store Arrow tables with the same columns: at least one, which may be empty."""
+    def collect_tables(self, tables: Iterable[Any]) -> None:
+        """Store Arrow tables with the same columns. There must be at least one, perhaps empty."""
         import pyarrow as pa
 
         remaining = iter(tables)
@@ -61,8 +61,8 @@ class BufferedTable:
                             writer.write_batch(batch)
             except pa.ArrowException:
                 raise ParameterError(
-                    "--keep must name columns that CSV can hold, got one of another type. Write a "
-                    ".parquet file."
+                    "--keep must name columns of types that CSV can hold, got another type. Write "
+                    "a .parquet file."
                 ) from None
 
     def write_parquet(self, file: IO[bytes]) -> None:
@@ -90,7 +90,7 @@ class BufferedTable:
 
 @contextmanager
 def buffered_table(output: Path | None) -> Iterator[BufferedTable]:
-    """Open a table with a temporary file in the folder of the output file, if that is a file."""
+    """Open a BufferedTable with a temporary file beside the output, or elsewhere for a device."""
     folder = None
     if output is not None and (output.is_file() or not output.exists()):
         folder = str(output.resolve().parent)

@@ -1,16 +1,15 @@
 import json
 import os
 import re
-import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from run_command import run
 
 from privatree import Categorical, Numeric, Schema
 from privatree.audit import known_pairs
 from privatree.baselines import methods
-from privatree.cli._app import main
 
 SCHEMA = Schema(
     {"age": Numeric(0, 100, integer=True), "ward": Categorical(["east", "west"])}, ["no", "yes"]
@@ -18,18 +17,11 @@ SCHEMA = Schema(
 OWN = ["--data", "a.csv", "--neighbour", "b.csv", "--target", "ill", "--schema", "schema.toml"]
 
 
-def run(monkeypatch, *arguments):
-    monkeypatch.setattr(sys, "argv", ["privatree", "audit", *map(str, arguments)])
-    with pytest.raises(SystemExit) as stopped:
-        main()
-    return int(stopped.value.code or 0)
-
-
 def audit(monkeypatch, *arguments, method="privatree"):
     """With what every call needs, unless it is given."""
     defaults = {"--epsilon": "1", "--runs": "8", "--jobs": "1", "--seed": "0"}
     given = [word for name in defaults if name not in arguments for word in (name, defaults[name])]
-    return run(monkeypatch, method, *given, *arguments)
+    return run(monkeypatch, "audit", method, *given, *arguments)
 
 
 @pytest.fixture
@@ -51,7 +43,7 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_help_names_every_method_and_every_pair(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "100")
-    assert run(monkeypatch, "--help") == 0
+    assert run(monkeypatch, "audit", "--help") == 0
     shown = re.sub(r"[\s│]+", " ", capsys.readouterr().out)
     words = set(re.findall(r"[a-z0-9-]+", shown.replace("- ", "-")))
     assert set(methods.names()) <= words

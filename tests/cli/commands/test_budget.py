@@ -2,30 +2,22 @@
 
 import json
 import os
-import sys
 from fractions import Fraction
 
 import numpy as np
 import pandas as pd
 import pytest
+from run_command import run
 
 import privatree
 from privatree import Categorical, Numeric, Schema
 from privatree.cli import _output
-from privatree.cli._app import main
 from privatree.estimators import _privatree as estimators
 from privatree.privacy import BudgetStore
 
 SCHEMA = Schema(
     {"age": Numeric(0, 100, integer=True), "ward": Categorical(["east", "west"])}, ["no", "yes"]
 )
-
-
-def run(monkeypatch, *arguments):
-    monkeypatch.setattr(sys, "argv", ["privatree", *map(str, arguments)])
-    with pytest.raises(SystemExit) as stopped:
-        main()
-    return stopped.value.code or 0
 
 
 @pytest.fixture

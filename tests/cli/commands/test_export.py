@@ -6,23 +6,16 @@ from typing import get_args
 import numpy as np
 import onnxruntime
 import pytest
+from run_command import run
 
 import privatree
 from privatree import Categorical, Model, Numeric, Schema
-from privatree.cli._app import main
 from privatree.cli.commands._export import Dialect
 from privatree.export import export_dot, export_json, export_sql, export_text
 from privatree.export.sql._dialects import DIALECTS
 from privatree.model import TreeBuilder
 from privatree.privacy import PrivacyStatement
 from privatree.report import model_card
-
-
-def run(monkeypatch, *arguments):
-    monkeypatch.setattr(sys, "argv", ["privatree", *map(str, arguments)])
-    with pytest.raises(SystemExit) as stopped:
-        main()
-    return stopped.value.code or 0
 
 
 @pytest.fixture

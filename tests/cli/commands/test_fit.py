@@ -1,24 +1,16 @@
 import re
-import sys
 
 import numpy as np
 import pandas as pd
 import pytest
+from run_command import run
 
 import privatree
 from privatree import Categorical, Numeric, PrivaTreeClassifier, Schema
-from privatree.cli._app import main
 
 SCHEMA = Schema(
     {"age": Numeric(0, 100, integer=True), "ward": Categorical(["east", "west"])}, ["no", "yes"]
 )
-
-
-def run(monkeypatch, *arguments):
-    monkeypatch.setattr(sys, "argv", ["privatree", *map(str, arguments)])
-    with pytest.raises(SystemExit) as stopped:
-        main()
-    return stopped.value.code or 0
 
 
 def table(n_rows=2000):

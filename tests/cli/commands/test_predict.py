@@ -8,20 +8,13 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from run_command import run
 
 from privatree import Categorical, Model, Numeric, Schema
-from privatree.cli._app import main
 from privatree.model import TreeBuilder
 from privatree.privacy import PrivacyStatement
 from privatree.sources.csv import _csv_file as csv_files
 from privatree.sources.csv import _rows as csv_rows
-
-
-def run(monkeypatch, *arguments):
-    monkeypatch.setattr(sys, "argv", ["privatree", *map(str, arguments)])
-    with pytest.raises(SystemExit) as stopped:
-        main()
-    return stopped.value.code or 0
 
 
 def model(classes=("low", "high"), probability=True, feature=None):

@@ -1,19 +1,10 @@
-import sys
-
 import pytest
+from run_command import run
 
 from privatree import Model, Numeric, Schema
-from privatree.cli._app import main
 from privatree.model import TreeBuilder
 from privatree.privacy import PrivacyStatement
 from privatree.robustness import AccuracyCertificate
-
-
-def run(monkeypatch, *arguments):
-    monkeypatch.setattr(sys, "argv", ["privatree", *map(str, arguments)])
-    with pytest.raises(SystemExit) as stopped:
-        main()
-    return stopped.value.code or 0
 
 
 def certificate(epsilon):
@@ -77,7 +68,7 @@ def test_mistakes_are_one_line_and_nothing_is_written(folder, monkeypatch, capsy
             ["model.json", "-o", "other.json", "--certificate", "other.json"],
             "is also an input file",
         ),
-        (["model.json", "-o", "r.html", "--certificate", "other.json"], "its epsilon is another"),
+        (["model.json", "-o", "r.html", "--certificate", "other.json"], "its epsilon differs"),
         (["model.json", "-o", "r.html", "--certificate", "model.json"], "privatree-certificate"),
     ):
         before = sorted(folder.iterdir())

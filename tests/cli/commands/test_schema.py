@@ -1,21 +1,13 @@
 import json
-import sys
 import tomllib
 
 import numpy as np
 import pandas as pd
 import pytest
+from run_command import run
 
 import privatree
 from privatree import Categorical, Numeric, Schema, datasets
-from privatree.cli._app import main
-
-
-def run(monkeypatch, *arguments):
-    monkeypatch.setattr(sys, "argv", ["privatree", *map(str, arguments)])
-    with pytest.raises(SystemExit) as stopped:
-        main()
-    return stopped.value.code or 0
 
 
 @pytest.fixture

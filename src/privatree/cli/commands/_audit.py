@@ -220,7 +220,7 @@ def _read_own_pair(first: Path, second: Path, target: str, schema: Path, csv: Cs
     from privatree.sources import find_files, read_files
 
     files = [*find_files([str(first)]), *find_files([str(second)])]
-    csv.check(files)
+    csv.check_with_files(files)
     declared = csv.schema_with_dialect(Schema.from_toml(schema))
     tables = []
     for file in files:

@@ -169,7 +169,7 @@ def certify(
             "- must be either DATA or --test, because standard input can be read only once."
         )
     files, test_files = find_files(data), find_files(test or [])
-    csv.check([*files, *test_files])
+    csv.check_with_files([*files, *test_files])
     if output is not None:
         check_output(output, [*files, *test_files, schema])
     declared = csv.schema_with_dialect(read_confirmed_schema(schema))

@@ -149,7 +149,7 @@ def fit(
     with name_options_in_errors(parameters):
         PrivaTreeClassifier(**parameters).check_parameters()
     files = find_files(data)
-    csv.check(files)
+    csv.check_with_files(files)
     check_output(output, [*files, *(path for path in (schema, budget) if path is not None)])
     declared = None
     if schema is not None:
@@ -185,7 +185,7 @@ def fit(
 
 
 def _save_or_print_model(model: Any, output: Path) -> None:
-    """Save the model; if the disk is full, print it, because epsilon was spent on it."""
+    """Save the model. If that fails, print the model, because epsilon was spent on it."""
     try:
         model.save(output)
     except OSError as error:
@@ -199,7 +199,7 @@ def _save_or_print_model(model: Any, output: Path) -> None:
 
 
 def _read_schema(schema: Path, infer_schema: bool) -> Any:
-    """Read the schema. Its entries must be confirmed; with --infer-schema some must not be."""
+    """Read a schema with confirmed entries, or with --infer-schema one with unconfirmed ones."""
     if not infer_schema:
         alternative = ", or pass --infer-schema (then no finite epsilon holds)"
         return read_confirmed_schema(schema, alternative)
@@ -245,7 +245,7 @@ def _count_charges(store: Any) -> int:
 
 
 def _remaining_budget(store: Any) -> str:
-    """Return the end of a sentence; empty if the budget cannot be read, so the model is saved."""
+    """Say what the budget has left, or nothing if it cannot be read: the model must be saved."""
     from privatree.privacy import format_epsilon
 
     try:

@@ -76,7 +76,7 @@ def predict(
     from privatree.sources import find_files, open_files
 
     files = find_files(data)
-    csv.check(files)
+    csv.check_with_files(files)
     if output is not None:
         check_output(output, [model, *files])
     loaded = read_release(model)
@@ -92,11 +92,11 @@ def predict(
         )
     numberless: list[str] = []
     batches = open_files(files, schema, keep=kept).read_batches(allow_ragged=False)
-    watched = _find_numberless(batches, schema, numberless)
+    watched = _note_columns_without_numbers(batches, schema, numberless)
     tables = (_predict_batch(loaded, batch, predicted) for batch in watched)
     with buffered_table(output) as table:
         with show_spinner("Predicting"):
-            table.collect(map(escape_table_formulas, tables) if safe else tables)
+            table.collect_tables(map(escape_table_formulas, tables) if safe else tables)
         mark = "." if schema.csv is None else schema.csv.decimal
         for name in numberless:
             typer.echo(
@@ -112,8 +112,10 @@ def predict(
                 table.write_csv(file)
 
 
-def _find_numberless(batches: Iterable[Any], schema: Any, numberless: list[str]) -> Iterator[Any]:
-    """Pass batches on; at the end, fill a list with the numeric columns that had no number."""
+def _note_columns_without_numbers(
+    batches: Iterable[Any], schema: Any, numberless: list[str]
+) -> Iterator[Any]:
+    """Yield the batches. At the end, add numeric columns without any number to `numberless`."""
     import numpy as np
 
     from privatree.schema import Numeric

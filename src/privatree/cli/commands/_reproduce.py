@@ -223,14 +223,14 @@ class _ProgressReporter:
         self._said.add(line)
 
     def list_files(self, paths: Sequence[Path]) -> None:
-        """Print the pages and pictures that were written, and the endings of their other forms."""
+        """Print the paths of written pages and pictures, and the endings of their other formats."""
         for path in paths:
             if path.suffix in (".md", ".png"):
                 forms = ", ".join(p.suffix for p in paths if p.stem == path.stem and p != path)
                 self.say(f"Wrote {path} (also as {forms})")
 
     def start(self, total: float, done: float) -> None:
-        """Show a new bar of a total weight, of which a part is done."""
+        """Show a new bar with the total weight of all tasks, and the weight of finished ones."""
         self._task = self._bar.add_task(self._target, total=total)
         self._bar.update(self._task, completed=done)
         self._total, self._done, self._before = total, done, done

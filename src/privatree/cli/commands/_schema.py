@@ -55,7 +55,7 @@ def draft(
     from privatree.sources import find_files, is_csv, read_files_without_schema
 
     files = find_files(data)
-    csv.check(files)
+    csv.check_with_files(files)
     if output is not None:
         check_output(output, files)
         if output.exists() and not force:
@@ -118,7 +118,7 @@ def check(
     from privatree.sources import find_files
 
     files = find_files(data)
-    csv.check(files)
+    csv.check_with_files(files)
     declared = csv.schema_with_dialect(Schema.from_toml(schema))
     with show_spinner("Reading the records"):
         checked = check_files_against_schema(files, declared, target)
