@@ -19,7 +19,6 @@ from privatree.robustness.certificates._certificate_text import (
     prediction_certificates_sentences,
     score_certificate_sentences,
 )
-from privatree.robustness.certificates._certification import MAX_REFITS
 from privatree.robustness.certificates._measures import Majority, is_label
 from privatree.schema import Label
 
@@ -36,6 +35,8 @@ _CLASS_OF_KIND = {
     "attack-success": "AttackSuccessCertificate",
     "predictions": "PredictionCertificates",
 }
+MAX_REFITS = 10**6
+"""Largest number of refits behind a certificate."""
 MAX_ROWS = 1000
 """Largest number of rows in a file. Each row is computed again when the file is read."""
 ROUNDING = 1e-9

@@ -21,6 +21,7 @@ from privatree.repetition import (
     without_budget,
 )
 from privatree.robustness.attacks._poisoned_numbers import parse_poisoned
+from privatree.robustness.certificates._certificate_json import MAX_REFITS
 from privatree.robustness.certificates._measures import Accuracy, SuccessRate
 from privatree.robustness.certificates._preconditions import (
     check_dataset_size,
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
     Kind = TypeVar("Kind", bound=Certificate)
 
 Result = TypeVar("Result")
-
-MAX_REFITS = 10**6
 
 
 def check_certificate_parameters(
