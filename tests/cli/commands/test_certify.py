@@ -192,4 +192,6 @@ def test_show_says_what_a_certificate_is(folder, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["privatree", "show", "certificate.json"])
     with pytest.raises(SystemExit):
         main()
-    assert "certificate.json: this is a certificate" in capsys.readouterr().err
+    assert (
+        "certificate.json: the file must be a model, got a certificate" in capsys.readouterr().err
+    )

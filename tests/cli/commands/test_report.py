@@ -60,7 +60,10 @@ def test_mistakes_are_one_line_and_nothing_is_written(folder, monkeypatch, capsy
     for arguments, said in (
         (["missing.json", "-o", "r.html"], "missing.json: No such file"),
         (["broken.json", "-o", "r.html"], "broken.json: "),
-        (["other.json", "-o", "r.html"], "this is a certificate against poisoned records"),
+        (
+            ["other.json", "-o", "r.html"],
+            "must be a model, got a certificate against poisoned records",
+        ),
         (["model.json"], "Missing option '--output' / '-o'"),
         (["model.json", "-o", "no/r.html"], "there is no folder no"),
         (["model.json", "-o", "model.json"], "is also an input file"),
