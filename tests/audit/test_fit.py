@@ -122,20 +122,20 @@ def test_a_public_number_of_known_labels_is_seen(monkeypatch):
 
 
 def test_missing_numbers_filled_from_other_rows_are_seen(monkeypatch):
-    real = Binner.code
+    real = Binner.bin_batch
 
     def mutant(self, batch, threads):
         codes, labels = real(self, batch, threads)
         codes[codes[:, 0] == codes[0, 0], 0] = codes[:, 0].max()
         return codes, labels
 
-    monkeypatch.setattr(Binner, "code", mutant)
+    monkeypatch.setattr(Binner, "bin_batch", mutant)
     missing = [((None, 30, "a", True), "no")] * 2
     assert seen_differences(missing, [[*missing, TABLE[1]]]) == {"records"}
 
 
 def test_an_error_over_one_row_is_seen(monkeypatch):
-    real = Binner.code
+    real = Binner.bin_batch
 
     def mutant(self, batch, threads):
         codes, labels = real(self, batch, threads)
@@ -143,7 +143,7 @@ def test_an_error_over_one_row_is_seen(monkeypatch):
             raise ValueError("unknown label")
         return codes, labels
 
-    monkeypatch.setattr(Binner, "code", mutant)
+    monkeypatch.setattr(Binner, "bin_batch", mutant)
     assert "error" in seen_differences(TABLE, [UNKNOWN])
     assert not seen_differences(TABLE, [ONE_MORE])
 
@@ -156,7 +156,7 @@ def test_an_error_over_the_type_of_labels_that_are_all_missing_is_seen(monkeypat
 
 
 def test_groups_of_the_categories_that_occur_are_seen(monkeypatch):
-    real = Binner.code
+    real = Binner.bin_batch
 
     def mutant(self, batch, threads):
         groups = list(self.groups)
@@ -168,7 +168,7 @@ def test_groups_of_the_categories_that_occur_are_seen(monkeypatch):
                 groups[place] = np.minimum(ranks, MAX_GROUPS - 1)
         return real(replace(self, groups=tuple(groups)), batch, threads)
 
-    monkeypatch.setattr(Binner, "code", mutant)
+    monkeypatch.setattr(Binner, "bin_batch", mutant)
     table = [((size, 30, f"k{100 * size}", True), "no") for size in (1, 2, 3)]
     larger = [*table, ((4, 30, "k0", True), "no")]
     assert "records" in seen_differences(table, [larger], **LEARNERS["many categories"])

@@ -162,7 +162,7 @@ def test_bins_by_the_number_of_rows_are_seen(monkeypatch, threshold, is_reached)
 
 
 def test_a_depth_by_the_length_of_the_records_is_seen(monkeypatch):
-    real = Learner._records
+    real = Learner._open_records
 
     def mutant(self, *arguments):
         found, schema = real(self, *arguments)
@@ -170,5 +170,5 @@ def test_a_depth_by_the_length_of_the_records_is_seen(monkeypatch):
             self.set_params(max_depth=8)
         return found, schema
 
-    monkeypatch.setattr(Learner, "_records", mutant)
+    monkeypatch.setattr(Learner, "_open_records", mutant)
     assert sizes_that_differ() == [2**20, 2**21, 2**22]

@@ -147,8 +147,10 @@ def test_values_that_span_lines_are_named_wherever_they_matter(here, monkeypatch
     (here / "a.csv").write_text("\n".join(["ward,ill", *rows]))
     assert run(monkeypatch, "schema", "draft", "a.csv", "--target", "ill", "-o", "s.toml") == 0
     text = (here / "s.toml").read_text().replace("\n# ", " ")
-    assert "some values in quotes span several lines" in text
-    assert "the privacy statement will say that the guarantee rests on this" in text
+    assert "some quoted values contain line breaks" in text
+    assert (
+        "the privacy statement will say that the guarantee holds only if this never happens" in text
+    )
     confirm(here / "s.toml")
     fit = ("fit", "a.csv", "--target", "ill", "--schema", "s.toml", "--epsilon", "1")
     assert run(monkeypatch, *fit, "-o", "m.json", "-q") == 0

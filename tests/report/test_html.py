@@ -21,7 +21,7 @@ from privatree.report import _citation as citation
 from privatree.report import fingerprint, html_report
 from privatree.report._html import json_for_script_tag
 from privatree.robustness import AccuracyCertificate, AttackSuccessCertificate
-from privatree.robustness.certificates._measures import Majority
+from privatree.robustness.certificates._majority import Majority
 from privatree.schema import Categorical, Numeric, Schema
 
 

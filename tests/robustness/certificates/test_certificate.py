@@ -14,7 +14,7 @@ from privatree.robustness import (
     best,
     bounds,
 )
-from privatree.robustness.certificates._measures import Majority
+from privatree.robustness.certificates._majority import Majority
 
 STAGES = (Stage("count", Fraction(1, 100)), Stage("choice", Fraction(9, 100)))
 PRIVACY = PrivacyStatement(
@@ -331,7 +331,7 @@ def test_what_is_something_else_is_refused_with_its_path_and_its_reader(success,
     success.save(path)
     with pytest.raises(ModelFormatError, match=r"c\.json: .*AttackSuccessCertificate\.load reads"):
         AccuracyCertificate.load(path)
-    with pytest.raises(ModelFormatError, match=r"c\.json: this is a certificate.*not a model"):
+    with pytest.raises(ModelFormatError, match=r"c\.json: the file must be a model, got"):
         load(path)
     path.write_text('{"format": "privatree-model"}')
     with pytest.raises(ModelFormatError, match=r"c\.json: .*privatree\.load reads a model"):

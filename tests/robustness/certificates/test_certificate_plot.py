@@ -8,7 +8,7 @@ import pytest
 from privatree.errors import ParameterError
 from privatree.privacy import Leak, PrivacyStatement, Schedule, Stage
 from privatree.robustness import AccuracyCertificate, AttackSuccessCertificate
-from privatree.robustness.certificates._measures import Majority
+from privatree.robustness.certificates._majority import Majority
 
 pytest.importorskip("matplotlib")
 

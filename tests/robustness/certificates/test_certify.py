@@ -23,7 +23,8 @@ from privatree.robustness import (
     claimed_accuracy_certificate,
     prediction_certificates,
 )
-from privatree.robustness.certificates._measures import Accuracy, Majority
+from privatree.robustness.certificates._majority import Majority
+from privatree.robustness.certificates._measures import Accuracy
 
 SCHEMA = Schema({"a": Numeric(0, 1), "b": Categorical(["x", "y"])}, ["no", "yes"])
 

@@ -60,7 +60,7 @@ def test_a_helper_that_changes_changes_its_caller(copied, tmp_path, by_digest):
     if not by_digest:
         change(
             copied / "_support" / "kernels" / "kernel_folder.py",
-            "digest = code_digest(_PACKAGE)",
+            "digest = kernel_code_digest(_PACKAGE)",
             'digest = "same"',
         )
     found, hits, place = call(copied.parent, tmp_path)

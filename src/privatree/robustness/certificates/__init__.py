@@ -6,6 +6,7 @@
     _certification.py      a learner and its data: checked, then refitted
     _preconditions.py      what must hold for a bound to be true
     _measures.py           what is certified: accuracy, success of an attack, predictions
+    _majority.py           the class that most test records have
     _certificate.py        certificates of an accuracy and of an attack's success rate
     _predictions.py        certificates of single predictions
     _certificate_text.py   certificates in plain words

@@ -18,7 +18,7 @@ from privatree.robustness.certificates._certificate_json import (
 )
 from privatree.robustness.certificates._certificate_plot import plot_certificate
 from privatree.robustness.certificates._certificate_text import score_certificate_text
-from privatree.robustness.certificates._measures import Majority
+from privatree.robustness.certificates._majority import Majority
 from privatree.robustness.certificates._preconditions import claimed_spending, guaranteed_spending
 from privatree.robustness.poisoning_bounds._bounds import (
     Certified,

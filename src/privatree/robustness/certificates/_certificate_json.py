@@ -19,7 +19,7 @@ from privatree.robustness.certificates._certificate_text import (
     prediction_certificates_sentences,
     score_certificate_sentences,
 )
-from privatree.robustness.certificates._measures import Majority, is_label
+from privatree.robustness.certificates._majority import Majority, is_label
 from privatree.schema import Label
 
 if TYPE_CHECKING:

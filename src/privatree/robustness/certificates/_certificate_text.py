@@ -16,7 +16,7 @@ from privatree.privacy import PrivacyStatement, shown_amount
 
 if TYPE_CHECKING:
     from privatree.robustness.certificates._certificate import Certificate
-    from privatree.robustness.certificates._measures import Majority
+    from privatree.robustness.certificates._majority import Majority
     from privatree.robustness.certificates._predictions import PredictionCertificates
 
 NOT_PRIVATE = (

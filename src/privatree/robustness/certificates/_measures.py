@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeGuard
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,8 @@ from privatree._support.validation import list_some_names
 from privatree.errors import CertificateError, ParameterError
 from privatree.model import Model
 from privatree.robustness.attacks._attacks import BackdoorAttack
-from privatree.schema import Label, Numeric
+from privatree.robustness.certificates._majority import Majority, is_label
+from privatree.schema import Numeric
 from privatree.tables import (
     column_names,
     column_position,
@@ -22,30 +22,6 @@ from privatree.tables import (
     read_labels,
     take_rows,
 )
-
-
-@dataclass(frozen=True)
-class Majority:
-    """The most frequent class among the test labels, and its share of all test records.
-
-    Test records whose label is not a class count in the denominator of the share.
-    """
-
-    label: Label
-    share: float
-
-    def __post_init__(self) -> None:
-        if not is_label(self.label):
-            raise ParameterError("the class of a majority must be text, a number or a bool.")
-        if not 0 < self.share <= 1:
-            raise ParameterError("the share of a majority must be above 0 and at most 1.")
-
-
-def is_label(value: Any) -> TypeGuard[Label]:
-    """Tell whether a schema accepts the value as a class and a JSON file can hold it."""
-    if isinstance(value, float):
-        return math.isfinite(value)
-    return isinstance(value, (str, bool, int))
 
 
 class Attack(Protocol):

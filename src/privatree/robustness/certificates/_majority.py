@@ -1,0 +1,34 @@
+"""The most frequent class among the test labels, which a certificate is compared with."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, TypeGuard
+
+from privatree.errors import ParameterError
+from privatree.schema import Label
+
+
+@dataclass(frozen=True)
+class Majority:
+    """The most frequent class among the test labels, and its share of all test records.
+
+    Test records whose label is not a class count in the denominator of the share.
+    """
+
+    label: Label
+    share: float
+
+    def __post_init__(self) -> None:
+        if not is_label(self.label):
+            raise ParameterError("the class of a majority must be text, a number or a bool.")
+        if not 0 < self.share <= 1:
+            raise ParameterError("the share of a majority must be above 0 and at most 1.")
+
+
+def is_label(value: Any) -> TypeGuard[Label]:
+    """Tell whether a schema accepts the value as a class and a JSON file can hold it."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, (str, bool, int))
