@@ -306,7 +306,7 @@ def _check_table_size(plan: RecordPlan) -> None:
     """
     if plan.largest_table() > MAX_TABLE:
         raise ParameterError(
-            "lookahead must be smaller for so many columns and classes: tables must have at most "
-            f'{MAX_TABLE} counts, and this lookahead needs more. Pass lookahead="auto".',
+            "lookahead must be smaller for this number of columns and classes: its tables must "
+            f'have at most {MAX_TABLE} counts. Pass a smaller lookahead, or lookahead="auto".',
             "lookahead",
         )

@@ -167,8 +167,8 @@ def _walk_rows(
     """Move rows down one level at a time, in blocks. No branch depends on a value.
 
     The rows of a block are independent of each other, so the processor works on several at once.
-    With ``table=None`` (no category splits) the compiler drops all code for categories. It does so
-    for an argument alone, hence `table` is one besides the packed `tree`.
+    With ``table=None`` (no category splits) the compiler drops all code for categories. It can
+    do so only because `table` is an argument of its own, not a field of `tree`.
     """
     here = np.zeros(_ROWS_PER_BLOCK, dtype=np.uint32)
     for base in range(_unsigned(start), _unsigned(stop), _unsigned(_ROWS_PER_BLOCK)):

@@ -104,7 +104,7 @@ class Release:
         array of shape (n_records,)
             Class labels.
         """
-        return self.classes_[self.tree_.predict(*self._matrix(X, names))]
+        return self.classes_[self.tree_.predict(*self._feature_matrix(X, names))]
 
     def predict_proba(self, X: Any, *, names: Sequence[str] | None = None) -> NDArray[np.float64]:
         """Predict the probability of each class, in the order of `classes_`.
@@ -112,11 +112,11 @@ class Release:
         The arguments are those of :meth:`predict`. If the model has no released probabilities, the
         predicted class has probability 1.
         """
-        return self.tree_.predict_proba(*self._matrix(X, names))
+        return self.tree_.predict_proba(*self._feature_matrix(X, names))
 
     def apply(self, X: Any, *, names: Sequence[str] | None = None) -> NDArray[np.int32]:
         """Find the leaf of each record; the arguments are those of :meth:`predict`."""
-        return self.tree_.apply(*self._matrix(X, names))
+        return self.tree_.apply(*self._feature_matrix(X, names))
 
     def score(
         self, X: Any, y: Any, sample_weight: Any = None, *, names: Sequence[str] | None = None
@@ -128,7 +128,7 @@ class Release:
         classes, counts as a wrong prediction. The result is an exact figure about these records:
         it is not private.
         """
-        predicted = self.tree_.predict(*self._matrix(X, names))
+        predicted = self.tree_.predict(*self._feature_matrix(X, names))
         actual = read_labels(y, self.schema_)
         if len(predicted) != len(actual):
             raise ParameterError("X and y must have the same number of records.", "y")
@@ -142,7 +142,9 @@ class Release:
             )
         return float(np.average(predicted == actual, weights=weights))
 
-    def _matrix(self, X: Any, names: Sequence[str] | None) -> tuple[NDArray[Any], NDArray[Any]]:
+    def _feature_matrix(
+        self, X: Any, names: Sequence[str] | None
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
         return prediction_matrix(X, self.schema_, self.tree_.used_features, names=names)
 
     def to_dict(self) -> dict[str, Any]:
@@ -183,7 +185,7 @@ class Release:
         return cls(schema, tree_from_dict(written["tree"], schema), privacy)
 
     def to_json(self) -> str:
-        """Return the text of the model file; a ModelFormatError if :func:`load` allows no more."""
+        """Return the text of the model file. Raise an error if it is longer than load accepts."""
         text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
         # A surrogate without its pair has no UTF-8; its backslash form is its JSON escape.
         encoded = f"{text}\n".encode("utf-8", errors="backslashreplace")

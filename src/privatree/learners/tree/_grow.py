@@ -44,7 +44,7 @@ class Node:
 
 @dataclass(frozen=True)
 class OpenNode(Node):
-    """A node whose next stage is not yet decided and paid for."""
+    """A node whose next stage (a count, a split or a subtree) is not yet decided and paid for."""
 
     at: Position
     exact_totals: NDArray[np.int64]

@@ -219,7 +219,7 @@ class RecordPlan:
         return min(max(1, noisy_size), self.largest_count)
 
     def sequences(self) -> Iterator[tuple[Stage, ...]]:
-        """Yield every sequence of stages along a path that any data could lead to.
+        """Yield every sequence of stages that can occur along a path, whatever the records are.
 
         A deep tree has many sequences, so they are made one by one and not kept in memory.
         """

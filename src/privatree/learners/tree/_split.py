@@ -36,7 +36,7 @@ _MIN_SHARE, _MAX_SHARE = 13, 115  # about 0.1 and 0.9 of a record, in units
 
 @dataclass(frozen=True)
 class SplitScore:
-    """The score of a split: what a record adds to the score of every set S that contains it."""
+    """The score of a split: what a record of each class adds to the score of its side."""
 
     steps: tuple[int, ...]
     """For each class, the number of units that a record of this class adds."""
@@ -48,7 +48,7 @@ class SplitScore:
 
 
 def split_score(noisy_counts: Sequence[int]) -> SplitScore:
-    """Choose the group A that is nearest to half of all records, and its share q."""
+    """Return a score that separates a group of classes with about half of all records."""
     group = _balanced_class_group(noisy_counts)
     inside = sum(noisy_counts[label] for label in group)
     share = (2 * UNITS * (inside + 1) + sum(noisy_counts) + 2) // (2 * (sum(noisy_counts) + 2))

@@ -87,7 +87,7 @@ class PreciseWeights:
         return parts
 
     def weigh_subsets(self, of_a: list[int], of_b: list[int], both: int) -> Decimal:
-        """Return the mean weight of all subsets of the categories, labelled a, and the others b.
+        """Return the mean weight over all ways to label some categories a and the others b.
 
         `of_a` and `of_b` are the counts of classes a and b in each category. The same number may
         be subtracted from both counts of a category. `both` is the sum of all counts, without any

@@ -36,7 +36,7 @@ STOP = (1.0, 0.05, 0.6, 0.1)
 
 
 class Counts(NamedTuple):
-    """Exact counts of some records; with one more axis in front, of each row of a table."""
+    """Exact counts of some records. A table has one more axis in front, for its rows."""
 
     differences: NDArray[Any]
     """Array (class but the first, code): count of each class minus the count of the first."""
@@ -45,7 +45,7 @@ class Counts(NamedTuple):
 
 
 class LowestLevel(NamedTuple):
-    """What is public about the lowest level of a subtree, but for the region."""
+    """What is public about the lowest level of a subtree, without the region of a node."""
 
     layout: FeatureLayout
     fine: CutGrid
@@ -53,7 +53,7 @@ class LowestLevel(NamedTuple):
 
 
 class LevelAbove(NamedTuple):
-    """What is public about the level above the lowest, but for the region."""
+    """What is public about the level above the lowest, without the region of a node."""
 
     lowest: LowestLevel
     grid: CutGrid
@@ -188,7 +188,7 @@ def _weigh_label_pairs(exact_lefts: Any, exact_totals: Any, decays: Any) -> Any:
 def weigh_subsets_of_pair(
     exact_differences: Any, exact_totals: Any, a: Any, b: Any, decays: Any
 ) -> Any:
-    """Return the mean weight of all subsets of the categories, labelled a, and the others b.
+    """Return the mean weight over all ways to label some categories a and the others b.
 
     The mean is a product over the categories.
     """
