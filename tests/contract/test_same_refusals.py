@@ -110,5 +110,5 @@ def test_no_source_decides_for_itself():
 
 
 def test_the_message_says_what_to_do():
-    with pytest.raises(ParameterError, match=r'lookahead must be smaller .* Pass lookahead="auto"'):
+    with pytest.raises(ParameterError, match=r'lookahead must be smaller .* lookahead="auto"'):
         PrivaTreeClassifier(lookahead=3, schema=MANY_CLASSES).fit(NeverCounted("target", None))
