@@ -1,18 +1,18 @@
 """Decision trees on sensitive tabular data with differential privacy.
 
-A folder is a stage. Records pass through these, from top to bottom::
+A folder is a stage, and uses those above it::
 
+    privacy/        randomness, samplers, mechanisms, ledger, budgets, statement
     schema/         what is public: features, ranges, categories, classes, CSV dialect
     tables/         any container (numpy, pandas, polars, Arrow) to typed columns
     counting/       records to bins, bins to exact class counts
     sources/        where records live: memory, CSV, Parquet, Arrow, Spark
     inspection/     not private, for the owner: infer, draft and check a schema
-    privacy/        randomness, samplers, mechanisms, ledger, budgets, statement
     model/          what is released: tree, prediction, file
     learners/       the algorithms; they see counts, never records
     estimators/     the scikit-learn classes
 
-These work with what is released::
+These use the estimators or what they release, or serve all stages::
 
     baselines/      other people's learners, with what they really guarantee
     repetition/     training many times, and confidence bounds for what that shows
@@ -26,8 +26,8 @@ These work with what is released::
     errors.py       every exception and warning
     _support/       helpers that know nothing of privacy or trees
 
-A module is imported from another folder through that folder only: ``__init__.pyi`` lists what it
-offers, and names are loaded when they are first used. ``docs/architecture.md`` has the rules.
+Import from a folder, never from a module in it: ``__init__.pyi`` lists what a folder offers, and
+names are loaded when they are first used. ``docs/architecture.md`` has the rules.
 """
 
 from privatree._support.lazy_names import lazy_names

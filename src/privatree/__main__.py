@@ -2,5 +2,5 @@
 
 from privatree.cli import main
 
-if __name__ == "__main__":  # not when a process of an experiment imports it
+if __name__ == "__main__":  # not when a worker process imports it
     main()

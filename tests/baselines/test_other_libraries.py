@@ -14,6 +14,7 @@ from privatree.baselines._other_libraries import (
     centre_and_scale_columns,
     feature_bounds,
     largest_row_norm,
+    public_ebm_options,
 )
 from privatree.baselines.methods import Training
 
@@ -161,6 +162,13 @@ def test_dp_ebm_is_for_two_classes():
     assert not EBM.applies_to(Schema(dict(SCHEMA.features), ["0", "1", "2"]))
 
 
+def test_dp_ebm_gets_types_and_ranges_from_the_schema():
+    options = public_ebm_options(SCHEMA)
+    assert options["feature_names"] == list(SCHEMA.names)
+    assert options["feature_types"] == ["continuous", "nominal", "continuous", "nominal"]
+    assert options["privacy_bounds"] == {0: (-1.5, 2.5), 2: (7.0, 7.0)}
+
+
 def test_dp_ebm_is_told_what_is_public_and_repeats_itself():
     pytest.importorskip("interpret")
     frame, labels = records(2000)
@@ -173,8 +181,8 @@ def test_dp_ebm_is_told_what_is_public_and_repeats_itself():
         predicted = first.predict(frame)
         assert set(first.predict(unseen)) <= {"0", "1"}
     assert (first.model_.epsilon, first.model_.delta) == (1.0, EBM_DELTA)
-    assert first.model_.feature_types == ["continuous", "nominal", "continuous", "nominal"]
-    assert first.model_.privacy_bounds == {0: (-1.5, 2.5), 2: (7.0, 7.0)}
+    for name, value in public_ebm_options(SCHEMA).items():
+        assert getattr(first.model_, name) == value
     assert np.mean(predicted == labels) > 0.8
     np.testing.assert_array_equal(predicted, again.predict(frame))
     curves = [fit.model_.term_scores_[0].tolist() for fit in (first, again, other)]

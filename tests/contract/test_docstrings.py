@@ -22,6 +22,11 @@ PUBLIC = sorted(
 )
 
 
+def test_there_are_public_packages_and_examples():
+    assert len(PUBLIC) >= 10
+    assert len(MODULES) >= 60
+
+
 @pytest.mark.parametrize("package", PUBLIC)
 def test_every_public_class_and_function_has_an_example(package):
     package = import_module(package)

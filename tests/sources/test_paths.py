@@ -206,3 +206,11 @@ def test_a_table_with_a_log_is_refused(tmp_path, log):
     (tmp_path / "part.parquet").touch()
     with pytest.raises(ParameterError, match="must not be a Delta or Iceberg table"):
         find_files([tmp_path])
+
+
+def test_a_file_that_was_added_to_those_found_is_checked_again(tmp_path):
+    (tmp_path / "a.csv").write_text("x,y\n1,no\n")
+    found = find_files([tmp_path / "a.csv"])
+    assert CsvSource(found, "y").n_files == 1
+    with pytest.raises(ParameterError, match="is listed twice"):
+        CsvSource(found + found, "y")

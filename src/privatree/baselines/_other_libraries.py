@@ -85,6 +85,24 @@ def feature_bounds(schema: Schema) -> tuple[NDArray[np.float64], NDArray[np.floa
     return lows, highs
 
 
+def public_ebm_options(schema: Schema) -> dict[str, Any]:
+    """Return what DP-EBM would otherwise read from the records: names, types and ranges."""
+    kinds = {
+        place: "nominal" if isinstance(feature, Categorical) else "continuous"
+        for place, feature in enumerate(schema.features.values())
+    }
+    features = enumerate(schema.features.values())
+    return {
+        "feature_names": list(schema.names),
+        "feature_types": list(kinds.values()),
+        "privacy_bounds": {
+            place: feature_range(feature)
+            for place, feature in features
+            if kinds[place] == "continuous"
+        },
+    }
+
+
 class BoundedEBMClassifier(BaseEstimator):  # type: ignore[misc]
     """DP-EBM with the kinds and ranges of a schema, and delta ``EBM_DELTA``."""
 
@@ -96,16 +114,8 @@ class BoundedEBMClassifier(BaseEstimator):  # type: ignore[misc]
     def fit(self, X: pd.DataFrame, y: ArrayLike) -> Self:
         from interpret.privacy import DPExplainableBoostingClassifier
 
-        features = list(self.schema.features.values())
-        nominal = [isinstance(feature, Categorical) for feature in features]
         self.model_ = DPExplainableBoostingClassifier(
-            feature_names=list(self.schema.names),
-            feature_types=["nominal" if is_nominal else "continuous" for is_nominal in nominal],
-            privacy_bounds={
-                place: feature_range(feature)
-                for place, feature in enumerate(features)
-                if not nominal[place]
-            },
+            **public_ebm_options(self.schema),
             epsilon=self.epsilon,
             delta=EBM_DELTA,
             random_state=self.random_state,

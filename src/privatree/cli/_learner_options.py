@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -92,7 +92,7 @@ def read_confirmed_schema(path: Path, alternative: str = "") -> Any:
     return schema
 
 
-def read_training_records(files: list[Path], target: str, schema: Any, *, quiet: bool) -> Any:
+def read_training_records(files: Sequence[Path], target: str, schema: Any, *, quiet: bool) -> Any:
     """Read the records by the schema, and print the names of ignored columns on stderr."""
     from privatree.sources import read_files
 
@@ -109,7 +109,7 @@ def print_ignored_columns(names: Collection[str]) -> None:
         typer.echo(f"Not in the schema, so ignored: {', '.join(map(repr, names))}.", err=True)
 
 
-def check_has_records(files: list[Path], labels: Any) -> None:
+def check_has_records(files: Sequence[Path], labels: Any) -> None:
     """Refuse files without a record. Only for commands where the number of records is no secret."""
     if len(labels) == 0:
         names = ", ".join(map(str, files[:3])) + (", ..." if len(files) > 3 else "")

@@ -24,8 +24,11 @@ _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 _HIDDEN = ("_", "~$")  # Excel writes "~$" before the name of a workbook that is open
 
 
-class FoundFiles(list[Path]):
-    """Files that :func:`find_files` has found and checked."""
+class FoundFiles(tuple[Path, ...]):
+    """Files that :func:`find_files` has found and checked.
+
+    A tuple, so that no file can be added without a check: a sum of two is a plain tuple.
+    """
 
 
 def find_files(paths: Sequence[str | os.PathLike[str]]) -> FoundFiles:

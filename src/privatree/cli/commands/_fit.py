@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -269,7 +269,7 @@ def _train_and_print_leaks(train: Callable[[], Any]) -> Any:
 
 
 def _train_without_schema(
-    files: list[Path], target: str, csv: CsvOptions, parameters: dict[str, Any]
+    files: Sequence[Path], target: str, csv: CsvOptions, parameters: dict[str, Any]
 ) -> Any:
     from privatree import PrivaTreeClassifier
     from privatree.sources import read_files_without_schema

@@ -69,7 +69,7 @@ class SubtreeNode(Node):
 
 
 _Partition = tuple[int, list[tuple[Node, NDArray[np.int64]]]]
-"""A feature, and the children that get the records of a node, with their codes of the feature."""
+"""A feature, and the children of a node, each with the codes whose records go to it."""
 
 
 def grow_tree(
@@ -106,7 +106,7 @@ class Growth:
         self._fine = fine_grid(candidates)
 
     def begin(self, ledger: Ledger) -> OpenNode:
-        """Return the root, once the number of records is released."""
+        """Release the number of records, and return the root."""
         exact_totals = self._records.class_totals()[0]
         at = self._plan.root(self._release_size(exact_totals, ledger))
         return OpenNode(0, ledger, whole_region(self._candidates), at, exact_totals)
