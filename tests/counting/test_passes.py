@@ -126,7 +126,7 @@ def compared_answers(monkeypatch, **parameters):
 @pytest.mark.parametrize("lookahead", [1, 2, 3])
 @pytest.mark.parametrize("seed", range(3))
 def test_every_answer_is_that_of_records_in_memory(monkeypatch, lookahead, seed):
-    # Two upper levels and a block, or as many levels one by one; the size needs no pass of its own.
+    # Two upper levels and a subtree, or as many levels one by one; the size needs no pass of its own.
     passes_made = compared_answers(monkeypatch, lookahead=lookahead, random_state=seed)
     assert passes_made == {1: 4, 2: 3, 3: 2}[lookahead]
 
@@ -194,7 +194,7 @@ def test_wrong_counts_are_caught(monkeypatch, mutant):
 
 
 def draws_on_longest_path(model):
-    """Choices of the learner, block or split, from the root down."""
+    """Choices of the learner, subtree or split, from the root down."""
     drawn = Counter(
         spend.node for spend in model.privacy_.spends if spend.mechanism.startswith("exponential")
     )

@@ -43,7 +43,7 @@ def normalised(logs):
     return logs - np.logaddexp.reduce(logs, axis=1)[:, None]
 
 
-def block_logs(u, tables, n_levels, rate):
+def subtree_logs(u, tables, n_levels, rate):
     """Logarithms of the law of all trees that label all records alike: they lose alike."""
     region = {feature: tuple(range(n)) for feature, n in enumerate(u.candidates.n_codes)}
     base_measure = {}
@@ -72,10 +72,10 @@ def split_logs(u, tables, share, rate):
 
 @pytest.mark.parametrize("epsilon", [1, 8])
 @pytest.mark.parametrize(("sizes", "most"), UNIVERSES)
-def test_no_block_and_no_split_loses_more_than_epsilon_at_any_table(sizes, most, epsilon):
+def test_no_subtree_and_no_split_loses_more_than_epsilon_at_any_table(sizes, most, epsilon):
     u = Universe.of(*sizes)
     tables, larger = every_table(u, most)
-    laws = {f"{n} levels": block_logs(u, tables, n, epsilon) for n in (1, 2, 3)}
+    laws = {f"{n} levels": subtree_logs(u, tables, n, epsilon) for n in (1, 2, 3)}
     laws |= {f"split, {q}/128": split_logs(u, tables, q, epsilon) for q in (13, 64, 115)}
     for what, logs in laws.items():
         added, replaced = largest_losses(logs, larger)
@@ -91,8 +91,8 @@ def test_a_doubled_exponent_is_seen_at_epsilon_8_and_not_at_1(sizes):
     """At epsilon 1 and so few records, slack hides it: a reason to look at both."""
     u = Universe.of(*sizes)
     tables, larger = every_table(u, 4)
-    assert largest_losses(block_logs(u, tables, 2, 16), larger)[0] > 1.9 * 8
-    assert largest_losses(block_logs(u, tables, 2, 2), larger)[0] < 2.0
+    assert largest_losses(subtree_logs(u, tables, 2, 16), larger)[0] > 1.9 * 8
+    assert largest_losses(subtree_logs(u, tables, 2, 2), larger)[0] < 2.0
 
 
 @pytest.mark.parametrize("n_levels", [1, 2, 3])

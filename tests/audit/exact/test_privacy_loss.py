@@ -192,7 +192,7 @@ def test_the_whole_learner_and_each_stage_lose_epsilon_and_no_more(piles, name, 
         ((4,), 0, [((1,), 0), ((2,), 1), ((3,), 0)]),  # where wrong regions show best
     ],
 )
-def test_blocks_at_many_tables(sizes, most, pile, lookahead):
+def test_subtrees_at_many_tables(sizes, most, pile, lookahead):
     u = Universe.of(*sizes)
     plan = u.plan(8, lookahead, lookahead=lookahead, dataset_size=512, largest_count=512)
     tables = [*u.tables(most), u.table({pile[0]: 10}), u.table(dict.fromkeys(pile, 10))]
@@ -258,7 +258,7 @@ def test_a_replaced_record_costs_twice(name, epsilon):
         assert min(found.stages.values()) >= 1.98  # so halves are what is needed
 
 
-def test_blocks_on_coarser_grids(monkeypatch):
+def test_subtrees_on_coarser_grids(monkeypatch):
     monkeypatch.setattr(record_plan, "_GRIDS", {3: ((2, 3),), 2: ((3,),)})
     u = Universe.of(6)
     piled = u.table({((2,), 0): 20, ((5,), 1): 20})
@@ -289,7 +289,7 @@ def test_blocks_on_coarser_grids(monkeypatch):
         ((2, 2), 3, 3, ()),
     ],
 )
-def test_a_block_has_the_law_of_its_definition(
+def test_a_subtree_has_the_law_of_its_definition(
     monkeypatch, sizes, n_classes, n_levels, coarse_to, epsilon
 ):
     u = Universe.of(*sizes, n_classes=n_classes)

@@ -410,7 +410,7 @@ def test_counts_are_of_disjoint_records_and_choices_have_the_range_of_their_scor
 
 @pytest.mark.parametrize("n_bins", [16, 64, 256])
 @pytest.mark.parametrize("n_classes", [2, 9])
-def test_the_grids_of_a_block_are_nested(n_bins, n_classes):
+def test_the_grids_of_a_subtree_are_nested(n_bins, n_classes):
     """A cut on an upper level must not go through a row of the tables of the next."""
     schema = Schema({f"x{j}": Numeric(0, 1) for j in range(6)}, list(range(n_classes)))
     candidates = Candidates.from_schema(schema, n_bins)
@@ -448,7 +448,7 @@ def test_the_grids_of_a_block_are_nested(n_bins, n_classes):
 # --- the law of a subtree, drawn from the top down ------------------------------------------------
 
 
-class OneBlock:
+class OneSubtree:
     """Hands out the same draw for the one subtree that there is."""
 
     def __init__(self, draw):
@@ -476,7 +476,7 @@ class OneBlock:
         (3, ["flag", "other"]),
     ],
 )
-def test_a_block_has_the_law_of_all_its_trees(
+def test_a_subtree_has_the_law_of_all_its_trees(
     n_levels, features, every_way, random_subtree, by_enumeration
 ):
     """Every way to draw it, by the number of records that the tree gets right."""
@@ -509,7 +509,7 @@ def test_a_block_has_the_law_of_all_its_trees(
 
     def draw(one_way):
         records = BinnedRecords(codes, candidates.n_codes, labels, 2)
-        tree = grow_tree(records, candidates, plan, schema, OneBlock(one_way))
+        tree = grow_tree(records, candidates, plan, schema, OneSubtree(one_way))
         predicted = [int(tree.label[leaf_of(tree, row)]) for row in values]
         return sum(p == y for p, y in zip(predicted, labels.tolist(), strict=True))
 

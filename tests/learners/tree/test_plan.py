@@ -163,7 +163,7 @@ def test_exactly_what_can_be_reached_is_listed(steps, plan):
         assert set(plan.sequences()) == every_walk(plan)
 
 
-def test_the_default_can_always_end_in_one_block_after_the_size():
+def test_the_default_can_always_end_in_one_subtree_after_the_size():
     assert (Stage("count", Fraction(3, 100)), Stage("choice", Fraction(97, 100))) in set(
         PLAIN.sequences()
     )
@@ -355,7 +355,7 @@ def test_the_next_stage_is_that_of_the_design(made):
 @pytest.mark.parametrize(
     ("n_categories", "n_levels"), [(128, 3), (129, 2), (256, 2), (257, 1), (512, 1)]
 )
-def test_no_block_has_more_categories_than_its_weights_bear(n_categories, n_levels, lookahead):
+def test_no_subtree_has_more_categories_than_its_weights_bear(n_categories, n_levels, lookahead):
     plan = replace(
         PLAIN, numeric_codes=(16,), categorical_codes=(2, n_categories), lookahead=lookahead
     )

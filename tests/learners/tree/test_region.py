@@ -22,7 +22,7 @@ from privatree.learners.tree._region import (
 seeds = st.integers(0, 2**32)
 
 
-def test_the_box_of_the_root_has_every_code(make_candidates):
+def test_the_region_of_the_root_has_every_code(make_candidates):
     found = make_candidates([3, 1, 4], [False, True, True], np.random.default_rng(0))
     region = whole_region(found)
     assert_array_equal(region.low, [0, 0, 0])

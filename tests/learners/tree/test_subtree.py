@@ -88,7 +88,9 @@ def test_floats_decimals_and_all_trees_agree(
 
 
 @pytest.mark.parametrize("n_levels", [1, 2, 3])
-def test_several_blocks_of_a_level_in_threads_weigh_the_same(monkeypatch, random_subtree, n_levels):
+def test_several_subtrees_of_a_level_in_threads_weigh_the_same(
+    monkeypatch, random_subtree, n_levels
+):
     """Three nodes, the records of each dealt out to it."""
     small = random_subtree(np.random.default_rng(7), 3, n_levels)
     assert small.subtree.levels == n_levels

@@ -26,7 +26,7 @@ NUMBER = Universe(Schema({"f": Numeric(0, 1, integer=True)}, [0, 1]))
 
 # universe, and settings of a plan
 LEARNERS = {
-    "one block": (NUMBER, {"epsilon": Fraction(1, 2), "max_depth": 1, "largest_count": 3}),
+    "one subtree": (NUMBER, {"epsilon": Fraction(1, 2), "max_depth": 1, "largest_count": 3}),
     "leaf counts": (
         NUMBER,
         {
