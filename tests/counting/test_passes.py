@@ -126,7 +126,7 @@ def compared_answers(monkeypatch, **parameters):
 @pytest.mark.parametrize("lookahead", [1, 2, 3])
 @pytest.mark.parametrize("seed", range(3))
 def test_every_answer_is_that_of_records_in_memory(monkeypatch, lookahead, seed):
-    # Two upper levels and a subtree, or as many levels one by one; the size needs no pass of its own.
+    # Two upper levels and a subtree, or all levels one by one; the size needs no pass of its own.
     passes_made = compared_answers(monkeypatch, lookahead=lookahead, random_state=seed)
     assert passes_made == {1: 4, 2: 3, 3: 2}[lookahead]
 
