@@ -32,7 +32,7 @@ def announce_compilation() -> None:
     """Print the notice once per process, when the first function of privatree is compiled."""
     from numba.core.event import Listener, register
 
-    class CompileListener(Listener):
+    class CompileListener(Listener):  # type: ignore[misc]
         """A listener that numba calls at the start and the end of each compilation."""
 
         def on_start(self, event: Any) -> None:
@@ -44,7 +44,7 @@ def announce_compilation() -> None:
         def on_end(self, event: Any) -> None:
             """Do nothing; numba requires this method."""
 
-    register("numba:compile", CompileListener())  # type: ignore[no-untyped-call]
+    register("numba:compile", CompileListener())
 
 
 def _print_compile_notice() -> None:
