@@ -150,7 +150,7 @@ def test_an_error_over_one_row_is_seen(monkeypatch):
 
 def test_an_error_over_the_type_of_labels_that_are_all_missing_is_seen(monkeypatch):
     """The type follows from the content: one labelled record more, and it is text."""
-    monkeypatch.setattr(columns, "_can_be_all_missing", lambda found: False)
+    monkeypatch.setattr(columns, "_column_can_be_all_missing", lambda found: False)
     some, none = [(TABLE[0][0], "no"), (TABLE[1][0], np.nan)], [(TABLE[1][0], np.nan)]
     assert "error" in seen_differences(some, [none], as_frame_of_inferred_types)
 

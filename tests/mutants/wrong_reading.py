@@ -36,7 +36,7 @@ def quotes_span_lines(patch: Patch) -> None:
 
 def nothing_is_read_after_a_nul(patch: Patch) -> None:
     """As if the text were a string of C."""
-    real = csv_rows._read_pieces
+    real = csv_rows._read_row_pieces
 
     def mutant(stream: Any, returns_end_rows: bool) -> Iterator[bytes]:
         for piece in real(stream, returns_end_rows):
@@ -45,14 +45,14 @@ def nothing_is_read_after_a_nul(patch: Patch) -> None:
             if found:
                 return
 
-    patch.setattr(csv_rows, "_read_pieces", mutant)
+    patch.setattr(csv_rows, "_read_row_pieces", mutant)
 
 
 # --- errors ---------------------------------------------------------------------------------------
 
 
 def a_byte_that_is_no_text_is_an_error(patch: Patch) -> None:
-    patch.setattr(csv_rows, "repair_utf8", lambda content: bytearray(content.decode().encode()))
+    patch.setattr(csv_rows, "repair_row_utf8", lambda content: bytearray(content.decode().encode()))
 
 
 def a_ragged_line_is_an_error(patch: Patch) -> None:
@@ -72,7 +72,7 @@ def a_folders_name_is_taken_for_text(patch: Patch) -> None:
         name, mark, value = folder.partition("=")
         return (unquote(name), unquote(value)) if name and mark else None
 
-    patch.setattr(paths, "_parse_partition_name", mutant)
+    patch.setattr(paths, "_parse_partition_folder", mutant)
 
 
 # --- what a column is -----------------------------------------------------------------------------

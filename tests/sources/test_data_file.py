@@ -8,7 +8,7 @@ import pytest
 from privatree.errors import SchemaError
 from privatree.schema import Categorical, Numeric
 from privatree.sources import open_file
-from privatree.sources._data_file import FileRows, find_columns, match_columns
+from privatree.sources._data_file import FileRows, find_file_columns, match_columns
 from privatree.tables import column_to_codes, column_to_numbers
 
 WANTED = {"size": Numeric(0, 9), "year": Categorical(["2023", "2024"]), "y": Categorical(["a"])}
@@ -26,7 +26,7 @@ def file(request, tmp_path):
 
 
 def test_columns_are_found_and_read(file):
-    found = find_columns(file, WANTED, "y", keep=["id", "year"])
+    found = find_file_columns(file, WANTED, "y", keep=["id", "year"])
     assert (found.positions, found.kept, found.ignored) == ([1, 3, 0], [2, 3], ["id"])
     (rows,) = found.read_rows(allow_ragged=False)
     size, year, labels = (column.read() for column in found.lazy_columns(rows))
@@ -39,7 +39,7 @@ def test_columns_are_found_and_read(file):
 
 
 def test_parts_have_the_same_rows_as_the_file(file):
-    found = find_columns(file, WANTED, "y")
+    found = find_file_columns(file, WANTED, "y")
     for apart in (False, True):
         rows = [rows for part in found.read_parts(apart=apart) for rows in part()]
         assert sum(part.n_rows for part in rows) == 2
@@ -48,7 +48,7 @@ def test_parts_have_the_same_rows_as_the_file(file):
 
 def test_a_column_to_keep_must_be_there_once(file):
     with pytest.raises(SchemaError, match="lacks 'name'"):
-        find_columns(file, WANTED, "y", keep=["name"])
+        find_file_columns(file, WANTED, "y", keep=["name"])
     with pytest.raises(SchemaError, match="got 'x' twice"):
         match_columns(file.path, ["x", " x"], ["x"])
 

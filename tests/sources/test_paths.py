@@ -21,7 +21,7 @@ from privatree.sources import (
     ParquetSource,
     find_files,
     open_files,
-    partition_values,
+    partitions_of_path,
     read_files,
     read_files_without_schema,
 )
@@ -91,7 +91,7 @@ def test_folders_named_by_values_are_entered_and_no_others(tmp_path):
     ],
 )
 def test_what_folders_say(file, values):
-    found = partition_values(Path(file))
+    found = partitions_of_path(Path(file))
     assert found == values
     assert list(found) == list(values)
 
@@ -125,13 +125,13 @@ def test_a_value_that_is_not_utf_8_is_missing(tmp_path, value, kind):
 
 
 def test_a_name_that_is_not_utf_8_is_a_column_that_can_be_shown(tmp_path):
-    (name,) = partition_values(tmp_path / os.fsdecode(b"\xff=1") / "a.csv")
+    (name,) = partitions_of_path(tmp_path / os.fsdecode(b"\xff=1") / "a.csv")
     assert name == "\ufffd"
 
 
 def test_folders_that_say_two_things(tmp_path):
     with pytest.raises(ParameterError, match=r"must be in one folder called year=\.\.\., got two"):
-        partition_values(tmp_path / "year=1" / "year=2" / "a.csv")
+        partitions_of_path(tmp_path / "year=1" / "year=2" / "a.csv")
 
 
 @pytest.fixture(params=["csv", "parquet"])

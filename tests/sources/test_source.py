@@ -1,11 +1,11 @@
-"""The bar of a pass: round_to_two_digits, and only on a terminal."""
+"""The bar of a pass: rounded to two digits, and only on a terminal."""
 
 import sys
 
 import pytest
 
 from privatree.errors import ParameterError
-from privatree.sources._source import round_to_two_digits, show_pass_progress
+from privatree.sources._source import round_pass_progress, show_pass_progress
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from privatree.sources._source import round_to_two_digits, show_pass_progress
     ],
 )
 def test_numbers_are_rounded(number, shown):
-    assert round_to_two_digits(number) == shown
+    assert round_pass_progress(number) == shown
 
 
 def test_nothing_is_shown_where_there_is_no_terminal(capsys, monkeypatch):

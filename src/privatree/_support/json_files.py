@@ -80,10 +80,12 @@ def _parse_json(path: str | os.PathLike[str], what: str) -> Any:
     gc.disable()
     try:
         return json.loads(
-            _read_text(path, what),  # in a function, so that the bytes are freed before parsing
-            object_pairs_hook=_refuse_repeated_keys,
-            parse_float=_parse_finite_float,
-            parse_constant=_parse_finite_float,
+            _read_json_text(
+                path, what
+            ),  # in a function, so that the bytes are freed before parsing
+            object_pairs_hook=_refuse_repeated_json_keys,
+            parse_float=_parse_finite_json_number,
+            parse_constant=_parse_finite_json_number,
         )
     except json.JSONDecodeError as error:
         raise ModelFormatError(f"{what} must be JSON: {error}.") from None
@@ -96,7 +98,7 @@ def _parse_json(path: str | os.PathLike[str], what: str) -> Any:
             gc.enable()
 
 
-def _read_text(path: str | os.PathLike[str], what: str) -> str:
+def _read_json_text(path: str | os.PathLike[str], what: str) -> str:
     with open(path, "rb") as file:
         encoded = file.read(MAX_BYTES + 1)
     check_json_size(encoded, what)
@@ -106,14 +108,14 @@ def _read_text(path: str | os.PathLike[str], what: str) -> str:
         raise ModelFormatError(f"{what} must be UTF-8 text. Save it as UTF-8.") from None
 
 
-def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_repeated_json_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     table = dict(pairs)
     if len(table) < len(pairs):
         raise ModelFormatError("an object must not have the same key twice.")
     return table
 
 
-def _parse_finite_float(literal: str) -> float:
+def _parse_finite_json_number(literal: str) -> float:
     number = float(literal)
     if not math.isfinite(number):
         raise ModelFormatError("numbers must be finite.")

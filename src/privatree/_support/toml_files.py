@@ -118,7 +118,7 @@ def _toml_lines(
 ) -> Iterator[str]:
     """Yield first the values of a table, then the tables inside it, each after an empty line."""
     values = {key: value for key, value in table.items() if not isinstance(value, dict)}
-    above = [_comment_line(line) for line in comments.get(place, ())]
+    above = [_toml_comment_line(line) for line in comments.get(place, ())]
     if (place and values) or above:
         yield ""
     yield from above
@@ -127,10 +127,10 @@ def _toml_lines(
     elif above and values:
         yield ""
     for key, value in values.items():
-        yield from map(_comment_line, comments.get((*place, key), ()))
+        yield from map(_toml_comment_line, comments.get((*place, key), ()))
         line = f"{_toml_key(key)} = {_toml_value(value)}"
         if isinstance(value, list) and len(line) > _WIDTH:
-            yield from _long_list_lines(key, value)
+            yield from _toml_list_lines(key, value)
         else:
             yield line
     for key, value in table.items():
@@ -138,7 +138,7 @@ def _toml_lines(
             yield from _toml_lines(value, (*place, key), comments)
 
 
-def _long_list_lines(key: str, values: list[Any]) -> Iterator[str]:
+def _toml_list_lines(key: str, values: list[Any]) -> Iterator[str]:
     """Yield a list as several lines, each as long as the width allows."""
     yield f"{_toml_key(key)} = ["
     line = "   "
@@ -152,7 +152,7 @@ def _long_list_lines(key: str, values: list[Any]) -> Iterator[str]:
     yield "]"
 
 
-def _comment_line(line: str) -> str:
+def _toml_comment_line(line: str) -> str:
     """Return a comment of one line; characters that would end the line are escaped."""
     return f"# {escape_text(line)}".rstrip()
 

@@ -24,10 +24,10 @@ class CsvOptions:
 
     def check_with_files(self, files: Sequence[Path]) -> None:
         """Refuse invalid options, and any option for CSV if none of the files is CSV."""
-        from privatree.sources import is_csv
+        from privatree.sources import is_csv_path
         from privatree.sources.csv import ExcelFile
 
-        if self.given and not any(is_csv(f) and not isinstance(f, ExcelFile) for f in files):
+        if self.given and not any(is_csv_path(f) and not isinstance(f, ExcelFile) for f in files):
             raise ParameterError(
                 f"--{min(self.given)} is for CSV files, and {files[0]} is not one. Leave the "
                 "option out."

@@ -53,7 +53,7 @@ def open_file_source(
 
     With Spark, every executor must find the files at the same paths.
     """
-    from privatree.sources import CsvSource, ParquetSource, fits_in_memory, is_csv
+    from privatree.sources import CsvSource, ParquetSource, fits_in_memory, is_csv_path
     from privatree.sources.csv import StandardInput
 
     if engine == "spark" and any(isinstance(file, StandardInput) for file in files):
@@ -64,7 +64,7 @@ def open_file_source(
     in_memory = engine == "memory" or (
         engine == "auto" and fits_in_memory(files, len(schema.features))
     )
-    kind = CsvSource if is_csv(files[0]) else ParquetSource
+    kind = CsvSource if is_csv_path(files[0]) else ParquetSource
     progress = False if quiet or in_memory else None
     source = kind(files, target=target, progress=progress, in_memory=in_memory)
     on_cluster = _open_spark_source(source, master, progress) if engine == "spark" else None

@@ -132,7 +132,8 @@ class Binner:
 
             return read_array
         contents = [
-            _as_number_column(batch.features[place].read()) for place in self._numeric_positions
+            _as_number_column_to_bin(batch.features[place].read())
+            for place in self._numeric_positions
         ]
 
         def read_columns(rows: slice, numbers: NDArray[np.float64]) -> None:
@@ -158,7 +159,7 @@ class Binner:
         return readers
 
 
-def _as_number_column(column: Column) -> NumberColumn:
+def _as_number_column_to_bin(column: Column) -> NumberColumn:
     return column if isinstance(column, NumberColumn) else NumberColumn(column_to_numbers(column))
 
 

@@ -121,7 +121,7 @@ def cut_points(feature: Numeric, n_codes: int) -> tuple[NDArray[np.float64], NDA
     elif feature.integer and high - low < n_codes:
         parts = [(1, low + 0.5 + np.arange(high - low))]
     else:
-        parts = _grids_of_several_resolutions(low, high, n_codes)
+        parts = _candidate_cut_grids(low, high, n_codes)
         if feature.integer:
             parts = [(share, np.floor(part) + 0.5) for share, part in parts]
     # Rounding can move a cut to the upper end of the range, where no value is above it.
@@ -132,12 +132,12 @@ def cut_points(feature: Numeric, n_codes: int) -> tuple[NDArray[np.float64], NDA
     left, shares_left = TOTAL_BASE_MEASURE, sum(share for share, _ in parts)
     for share, part in parts:
         mass = left * share // shares_left
-        np.add.at(base_measure, np.searchsorted(cuts, part), _split_evenly(mass, len(part)))
+        np.add.at(base_measure, np.searchsorted(cuts, part), _split_base_measure(mass, len(part)))
         left, shares_left = left - mass, shares_left - share
     return cuts, base_measure
 
 
-def _grids_of_several_resolutions(
+def _candidate_cut_grids(
     low: float, high: float, n_codes: int
 ) -> list[tuple[int, NDArray[np.float64]]]:
     """Return grids of at most n_codes - 1 cuts in all, each with its share of the base measure."""
@@ -169,7 +169,7 @@ def _powers_of_one_half(first: float, last: float, n: int) -> NDArray[np.float64
     return np.array([2.0**-times for times in np.linspace(first, last, n).tolist()])
 
 
-def _split_evenly(mass: int, n: int) -> NDArray[np.int64]:
+def _split_base_measure(mass: int, n: int) -> NDArray[np.int64]:
     """Split a whole number into n parts; the first ones are larger by 1 if n does not divide it."""
     least, rest = divmod(mass, n)
     return least + (np.arange(n) < rest).astype(np.int64)

@@ -12,7 +12,7 @@ _unsigned = np.uint64  # with an unsigned index the kernel does not test for neg
 
 
 @compiled
-def count_classes_by_code(
+def count_records_by_code(
     codes: Any, labels: Any, starts: Any, first: Any, last: Any, offsets: Any, table: Any
 ) -> None:
     """Add records to a table (node, class, code)."""
@@ -27,7 +27,7 @@ def count_classes_by_code(
 
 
 @compiled
-def find_table_rows(codes: Any, start: Any, stop: Any, feature: Any, row_of_code: Any) -> Any:
+def find_record_rows(codes: Any, start: Any, stop: Any, feature: Any, row_of_code: Any) -> Any:
     """Return the row of a table of counts to which each record of a node belongs."""
     rows = np.empty(stop - start, dtype=np.int32)
     for place in range(stop - start):
@@ -36,7 +36,7 @@ def find_table_rows(codes: Any, start: Any, stop: Any, feature: Any, row_of_code
 
 
 @compiled
-def count_pairs(
+def count_feature_pairs(
     codes: Any, labels: Any, start: Any, rows: Any, offsets: Any, table: Any, totals: Any
 ) -> None:
     """Add the records of a node to a table (row of one feature, class, code)."""
@@ -52,7 +52,7 @@ def count_pairs(
 
 
 @compiled
-def count_by_rows(
+def count_records_by_rows(
     codes: Any,
     labels: Any,
     records: Any,
@@ -77,7 +77,7 @@ def count_by_rows(
 
 
 @compiled
-def find_children(
+def find_record_children(
     codes: Any, starts: Any, features: Any, children: Any, first: Any, last: Any, found: Any
 ) -> None:
     """Write the child to which each record of a level goes; -1 where its node is a leaf."""
@@ -90,7 +90,7 @@ def find_children(
 
 
 @compiled
-def find_nodes(
+def find_record_nodes(
     codes: Any, features: Any, split_of: Any, children: Any, places: Any, found: Any
 ) -> None:
     """Write the place of the node that each record reaches; -1 if nothing is asked about it."""

@@ -19,14 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privatree.counting._count_kernels import (
-    count_by_rows,
-    count_classes_by_code,
     count_cuts_below,
-    count_pairs,
+    count_feature_pairs,
+    count_records_by_code,
+    count_records_by_rows,
     count_records_of_nodes,
-    find_children,
-    find_nodes,
-    find_table_rows,
+    find_record_children,
+    find_record_nodes,
+    find_record_rows,
     move_records,
 )
 
@@ -206,7 +206,7 @@ class BinnedRecords:
 
         def count_chunk(chunk: tuple[int, int]) -> NDArray[Any]:
             table = np.zeros(shape, dtype=self._count_dtype)
-            count_classes_by_code(
+            count_records_by_code(
                 self._codes, self._labels, self._starts, *chunk, self.offsets, table
             )
             return table
@@ -228,11 +228,11 @@ class BinnedRecords:
 
     def pair_counts(self, node: int, upper: Rows) -> tuple[NDArray[Any], NDArray[np.int64]]:
         start, stop = self._starts[node], self._starts[node + 1]
-        rows = find_table_rows(self._codes, start, stop, upper.feature, upper.row_of_code)
+        rows = find_record_rows(self._codes, start, stop, upper.feature, upper.row_of_code)
         table = self._zero_table(upper.n_rows)
         totals = np.zeros((upper.n_rows, self.n_classes), dtype=np.int64)
-        count_pairs(self._codes, self._labels, start, rows, self.offsets, table, totals)
-        return class_differences(table), totals
+        count_feature_pairs(self._codes, self._labels, start, rows, self.offsets, table, totals)
+        return class_count_differences(table), totals
 
     def triple_counts(
         self, node: int, upper: Rows, middle: Sequence[Rows]
@@ -242,13 +242,13 @@ class BinnedRecords:
             table = self._zero_table(n_rows)
             totals = np.zeros((n_rows, self.n_classes), dtype=np.int64)
             self._count_by_rows(records, middle, table, totals)
-            yield class_differences(table), totals
+            yield class_count_differences(table), totals
 
     # --- adding to a table ------------------------------------------------------------------------
 
     def add_class_counts(self, table: NDArray[np.int64]) -> None:
         arguments = (self._codes, self._labels, self._starts)
-        count_classes_by_code(*arguments, 0, int(self._starts[-1]), self.offsets, table)
+        count_records_by_code(*arguments, 0, int(self._starts[-1]), self.offsets, table)
 
     def add_wanted(self, node: int, wanted: Wanted, table: NDArray[np.int64]) -> None:
         """Add the counts of higher order of one node to an array (row, class, code).
@@ -272,7 +272,7 @@ class BinnedRecords:
     def _records_by_row(self, node: int, upper: Rows) -> Iterator[NDArray[np.int64]]:
         """Yield the positions of the records of a node, for each row of a feature."""
         start, stop = self._starts[node], self._starts[node + 1]
-        rows = find_table_rows(self._codes, start, stop, upper.feature, upper.row_of_code)
+        rows = find_record_rows(self._codes, start, stop, upper.feature, upper.row_of_code)
         order = np.argsort(rows, kind="stable")
         ends = np.cumsum(np.bincount(rows, minlength=upper.n_rows))[: upper.n_rows]
         for first, last in pairwise([0, *ends.tolist()]):
@@ -291,7 +291,7 @@ class BinnedRecords:
         for place, group in enumerate(middle):
             row_of_code[place, : len(group.row_of_code)] = group.row_of_code + firsts[place]
         arguments = (self._codes, self._labels, records, features, row_of_code)
-        count_by_rows(*arguments, self.offsets, table, totals)
+        count_records_by_rows(*arguments, self.offsets, table, totals)
 
     # --- movement -------------------------------------------------------------------------------
 
@@ -299,7 +299,8 @@ class BinnedRecords:
         found = np.empty(len(self._labels), dtype=np.int32)
         arguments = (self._codes, self._starts, features, children)
         self.map_in_threads(
-            lambda chunk: find_children(*arguments, *chunk, found), self._chunks_for_threads()
+            lambda chunk: find_record_children(*arguments, *chunk, found),
+            self._chunks_for_threads(),
         )
         self._move_to_nodes(found, int(children[features >= 0].max(initial=-1)) + 1)
 
@@ -308,7 +309,7 @@ class BinnedRecords:
         if router.features[0] < 0:
             return
         found = np.empty(len(self._labels), dtype=np.int32)
-        find_nodes(self._codes, *router, found)
+        find_record_nodes(self._codes, *router, found)
         self._move_to_nodes(found, int(router.places.max(initial=-1)) + 1)
 
     def _move_to_nodes(self, found: NDArray[np.int32], n_nodes: int) -> None:
@@ -357,6 +358,6 @@ def bin_numbers(values: NDArray[np.float64], cuts: NDArray[np.float64]) -> NDArr
     return codes
 
 
-def class_differences(table: NDArray[Any]) -> NDArray[Any]:
+def class_count_differences(table: NDArray[Any]) -> NDArray[Any]:
     """Subtract the counts of the first class from those of the others in (row, class, code)."""
     return table if table.shape[1] == 1 else table[:, 1:] - table[:, :1]

@@ -30,18 +30,18 @@ class CutSearch:
         sizes = [max(1, min(_BUCKETS_PER_CUT * len(part), _MAX_BUCKETS)) for part in cuts]
         # Infinity follows the cuts of each feature: no number is above it.
         self._cuts = np.concatenate([np.empty(0), *(np.append(part, np.inf) for part in cuts)])
-        self._cut_starts = _cumulative_starts([len(part) + 1 for part in cuts])
+        self._cut_starts = _cut_search_starts([len(part) + 1 for part in cuts])
         self._sizes = np.array(sizes, dtype=np.int64)
         self._lows = np.array([part[0] if len(part) else 0.0 for part in cuts], dtype=np.float64)
         self._scales = np.array(
-            [_buckets_per_unit(*pair) for pair in zip(cuts, sizes, strict=True)]
+            [_cut_buckets_per_unit(*pair) for pair in zip(cuts, sizes, strict=True)]
         )
         largest = 2 * max((len(part) + 1 for part in cuts), default=0)
         self._below = np.concatenate(
             [np.empty(0, dtype=np.int64)]
             + [self._cuts_below(f, *pair) for f, pair in enumerate(zip(cuts, missing, strict=True))]
         ).astype(np.uint16 if largest < 2**16 else np.uint32)
-        self._below_starts = _cumulative_starts([size + 1 for size in sizes])
+        self._below_starts = _cut_search_starts([size + 1 for size in sizes])
 
     def _cuts_below(self, f: int, cuts: NDArray[np.float64], missing: int) -> NDArray[np.int64]:
         """Return, for each bucket of a feature, the number of cuts in lower buckets.
@@ -51,7 +51,7 @@ class CutSearch:
         """
         size = int(self._sizes[f])
         buckets = np.empty(len(cuts), dtype=np.int32)
-        _find_buckets(cuts, self._lows[f], self._scales[f], size, buckets)
+        _find_cut_buckets(cuts, self._lows[f], self._scales[f], size, buckets)
         below = np.searchsorted(buckets, np.arange(size + 1)).astype(np.int64)
         below[:-1][np.diff(below) > 1] += len(cuts) + 1
         below[-1] = missing
@@ -72,11 +72,11 @@ class CutSearch:
         )  # fmt: skip
 
 
-def _cumulative_starts(lengths: Sequence[int]) -> NDArray[np.int64]:
+def _cut_search_starts(lengths: Sequence[int]) -> NDArray[np.int64]:
     return np.cumsum([0, *lengths], dtype=np.int64)
 
 
-def _buckets_per_unit(cuts: NDArray[np.float64], size: int) -> float:
+def _cut_buckets_per_unit(cuts: NDArray[np.float64], size: int) -> float:
     """Return the number of buckets per unit. Any value is correct that is not negative or NaN.
 
     It is zero if the cuts are very far apart: then all are in one bucket. It is infinite if they
@@ -92,7 +92,7 @@ _unsigned = np.uint64  # with an unsigned index the kernel does not test for neg
 
 
 @compiled
-def _find_buckets(
+def _find_cut_buckets(
     values: Any, low: Any, scale: Any, size: Any, buckets: Any
 ) -> None:  # pragma: no cover
     """Write the bucket of each value: 0 to `size` - 1, or `size` for NaN."""
@@ -130,7 +130,7 @@ def _fill_bins(
         cuts = all_cuts[cut_starts[feature] : cut_starts[feature + 1]]
         table = below[below_starts[feature] : below_starts[feature + 1]]
         mark = _unsigned(len(cuts))
-        _find_buckets(values, lows[feature], scales[feature], sizes[feature], buckets)
+        _find_cut_buckets(values, lows[feature], scales[feature], sizes[feature], buckets)
         for row in range(_unsigned(n_rows)):
             value = values[row]
             at = _unsigned(table[_unsigned(buckets[row])])

@@ -25,7 +25,7 @@ from privatree.counting._counts import (
     Router,
     Rows,
     Wanted,
-    class_differences,
+    class_count_differences,
 )
 from privatree.counting._queries import CountPartial, CountQuery
 from privatree.counting._table_parts import TableParts
@@ -66,10 +66,8 @@ class _Node:
 
     def exact_pairs(self) -> NDArray[np.int64]:
         """Return the pair counts (row, class, code). Any feature's upper rows hold all records."""
-        wanted, exact_table = _require_prepared(self.wanted), _require_prepared(self.exact_table)
-        return (
-            exact_table if wanted.upper is None else _sum_of_all_records(exact_table, wanted.upper)
-        )
+        wanted, exact_table = _require_pass(self.wanted), _require_pass(self.exact_table)
+        return exact_table if wanted.upper is None else _sum_pass_table(exact_table, wanted.upper)
 
 
 class PassCounts:
@@ -159,13 +157,13 @@ class PassCounts:
         self.prepare_counts({})
         shape = (self.n_nodes, self.n_classes, int(self.offsets[-1]))
         return np.array(
-            [_require_prepared(node.exact_counts) for node in self._level], np.int64
+            [_require_pass(node.exact_counts) for node in self._level], np.int64
         ).reshape(shape)
 
     def class_totals(self) -> NDArray[np.int64]:
         shape = (self.n_nodes, self.n_classes)
         return np.array(
-            [_require_prepared(node.exact_totals) for node in self._level], np.int64
+            [_require_pass(node.exact_totals) for node in self._level], np.int64
         ).reshape(shape)
 
     def pair_counts(self, node: int, upper: Rows) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -175,7 +173,7 @@ class PassCounts:
             )
         else:
             held = self._level[node]
-            groups = _require_prepared(held.wanted).rows
+            groups = _require_pass(held.wanted).rows
             own = groups.rows_of_feature(upper.feature, self.offsets)
             first, end = groups.firsts[upper.feature : upper.feature + 2]
             exact_rows = held.exact_pairs()[first:end]
@@ -197,8 +195,8 @@ class PassCounts:
                 yield self._differences_and_totals(exact_table)
             return
         held = self._level[node]
-        first = int(_require_prepared(_require_prepared(held.wanted).upper).firsts[upper.feature])
-        for exact_table in _require_prepared(held.exact_table)[first : first + upper.n_rows]:
+        first = int(_require_pass(_require_pass(held.wanted).upper).firsts[upper.feature])
+        for exact_table in _require_pass(held.exact_table)[first : first + upper.n_rows]:
             yield self._differences_and_totals(exact_table)
 
     def _differences_and_totals(
@@ -206,7 +204,7 @@ class PassCounts:
     ) -> tuple[NDArray[Any], NDArray[np.int64]]:
         exact_totals = exact_table[:, :, : self.n_codes[0]].sum(axis=2)
         kind = np.int32 if exact_totals.max(initial=0) <= np.iinfo(np.int32).max else np.int64
-        return class_differences(exact_table).astype(kind), exact_totals
+        return class_count_differences(exact_table).astype(kind), exact_totals
 
     def map_in_threads(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         if self._in_parts is not None:  # one part after the other: only some are in memory
@@ -249,36 +247,36 @@ class PassCounts:
         """Return the child with some codes of a feature, and the counts known from its parent."""
         start = int(self.offsets[feature])
         codes = start + np.flatnonzero(is_here)
-        exact_counts = _require_prepared(node.exact_counts)
+        exact_counts = _require_pass(node.exact_counts)
         exact_part = codes, exact_counts[:, codes]
         child = _Node(number, exact_part[1].sum(axis=1), exact_part=exact_part)
         child.is_derived = node.is_derived or node.exact_table is not None
         if not child.is_derived:
             return child
-        wanted = _require_prepared(node.wanted)
+        wanted = _require_pass(node.wanted)
         child.wanted = Wanted(wanted.rows)
         if is_here.all():  # all records go to one child
             child.exact_counts, child.exact_table = exact_counts, node.exact_pairs()
             return child
         above = wanted.rows if wanted.upper is None else wanted.upper
         rows_here = above.firsts[feature] + np.unique(above.row_of_code[codes])
-        exact_table = _require_prepared(node.exact_table)[rows_here].sum(axis=0)
+        exact_table = _require_pass(node.exact_table)[rows_here].sum(axis=0)
         if wanted.upper is None:
             child.exact_counts = exact_table
         else:
             child.exact_table = exact_table
-            child.exact_counts = _sum_of_all_records(exact_table, wanted.rows)
+            child.exact_counts = _sum_pass_table(exact_table, wanted.rows)
         return child
 
 
-def _sum_of_all_records(exact_table: NDArray[np.int64], rows: Groups) -> NDArray[np.int64]:
+def _sum_pass_table(exact_table: NDArray[np.int64], rows: Groups) -> NDArray[np.int64]:
     """Sum a table over the rows of one feature. The rows of any feature hold all records."""
     used = rows.used_features()[0]
     total: NDArray[np.int64] = exact_table[rows.firsts[used] : rows.firsts[used + 1]].sum(axis=0)
     return total
 
 
-def _require_prepared(value: Any) -> Any:
+def _require_pass(value: Any) -> Any:
     """Return a value that an earlier pass must have set."""
     if value is None:
         raise RuntimeError("prepare_counts must be called before these counts are asked for.")

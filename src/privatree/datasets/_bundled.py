@@ -95,12 +95,12 @@ def load(name: str) -> Dataset:
         table = pd.read_parquet(path)
     labels = table["target"].astype(str)
     frame = table[list(schema.features)].astype(
-        {column: _pandas_dtype(feature) for column, feature in schema.features.items()}
+        {column: _bundled_dtype(feature) for column, feature in schema.features.items()}
     )
     return Dataset(frame, labels, schema)
 
 
-def _pandas_dtype(feature: Numeric | Categorical) -> str | pd.CategoricalDtype:
+def _bundled_dtype(feature: Numeric | Categorical) -> str | pd.CategoricalDtype:
     import pandas as pd
 
     if isinstance(feature, Categorical):

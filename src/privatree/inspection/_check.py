@@ -33,7 +33,7 @@ from privatree.tables import (
     arrow_column_type,
     check_class_type,
     check_feature_type,
-    count_labels_with_blanks,
+    count_text_labels_with_blanks,
     is_instance_by_name,
     open_frame,
     open_labels,
@@ -57,14 +57,14 @@ def check_files_against_schema(files: Sequence[Path], schema: Schema, target: st
     result = SchemaCheck(schema)
     for path in files:
         file = open_file(path, schema.csv)
-        positions, problems = _find_file_columns(file, wanted, target, result)
+        positions, problems = _find_file_columns_to_check(file, wanted, target, result)
         whole |= dict.fromkeys(problems)
         for name, what, examples in _file_misfits(file, positions, wanted, target, result):
             counted.setdefault((name, what), Counter()).update(examples)
     found = [
         Misfit(name, what, *misfit_count(examples)) for (name, what), examples in counted.items()
     ]
-    result.misfits = _sort_by_column([*whole, *found], wanted)
+    result.misfits = _sort_misfits([*whole, *found], wanted)
     result.ignored = list(dict.fromkeys(result.ignored))
     result.trimmed = {name: n for name, n in result.trimmed.items() if n}
     return result
@@ -82,12 +82,12 @@ def check_frame_against_schema(X: Any, y: Any, schema: Schema) -> SchemaCheck:
     if labels is not None:
         check_same_length(table.n_rows, labels.n_rows)
     result = SchemaCheck(schema, n_records=table.n_rows)
-    positions, found = _find_frame_columns(table, schema, result)
+    positions, found = _find_frame_columns_to_check(table, schema, result)
     for name, position in positions.items():
         feature, has_names = schema.features[name], table.names is not None
         check = partial(check_feature_type, name, feature=feature, of_a_frame=has_names)
         found += _frame_column_misfits(name, table.columns[position], feature, check)
-    result.misfits = _sort_by_column(found, schema.features)
+    result.misfits = _sort_misfits(found, schema.features)
     if labels is not None:
         (column,) = labels.columns
         if are_class_codes(column.type, schema.classes):
@@ -99,7 +99,7 @@ def check_frame_against_schema(X: Any, y: Any, schema: Schema) -> SchemaCheck:
     return result
 
 
-def _sort_by_column(misfits: Iterable[Misfit], names: Iterable[str]) -> list[Misfit]:
+def _sort_misfits(misfits: Iterable[Misfit], names: Iterable[str]) -> list[Misfit]:
     """Sort misfits in the order of column names; other columns come last."""
     order = {name: place for place, name in enumerate(names)}
     return sorted(misfits, key=lambda misfit: order.get(misfit.column, len(order)))
@@ -108,13 +108,13 @@ def _sort_by_column(misfits: Iterable[Misfit], names: Iterable[str]) -> list[Mis
 # --- reading ------------------------------------------------------------------------------------
 
 
-def _find_file_columns(
+def _find_file_columns_to_check(
     file: DataFile, wanted: Mapping[str, Feature], target: str, result: SchemaCheck
 ) -> tuple[dict[str, int], list[Misfit]]:
     """Return the positions of columns whose types fit, and the misfits of all other columns."""
     hint = file.hint_if_not_found or (file.hint_if_none_found and " Its first row must name them.")
     names = trim_column_names(file.names, wanted)
-    positions, problems = _match_names(str(file.path), names, wanted, result, hint)
+    positions, problems = _match_names_to_check(str(file.path), names, wanted, result, hint)
     for name, position in list(positions.items()):
         if file.is_text(position):
             continue
@@ -145,7 +145,7 @@ def _file_misfits(
         ):
             feature, text = wanted[name], content if file.is_text(position) else None
             if text is not None and isinstance(feature, Categorical):
-                n_trimmed = count_labels_with_blanks(text, feature.categories)
+                n_trimmed = count_text_labels_with_blanks(text, feature.categories)
                 result.trimmed[name] = result.trimmed.get(name, 0) + n_trimmed
             read, is_target = file.lazy_column(position, content, feature).read(), name == target
             for what, examples in column_misfits(read, feature, is_target=is_target, text=text):
@@ -154,7 +154,7 @@ def _file_misfits(
         result.not_utf8.append(str(file.path))
 
 
-def _match_names(
+def _match_names_to_check(
     where: str,
     found: Sequence[str],
     wanted: Mapping[str, Feature],
@@ -170,7 +170,10 @@ def _match_names(
     result.ignored += [" ".join(name.splitlines()[:1]) for name in others]
     readable = [name for name in others if "\ufffd" not in name]
     problems = [
-        Misfit(name, f"not in {where}: fit will raise an error.{_suggest_name(name, readable)}")
+        Misfit(
+            name,
+            f"not in {where}: fit will raise an error.{_suggest_name_to_check(name, readable)}",
+        )
         for name in wanted
         if name not in found
     ]
@@ -182,20 +185,20 @@ def _match_names(
     return {name: found.index(name) for name in wanted if found.count(name) == 1}, problems
 
 
-def _suggest_name(absent: str, others: Sequence[str]) -> str:
+def _suggest_name_to_check(absent: str, others: Sequence[str]) -> str:
     spaced = [name for name in others if name.strip() == absent]
     if spaced:  # only in frames: names in files are trimmed
         return f" Remove the blanks around the name {spaced[0]!r}."
     return did_you_mean(absent, others)
 
 
-def _find_frame_columns(
+def _find_frame_columns_to_check(
     table: Table, schema: Schema, result: SchemaCheck
 ) -> tuple[dict[str, int], list[Misfit]]:
     if not table.has_shape:  # a list without rows fits every schema
         return {}, []
     if table.names is not None:
-        positions, problems = _match_names("X", table.names, schema.features, result, "")
+        positions, problems = _match_names_to_check("X", table.names, schema.features, result, "")
         problems += [
             Misfit(name, "twice in X: fit will raise an error. Rename or delete one.")
             for name, times in Counter(result.ignored).items()

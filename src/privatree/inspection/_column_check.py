@@ -34,7 +34,7 @@ def column_misfits(
         yield from _number_misfits(content, text, feature)
         return
     codes = column_to_codes(content, feature.categories, -1, np.int64)
-    missing, unknown = _missing_and_unknown(content, text, codes < 0)
+    missing, unknown = _missing_or_unknown_misfits(content, text, codes < 0)
     if missing:
         yield "missing: left out" if is_target else "missing", missing
     if unknown:
@@ -45,7 +45,7 @@ def _number_misfits(
     content: Column, text: Any, feature: Numeric
 ) -> Iterable[tuple[str, Mapping[str, int]]]:
     numbers = column_to_numbers(content)
-    missing, words = _missing_and_unknown(content, text, np.isnan(numbers))
+    missing, words = _missing_or_unknown_misfits(content, text, np.isnan(numbers))
     below, above = numbers < float(feature.low), numbers > float(feature.high)
     if missing:
         yield "missing", missing
@@ -53,21 +53,21 @@ def _number_misfits(
         yield "not a number: counts as missing", words
     for what, misplaced in (("below the range", below), ("above the range", above)):
         if misplaced.any():
-            yield what, _count_numbers(numbers[misplaced])
+            yield what, _count_misfit_numbers(numbers[misplaced])
     if feature.integer:
         broken = np.isfinite(numbers) & ~(below | above) & (numbers != np.floor(numbers))
         if broken.any():
-            yield "not a whole number", _count_numbers(numbers[broken])
+            yield "not a whole number", _count_misfit_numbers(numbers[broken])
 
 
-def _missing_and_unknown(
+def _missing_or_unknown_misfits(
     content: Column, text: Any, rows: Any
 ) -> tuple[Counter[str], Counter[str]]:
     """Count, in rows that do not fit, the missing values (also words such as NA) and the others."""
     missing: Counter[str] = Counter()
     unknown: Counter[str] = Counter()
     if text is None:
-        unknown = _count_typed_values(content, rows)
+        unknown = _count_misfit_values(content, rows)
     else:
         found = text.take(np.flatnonzero(rows)).to_pylist()
         trimmed = Counter(value.strip() for value in found if value is not None and value.strip())
@@ -78,26 +78,26 @@ def _missing_and_unknown(
     return missing, unknown
 
 
-def _count_numbers(numbers: Any) -> dict[str, int]:
+def _count_misfit_numbers(numbers: Any) -> dict[str, int]:
     values, counts = np.unique(numbers, return_counts=True)
     return {f"{value:.15g}": int(n) for value, n in zip(values, counts, strict=True)}
 
 
-def _count_typed_values(content: Column, unplaced: Any) -> Counter[str]:
+def _count_misfit_values(content: Column, unplaced: Any) -> Counter[str]:
     """Count the values of a typed column in some rows; missing values are left out."""
     if isinstance(content, NumberColumn):
         numbers = column_to_numbers(content)
-        return Counter(_count_numbers(numbers[unplaced & ~np.isnan(numbers)]))
+        return Counter(_count_misfit_numbers(numbers[unplaced & ~np.isnan(numbers)]))
     if isinstance(content, CodedColumn):
         codes = content.codes[unplaced & (np.asarray(content.codes) >= 0)].tolist()
         values = [content.values[code] for code in codes]
     else:
         values = [content.values[row] for row in np.flatnonzero(unplaced).tolist()]
     present = [value for value in values if not is_missing_value(value)]
-    return Counter(map(_show_value, present, plain_python_values(present)))
+    return Counter(map(_show_misfit_value, present, plain_python_values(present)))
 
 
-def _show_value(value: Any, plain: Any) -> str:
+def _show_misfit_value(value: Any, plain: Any) -> str:
     """Return text or a number as an example; for any other object, the name of its type."""
     if plain is None:
         return f"a {type(value).__name__}"

@@ -14,7 +14,7 @@ from typing import Any
 
 from privatree.errors import SchemaError
 from privatree.schema import CsvDialect
-from privatree.sources import is_csv, is_tab_separated
+from privatree.sources import is_csv_path, is_tab_separated_path
 from privatree.sources.csv import CsvFile, ExcelFile, is_utf8, open_csv, open_utf8_stream
 
 _DELIMITERS = (",", ";", "\t", "|", "\x01")
@@ -40,7 +40,7 @@ def detect_csv_dialect(files: Sequence[Path], given: Mapping[str, Any]) -> CsvDi
     ragged with them. The decimal mark is a comma if more values look like numbers with a comma than
     with a point.
     """
-    files = [file for file in files if is_csv(file) and not isinstance(file, ExcelFile)]
+    files = [file for file in files if is_csv_path(file) and not isinstance(file, ExcelFile)]
     if not files:
         return None
     dialect = CsvDialect()
@@ -77,16 +77,16 @@ def _detect_delimiter(files: Sequence[Path], dialect: CsvDialect) -> dict[str, A
     for delimiter in _DELIMITERS:
         if delimiter in (dialect.quote, dialect.escape):
             continue
-        opened = _open_if_readable(files[0], replace(dialect, delimiter=delimiter))
+        opened = _open_to_detect(files[0], replace(dialect, delimiter=delimiter))
         if opened is not None and (n_names := len(opened.first_row.names)) > 1:
-            n_rows, n_ragged = _count_sampled_rows(opened)
+            n_rows, n_ragged = _count_rows_to_detect(opened)
             scores[delimiter] = ((n_rows - n_ragged + 1) / (n_rows + 1), n_names)
     best = max(scores, key=lambda delimiter: scores[delimiter], default=None)
-    usual = CsvDialect().of_file(is_tab_separated=is_tab_separated(files[0])).delimiter
+    usual = CsvDialect().of_file(is_tab_separated=is_tab_separated_path(files[0])).delimiter
     return {} if best in (None, usual) else {"delimiter": best}
 
 
-def _open_if_readable(file: Path, dialect: CsvDialect) -> CsvFile | None:
+def _open_to_detect(file: Path, dialect: CsvDialect) -> CsvFile | None:
     """Open a file if its first row can be read in this dialect, if needed with multiline."""
     for multiline in dict.fromkeys((dialect.multiline, dialect.quote is not None)):
         try:
@@ -96,7 +96,7 @@ def _open_if_readable(file: Path, dialect: CsvDialect) -> CsvFile | None:
     return None
 
 
-def _count_sampled_rows(opened: CsvFile) -> tuple[int, int]:
+def _count_rows_to_detect(opened: CsvFile) -> tuple[int, int]:
     """Return the number of rows at the start of a file, and how many of them are ragged."""
     for chunk in opened.read_chunks():
         chunk.content[:] = chunk.content[:_SAMPLE_BYTES].rpartition(b"\n")[0] or chunk.content
@@ -107,7 +107,7 @@ def _count_sampled_rows(opened: CsvFile) -> tuple[int, int]:
 
 def _detect_quoting(files: Sequence[Path], dialect: CsvDialect) -> dict[str, Any]:
     """Propose single quotes, an escape or multiline, if fewer rows are ragged with them."""
-    opened = _open_if_readable(files[0], dialect)
+    opened = _open_to_detect(files[0], dialect)
     names = opened.first_row.names if opened is not None else []
     if names and all(len(name) > 1 and name[0] == name[-1] == "'" for name in names):
         return {"quote": "'"}
@@ -117,7 +117,9 @@ def _detect_quoting(files: Sequence[Path], dialect: CsvDialect) -> dict[str, Any
     fewest: int | None = None
     for changes in ({}, escape, multiline, {**escape, **multiline}):
         try:
-            n_ragged = sum(_count_ragged_rows(file, replace(dialect, **changes)) for file in files)
+            n_ragged = sum(
+                _count_ragged_to_detect(file, replace(dialect, **changes)) for file in files
+            )
         except SchemaError:
             continue
         if fewest is None or n_ragged < fewest:
@@ -127,7 +129,7 @@ def _detect_quoting(files: Sequence[Path], dialect: CsvDialect) -> dict[str, Any
     return best
 
 
-def _count_ragged_rows(file: Path, dialect: CsvDialect) -> int:
+def _count_ragged_to_detect(file: Path, dialect: CsvDialect) -> int:
     opened = open_csv(file, dialect)
     return sum(
         part.n_ragged
@@ -137,7 +139,7 @@ def _count_ragged_rows(file: Path, dialect: CsvDialect) -> int:
 
 
 def _detect_decimal(files: Sequence[Path], dialect: CsvDialect) -> dict[str, Any]:
-    opened = _open_if_readable(files[0], dialect)
+    opened = _open_to_detect(files[0], dialect)
     found: Counter[str] = Counter()
     if opened is None:
         return {}

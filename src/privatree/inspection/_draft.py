@@ -107,15 +107,15 @@ def draft_schema(
     comments: dict[tuple[str, ...], list[str]] = {}
     left_out: dict[str, list[str]] = {}
     for column in facts.columns:
-        why = _reason_to_leave_out(column, is_csv)
+        why = _reason_not_to_draft(column, is_csv)
         if why is not None or column.feature is None:
-            left_out[column.name] = _wrap_comment(f"{_quote_name(column.name)}: {why}")
+            left_out[column.name] = _wrap_comment(f"{_quote_comment(column.name)}: {why}")
             continue
         feature = column.feature
-        if _is_mostly_numbers(column, is_csv) and column.numbers is not None:
+        if _can_draft_as_numbers(column, is_csv) and column.numbers is not None:
             feature = column.numbers
         elif column.n_missing and isinstance(feature, Categorical):
-            feature = _add_unknown_category(feature)
+            feature = _add_unknown_to_draft(feature)
         features[column.name] = feature
         comments["features", column.name] = _feature_comment(column, feature, is_csv)
     if not features:
@@ -145,14 +145,14 @@ def _file_comment(commands: NextCommands) -> list[str]:
 
 def _classes_comment(facts: TableFacts, target: str) -> list[str]:
     said = (
-        f"The labels in {_quote_name(target)}, which a model can predict. List every possible "
+        f"The labels in {_quote_comment(target)}, which a model can predict. List every possible "
         "label. A record with another label is left out of training."
     )
     if len(facts.classes) > _MANY_CLASSES:
         said += f" {len(facts.classes)} different labels: is this the column to predict?"
     if facts.n_unlabelled:
-        said += f" {_n_records(facts.n_unlabelled)} without a label."
-    said = " ".join([said, *_similar_labels_remark(facts.classes, "labels")])
+        said += f" {_count_comment(facts.n_unlabelled)} without a label."
+    said = " ".join([said, *_similarity_comment(facts.classes, "labels")])
     return _wrap_comment(said)
 
 
@@ -185,7 +185,7 @@ def _left_out_comment(left_out: dict[str, list[str]]) -> Iterable[str]:
         yield from (f"  {line}" for line in rest)
 
 
-def _reason_to_leave_out(column: ColumnFacts, is_csv: bool) -> str | None:
+def _reason_not_to_draft(column: ColumnFacts, is_csv: bool) -> str | None:
     """Return why a column cannot be a feature; None if it can."""
     if column.feature is None:
         if "date" in column.type_name or "time" in column.type_name:
@@ -194,9 +194,9 @@ def _reason_to_leave_out(column: ColumnFacts, is_csv: bool) -> str | None:
     if column.n_values == 0:
         return "no record has a value."
     feature = column.feature
-    distinct = f"{column.n_distinct} different values in {_n_records(column.n_values)}"
-    if isinstance(feature, Numeric) or _is_mostly_numbers(column, is_csv):
-        if column.n_values >= _MANY_NUMBERS and column.is_numbered and _nearly_all_differ(column):
+    distinct = f"{column.n_distinct} different values in {_count_comment(column.n_values)}"
+    if isinstance(feature, Numeric) or _can_draft_as_numbers(column, is_csv):
+        if column.n_values >= _MANY_NUMBERS and column.is_numbered and _draft_values_differ(column):
             return f"whole numbers with {distinct}, so it looks like an identifier."
         return None
     if isinstance(feature.categories[0], bool):
@@ -206,7 +206,7 @@ def _reason_to_leave_out(column: ColumnFacts, is_csv: bool) -> str | None:
     if column.n_distinct > _MAX_CATEGORIES or (
         column.n_distinct >= _MANY_VALUES and 2 * column.n_distinct > column.n_values
     ):
-        if _has_amounts(column):
+        if _drafts_amounts(column):
             return f"text with {column.n_distinct} different values that look {_AMOUNTS}"
         if isinstance(feature.categories[0], str):
             return f"text with {distinct}, so it looks like an identifier or free text."
@@ -214,11 +214,11 @@ def _reason_to_leave_out(column: ColumnFacts, is_csv: bool) -> str | None:
     return None
 
 
-def _nearly_all_differ(column: ColumnFacts) -> bool:
+def _draft_values_differ(column: ColumnFacts) -> bool:
     return column.n_distinct >= _MANY_VALUES and 20 * column.n_distinct >= 19 * column.n_values
 
 
-def _add_unknown_category(feature: Categorical) -> Categorical:
+def _add_unknown_to_draft(feature: Categorical) -> Categorical:
     """Choose, or add, a text category that stands for missing values."""
     if not isinstance(feature.categories[0], str):
         return feature
@@ -230,18 +230,18 @@ def _add_unknown_category(feature: Categorical) -> Categorical:
     return Categorical(categories, missing=_UNKNOWN, unconfirmed=["missing"])
 
 
-def _is_mostly_numbers(column: ColumnFacts, is_csv: bool) -> bool:
+def _can_draft_as_numbers(column: ColumnFacts, is_csv: bool) -> bool:
     """Tell whether text in a CSV file is numbers except for a few words, such as "unknown"."""
     return is_csv and column.numbers is not None and 10 * column.n_numbers >= 9 * column.n_values
 
 
-def _has_amounts(column: ColumnFacts) -> bool:
+def _drafts_amounts(column: ColumnFacts) -> bool:
     """Tell whether text is numbers for a person, but some are not read as numbers."""
     n_amounts = column.n_amounts
     return n_amounts > 0 and 10 * (n_amounts + column.n_numbers) >= 9 * column.n_values
 
 
-def _similar_labels_remark(labels: Sequence[Any], called: str) -> list[str]:
+def _similarity_comment(labels: Sequence[Any], called: str) -> list[str]:
     """Return a remark if two labels differ in case or blanks only."""
     by_key: dict[str, str] = {}
     for label in labels:
@@ -249,22 +249,22 @@ def _similar_labels_remark(labels: Sequence[Any], called: str) -> list[str]:
             other = by_key.setdefault("".join(label.split()).casefold(), label)
             if other != label:
                 return [
-                    f"Some {called} differ in case or blanks only, as {_quote_name(other)} and "
-                    f"{_quote_name(label)}: if they mean the same, make them equal in the data."
+                    f"Some {called} differ in case or blanks only, as {_quote_comment(other)} and "
+                    f"{_quote_comment(label)}: if they mean the same, make them equal in the data."
                 ]
     return []
 
 
 def _feature_comment(column: ColumnFacts, feature: Feature, is_csv: bool) -> list[str]:
-    said = [_describe_values(feature)]
+    said = [_values_comment(feature)]
     has_words = isinstance(feature, Numeric) and isinstance(column.feature, Categorical)
     if has_words:
         said.append(
-            f"{_n_records(column.n_values - column.n_numbers)} with text that is not a number: it "
+            f"{_count_comment(column.n_values - column.n_numbers)} with text that is not a number: it "
             "counts as missing."
         )
-    if _has_amounts(column):
-        said.append(f"{_n_records(column.n_amounts)} with text that looks {_AMOUNTS}")
+    if _drafts_amounts(column):
+        said.append(f"{_count_comment(column.n_amounts)} with text that looks {_AMOUNTS}")
     elif not has_words and 2 * column.n_numbers > column.n_values:
         instead = "write a table like those of numbers" if is_csv else "convert them in the data"
         said.append(f"Most values look like numbers: if they are amounts, {instead}.")
@@ -279,12 +279,12 @@ def _feature_comment(column: ColumnFacts, feature: Feature, is_csv: bool) -> lis
             "values, or delete this table."
         )
     if isinstance(feature, Numeric):
-        if feature.integer and _nearly_all_differ(column):
+        if feature.integer and _draft_values_differ(column):
             said.append(
                 "Nearly every record has its own value: if the values identify persons, delete "
                 "this table."
             )
-        said += _missing_remark(column, "low")
+        said += _missing_comment(column, "low")
         lines = _wrap_comment(" ".join(said))
         if len(column.few_numbers) > 2:
             lines += [
@@ -294,20 +294,20 @@ def _feature_comment(column: ColumnFacts, feature: Feature, is_csv: bool) -> lis
                 '  unconfirmed = ["kind", "categories"]',
             ]
         return lines
-    said += _similar_labels_remark(feature.categories, "categories")
+    said += _similarity_comment(feature.categories, "categories")
     if isinstance(feature.missing, str):
         found = column.feature.categories if isinstance(column.feature, Categorical) else ()
         added = "" if feature.missing in found else ", a category that was added for this purpose"
         said.append(
-            f"{_n_records(column.n_missing)} with a missing value: it counts as "
-            f"{_quote_name(feature.missing)}{added}. So does a value that is not in the list."
+            f"{_count_comment(column.n_missing)} with a missing value: it counts as "
+            f"{_quote_comment(feature.missing)}{added}. So does a value that is not in the list."
         )
     else:
-        said += _missing_remark(column, "the first category")
+        said += _missing_comment(column, "the first category")
     return _wrap_comment(" ".join(said))
 
 
-def _describe_values(feature: Feature) -> str:
+def _values_comment(feature: Feature) -> str:
     if isinstance(feature, Numeric):
         return "Whole numbers." if feature.integer else "Numbers."
     if isinstance(feature.categories[0], bool):
@@ -317,20 +317,20 @@ def _describe_values(feature: Feature) -> str:
     return f"{kind}: {n_categories} {'category' if n_categories == 1 else 'categories'}."
 
 
-def _missing_remark(column: ColumnFacts, place: str) -> list[str]:
+def _missing_comment(column: ColumnFacts, place: str) -> list[str]:
     if not column.n_missing:
         return []
     return [
-        f"{_n_records(column.n_missing)} with a missing value: it counts as {place}, unless a line "
+        f"{_count_comment(column.n_missing)} with a missing value: it counts as {place}, unless a line "
         "missing = ... says otherwise."
     ]
 
 
-def _n_records(count: int) -> str:
+def _count_comment(count: int) -> str:
     return f"{count} record{'' if count == 1 else 's'}"
 
 
-def _quote_name(name: str) -> str:
+def _quote_comment(name: str) -> str:
     """Return a column's name in quotes, cut if it is long. `_wrap_comment` does not break it."""
     short = name if len(name) <= _MAX_NAME_LENGTH else f"{name[: _MAX_NAME_LENGTH - 1]}…"
     return json.dumps(short, ensure_ascii=False).replace(" ", _UNBROKEN)

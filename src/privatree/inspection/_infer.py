@@ -50,13 +50,13 @@ def infer_schema(
     table = open_frame(X, names)
     (labels,) = open_labels(y).columns
     for where, column in [*(("X", column) for column in table.columns), ("y", labels)]:
-        _refuse_complex(where, column.type)
+        _refuse_to_infer_complex(where, column.type)
     known = table.names or [f"x{i}" for i in range(len(table.columns))]
     features = {
         name: infer_feature(column) for name, column in zip(known, table.columns, strict=True)
     }
     schema = Schema(features, infer_classes(labels)).all_unconfirmed()
-    warnings.warn(_leak_message(schema), PrivacyLeakWarning, stacklevel=stacklevel)
+    warnings.warn(_inferred_schema_warning(schema), PrivacyLeakWarning, stacklevel=stacklevel)
     return schema
 
 
@@ -68,7 +68,7 @@ def check_data_to_infer_from(X: Any, y: Any) -> None:
     """
     table = open_frame(X)
     for column in table.columns:
-        _refuse_complex("X", column.type)
+        _refuse_to_infer_complex("X", column.type)
     shape = (table.n_rows, len(table.columns))
     for count, what in zip(shape, ("sample", "feature"), strict=True):
         if count == 0:
@@ -82,8 +82,8 @@ def check_data_to_infer_from(X: Any, y: Any) -> None:
             f"{[table.n_rows, opened.n_rows]}. Pass one label per row."
         )
     (labels,) = opened.columns
-    _refuse_complex("y", labels.type)
-    _refuse_missing_labels(labels.read())
+    _refuse_to_infer_complex("y", labels.type)
+    _refuse_to_infer_labels(labels.read())
 
 
 # --- features -----------------------------------------------------------------------------------
@@ -92,21 +92,21 @@ def check_data_to_infer_from(X: Any, y: Any) -> None:
 def infer_feature(column: LazyColumn) -> Feature:
     """Infer a feature from the values of a column; it is not marked as unconfirmed yet."""
     if column.type.kind == "other":
-        _refuse_values(f"a column of type {column.type.name}")
+        _refuse_to_infer_column(f"a column of type {column.type.name}")
     content = column.read()
     if isinstance(content, NumberColumn):
-        return _feature_of_numbers(content, column.type)
+        return _infer_numbers(content, column.type)
     if column.type.is_category and isinstance(content, CodedColumn):
-        return _feature_of_categories(_distinct_values(content.values))
-    values = _distinct_values(_occurring_values(content))
+        return _infer_categories(_distinct_to_infer(content.values))
+    values = _distinct_to_infer(_values_to_infer(content))
     if not values or isinstance(values[0], str):
-        return _feature_of_categories(sorted(values))
+        return _infer_categories(sorted(values))
     if all(isinstance(value, bool) for value in values):
         return Categorical([False, True])
-    return _feature_of_range(values, all(isinstance(value, int) for value in values))
+    return _infer_range(values, all(isinstance(value, int) for value in values))
 
 
-def _feature_of_numbers(content: NumberColumn, found: ColumnType) -> Feature:
+def _infer_numbers(content: NumberColumn, found: ColumnType) -> Feature:
     if found.kind == "bool":
         return Categorical([False, True])
     if found.is_integer and content.values.dtype.kind in "iu":
@@ -115,10 +115,10 @@ def _feature_of_numbers(content: NumberColumn, found: ColumnType) -> Feature:
         present = column_to_numbers(content)
         present = present[np.isfinite(present)]
     ends = [present.min().item(), present.max().item()] if present.size else []
-    return _feature_of_range(ends, found.is_integer)
+    return _infer_range(ends, found.is_integer)
 
 
-def _feature_of_range(values: Sequence[Any], is_integer: bool) -> Feature:
+def _infer_range(values: Sequence[Any], is_integer: bool) -> Feature:
     widest = sys.float_info.max / 4  # a range must have a finite width
     finite = [max(-widest, min(widest, value)) for value in values if abs(value) < math.inf]
     if not finite:
@@ -126,28 +126,28 @@ def _feature_of_range(values: Sequence[Any], is_integer: bool) -> Feature:
     return Numeric(min(finite), max(finite), integer=is_integer)
 
 
-def _feature_of_categories(values: Sequence[Any]) -> Feature:
+def _infer_categories(values: Sequence[Any]) -> Feature:
     kept = [value for value in values if isinstance(value, str) or math.isfinite(value)]
     return Categorical(kept) if kept else _UNUSABLE
 
 
-def _distinct_values(values: Sequence[Any]) -> list[Any]:
+def _distinct_to_infer(values: Sequence[Any]) -> list[Any]:
     """Return the distinct values without missing ones: all text, all booleans or all numbers."""
     present = [value for value in values if not is_missing_value(value)]
     python = (v.item() if isinstance(v, np.generic) else v for v in plain_python_values(present))
     plain = list(dict.fromkeys(python))
     if any(value is None for value in plain):
-        _refuse_values("another object")
+        _refuse_to_infer_column("another object")
     texts = sum(isinstance(value, str) for value in plain)
     if 0 < texts < len(plain):
-        _refuse_values("both in one column")
+        _refuse_to_infer_column("both in one column")
     booleans = sum(isinstance(value, bool) for value in plain)
     if 0 < booleans < len(plain):  # beside other numbers a boolean is a number
         plain = list(dict.fromkeys(v if isinstance(v, float) else int(v) for v in plain))
     return plain
 
 
-def _occurring_values(content: Column) -> Sequence[Any]:
+def _values_to_infer(content: Column) -> Sequence[Any]:
     if isinstance(content, CodedColumn):
         return [content.values[code] for code in np.unique(content.codes) if code >= 0]
     if isinstance(content, NumberColumn):
@@ -167,7 +167,7 @@ def infer_classes(labels: LazyColumn) -> list[Label]:
             f"Unknown label type: {labels.type.name}. Labels must be strings, numbers or booleans."
         )
     try:
-        found = sorted(_distinct_values(_occurring_values(labels.read())))
+        found = sorted(_distinct_to_infer(_values_to_infer(labels.read())))
     except TypeError:
         raise ValueError(
             "Unknown label type: unknown. Labels must be all strings, all numbers or all booleans."
@@ -182,7 +182,7 @@ def infer_classes(labels: LazyColumn) -> list[Label]:
     return found
 
 
-def _refuse_missing_labels(content: Column) -> None:
+def _refuse_to_infer_labels(content: Column) -> None:
     if isinstance(content, NumberColumn):
         if content.values.dtype.kind == "f":
             assert_all_finite(content.values, input_name="y")
@@ -191,14 +191,14 @@ def _refuse_missing_labels(content: Column) -> None:
         has_missing = bool((content.codes < 0).any())
     else:
         has_missing = False
-    if has_missing or any(is_missing_value(value) for value in _occurring_values(content)):
+    if has_missing or any(is_missing_value(value) for value in _values_to_infer(content)):
         raise ValueError("Input y contains NaN. Remove the records without a label.")
 
 
 # --- messages -----------------------------------------------------------------------------------
 
 
-def _refuse_values(found: str) -> NoReturn:
+def _refuse_to_infer_column(found: str) -> NoReturn:
     # scikit-learn's estimator checks expect the words "argument must be .* string.* number".
     raise TypeError(
         f"each column of the X argument must be all strings or all numbers, got {found}. Convert "
@@ -206,12 +206,12 @@ def _refuse_values(found: str) -> NoReturn:
     )
 
 
-def _refuse_complex(where: str, found: ColumnType) -> None:
+def _refuse_to_infer_complex(where: str, found: ColumnType) -> None:
     if found.name.startswith("complex"):
         raise ValueError(f"Complex data not supported, got {where} of type {found.name}.")
 
 
-def _leak_message(schema: Schema) -> str:
+def _inferred_schema_warning(schema: Schema) -> str:
     numeric = [name for name, f in schema.features.items() if isinstance(f, Numeric)]
     categorical = [name for name in schema.names if name not in numeric]
     read = [f"the ranges of {list_some_names(numeric, 5, 'more columns')}"] if numeric else []

@@ -92,10 +92,10 @@ def profile_table(X: Any, y: Any, *, trim: bool, decimal: str = ".") -> TableFac
     """
     table, (labels,) = open_frame(X), open_labels(y).columns
     if trim:
-        labels = _trim_text(labels)
+        labels = _trim_profiled_text(labels)
     classes = tuple(infer_classes(labels))
     names = table.names or [f"x{place}" for place in range(len(table.columns))]
-    columns = [_trim_text(column) for column in table.columns] if trim else table.columns
+    columns = [_trim_profiled_text(column) for column in table.columns] if trim else table.columns
     content = labels.read()
     rules = LabelRules(column_to_codes(content, classes, -1, np.int64))
     return TableFacts(
@@ -104,11 +104,11 @@ def profile_table(X: Any, y: Any, *, trim: bool, decimal: str = ".") -> TableFac
             for name, column in zip(names, columns, strict=True)
         ),
         classes,
-        _count_values(content)[1],
+        _count_profiled_values(content)[1],
     )
 
 
-def _trim_text(column: LazyColumn) -> LazyColumn:
+def _trim_profiled_text(column: LazyColumn) -> LazyColumn:
     if column.type.kind != "string":
         return column
     content = column.read()
@@ -125,15 +125,17 @@ def _profile_column(name: str, column: LazyColumn, rules: LabelRules, decimal: s
     if column.type.kind == "other":
         return ColumnFacts(name, column.type.name, None, 0, 0, 0)
     content = column.read()
-    counts, n_missing = _count_values(content)
+    counts, n_missing = _count_profiled_values(content)
     feature = infer_feature(LazyColumn(column.type, lambda: content))
     values = list(counts)
     found: dict[str, Any] = {}
     if any(isinstance(value, str) for value in values):
         found = _facts_about_text(counts, decimal)
-    elif isinstance(feature, Numeric) and _are_whole(numbers := python_values_to_numbers(values)):
+    elif isinstance(feature, Numeric) and _profiled_are_whole(
+        numbers := python_values_to_numbers(values)
+    ):
         feature = _to_integer_range(feature)
-        found["is_numbered"] = _look_like_identifiers(numbers)
+        found["is_numbered"] = _profiled_look_like_identifiers(numbers)
         found["few_numbers"] = tuple(sorted(map(int, values))) if len(values) <= _FEW else ()
     return ColumnFacts(
         name,
@@ -147,7 +149,7 @@ def _profile_column(name: str, column: LazyColumn, rules: LabelRules, decimal: s
     )
 
 
-def _are_whole(numbers: NDArray[np.float64]) -> bool:
+def _profiled_are_whole(numbers: NDArray[np.float64]) -> bool:
     is_finite = bool(np.isfinite(numbers).all()) and len(numbers) > 0
     return is_finite and bool(np.all(numbers == np.floor(numbers)))
 
@@ -162,7 +164,7 @@ def _to_integer_range(feature: Numeric) -> Numeric:
     return Numeric(int(feature.low), int(feature.high), integer=True)
 
 
-def _look_like_identifiers(numbers: NDArray[np.float64]) -> bool:
+def _profiled_look_like_identifiers(numbers: NDArray[np.float64]) -> bool:
     """Tell whether distinct whole numbers look like identifiers, consecutive or random.
 
     Amounts seldom do: their numbers of digits differ, and they are not spread evenly.
@@ -177,7 +179,7 @@ def _look_like_identifiers(numbers: NDArray[np.float64]) -> bool:
     return bool(np.max(np.abs(numbers - evenly)) < 1.63 / np.sqrt(len(numbers)) * (high - low))
 
 
-def _count_values(content: Column) -> tuple[dict[Any, int], int]:
+def _count_profiled_values(content: Column) -> tuple[dict[Any, int], int]:
     """Return how often each value occurs, and the number of records without a value."""
     if isinstance(content, NumberColumn):
         numbers = column_to_numbers(content)
@@ -221,8 +223,8 @@ def _facts_about_text(counts: dict[Any, int], decimal: str) -> dict[str, Any]:
     if len(found) > 0:
         numeric = LazyColumn(ColumnType("number", "text"), lambda: NumberColumn(found))
         feature = cast("Numeric", infer_feature(numeric))
-        is_whole = _are_whole(found)
+        is_whole = _profiled_are_whole(found)
         facts["numbers"] = _to_integer_range(feature) if is_whole else feature
         facts["n_numbers"] = int(times[is_number].sum())
-        facts["is_numbered"] = is_whole and _look_like_identifiers(np.unique(found))
+        facts["is_numbered"] = is_whole and _profiled_look_like_identifiers(np.unique(found))
     return facts

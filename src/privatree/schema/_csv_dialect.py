@@ -17,7 +17,7 @@ from typing import Any
 
 from privatree._support.suggestions import did_you_mean
 from privatree.errors import SchemaError
-from privatree.schema._value_checks import check_bool, check_unconfirmed_names, shorten_repr
+from privatree.schema._value_checks import check_schema_bool, check_unconfirmed_names, shorten_value
 
 __all__ = ["CsvDialect"]
 
@@ -94,9 +94,9 @@ class CsvDialect:
         if len(set(marks)) < len(marks):
             raise SchemaError("delimiter, quote and escape must be different characters.")
         if self.decimal not in _DECIMALS:
-            raise SchemaError(f'decimal must be "." or ",", got {shorten_repr(self.decimal)}.')
+            raise SchemaError(f'decimal must be "." or ",", got {shorten_value(self.decimal)}.')
         object.__setattr__(self, "encoding", _check_csv_encoding(self.encoding))
-        check_bool("multiline", self.multiline)
+        check_schema_bool("multiline", self.multiline)
         if self.multiline and self.quote is None:
             raise SchemaError(
                 "multiline must be used with a quote: only quoted values can contain line breaks."
@@ -109,7 +109,7 @@ class CsvDialect:
 
         An option that is None stays as it is. An empty string removes `quote` or `escape`.
         """
-        given = _empty_to_none({name: v for name, v in options.items() if v is not None})
+        given = _empty_option_to_none({name: v for name, v in options.items() if v is not None})
         marks = tuple(mark for mark in self.unconfirmed if mark not in given)
         return replace(self, **given, unconfirmed=marks)
 
@@ -150,7 +150,7 @@ class CsvDialect:
                 f"csv: unknown key {unknown[0]!r}; known keys are {sorted(_NAMES)}.{meant}"
             )
         try:
-            return cls(**_empty_to_none(written))
+            return cls(**_empty_option_to_none(written))
         except SchemaError as error:
             raise SchemaError(f"csv: {error}") from None
 
@@ -158,7 +158,7 @@ class CsvDialect:
 _NAMES = tuple(field.name for field in fields(CsvDialect) if field.name != "unconfirmed")
 
 
-def _empty_to_none(options: dict[str, Any]) -> dict[str, Any]:
+def _empty_option_to_none(options: dict[str, Any]) -> dict[str, Any]:
     return options | {name: None for name in _OPTIONAL if options.get(name) == ""}
 
 
@@ -167,7 +167,7 @@ def _check_dialect_character(name: str, value: Any) -> None:
         return
     if not isinstance(value, str) or len(value) != 1 or not value.isascii() or value in "\r\n":
         raise SchemaError(
-            f"{name} must be one ASCII character and not a line break, got {shorten_repr(value)}."
+            f"{name} must be one ASCII character and not a line break, got {shorten_value(value)}."
         )
 
 
@@ -180,10 +180,10 @@ def _check_csv_encoding(name: Any) -> str:
     if found is None:
         raise SchemaError(
             f"encoding must be a character encoding that Python knows, such as utf-8 or latin-1, "
-            f"got {shorten_repr(name)}."
+            f"got {shorten_value(name)}."
         )
     found = {"utf-8-sig": "utf-8", "iso8859-1": "latin-1"}.get(found, found)
-    if found not in _UTF_16 and not _decodes_line_by_line(found):
+    if found not in _UTF_16 and not _csv_decodes_line_by_line(found):
         raise SchemaError(
             f"encoding must store each line break as a separate byte, but {found} does not. "
             "Convert the file to UTF-8."
@@ -192,7 +192,7 @@ def _check_csv_encoding(name: Any) -> str:
 
 
 @lru_cache(maxsize=32)
-def _decodes_line_by_line(encoding: str) -> bool:
+def _csv_decodes_line_by_line(encoding: str) -> bool:
     """Tell whether each line can be decoded without the lines before it.
 
     Every ASCII byte must stand for itself, and no byte before a line break may swallow the line

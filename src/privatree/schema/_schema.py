@@ -33,13 +33,13 @@ from privatree.errors import SchemaError
 from privatree.schema._csv_dialect import CsvDialect
 from privatree.schema._value_checks import (
     Label,
-    check_bool,
-    check_finite_number,
-    check_label,
-    check_labels,
+    check_schema_bool,
+    check_schema_label,
+    check_schema_labels,
+    check_schema_number,
+    check_schema_text,
     check_unconfirmed_names,
-    check_unicode_text,
-    shorten_repr,
+    shorten_value,
 )
 
 if TYPE_CHECKING:
@@ -98,14 +98,14 @@ class Numeric:
     def __post_init__(self) -> None:
         """Check that the parameters do not contradict each other."""
         for name in ("low", "high"):
-            object.__setattr__(self, name, check_finite_number(name, getattr(self, name)))
+            object.__setattr__(self, name, check_schema_number(name, getattr(self, name)))
         if self.low > self.high:
             raise SchemaError(
                 f"low must be <= high, got low={self.low} and high={self.high}. Swap them."
             )
         if not math.isfinite(float(self.high) - float(self.low)):
             raise SchemaError("high - low must be a finite number. Choose a narrower range.")
-        check_bool("integer", self.integer)
+        check_schema_bool("integer", self.integer)
         if self.integer and not (float(self.low).is_integer() and float(self.high).is_integer()):
             raise SchemaError(
                 f"low and high of an integer feature must be whole numbers, "
@@ -115,7 +115,7 @@ class Numeric:
         marks = check_unconfirmed_names(self.unconfirmed, _NUMERIC_KEYS)
         object.__setattr__(self, "unconfirmed", marks)
         if self.missing is not None:
-            object.__setattr__(self, "missing", check_finite_number("missing", self.missing))
+            object.__setattr__(self, "missing", check_schema_number("missing", self.missing))
             if not self.low <= self.missing <= self.high:
                 raise SchemaError(
                     f"missing must lie in [{self.low}, {self.high}], got {self.missing}."
@@ -125,8 +125,8 @@ class Numeric:
         if self.cuts is None:
             return
         if isinstance(self.cuts, (str, bytes)) or not isinstance(self.cuts, Iterable):
-            raise SchemaError(f"cuts must be a list of numbers, got {shorten_repr(self.cuts)}.")
-        cuts = tuple(check_finite_number("cuts", cut) for cut in self.cuts)
+            raise SchemaError(f"cuts must be a list of numbers, got {shorten_value(self.cuts)}.")
+        cuts = tuple(check_schema_number("cuts", cut) for cut in self.cuts)
         if any(a >= b for a, b in pairwise(cuts)):
             raise SchemaError("cuts must be strictly increasing.")
         if any(not self.low <= cut < self.high for cut in cuts):
@@ -167,12 +167,12 @@ class Categorical:
 
     def __post_init__(self) -> None:
         """Check that the categories are distinct and all of the same type."""
-        categories = check_labels("categories", self.categories, at_least=1)
+        categories = check_schema_labels("categories", self.categories, at_least=1)
         object.__setattr__(self, "categories", categories)
         marks = check_unconfirmed_names(self.unconfirmed, _CATEGORICAL_KEYS)
         object.__setattr__(self, "unconfirmed", marks)
         if self.missing is not None:
-            object.__setattr__(self, "missing", check_label("missing", self.missing))
+            object.__setattr__(self, "missing", check_schema_label("missing", self.missing))
             if self.missing not in self.categories:
                 raise SchemaError(f"missing must be one of the categories, got {self.missing!r}.")
 
@@ -230,13 +230,15 @@ class Schema:
             if not isinstance(feature, (Numeric, Categorical)):
                 raise SchemaError(f"feature {name!r} must be Numeric or Categorical.")
         features = {
-            check_unicode_text("feature names", name): f for name, f in self.features.items()
+            check_schema_text("feature names", name): f for name, f in self.features.items()
         }
         object.__setattr__(self, "features", MappingProxyType(features))
-        object.__setattr__(self, "classes", check_labels("classes", self.classes, at_least=2))
-        check_bool("classes_confirmed", self.classes_confirmed)
+        object.__setattr__(
+            self, "classes", check_schema_labels("classes", self.classes, at_least=2)
+        )
+        check_schema_bool("classes_confirmed", self.classes_confirmed)
         if self.csv is not None and not isinstance(self.csv, CsvDialect):
-            raise SchemaError(f"csv must be a CsvDialect or None, got {shorten_repr(self.csv)}.")
+            raise SchemaError(f"csv must be a CsvDialect or None, got {shorten_value(self.csv)}.")
 
     def __eq__(self, other: object) -> bool:
         """Compare features, their order, classes, dialect and unconfirmed marks."""
@@ -245,12 +247,12 @@ class Schema:
     def __repr__(self) -> str:
         """Return the first columns and classes, as an estimator shows its schema in its repr."""
         kinds = [
-            f"{shorten_repr(name)}: {type(kind).__name__}" for name, kind in self.features.items()
+            f"{shorten_value(name)}: {type(kind).__name__}" for name, kind in self.features.items()
         ]
         marks = ", some of it unconfirmed" if self.unconfirmed else ""
         return (
-            f"Schema(features={{{_first_entries_for_repr(kinds)}}}, "
-            f"classes=[{_first_entries_for_repr(list(map(shorten_repr, self.classes)))}]{marks})"
+            f"Schema(features={{{_schema_entries_for_repr(kinds)}}}, "
+            f"classes=[{_schema_entries_for_repr(list(map(shorten_value, self.classes)))}]{marks})"
         )
 
     def __hash__(self) -> int:
@@ -449,7 +451,7 @@ def _check_schema_keys(
         raise SchemaError(f"{where}: the key {absent[0]!r} is missing. Add it.")
 
 
-def _first_entries_for_repr(entries: Sequence[str]) -> str:
+def _schema_entries_for_repr(entries: Sequence[str]) -> str:
     more = len(entries) - _MAX_IN_REPR
     return ", ".join([*entries[:_MAX_IN_REPR], *([f"… {more} more"] if more > 0 else [])])
 

@@ -26,14 +26,14 @@ def _numpy_scalar_to_python(value: Any) -> Any:
     return item() if callable(item) and getattr(value, "shape", None) == () else value
 
 
-def _is_finite(value: Any) -> bool:
+def _is_finite_value(value: Any) -> bool:
     try:
         return math.isfinite(value)
     except OverflowError:  # a whole number beyond the range of floats
         return False
 
 
-def shorten_repr(value: Any) -> str:
+def shorten_value(value: Any) -> str:
     """Return the repr of a wrong value for an error message, cut if it is long."""
     try:
         text = repr(value)
@@ -42,23 +42,23 @@ def shorten_repr(value: Any) -> str:
     return text if len(text) <= _MAX_SHOWN_LENGTH else f"{text[: _MAX_SHOWN_LENGTH - 1]}…"
 
 
-def check_finite_number(name: str, value: Any) -> float:
+def check_schema_number(name: str, value: Any) -> float:
     """Return a finite number as a Python int or float."""
     value = _numpy_scalar_to_python(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise SchemaError(f"{name} must be a number, got {shorten_repr(value)}.")
-    if not _is_finite(value):
-        raise SchemaError(f"{name} must be a finite number, got {shorten_repr(value)}.")
+        raise SchemaError(f"{name} must be a number, got {shorten_value(value)}.")
+    if not _is_finite_value(value):
+        raise SchemaError(f"{name} must be a finite number, got {shorten_value(value)}.")
     return int(value) if isinstance(value, int) else float(value)
 
 
-def check_bool(name: str, value: Any) -> None:
+def check_schema_bool(name: str, value: Any) -> None:
     """Check that a value is True or False."""
     if not isinstance(value, bool):
-        raise SchemaError(f"{name} must be True or False, got {shorten_repr(value)}.")
+        raise SchemaError(f"{name} must be True or False, got {shorten_value(value)}.")
 
 
-def check_unicode_text(name: str, value: str) -> str:
+def check_schema_text(name: str, value: str) -> str:
     """Return text as a Python str that can be written to a UTF-8 file."""
     text = str.__str__(value)  # not str(): for a member of an enumeration it gives the member name
     try:
@@ -68,27 +68,27 @@ def check_unicode_text(name: str, value: str) -> str:
     return text
 
 
-def check_label(name: str, value: Any) -> Label:
+def check_schema_label(name: str, value: Any) -> Label:
     """Return a category or class as a plain Python value."""
     value = _numpy_scalar_to_python(value)
     if isinstance(value, str):
-        return check_unicode_text(name, value)
+        return check_schema_text(name, value)
     if isinstance(value, bool):
         return value
     if isinstance(value, int):
         if abs(value) > _MAX_LABEL:
             raise SchemaError(f"{name} must not be numbers of thousands of digits.")
         return int(value)
-    if isinstance(value, numbers.Real) and _is_finite(value):
+    if isinstance(value, numbers.Real) and _is_finite_value(value):
         return float(value)
     raise SchemaError(f"{name} must be strings, finite numbers or booleans.")
 
 
-def check_labels(name: str, values: Any, at_least: int) -> tuple[Label, ...]:
+def check_schema_labels(name: str, values: Any, at_least: int) -> tuple[Label, ...]:
     """Return distinct categories or classes: all strings, all numbers or all booleans."""
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
-        raise SchemaError(f"{name} must be a list, got {shorten_repr(values)}.")
-    labels = tuple(check_label(name, value) for value in values)
+        raise SchemaError(f"{name} must be a list, got {shorten_value(values)}.")
+    labels = tuple(check_schema_label(name, value) for value in values)
     if len(labels) < at_least:
         entries = "entry" if at_least == 1 else "entries"
         raise SchemaError(f"{name} must have at least {at_least} {entries}, got {len(labels)}.")
@@ -108,12 +108,12 @@ def check_labels(name: str, values: Any, at_least: int) -> tuple[Label, ...]:
 def check_unconfirmed_names(values: Any, known: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names of unconfirmed entries in the order of `known`; refuse other names."""
     if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
-        raise SchemaError(f"unconfirmed must be a list of names, got {shorten_repr(values)}.")
+        raise SchemaError(f"unconfirmed must be a list of names, got {shorten_value(values)}.")
     marks = list(values)
     for mark in marks:
         if not isinstance(mark, str) or mark not in known:
             raise SchemaError(
-                f"unconfirmed must list names among {', '.join(known)}, got {shorten_repr(mark)}. "
+                f"unconfirmed must list names among {', '.join(known)}, got {shorten_value(mark)}. "
                 "Delete the line 'unconfirmed' after you have checked every value."
             )
     return tuple(name for name in known if name in marks)

@@ -6,9 +6,9 @@ from privatree.sources._data_file import wanted_columns as wanted_columns
 from privatree.sources._file_sources import CsvSource, ParquetSource
 from privatree.sources._memory_estimate import fits_in_memory as fits_in_memory
 from privatree.sources._paths import find_files as find_files
-from privatree.sources._paths import is_csv as is_csv
-from privatree.sources._paths import is_tab_separated as is_tab_separated
-from privatree.sources._paths import partition_values as partition_values
+from privatree.sources._paths import is_csv_path as is_csv_path
+from privatree.sources._paths import is_tab_separated_path as is_tab_separated_path
+from privatree.sources._paths import partitions_of_path as partitions_of_path
 from privatree.sources._read_files import open_file as open_file
 from privatree.sources._read_files import open_files as open_files
 from privatree.sources._read_files import read_files as read_files

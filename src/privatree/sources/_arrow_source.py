@@ -13,7 +13,7 @@ from privatree.sources._source import BatchSource
 from privatree.tables import (
     Batch,
     TableStream,
-    call_with_redacted_errors,
+    call_for_stream,
     is_instance_by_name,
     open_frame,
     open_table_stream,
@@ -83,14 +83,14 @@ class ArrowSource(BatchSource):
 
     def _find_columns(self, schema: Schema) -> None:
         if self._function is not None:
-            self._stream = open_table_stream(call_with_redacted_errors(self._function))
+            self._stream = open_table_stream(call_for_stream(self._function))
         if self._stream is not None:
             self._match_columns(self._stream)
 
     def _list_parts(self) -> Iterator[tuple[dict[str, str], Any]]:
         stream = self._stream
         if self._function is not None:
-            stream = stream or open_table_stream(call_with_redacted_errors(self._function))
+            stream = stream or open_table_stream(call_for_stream(self._function))
             self._stream = None  # the next pass needs a new stream
         if stream is not None:
             names = self._match_columns(stream)

@@ -217,7 +217,7 @@ def wanted_columns(schema: Schema, target: str | None) -> dict[str, Feature]:
     return {**schema.features, target: Categorical(schema.classes)}
 
 
-def find_columns(
+def find_file_columns(
     file: DataFile,
     wanted: Mapping[str, Feature],
     target: str | None = None,

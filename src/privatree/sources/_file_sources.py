@@ -10,11 +10,11 @@ from typing import ClassVar
 
 from privatree.errors import ParameterError
 from privatree.schema import CsvDialect, Schema
-from privatree.sources._data_file import DataFile, FoundColumns, Part, find_columns
+from privatree.sources._data_file import DataFile, FoundColumns, Part, find_file_columns
 from privatree.sources._parquet_file import open_parquet
-from privatree.sources._paths import FoundFiles, find_files, is_csv
+from privatree.sources._paths import FoundFiles, find_files, is_csv_path
 from privatree.sources._source import BatchSource
-from privatree.sources.csv._csv_file import open_csv, reading_assumptions
+from privatree.sources.csv._csv_file import csv_reading_assumptions, open_csv
 from privatree.tables import Batch
 
 _ENOUGH_PARTS = 8
@@ -42,7 +42,9 @@ class FileSource(BatchSource):
         self._paths = listed if isinstance(listed, FoundFiles) else find_files(list(listed))
         if not self._paths:
             raise ParameterError("paths must name at least one file, got none.")
-        if other := next((path for path in self._paths if is_csv(path) != self._reads_csv), None):
+        if other := next(
+            (path for path in self._paths if is_csv_path(path) != self._reads_csv), None
+        ):
             raise ParameterError(f"{other}: {self.another_kind}")
 
     @property
@@ -56,7 +58,7 @@ class FileSource(BatchSource):
 
     def _find_columns(self, schema: Schema) -> None:
         self._files = [
-            find_columns(self._open_file(path, schema), self._wanted, self.target)
+            find_file_columns(self._open_file(path, schema), self._wanted, self.target)
             for path in self._paths
         ]
         self.ignored = tuple(dict.fromkeys(name for file in self._files for name in file.ignored))
@@ -170,7 +172,7 @@ class CsvSource(FileSource):
 
     def _find_columns(self, schema: Schema) -> None:
         super()._find_columns(schema)
-        self.assumptions = reading_assumptions(self._paths, self._dialect(schema))
+        self.assumptions = csv_reading_assumptions(self._paths, self._dialect(schema))
 
     def _open_file(self, path: Path, schema: Schema) -> DataFile:
         return open_csv(path, self._dialect(schema))

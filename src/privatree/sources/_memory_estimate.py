@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from privatree.sources._parquet_file import open_parquet_footer
-from privatree.sources._paths import is_parquet
+from privatree.sources._paths import is_parquet_path
 from privatree.sources.csv._in_memory_files import InMemoryFile
 from privatree.sources.csv._utf8_stream import is_compressed
 
@@ -25,7 +25,7 @@ def fits_in_memory(files: Sequence[Path], n_features: int) -> bool:
     """
     values = 0
     for file in files:
-        if is_parquet(file):
+        if is_parquet_path(file):
             with open_parquet_footer(file) as opened:
                 values += opened.metadata.num_rows * n_features
         else:
@@ -45,7 +45,7 @@ def free_memory() -> float:
             "/sys/fs/cgroup/memory/memory.usage_in_bytes",
         ),
     ):
-        limit, taken = _read_number(path), _read_number(used)
+        limit, taken = _read_memory_file(path), _read_memory_file(used)
         if limit is not None and taken is not None:
             limits.append(max(0.0, limit - taken))
     return min(limits)
@@ -65,7 +65,7 @@ def _free_system_memory() -> float:
         return float("inf")
 
 
-def _read_number(path: str) -> float | None:
+def _read_memory_file(path: str) -> float | None:
     try:
         return float(Path(path).read_text(encoding="ascii"))
     except (OSError, ValueError):  # there is no such file, or it contains the word "max"

@@ -15,7 +15,7 @@ import numpy as np
 from privatree._support.redact_errors import redact_errors
 from privatree.errors import ParameterError, SourceError
 from privatree.sources._data_file import DataFile, FileRows, Part
-from privatree.sources._paths import partition_values
+from privatree.sources._paths import partitions_of_path
 from privatree.tables import arrow_column_type
 
 _BATCH_CELLS, _MAX_ROWS, _MIN_ROWS = 2**22, 2**17, 2**10  # limits of a batch
@@ -122,11 +122,11 @@ class ParquetFile(DataFile):
         import pyarrow as pa
 
         return redact_errors(
-            items, (pa.ArrowException, OSError), partial(_damaged_file_error, self.path)
+            items, (pa.ArrowException, OSError), partial(_damaged_parquet_error, self.path)
         )
 
 
-def _damaged_file_error(path: Path) -> ParameterError:
+def _damaged_parquet_error(path: Path) -> ParameterError:
     return ParameterError(
         f"{path}: must be a complete Parquet file, but cannot be read to its end. Write it again."
     )
@@ -196,4 +196,4 @@ def open_parquet(path: Path) -> ParquetFile:
         found, metadata = opened.schema_arrow, opened.metadata
         stored = metadata.schema.to_arrow_schema()
         n_parts = min(metadata.num_row_groups, 1 + metadata.num_rows // _PART_ROWS)
-    return ParquetFile(path, partition_values(path), found, stored, n_parts)
+    return ParquetFile(path, partitions_of_path(path), found, stored, n_parts)

@@ -56,10 +56,10 @@ def find_files(paths: Sequence[str | os.PathLike[str]]) -> FoundFiles:
     ParameterError
         If a file is of another kind, if both kinds are mixed, or if a file is listed twice.
     """
-    files = FoundFiles(_as_data_path(file) for path in paths for file in _list_files(path))
+    files = FoundFiles(_as_data_path(file) for path in paths for file in _list_files_of_path(path))
     seen: set[Path] = set()
     for file in files:
-        if not is_csv(file) and not is_parquet(file):
+        if not is_csv_path(file) and not is_parquet_path(file):
             raise ParameterError(
                 f"{file}: the name of a data file must end in .csv or .tsv (also .gz or .zst), "
                 ".xlsx, .parquet or .pq. Rename or convert the file."
@@ -69,7 +69,7 @@ def find_files(paths: Sequence[str | os.PathLike[str]]) -> FoundFiles:
                 f"{file}: is listed twice; its records would be counted twice. List it once."
             )
         seen.add(file.resolve())
-    if len({is_csv(file) for file in files}) > 1:
+    if len({is_csv_path(file) for file in files}) > 1:
         raise ParameterError(
             "data must be all CSV files or all Parquet files, got both. Convert some of the files."
         )
@@ -81,7 +81,7 @@ def _as_data_path(file: Path) -> Path:
     return ExcelFile(file) if is_workbook else file
 
 
-def _list_files(given: str | os.PathLike[str]) -> list[Path]:
+def _list_files_of_path(given: str | os.PathLike[str]) -> list[Path]:
     if isinstance(given, InMemoryFile):
         return [given]
     path = os.fspath(given)
@@ -105,7 +105,7 @@ def _list_files(given: str | os.PathLike[str]) -> list[Path]:
     matches = sorted(glob.glob(path, recursive=True))
     if not matches:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
-    return [file for match in matches for file in _list_files(match)]
+    return [file for match in matches for file in _list_files_of_path(match)]
 
 
 def _list_files_in_folder(folder: Path) -> Iterator[Path]:
@@ -113,13 +113,13 @@ def _list_files_in_folder(folder: Path) -> Iterator[Path]:
         if entry.name.startswith("."):
             continue
         if entry.is_dir():
-            if _parse_partition_name(entry.name) is not None:
+            if _parse_partition_folder(entry.name) is not None:
                 yield from _list_files_in_folder(entry)
-        elif (is_csv(entry) or is_parquet(entry)) and not entry.name.startswith(_HIDDEN):
+        elif (is_csv_path(entry) or is_parquet_path(entry)) and not entry.name.startswith(_HIDDEN):
             yield entry
 
 
-def partition_values(file: Path) -> dict[str, str | None]:
+def partitions_of_path(file: Path) -> dict[str, str | None]:
     """Return the names and values of the columns that the folders above a file add.
 
     The folders are those called ``NAME=VALUE`` directly above the file, without another between
@@ -128,7 +128,7 @@ def partition_values(file: Path) -> dict[str, str | None]:
     """
     values: dict[str, str | None] = {}
     for folder in file.parents:
-        found = _parse_partition_name(folder.name)
+        found = _parse_partition_folder(folder.name)
         if found is None:
             break
         name, value = found
@@ -140,7 +140,7 @@ def partition_values(file: Path) -> dict[str, str | None]:
     return dict(reversed(values.items()))
 
 
-def _parse_partition_name(folder: str) -> tuple[str, str | None] | None:
+def _parse_partition_folder(folder: str) -> tuple[str, str | None] | None:
     """Return the name and the value in the name of a partition's folder; None for other folders."""
     name, mark, value = folder.partition("=")
     if not name or not mark:
@@ -159,16 +159,16 @@ def _unquote_folder_name(part: str) -> bytes:
     return unquote_to_bytes(os.fsencode(part))
 
 
-def is_csv(file: Path) -> bool:
+def is_csv_path(file: Path) -> bool:
     """Tell from its name whether a file is CSV text, or a workbook that is read like CSV text."""
     return isinstance(file, InMemoryFile) or file.name.lower().endswith(_CSV)
 
 
-def is_tab_separated(file: Path) -> bool:
+def is_tab_separated_path(file: Path) -> bool:
     """Tell from its name whether a file has tabs between its values."""
     return file.name.lower().endswith(_TSV)
 
 
-def is_parquet(file: Path) -> bool:
+def is_parquet_path(file: Path) -> bool:
     """Tell from its name whether a file is a Parquet file."""
     return file.name.lower().endswith(_PARQUET)

@@ -15,12 +15,12 @@ from privatree.schema import CsvDialect, Feature, Label, Numeric, Schema
 from privatree.sources._data_file import (
     DataFile,
     FoundColumns,
-    find_columns,
+    find_file_columns,
     match_columns,
     wanted_columns,
 )
 from privatree.sources._parquet_file import open_parquet
-from privatree.sources._paths import is_csv
+from privatree.sources._paths import is_csv_path
 from privatree.sources.csv._csv_file import CsvFile, open_csv
 from privatree.tables import (
     CodedColumn,
@@ -35,7 +35,7 @@ _NO_VALUES = CodedColumn(np.zeros(0, np.int8), ())
 
 def open_file(path: Path, dialect: CsvDialect | None) -> DataFile:
     """Open a CSV or Parquet file that :func:`~privatree.sources.find_files` has listed."""
-    return open_csv(path, dialect) if is_csv(path) else open_parquet(path)
+    return open_csv(path, dialect) if is_csv_path(path) else open_parquet(path)
 
 
 # --- by a schema --------------------------------------------------------------------------------
@@ -82,7 +82,7 @@ class OpenFiles:
         for found in self.files:
             for rows in found.read_rows(allow_ragged=allow_ragged):
                 columns = [column.read() for column in found.lazy_columns(rows)]
-                kept = _as_table(self.kept_schema, found.kept_columns(rows))
+                kept = _file_columns_to_table(self.kept_schema, found.kept_columns(rows))
                 yield self._typed_batch(columns, kept)
 
     def _typed_batch(self, columns: Sequence[Column], kept: Any) -> FileRecords:
@@ -90,11 +90,11 @@ class OpenFiles:
 
         table = pa.table(
             {
-                name: column_to_arrow(column, feature)
+                name: file_column_to_arrow(column, feature)
                 for column, (name, feature) in zip(columns, self.wanted.items(), strict=True)
             }
         )
-        return _separate_labels(table, self.target, self.ignored, kept)
+        return _separate_labels_of_files(table, self.target, self.ignored, kept)
 
 
 def open_files(
@@ -107,7 +107,7 @@ def open_files(
     if a column to keep has types that do not fit together.
     """
     wanted = wanted_columns(schema, target)
-    found = [find_columns(open_file(file, schema.csv), wanted, target, keep) for file in files]
+    found = [find_file_columns(open_file(file, schema.csv), wanted, target, keep) for file in files]
     return OpenFiles(found, wanted, target, _schema_of_kept_columns(found, keep))
 
 
@@ -138,12 +138,12 @@ def _schema_of_kept_columns(files: Sequence[FoundColumns], keep: Sequence[str]) 
         )
         for found in files
     ]
-    with _redact_type_conflict():
+    with _redact_file_type_conflict():
         return pa.unify_schemas(schemas, promote_options="permissive")
 
 
 @contextmanager
-def _redact_type_conflict() -> Iterator[None]:
+def _redact_file_type_conflict() -> Iterator[None]:
     """Replace Arrow's error about types that do not fit together."""
     import pyarrow as pa
 
@@ -155,19 +155,19 @@ def _redact_type_conflict() -> Iterator[None]:
         ) from None
 
 
-def _separate_labels(table: Any, target: str | None, *more: Any) -> FileRecords:
+def _separate_labels_of_files(table: Any, target: str | None, *more: Any) -> FileRecords:
     if target is None:
         return FileRecords(table, None, *more)
     return FileRecords(table.drop_columns([target]), table.column(target), *more)
 
 
-def _as_table(schema: Any, columns: Sequence[Any]) -> Any:
+def _file_columns_to_table(schema: Any, columns: Sequence[Any]) -> Any:
     import pyarrow as pa
 
     return pa.table(dict(zip(schema.names, columns, strict=True))).cast(schema)
 
 
-def column_to_arrow(column: Column, feature: Feature) -> Any:
+def file_column_to_arrow(column: Column, feature: Feature) -> Any:
     """Return an Arrow array of the type that a feature declares."""
     import pyarrow as pa
 
@@ -175,11 +175,11 @@ def column_to_arrow(column: Column, feature: Feature) -> Any:
         return pa.array(column_to_numbers(column))
     codes = column_to_codes(column, feature.categories, -1, np.int32)
     return pa.DictionaryArray.from_arrays(
-        pa.array(codes, mask=codes < 0), _labels_to_arrow(feature.categories)
+        pa.array(codes, mask=codes < 0), _file_labels_to_arrow(feature.categories)
     )
 
 
-def _labels_to_arrow(labels: Sequence[Label]) -> Any:
+def _file_labels_to_arrow(labels: Sequence[Label]) -> Any:
     import pyarrow as pa
 
     if isinstance(labels[0], (str, bool)):
@@ -215,7 +215,7 @@ def read_files_without_schema(
     wanted: list[str] = []
     for path in files:
         file = open_file(path, csv)
-        wanted = wanted or list(dict.fromkeys([*_trim_if_distinct(file.names), target]))
+        wanted = wanted or list(dict.fromkeys([*_trim_names_of_file(file.names), target]))
         positions, unused = match_columns(
             path, file.names, wanted, file.hint_if_not_found, file.hint_if_none_found
         )
@@ -224,20 +224,20 @@ def read_files_without_schema(
                 f"{path}: must have the columns of the first file only, but has others. Remove "
                 "these columns."
             )
-        columns = _read_columns_of_guessed_types(file, positions)
+        columns = _read_file_with_guessed_types(file, positions)
         tables.append(pa.table(dict(zip(positions, columns, strict=True))))
-    with _redact_type_conflict():
+    with _redact_file_type_conflict():
         table = pa.concat_tables(tables, promote_options="permissive")
-    return _separate_labels(table, target)
+    return _separate_labels_of_files(table, target)
 
 
-def _trim_if_distinct(names: list[str]) -> list[str]:
+def _trim_names_of_file(names: list[str]) -> list[str]:
     """Remove the blanks around names, unless two names become equal."""
     trimmed = [name.strip() for name in names]
     return trimmed if len(set(trimmed)) == len(set(names)) else names
 
 
-def _read_columns_of_guessed_types(file: DataFile, positions: Mapping[str, int]) -> Iterator[Any]:
+def _read_file_with_guessed_types(file: DataFile, positions: Mapping[str, int]) -> Iterator[Any]:
     """Yield columns of a file. Text in the file, but not in folder names, gets a guessed type."""
     import pyarrow as pa
 

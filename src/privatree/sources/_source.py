@@ -188,7 +188,7 @@ class BatchSource(Source):
             return answer
 
         with (
-            _close_after_use(self._list_parts(), turn) as parts,
+            _close_parts_after_pass(self._list_parts(), turn) as parts,
             ThreadPoolExecutor(max_workers=n_threads) as pool,
         ):
             try:
@@ -203,7 +203,7 @@ class BatchSource(Source):
 
 
 @contextmanager
-def _close_after_use(parts: Iterator[Any], turn: threading.Lock) -> Iterator[Iterator[Any]]:
+def _close_parts_after_pass(parts: Iterator[Any], turn: threading.Lock) -> Iterator[Iterator[Any]]:
     """Close files even if they are not read to the end, once no thread asks for a part."""
     try:
         yield parts
@@ -248,13 +248,13 @@ def show_pass_progress(
             now = bar.tasks[0]
             rate = now.completed / now.elapsed if now.elapsed else 0.0
             bar.update(
-                task, rows=round_to_two_digits(now.completed), rate=round_to_two_digits(rate)
+                task, rows=round_pass_progress(now.completed), rate=round_pass_progress(rate)
             )
 
         yield advance
 
 
-def round_to_two_digits(number: float) -> str:
+def round_pass_progress(number: float) -> str:
     """Write a number in two digits: 1,234,567 is "1.2 million"."""
     if number < 1000:
         return "fewer than 1,000"

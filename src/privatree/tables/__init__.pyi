@@ -38,11 +38,11 @@ from privatree.tables._python_values import is_missing_value as is_missing_value
 from privatree.tables._python_values import plain_python_values as plain_python_values
 from privatree.tables._python_values import python_values_to_numbers as python_values_to_numbers
 from privatree.tables._streams import TableStream as TableStream
-from privatree.tables._streams import call_with_redacted_errors as call_with_redacted_errors
+from privatree.tables._streams import call_for_stream as call_for_stream
 from privatree.tables._streams import open_table_stream as open_table_stream
 from privatree.tables._text import BLANKS as BLANKS
 from privatree.tables._text import MISSING_WORDS as MISSING_WORDS
-from privatree.tables._text import count_labels_with_blanks as count_labels_with_blanks
+from privatree.tables._text import count_text_labels_with_blanks as count_text_labels_with_blanks
 from privatree.tables._text import guess_text_column_type as guess_text_column_type
 from privatree.tables._text import parse_text_column as parse_text_column
 from privatree.tables._text import parse_text_numbers as parse_text_numbers

@@ -16,13 +16,13 @@ def arrow_column_type(found: Any) -> ColumnType:
     """Return the column type for an Arrow type."""
     import pyarrow as pa
 
-    values = _type_of_values(found)
+    values = _arrow_value_type(found)
     kind: Kind = "other"
     if pa.types.is_boolean(values):
         kind = "bool"
     elif pa.types.is_integer(values) or pa.types.is_floating(values) or pa.types.is_decimal(values):
         kind = "number"
-    elif _is_text(values):
+    elif _is_arrow_text(values):
         kind = "string"
     elif pa.types.is_null(values):  # the type says only that every value is missing
         kind = "object"
@@ -50,13 +50,15 @@ def read_arrow_column(data: Any) -> Column:
         data = pc.run_end_decode(data)
     if pa.types.is_null(data.type):
         return CodedColumn(np.full(len(data), -1, dtype=np.int8), ())
-    if _is_text(data.type) and data.get_total_buffer_size() < _MAX_DICTIONARY:
+    if _is_arrow_text(data.type) and data.get_total_buffer_size() < _MAX_DICTIONARY:
         data = data.dictionary_encode()
-    elif _is_text(data.type):  # a dictionary per chunk: one for all could be too large for Arrow
+    elif _is_arrow_text(
+        data.type
+    ):  # a dictionary per chunk: one for all could be too large for Arrow
         encoded = [chunk.dictionary_encode() for chunk in data.chunks]
         data = pa.chunked_array(encoded)
     if pa.types.is_dictionary(data.type):
-        return _join_dictionary_chunks(data)
+        return _join_arrow_dictionaries(data)
     if pa.types.is_decimal(data.type):
         # Through text, to get the nearest float: Arrow itself multiplies by 0.01, an inexact float.
         data = data.cast(pa.string()).cast(pa.float64())
@@ -67,35 +69,35 @@ def read_arrow_column(data: Any) -> Column:
     return NumberColumn(filled.to_numpy(), data.is_null().to_numpy())
 
 
-def _type_of_values(found: Any) -> Any:
+def _arrow_value_type(found: Any) -> Any:
     """Return the type of single values inside of an extension, dictionary or run-end type."""
     import pyarrow as pa
 
     if isinstance(found, pa.BaseExtensionType):
-        return _type_of_values(found.storage_type)
+        return _arrow_value_type(found.storage_type)
     if pa.types.is_dictionary(found) or pa.types.is_run_end_encoded(found):
-        return _type_of_values(found.value_type)
+        return _arrow_value_type(found.value_type)
     return found
 
 
-def _is_text(found: Any) -> bool:
+def _is_arrow_text(found: Any) -> bool:
     import pyarrow as pa
 
     return found in (pa.string(), pa.large_string(), pa.string_view())
 
 
-def _join_dictionary_chunks(data: Any) -> CodedColumn:
+def _join_arrow_dictionaries(data: Any) -> CodedColumn:
     """Join the chunks of a dictionary column; each chunk can have a dictionary of its own."""
     if data.num_chunks == 1 and data.null_count == 0:
         (chunk,) = data.chunks
-        return CodedColumn(chunk.indices.to_numpy(), _python_values(chunk.dictionary))
+        return CodedColumn(chunk.indices.to_numpy(), _arrow_to_python(chunk.dictionary))
     codes: list[Any] = [np.empty(0, dtype=np.int64)]
     values: list[Any] = []
     dictionary, offset = None, 0
     for chunk in data.chunks:
         if dictionary is None or not chunk.dictionary.equals(dictionary):
             dictionary, offset = chunk.dictionary, len(values)
-            values.extend(_python_values(dictionary))
+            values.extend(_arrow_to_python(dictionary))
         places = chunk.indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64) + offset
         if chunk.indices.null_count:
             places[chunk.indices.is_null().to_numpy(zero_copy_only=False)] = -1
@@ -103,7 +105,7 @@ def _join_dictionary_chunks(data: Any) -> CodedColumn:
     return CodedColumn(np.concatenate(codes), values)
 
 
-def _python_values(dictionary: Any) -> list[Any]:
+def _arrow_to_python(dictionary: Any) -> list[Any]:
     """Return the values as Python objects; text that is not valid UTF-8 becomes None."""
     import pyarrow as pa
 

@@ -87,8 +87,8 @@ def check_feature_type(name: str, found: ColumnType, feature: Feature, *, of_a_f
     The error message uses only the types, so it reveals nothing about any record.
     """
     if isinstance(feature, Categorical):
-        if not of_a_frame or not _can_be_all_missing(found):
-            _check_can_hold_labels(f"column {name!r}", "categories", found, feature.categories)
+        if not of_a_frame or not _column_can_be_all_missing(found):
+            _check_column_holds_labels(f"column {name!r}", "categories", found, feature.categories)
     elif found.kind not in ("number", "bool", "object"):
         raise SchemaError(
             f"column {name!r} has type {found.name}, but the schema declares it numeric. "
@@ -114,11 +114,11 @@ def check_class_type(where: str, found: ColumnType, classes: Sequence[Label]) ->
 
     The error message uses only the types, so it reveals nothing about any record.
     """
-    if not _can_be_all_missing(found):
-        _check_can_hold_labels(where, "classes", found, classes)
+    if not _column_can_be_all_missing(found):
+        _check_column_holds_labels(where, "classes", found, classes)
 
 
-def _can_be_all_missing(found: ColumnType) -> bool:
+def _column_can_be_all_missing(found: ColumnType) -> bool:
     """Tell whether a text column gets this type if all of its values are missing.
 
     In pandas and numpy, text of which every value is missing has a floating type; so has an array
@@ -128,7 +128,7 @@ def _can_be_all_missing(found: ColumnType) -> bool:
     return found.kind == "number" and not found.is_integer
 
 
-def _check_can_hold_labels(
+def _check_column_holds_labels(
     where: str, what: str, found: ColumnType, labels: Sequence[Label]
 ) -> None:
     """Check that a column of this type can hold at least one of the labels."""
@@ -176,7 +176,7 @@ def column_to_codes(
 ) -> NDArray[Any]:
     """Read a column as positions in a list of labels; unknown and missing values get `place`."""
     if isinstance(column, NumberColumn):
-        codes = _codes_of_numbers(column.values, labels, place, dtype)
+        codes = _number_column_to_codes(column.values, labels, place, dtype)
         if column.missing is not None:
             codes[column.missing] = place
         return codes
@@ -193,7 +193,7 @@ def category_code_dtype(feature: Categorical) -> np.dtype[Any]:
     return np.min_scalar_type(len(feature.categories) - 1)
 
 
-def _codes_of_numbers(
+def _number_column_to_codes(
     values: NDArray[Any], labels: Sequence[Label], place: int, dtype: DTypeLike
 ) -> NDArray[Any]:
     """Return the position of each number among the labels that the type can hold exactly."""
@@ -205,7 +205,7 @@ def _codes_of_numbers(
     known = sorted(
         (exact, code)
         for code, label in enumerate(labels)
-        if (exact := _label_as_exact_number(label, values.dtype)) is not None
+        if (exact := _label_as_column_number(label, values.dtype)) is not None
     )
     if len(known) <= _FEW_LABELS:
         few: NDArray[Any] = np.full(values.shape, place, dtype=dtype)
@@ -221,7 +221,7 @@ def _codes_of_numbers(
     return found
 
 
-def _label_as_exact_number(label: Any, dtype: np.dtype[Any]) -> float | None:
+def _label_as_column_number(label: Any, dtype: np.dtype[Any]) -> float | None:
     """Return the label as a number of this type, or None if the type cannot hold it."""
     if isinstance(label, str):
         return None

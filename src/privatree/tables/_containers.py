@@ -50,7 +50,7 @@ def is_instance_by_name(value: Any, *names: str) -> bool:
     return any(kind is not None and isinstance(value, kind) for kind in found)
 
 
-def convert_or_refuse(convert: Callable[[], _Converted], refusal: str) -> _Converted:
+def convert_container(convert: Callable[[], _Converted], refusal: str) -> _Converted:
     """Call a function of another library; raise a TypeError in place of any error but MemoryError.
 
     The text of the other error can show a record, so it is not even kept as the context.
@@ -90,12 +90,12 @@ def list_table(rows: Sequence[Sequence[Any]]) -> Table:
         )
     return Table(
         n_rows=len(rows),
-        columns=[object_column(partial(_values_at, rows, i)) for i in range(width)],
+        columns=[object_column(partial(_list_values_at, rows, i)) for i in range(width)],
         has_shape=len(rows) > 0,
     )
 
 
-def _values_at(rows: Sequence[Sequence[Any]], i: int) -> list[Any]:
+def _list_values_at(rows: Sequence[Sequence[Any]], i: int) -> list[Any]:
     return [row[i] for row in rows]
 
 
@@ -243,7 +243,7 @@ def arrow_table(data: Any) -> Table:
     table = data
     if not isinstance(data, pa.Table):
         refusal = f"X must be a table, got a {type(data).__name__} that pyarrow cannot convert."
-        table = convert_or_refuse(lambda: pa.table(data), f"{refusal} Call pyarrow.table(X)")
+        table = convert_container(lambda: pa.table(data), f"{refusal} Call pyarrow.table(X)")
     columns = [
         LazyColumn(arrow_column_type(column.type), partial(read_arrow_column, column))
         for column in table.columns

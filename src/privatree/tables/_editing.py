@@ -28,7 +28,7 @@ def check_editable_table(X: Any, y: Any) -> None:
     if not (is_plain or is_instance_by_name(y, "pandas.Series", "polars.Series")):
         raise TypeError(
             "y must be a 1-D numpy array, a list or a pandas or polars Series, "
-            f"got {_container_name(y)}. Convert it to one of these."
+            f"got {_name_of_uneditable(y)}. Convert it to one of these."
         )
     check_same_length(len(X), len(y))
 
@@ -39,7 +39,7 @@ def check_editable_records(X: Any) -> None:
     if not (is_array or is_instance_by_name(X, "pandas.DataFrame", "polars.DataFrame")):
         raise TypeError(
             f"X must be a 2-D numpy array or a pandas or polars DataFrame, got "
-            f"{_container_name(X)}. Convert it to one of these."
+            f"{_name_of_uneditable(X)}. Convert it to one of these."
         )
 
 
@@ -48,7 +48,7 @@ def labels_as_objects(y: Any) -> list[Any]:
     if is_instance_by_name(y, "pandas.Series"):
         y = y.to_numpy(dtype=object, na_value=None)  # pandas.NA cannot be compared
     objects = y.tolist() if isinstance(y, np.ndarray) else list(y)
-    return [None if _is_missing(label) else label for label in objects]
+    return [None if _is_missing_to_edit(label) else label for label in objects]
 
 
 def column_names(X: Any) -> list[Any]:
@@ -110,7 +110,7 @@ def set_column(X: Any, position: int, value: Any) -> Any:
     """Return a copy of the records with the same value in every row of a column."""
     name = f"column {column_names(X)[position]!r}"
     if isinstance(X, np.ndarray):
-        changed, held = _copy_that_can_hold(X, value, name)
+        changed, held = _copy_to_edit(X, value, name)
         changed[:, position] = held
         return changed
     everywhere = np.arange(len(X))
@@ -130,44 +130,44 @@ def set_labels(y: Any, rows: Rows, value: Any, name: str = "y") -> Any:
         chosen = set(rows.tolist())
         return [value if row in chosen else label for row, label in enumerate(y)]
     if isinstance(y, np.ndarray):
-        changed, held = _copy_that_can_hold(y, value, name)
+        changed, held = _copy_to_edit(y, value, name)
         changed[rows] = held
         return changed
     if is_instance_by_name(y, "polars.Series"):
         places = np.arange(len(y))
         places[rows] = len(y)  # the row that is appended
-        return append_rows(y, _one_value_series(y, value, name))[places]
-    held = _value_for_pandas(y.dtype, value, name)
+        return append_rows(y, _edit_value_for_polars(y, value, name))[places]
+    held = _edit_value_for_pandas(y.dtype, value, name)
     changed = y.copy()
     changed.iloc[rows] = held
     return changed
 
 
-def _is_missing(value: Any) -> bool:
+def _is_missing_to_edit(value: Any) -> bool:
     if value is None or value is getattr(sys.modules.get("pandas"), "NA", None):
         return True
     differs = value != value  # only NaN and NaT differ from themselves
     return isinstance(differs, (bool, np.bool_)) and bool(differs)
 
 
-def _copy_that_can_hold(array: NDArray[Any], value: Any, name: str) -> tuple[NDArray[Any], Any]:
+def _copy_to_edit(array: NDArray[Any], value: Any, name: str) -> tuple[NDArray[Any], Any]:
     """Return a copy of an array, with wider strings if needed, and the value to store in it."""
-    if isinstance(array, np.ma.MaskedArray) and _is_missing(value):
+    if isinstance(array, np.ma.MaskedArray) and _is_missing_to_edit(value):
         return array.copy(), np.ma.masked
     dtype = array.dtype
     if dtype.kind == "U" and isinstance(value, str):
         dtype = np.result_type(dtype, np.array(value).dtype)
-    return array.astype(dtype), _value_for_numpy(dtype, value, name)
+    return array.astype(dtype), _edit_value_for_numpy(dtype, value, name)
 
 
 _MISSING_IN_NUMPY = {"f": np.nan, "M": np.datetime64("NaT"), "m": np.timedelta64("NaT")}
 
 
-def _value_for_numpy(dtype: np.dtype[Any], value: Any, name: str) -> Any:
+def _edit_value_for_numpy(dtype: np.dtype[Any], value: Any, name: str) -> Any:
     """Return the value to store in an array of this type; refuse a value that would change."""
     if dtype.kind == "O":
         return value
-    if _is_missing(value) and dtype.kind in _MISSING_IN_NUMPY:
+    if _is_missing_to_edit(value) and dtype.kind in _MISSING_IN_NUMPY:
         return _MISSING_IN_NUMPY[dtype.kind]
     try:
         with np.errstate(all="ignore"):
@@ -178,17 +178,17 @@ def _value_for_numpy(dtype: np.dtype[Any], value: Any, name: str) -> Any:
     except (TypeError, ValueError, OverflowError):
         is_held = False
     if not is_held:
-        raise _cannot_hold(name, dtype, value)
+        raise _refused_edit(name, dtype, value)
     return value
 
 
-def _value_for_pandas(dtype: Any, value: Any, name: str) -> Any:
+def _edit_value_for_pandas(dtype: Any, value: Any, name: str) -> Any:
     """Return the value to store in a Series of this type; refuse a value that would change."""
     import pandas as pd
 
     if isinstance(dtype, np.dtype):
-        return _value_for_numpy(dtype, value, name)
-    missing = _is_missing(value)
+        return _edit_value_for_numpy(dtype, value, name)
+    missing = _is_missing_to_edit(value)
     if isinstance(dtype, pd.CategoricalDtype) and not missing:
         if value in dtype.categories:
             return value
@@ -204,15 +204,15 @@ def _value_for_pandas(dtype: Any, value: Any, name: str) -> Any:
     except (TypeError, ValueError, OverflowError):
         is_held = False
     if not is_held:
-        raise _cannot_hold(name, dtype, value)
+        raise _refused_edit(name, dtype, value)
     return held
 
 
-def _one_value_series(series: Any, value: Any, name: str) -> Any:
+def _edit_value_for_polars(series: Any, value: Any, name: str) -> Any:
     """Return a polars Series of one value, with the type of another Series."""
     import polars as pl
 
-    if _is_missing(value):
+    if _is_missing_to_edit(value):
         return pl.Series(series.name, [None], dtype=series.dtype)
     try:
         one = pl.Series(series.name, [value], dtype=series.dtype, strict=True)
@@ -220,17 +220,17 @@ def _one_value_series(series: Any, value: Any, name: str) -> Any:
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
         is_held = False
     if not is_held:
-        raise _cannot_hold(name, series.dtype, value)
+        raise _refused_edit(name, series.dtype, value)
     return one
 
 
-def _cannot_hold(name: str, dtype: Any, value: Any) -> ParameterError:
+def _refused_edit(name: str, dtype: Any, value: Any) -> ParameterError:
     return ParameterError(
         f"{name} must have a type that can hold {value!r} unchanged, got {dtype}. Choose another "
         f"value, or convert {name} to another type."
     )
 
 
-def _container_name(value: Any) -> str:
+def _name_of_uneditable(value: Any) -> str:
     dimensions = f" of {value.ndim} dimensions" if isinstance(value, np.ndarray) else ""
     return type(value).__name__ + dimensions

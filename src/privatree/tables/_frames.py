@@ -45,8 +45,8 @@ def read_features(X: Any, schema: Schema, names: Sequence[str] | None = None) ->
     clipped to its range. A categorical feature is codes of the smallest unsigned type. Missing and
     unknown values are replaced by the feature's ``missing_place``.
     """
-    table, positions = _open_matching_schema(X, schema, names)
-    contents = _read_columns(table, positions)
+    table, positions = _open_frame_for_schema(X, schema, names)
+    contents = _read_frame_columns(table, positions)
     return [
         category_codes(column, feature)
         if isinstance(feature, Categorical)
@@ -71,7 +71,7 @@ def frame_batch(X: Any, y: Any, schema: Schema, names: Sequence[str] | None = No
 
     The content is not read yet. Columns are matched as in :func:`read_features`.
     """
-    table, positions = _open_matching_schema(X, schema, names)
+    table, positions = _open_frame_for_schema(X, schema, names)
     target = open_labels(y)
     (labels,) = target.columns
     check_class_type("y", labels.type, schema.classes)
@@ -97,7 +97,7 @@ def prediction_matrix(
     columns : ndarray of int64
         For each feature of the schema its column in `matrix`; -1 for a feature that is not used.
     """
-    table, positions = _open_matching_schema(X, schema, names)
+    table, positions = _open_frame_for_schema(X, schema, names)
     features = list(schema.features.values())
     columns = np.full(len(features), -1, dtype=np.int64)
     if len(used) == 0:
@@ -108,7 +108,7 @@ def prediction_matrix(
         columns[list(used)] = wanted
         return table.array, columns
     matrix = np.empty((table.n_rows, len(used)))
-    contents = _read_columns(table, wanted)
+    contents = _read_frame_columns(table, wanted)
     for place, (position, column) in enumerate(zip(used, contents, strict=True)):
         feature = features[position]
         if isinstance(feature, Categorical):
@@ -125,7 +125,7 @@ def category_codes(column: Column, feature: Categorical) -> NDArray[Any]:
     )
 
 
-def _open_matching_schema(
+def _open_frame_for_schema(
     X: Any, schema: Schema, names: Sequence[str] | None
 ) -> tuple[Table, list[int]]:
     """Open a frame, find the position of every feature's column, and check the types."""
@@ -133,14 +133,14 @@ def _open_matching_schema(
     if not table.has_shape:  # a list without rows fits every schema
         columns = [object_column(list) for _ in schema.names]
         table = replace(table, columns=columns, names=None, has_shape=True)
-    positions = _find_feature_columns(table, schema)
+    positions = _find_frame_columns(table, schema)
     for (name, feature), position in zip(schema.features.items(), positions, strict=True):
         found = table.columns[position].type
         check_feature_type(name, found, feature, of_a_frame=table.names is not None)
     return table, positions
 
 
-def _find_feature_columns(table: Table, schema: Schema) -> list[int]:
+def _find_frame_columns(table: Table, schema: Schema) -> list[int]:
     if table.names is None:
         if len(table.columns) != len(schema.names):
             raise SchemaError(
@@ -158,7 +158,7 @@ def _find_feature_columns(table: Table, schema: Schema) -> list[int]:
     return [position_of[name] for name in schema.names]
 
 
-def _read_columns(table: Table, positions: Sequence[int]) -> Iterator[Column]:
+def _read_frame_columns(table: Table, positions: Sequence[int]) -> Iterator[Column]:
     """Read columns; the columns of an array stored by rows are read together, which is faster."""
     array = table.array
     if array is None or len(positions) < 2 or array.strides[0] < array.strides[1]:

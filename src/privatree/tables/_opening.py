@@ -19,7 +19,7 @@ from privatree.tables._columns import LazyColumn
 from privatree.tables._containers import (
     Table,
     arrow_table,
-    convert_or_refuse,
+    convert_container,
     is_instance_by_name,
     list_table,
     numpy_column,
@@ -51,7 +51,7 @@ def open_frame(X: Any, names: Sequence[str] | None = None, *, allow_repeats: boo
             "column names must be strings, or 0, 1, 2, ... in this order. Rename the columns."
         )
     if own is not None and table.has_shape:
-        _check_names(own, len(table.columns), allow_repeats)
+        _check_frame_names(own, len(table.columns), allow_repeats)
     return replace(table, names=own if own is None else [str(name) for name in own])
 
 
@@ -60,7 +60,7 @@ def collect_lazy_frame(X: Any) -> Any:
     if not is_instance_by_name(X, "polars.LazyFrame"):
         return X
     refusal = "X must be a table, got a LazyFrame that cannot be collected. Call X.collect()"
-    return convert_or_refuse(X.collect, refusal)
+    return convert_container(X.collect, refusal)
 
 
 def open_labels(y: Any) -> Table:
@@ -74,7 +74,7 @@ def open_labels(y: Any) -> Table:
         return y
     if y is None:
         raise ValueError("fitting requires y to be passed, but the target y is None.")
-    _refuse_sparse("y", y)
+    _refuse_sparse_container("y", y)
     if is_instance_by_name(y, "pandas.Index", "pandas.api.extensions.ExtensionArray"):
         import pandas as pd
 
@@ -86,19 +86,19 @@ def open_labels(y: Any) -> Table:
     if is_instance_by_name(y, "pyarrow.Array", "pyarrow.ChunkedArray"):
         return Table(len(y), [LazyColumn(arrow_column_type(y.type), partial(read_arrow_column, y))])
     if isinstance(y, (list, tuple)):  # value by value: no value decides how others are read
-        return Table(len(y), [object_column(partial(_unwrap_single_items, y))])
-    if _is_array(y):
-        array = _as_array("y", y)
+        return Table(len(y), [object_column(partial(_unwrap_labels, y))])
+    if _is_array_container(y):
+        array = _container_to_array("y", y)
         if array.ndim == 1:
             column = LazyColumn(numpy_type(array.dtype), partial(numpy_column, array))
             return Table(len(array), [column])
         y = array
-    elif not _has_arrow_stream(y):
+    elif not _is_arrow_container(y):
         raise ValueError(f"y should be a 1d array, got {type(y).__name__}. Pass one label per row.")
-    return _open_one_column(y)
+    return _open_label_column(y)
 
 
-def _open_one_column(y: Any) -> Table:
+def _open_label_column(y: Any) -> Table:
     from sklearn.utils.validation import column_or_1d  # imports pandas, which is rarely needed
 
     if isinstance(y, np.ndarray) and y.ndim != 2:
@@ -114,7 +114,7 @@ def _open_one_column(y: Any) -> Table:
 
 
 def _open_container(X: Any) -> Table:
-    _refuse_sparse("X", X)
+    _refuse_sparse_container("X", X)
     if is_instance_by_name(X, "pyspark.sql.DataFrame"):
         raise TypeError(
             "X must be in memory, got a Spark DataFrame. Train on SparkSource(X, target=...). "
@@ -132,17 +132,17 @@ def _open_container(X: Any) -> Table:
         return polars_table(X)
     columns = ("pandas.Series", "polars.Series", "pyarrow.Array", "pyarrow.ChunkedArray")
     if is_instance_by_name(X, *columns):
-        raise _not_two_dimensional(1)
-    if _has_arrow_stream(X):
+        raise _not_a_frame_error(1)
+    if _is_arrow_container(X):
         return arrow_table(X)
     if isinstance(X, (list, tuple)):
-        if not all(map(_is_row, X)):
-            raise _not_two_dimensional(1)
+        if not all(map(_is_frame_row, X)):
+            raise _not_a_frame_error(1)
         return list_table(X)
-    if _is_array(X):
-        array = _as_array("X", X)
+    if _is_array_container(X):
+        array = _container_to_array("X", X)
         if array.ndim != 2:
-            raise _not_two_dimensional(array.ndim)
+            raise _not_a_frame_error(array.ndim)
         return numpy_table(array)
     raise TypeError(
         "X must be a 2-D numpy array, a list of rows, a pandas or polars DataFrame or an Arrow "
@@ -150,7 +150,7 @@ def _open_container(X: Any) -> Table:
     )
 
 
-def _check_names(names: Sequence[Hashable], n_columns: int, allow_repeats: bool) -> None:
+def _check_frame_names(names: Sequence[Hashable], n_columns: int, allow_repeats: bool) -> None:
     if len(names) != n_columns:
         raise SchemaError(
             f"names must have one name per column of X, got {len(names)} names for {n_columns} "
@@ -163,7 +163,7 @@ def _check_names(names: Sequence[Hashable], n_columns: int, allow_repeats: bool)
         )
 
 
-def _not_two_dimensional(found: int) -> ValueError:
+def _not_a_frame_error(found: int) -> ValueError:
     return ValueError(
         f"Expected 2D array, got {found}D array instead. Reshape your data: one row per record, "
         "array.reshape(-1, 1) if it has a single feature, array.reshape(1, -1) if it is a single "
@@ -171,7 +171,7 @@ def _not_two_dimensional(found: int) -> ValueError:
     )
 
 
-def _refuse_sparse(name: str, value: Any) -> None:
+def _refuse_sparse_container(name: str, value: Any) -> None:
     if is_instance_by_name(value, "scipy.sparse.sparray", "scipy.sparse.spmatrix"):
         raise TypeError(
             f"{name} must be dense, got a sparse {type(value).__name__}. "
@@ -179,33 +179,35 @@ def _refuse_sparse(name: str, value: Any) -> None:
         )
 
 
-def _is_row(value: Any) -> bool:
+def _is_frame_row(value: Any) -> bool:
     kind = type(value)  # isinstance would ask the value for its __class__
     return issubclass(kind, (list, tuple)) or (issubclass(kind, np.ndarray) and value.ndim > 0)
 
 
-def _unwrap_single_items(values: Sequence[Any]) -> list[Any]:
+def _unwrap_labels(values: Sequence[Any]) -> list[Any]:
     """Replace each list, tuple or array of one value by this value."""
-    return [value[0] if _is_plain_row(value) and len(value) == 1 else value for value in values]
+    return [
+        value[0] if _is_plain_frame_row(value) and len(value) == 1 else value for value in values
+    ]
 
 
-def _is_plain_row(value: Any) -> bool:
+def _is_plain_frame_row(value: Any) -> bool:
     """Tell whether a value is a row whose length and items can be read without foreign code."""
     kind = type(value)  # compared by identity: a class can claim to equal another class
-    return (kind is list or kind is tuple or kind is np.ndarray) and _is_row(value)
+    return (kind is list or kind is tuple or kind is np.ndarray) and _is_frame_row(value)
 
 
-def _is_array(value: Any) -> bool:
+def _is_array_container(value: Any) -> bool:
     return hasattr(type(value), "__array__") and not isinstance(value, np.generic)
 
 
-def _as_array(name: str, value: Any) -> NDArray[Any]:
+def _container_to_array(name: str, value: Any) -> NDArray[Any]:
     if isinstance(value, np.ma.MaskedArray):
         return value
     refusal = f"{name} must be an array, got a {type(value).__name__} that numpy cannot convert."
-    return convert_or_refuse(lambda: np.asarray(value), f"{refusal} Call numpy.asarray({name})")
+    return convert_container(lambda: np.asarray(value), f"{refusal} Call numpy.asarray({name})")
 
 
-def _has_arrow_stream(value: Any) -> bool:
+def _is_arrow_container(value: Any) -> bool:
     is_known = is_instance_by_name(value, "pandas.DataFrame", "pyarrow.RecordBatch")
     return is_known or hasattr(type(value), "__arrow_c_stream__")

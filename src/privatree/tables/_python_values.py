@@ -41,9 +41,9 @@ def plain_python_values(values: Sequence[Any]) -> list[Any]:
     """
     if set(map(id, map(type, values))) <= _BASIC:
         return list(values)
-    with _without_warnings():
+    with _without_value_warnings():
         kinds = {id(kind): kind for kind in map(type, values)}
-        converters = {key: _converter(kind) for key, kind in kinds.items()}
+        converters = {key: _python_value_converter(kind) for key, kind in kinds.items()}
         return [
             value if (convert := converters[id(type(value))]) is None else convert(value)
             for value in values
@@ -62,17 +62,17 @@ def python_values_to_numbers(values: Sequence[Any]) -> NDArray[np.float64]:
         try:
             return np.array(plain, dtype=np.float64)
         except OverflowError:
-            return np.array([_to_float(value) for value in plain], dtype=np.float64)
+            return np.array([_value_to_float(value) for value in plain], dtype=np.float64)
 
 
 def is_missing_value(value: Any) -> bool:
     """Tell whether an object is a missing value: None, NaN, pandas.NA or pandas.NaT."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
-    return isinstance(value, (float, np.floating, Decimal)) and math.isnan(_to_float(value))
+    return isinstance(value, (float, np.floating, Decimal)) and math.isnan(_value_to_float(value))
 
 
-def _converter(kind: type) -> Callable[[Any], Plain] | None:
+def _python_value_converter(kind: type) -> Callable[[Any], Plain] | None:
     """Return the function that converts values of a type; None if values are kept unchanged."""
     if id(kind) in _BASIC:
         return None
@@ -84,34 +84,34 @@ def _converter(kind: type) -> Callable[[Any], Plain] | None:
         if issubclass(kind, float):
             return float.__float__
         if issubclass(kind, np.timedelta64):  # a duration, although numpy says it is an integer
-            return _to_none
+            return _value_to_none
         if issubclass(kind, numbers.Integral):
-            return _to_int
+            return _value_to_int
         if issubclass(kind, (numbers.Real, Decimal)):
-            return _to_float
-    return _to_none
+            return _value_to_float
+    return _value_to_none
 
 
 @contextmanager
-def _without_warnings() -> Iterator[None]:
+def _without_value_warnings() -> Iterator[None]:
     # Warning filters belong to the process. One thread at a time changes and restores them.
     with _one_at_a_time, np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
 
 
-def _to_none(value: Any) -> None:
+def _value_to_none(value: Any) -> None:
     return None
 
 
-def _to_int(value: Any) -> int | None:
+def _value_to_int(value: Any) -> int | None:
     try:
         return int(value)
     except Exception:
         return None
 
 
-def _to_float(value: Any) -> float:
+def _value_to_float(value: Any) -> float:
     try:
         try:
             return float(value)

@@ -35,7 +35,7 @@ class TableStream:
 
         An error of the library can show a record, so it is replaced by a SourceError.
         """
-        return redact_errors(self.read(names), (Exception,), _unreadable)
+        return redact_errors(self.read(names), (Exception,), _unreadable_stream)
 
 
 def open_table_stream(data: Any) -> TableStream:
@@ -49,18 +49,18 @@ def open_table_stream(data: Any) -> TableStream:
             "data",
         )
     if kind is None:
-        return call_with_redacted_errors(partial(_open_arrow_stream, data))
-    header = call_with_redacted_errors(partial(kind.header, data))
+        return call_for_stream(partial(_open_arrow_stream, data))
+    header = call_for_stream(partial(kind.header, data))
     return TableStream(open_frame(header), partial(kind.read, data))
 
 
-def call_with_redacted_errors(function: Callable[[], _Result]) -> _Result:
+def call_for_stream(function: Callable[[], _Result]) -> _Result:
     """Call a function of the user or of a library; replace its error by a SourceError."""
-    (result,) = redact_errors(((function(),) for _ in range(1)), (Exception,), _unreadable)
+    (result,) = redact_errors(((function(),) for _ in range(1)), (Exception,), _unreadable_stream)
     return result[0]
 
 
-def _unreadable() -> SourceError:
+def _unreadable_stream() -> SourceError:
     return SourceError("data could not be read. Read all of it yourself to see the error.")
 
 
@@ -76,17 +76,17 @@ class _Kind:
 # --- in memory ----------------------------------------------------------------------------------
 
 
-def _read_pandas(frame: Any, names: Sequence[str]) -> Iterator[Any]:
+def _stream_pandas(frame: Any, names: Sequence[str]) -> Iterator[Any]:
     for start in range(0, len(frame), ROWS):
         yield frame.iloc[start : start + ROWS]
 
 
-def _read_polars(frame: Any, names: Sequence[str]) -> Iterator[Any]:
+def _stream_polars(frame: Any, names: Sequence[str]) -> Iterator[Any]:
     for start in range(0, frame.height, ROWS):
         yield frame.slice(start, ROWS)
 
 
-def _read_arrow(table: Any, names: Sequence[str]) -> Iterator[Any]:
+def _stream_arrow(table: Any, names: Sequence[str]) -> Iterator[Any]:
     part = table.select(names)
     for start in range(0, table.num_rows, ROWS):
         yield part.slice(start, ROWS)
@@ -95,60 +95,60 @@ def _read_arrow(table: Any, names: Sequence[str]) -> Iterator[Any]:
 # --- queries, which run again in each pass ------------------------------------------------------
 
 
-def _lazy_frame_header(query: Any) -> Any:
+def _lazy_frame_stream_header(query: Any) -> Any:
     import polars as pl
 
     return pl.DataFrame(schema=query.collect_schema())
 
 
-def _read_lazy_frame(query: Any, names: Sequence[str]) -> Iterator[Any]:
+def _stream_lazy_frame(query: Any, names: Sequence[str]) -> Iterator[Any]:
     """Run a polars LazyFrame in batches; an old polars can only collect it as a whole."""
     part = query.select(names)
     if not hasattr(part, "collect_batches"):
-        yield from _read_polars(part.collect(), names)
+        yield from _stream_polars(part.collect(), names)
         return
     for frame in part.collect_batches(chunk_size=ROWS, maintain_order=False):
-        yield from _read_polars(frame, names)
+        yield from _stream_polars(frame, names)
 
 
-def _duckdb_header(relation: Any) -> Any:
-    return _duckdb_reader(relation.limit(0)).schema.empty_table()
+def _duckdb_stream_header(relation: Any) -> Any:
+    return _duckdb_stream_reader(relation.limit(0)).schema.empty_table()
 
 
-def _duckdb_reader(relation: Any) -> Any:
+def _duckdb_stream_reader(relation: Any) -> Any:
     reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
     return reader(ROWS)
 
 
-def _read_duckdb(relation: Any, names: Sequence[str]) -> Iterator[Any]:
+def _stream_duckdb(relation: Any, names: Sequence[str]) -> Iterator[Any]:
     quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
-    with _duckdb_reader(relation.project(quoted)) as reader:
+    with _duckdb_stream_reader(relation.project(quoted)) as reader:
         for batch in reader:
-            yield from _read_arrow(batch, names)
+            yield from _stream_arrow(batch, names)
 
 
-def _read_dataset(dataset: Any, names: Sequence[str]) -> Iterator[Any]:
+def _stream_dataset(dataset: Any, names: Sequence[str]) -> Iterator[Any]:
     scanner = dataset.scanner(
         columns=list(names), batch_size=ROWS, batch_readahead=2, fragment_readahead=1
     )
     return iter(scanner.to_batches())
 
 
-def _read_scanner(scanner: Any, names: Sequence[str]) -> Iterator[Any]:
+def _stream_scanner(scanner: Any, names: Sequence[str]) -> Iterator[Any]:
     for batch in scanner.to_batches():
-        yield from _read_arrow(batch, names)
+        yield from _stream_arrow(batch, names)
 
 
 _KINDS = (
-    _Kind("pandas.DataFrame", lambda frame: frame, _read_pandas),
-    _Kind("polars.DataFrame", lambda frame: frame, _read_polars),
-    _Kind("pyarrow.Table", lambda frame: frame, _read_arrow),
-    _Kind("pyarrow.RecordBatch", lambda frame: frame, _read_arrow),
-    _Kind("polars.LazyFrame", _lazy_frame_header, _read_lazy_frame),
-    _Kind("duckdb.DuckDBPyRelation", _duckdb_header, _read_duckdb),
-    _Kind("pyarrow.dataset.Dataset", lambda data: data.schema.empty_table(), _read_dataset),
+    _Kind("pandas.DataFrame", lambda frame: frame, _stream_pandas),
+    _Kind("polars.DataFrame", lambda frame: frame, _stream_polars),
+    _Kind("pyarrow.Table", lambda frame: frame, _stream_arrow),
+    _Kind("pyarrow.RecordBatch", lambda frame: frame, _stream_arrow),
+    _Kind("polars.LazyFrame", _lazy_frame_stream_header, _stream_lazy_frame),
+    _Kind("duckdb.DuckDBPyRelation", _duckdb_stream_header, _stream_duckdb),
+    _Kind("pyarrow.dataset.Dataset", lambda data: data.schema.empty_table(), _stream_dataset),
     _Kind(
-        "pyarrow.dataset.Scanner", lambda data: data.projected_schema.empty_table(), _read_scanner
+        "pyarrow.dataset.Scanner", lambda data: data.projected_schema.empty_table(), _stream_scanner
     ),
 )
 
@@ -181,7 +181,7 @@ class _KeptStream:
                 "data",
             )
         for batch in self._batches:
-            yield from _read_arrow(batch, names)
+            yield from _stream_arrow(batch, names)
         for batch in self._reader:
             self._batches.append(batch.select(sorted(self._names)))
-            yield from _read_arrow(self._batches[-1], names)
+            yield from _stream_arrow(self._batches[-1], names)

@@ -44,7 +44,7 @@ def parse_text_column(text: Any, feature: Feature, decimal: str = ".") -> Column
     return parse_text_numbers(text, decimal)
 
 
-def _to_decimal_points(text: Any, decimal: str) -> Any:
+def _text_to_decimal_points(text: Any, decimal: str) -> Any:
     """Replace the decimal mark by a point.
 
     With a decimal comma, text that has a point is not a number. It becomes "?".
@@ -66,15 +66,15 @@ def parse_text_numbers(text: Any, decimal: str = ".") -> NumberColumn:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    text = _to_decimal_points(text, decimal)
+    text = _text_to_decimal_points(text, decimal)
     # Fast ways are tried first. A failure costs more than a success, so the first rows are tried.
     numbers = None
-    if _cast_to_float(text.slice(0, _FIRST_ROWS)) is not None:
-        numbers = _cast_to_float(text)
+    if _cast_text_to_float(text.slice(0, _FIRST_ROWS)) is not None:
+        numbers = _cast_text_to_float(text)
     if numbers is None:
         text = pc.ascii_trim_whitespace(text)
         text = pc.if_else(pc.is_in(text, pa.array(["", *sorted(MISSING_WORDS)])), "nan", text)
-        numbers = _cast_to_float(text)
+        numbers = _cast_text_to_float(text)
     if numbers is None:
         numbers = _parse_mixed_text(text)
     return NumberColumn(numbers.to_numpy())
@@ -101,7 +101,7 @@ def guess_text_column_type(text: Any, decimal: str) -> Any:
         (with_a_day, pa.timestamp("s")),  # a time without a date
         (trimmed, pa.timestamp("s")),
         (trimmed, pa.timestamp("ns")),
-        (_to_decimal_points(trimmed, decimal), pa.float64()),
+        (_text_to_decimal_points(trimmed, decimal), pa.float64()),
     ):
         try:
             return written.cast(kind)
@@ -110,7 +110,7 @@ def guess_text_column_type(text: Any, decimal: str) -> Any:
     return text
 
 
-def _cast_to_float(text: Any) -> Any:
+def _cast_text_to_float(text: Any) -> Any:
     """Return float64 numbers, or None if a value is not a number."""
     import pyarrow as pa
 
@@ -148,13 +148,13 @@ def parse_text_labels(text: Any, labels: Sequence[Label], decimal: str = ".") ->
         values = [v if v is None or v in known else v.strip(BLANKS) for v in column.values]
     else:
         values = [
-            None if v is None else _parse_exact_number(v.strip(BLANKS), decimal)
+            None if v is None else _parse_exact_text(v.strip(BLANKS), decimal)
             for v in column.values
         ]
     return CodedColumn(column.codes, values)
 
 
-def count_labels_with_blanks(text: Any, labels: Sequence[Label]) -> int:
+def count_text_labels_with_blanks(text: Any, labels: Sequence[Label]) -> int:
     """Count strings that are text labels only after blanks are trimmed. **This leaks.**"""
     import pyarrow.compute as pc
 
@@ -169,7 +169,7 @@ def count_labels_with_blanks(text: Any, labels: Sequence[Label]) -> int:
     )
 
 
-def _parse_exact_number(text: str, decimal: str) -> float | None:
+def _parse_exact_text(text: str, decimal: str) -> float | None:
     """Parse one number or boolean; None if the text is neither."""
     if decimal != ".":
         text = "" if "." in text else text.replace(decimal, ".")

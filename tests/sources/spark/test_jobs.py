@@ -6,7 +6,7 @@ import pytest
 
 from privatree.errors import SchemaError, SourceError
 from privatree.sources.spark._counting import OTHER_VERSION, CountPartition
-from privatree.sources.spark._jobs import redact_spark_error
+from privatree.sources.spark._jobs import redact_spark_job_error
 
 SECRET = "Erika Mustermann"
 
@@ -55,7 +55,7 @@ SECRET = "Erika Mustermann"
     ids=["file", "far file", "no path", "module", "condition", "spelt", "nothing known"],
 )
 def test_only_what_is_public_is_shown(said, expected):
-    error = redact_spark_error(RuntimeError(said))
+    error = redact_spark_job_error(RuntimeError(said))
     assert isinstance(error, SourceError)
     assert str(error) == expected
     assert error.__cause__ is None
@@ -74,13 +74,13 @@ def test_only_what_is_public_is_shown(said, expected):
     ],
 )
 def test_what_can_be_mended_is_said(said, what_to_do):
-    assert what_to_do in str(redact_spark_error(RuntimeError(f"{said} {SECRET}")))
-    assert SECRET not in str(redact_spark_error(RuntimeError(f"{said} {SECRET}")))
+    assert what_to_do in str(redact_spark_job_error(RuntimeError(f"{said} {SECRET}")))
+    assert SECRET not in str(redact_spark_job_error(RuntimeError(f"{said} {SECRET}")))
 
 
 def test_our_own_errors_and_interrupts_go_on():
     for failure in (SchemaError("a column"), MemoryError(), KeyboardInterrupt()):
-        assert redact_spark_error(failure) is failure
+        assert redact_spark_job_error(failure) is failure
 
 
 def test_an_executor_of_another_version_refuses_before_it_reads():

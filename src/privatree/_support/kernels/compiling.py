@@ -37,7 +37,7 @@ def _compile_and_keep(function: Any, inline: Literal["never", "always"]) -> Any:
         # numba raises RuntimeError for a function that is in no file.
         with _one_at_a_time, _numba_cache_in(folder), suppress(RuntimeError):
             kept = numba.njit(cache=True, nogil=True, inline=inline)(function)
-            if _is_kept_in(folder, kept):
+            if _is_compiled_in(folder, kept):
                 return kept
     return numba.njit(nogil=True, inline=inline)(function)
 
@@ -53,7 +53,7 @@ def _numba_cache_in(folder: Path) -> Iterator[None]:
         numba_settings.CACHE_DIR = usual
 
 
-def _is_kept_in(folder: Path, function: Any) -> bool:
+def _is_compiled_in(folder: Path, function: Any) -> bool:
     """Tell whether numba uses the folder, and not another from NUMBA_CACHE_LOCATOR_CLASSES."""
     if numba_settings.DISABLE_JIT:  # then the function is not compiled at all
         return True

@@ -52,7 +52,7 @@ def kernel_folder() -> Path | None:
         return None
     if digest is None:
         return None
-    for parent in _parent_folders():
+    for parent in _parents_of_kernel_folder():
         folder = parent / (_NAME + digest)
         is_new = not folder.exists()
         try:
@@ -62,7 +62,7 @@ def kernel_folder() -> Path | None:
         except OSError:
             continue
         if is_new:
-            _remove_old_folders(parent)
+            _remove_old_kernel_folders(parent)
         return folder
     return None
 
@@ -83,7 +83,7 @@ def kernel_code_digest(package: Path) -> str | None:
         if path not in found:
             found.add(path)
             for module, names in _IMPORTED.findall(texts[path]):
-                waiting += _defining_files(module, re.findall(rb"\w+", names), texts)
+                waiting += _files_of_kernel_code(module, re.findall(rb"\w+", names), texts)
     if not found:
         return None
     digest = sha256(repr((numba.__version__, llvmlite.__version__, np.__version__)).encode())
@@ -92,7 +92,7 @@ def kernel_code_digest(package: Path) -> str | None:
     return digest.hexdigest()[:16]
 
 
-def _defining_files(
+def _files_of_kernel_code(
     module: bytes, names: list[bytes], texts: Mapping[Path, bytes]
 ) -> Iterator[Path]:
     """Yield the files that may define names that are imported from a module or a package."""
@@ -110,10 +110,10 @@ def _defining_files(
                 yield file
         for home, listed in homes:  # a name that the stub imports from its home
             if name in re.findall(rb"\w+", listed) and home != module:
-                yield from _defining_files(home, [name], texts)
+                yield from _files_of_kernel_code(home, [name], texts)
 
 
-def _parent_folders() -> Iterator[Path]:
+def _parents_of_kernel_folder() -> Iterator[Path]:
     if numba_settings.CACHE_DIR:
         yield Path(numba_settings.CACHE_DIR)
         return
@@ -122,7 +122,7 @@ def _parent_folders() -> Iterator[Path]:
         yield cache_folder()
 
 
-def _remove_old_folders(parent: Path) -> None:
+def _remove_old_kernel_folders(parent: Path) -> None:
     """Remove folders, except those that were taken last and those that may be in use."""
     taken = list[tuple[float, Path]]()
     for folder in parent.glob(_NAME + "*"):

@@ -16,7 +16,7 @@ from privatree._support.suggestions import did_you_mean
 from privatree.audit.pairs._neighbours import Records
 from privatree.errors import ParameterError
 from privatree.schema import Categorical, CsvDialect, Schema
-from privatree.sources import CsvSource, find_files, partition_values, read_files
+from privatree.sources import CsvSource, find_files, partitions_of_path, read_files
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,7 +97,7 @@ def _read_file_by_file(
     import pandas as pd
 
     files = find_files([folder])
-    frames = [read(file).assign(**partition_values(file)) for file in files]
+    frames = [read(file).assign(**partitions_of_path(file)) for file in files]
     whole = pd.concat(frames, ignore_index=True)
     return _clean_records(whole[list(schema.names)], whole[target], schema)
 

@@ -159,7 +159,7 @@ def certify(
     from privatree.robustness import accuracy_certificate
     from privatree.robustness.certificates import check_certificate_parameters, refuse_counted_size
     from privatree.sources import find_files, read_files
-    from privatree.sources.csv import STANDARD_INPUT, reading_assumptions
+    from privatree.sources.csv import STANDARD_INPUT, csv_reading_assumptions
 
     with name_options_in_errors([*parameters, *_CERTIFICATE_OPTIONS]):  # before any record is read
         PrivaTreeClassifier(**parameters).check_parameters()
@@ -205,7 +205,7 @@ def certify(
             refits=refits,
             n_jobs=jobs,
         )
-    notes = [f"It rests on this: {a}." for a in reading_assumptions(files, declared.csv)]
+    notes = [f"It rests on this: {a}." for a in csv_reading_assumptions(files, declared.csv)]
     certificate = replace(certificate, notes=(*certificate.notes, *notes))
     try:
         if output is not None:

@@ -52,7 +52,7 @@ def draft(
     Example: privatree schema draft patients.csv --target outcome -o schema.toml
     """
     from privatree.inspection import NextCommands, detect_csv_dialect, draft_schema, profile_table
-    from privatree.sources import find_files, is_csv, read_files_without_schema
+    from privatree.sources import find_files, is_csv_path, read_files_without_schema
 
     files = find_files(data)
     csv.check_with_files(files)
@@ -63,7 +63,7 @@ def draft(
                 f"{output}: exists, and may have been edited. Name another file, delete this one "
                 "first, or pass --force."
             )
-    from_csv = is_csv(files[0])
+    from_csv = is_csv_path(files[0])
     with show_spinner("Reading the records"):
         dialect = detect_csv_dialect(files, csv.given) if from_csv else None
         records = read_files_without_schema(files, target, dialect)

@@ -20,7 +20,7 @@ import numpy as np
 from privatree.errors import SchemaError, SourceError
 from privatree.schema import CsvDialect
 from privatree.sources._data_file import DataFile, FileRows, Part
-from privatree.sources._paths import is_csv, is_tab_separated, partition_values
+from privatree.sources._paths import is_csv_path, is_tab_separated_path, partitions_of_path
 from privatree.sources.csv._header import FirstRow, first_row_hint, read_first_row
 from privatree.sources.csv._in_memory_files import ExcelFile, InMemoryFile
 from privatree.sources.csv._rows import MAX_ROW_BYTES, RowChunk, read_row_chunks
@@ -73,7 +73,7 @@ class CsvFile(DataFile):
         """Read chunks of the rows after the first. The first row must still be the same."""
         first_row = self.first_row
         with open_utf8_stream(self.path, self.dialect.encoding) as stream:
-            head = _read_exactly(stream, len(first_row.head))
+            head = _read_csv_bytes(stream, len(first_row.head))
             if head != first_row.head or (not first_row.is_ended and stream.read(1)):
                 raise SourceError(
                     f"{self.path}: must not change while it is read. Read a copy of it."
@@ -165,24 +165,26 @@ def open_csv(path: Path, dialect: CsvDialect | None = None) -> CsvFile:
     """
     if isinstance(path, InMemoryFile) and path.dialect is not None:
         dialect = path.dialect
-    dialect = (dialect or CsvDialect()).of_file(is_tab_separated=is_tab_separated(path))
+    dialect = (dialect or CsvDialect()).of_file(is_tab_separated=is_tab_separated_path(path))
     with open_utf8_stream(path, dialect.encoding) as stream:
         first_row = read_first_row(path, stream, dialect)
-    return CsvFile(path, dialect, first_row, partition_values(path))
+    return CsvFile(path, dialect, first_row, partitions_of_path(path))
 
 
-def reading_assumptions(files: Sequence[Path], dialect: CsvDialect | None) -> tuple[str, ...]:
+def csv_reading_assumptions(files: Sequence[Path], dialect: CsvDialect | None) -> tuple[str, ...]:
     """Return the conditions under which one row changes one record only.
 
     There are none where one line is one row, nor in Parquet files and workbooks.
     """
     is_multiline = dialect is not None and dialect.multiline
-    if is_multiline and any(is_csv(file) and not isinstance(file, ExcelFile) for file in files):
+    if is_multiline and any(
+        is_csv_path(file) and not isinstance(file, ExcelFile) for file in files
+    ):
         return (_MULTILINE,)
     return ()
 
 
-def _read_exactly(stream: Any, n_bytes: int) -> bytes:
+def _read_csv_bytes(stream: Any, n_bytes: int) -> bytes:
     """Read `n_bytes` bytes, in several steps if the stream returns fewer at a time."""
     found = b""
     while len(found) < n_bytes and (read := stream.read(n_bytes - len(found))):

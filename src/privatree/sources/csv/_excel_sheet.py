@@ -58,8 +58,8 @@ def _read_first_sheet(archive: zipfile.ZipFile) -> Iterator[dict[int, str]]:
     properties = _find_xml_child(workbook, "workbookPr")
     counts_from_1904 = properties is not None and properties.get("date1904") in ("1", "true")
     names = archive.namelist()
-    shared = _read_shared_strings(archive) if "xl/sharedStrings.xml" in names else []
-    is_date = _find_date_styles(archive) if "xl/styles.xml" in names else []
+    shared = _read_shared_cell_texts(archive) if "xl/sharedStrings.xml" in names else []
+    is_date = _find_date_cell_styles(archive) if "xl/styles.xml" in names else []
     day_0 = _FIRST_DAYS[counts_from_1904]
 
     def read_cell_text(cell: ElementTree.Element) -> str:
@@ -71,7 +71,7 @@ def _read_first_sheet(archive: zipfile.ZipFile) -> Iterator[dict[int, str]]:
 
 def _first_sheet_path(archive: zipfile.ZipFile, workbook: ElementTree.Element) -> str:
     sheets = _xml_grandchildren(workbook, "sheets")
-    ids = [value for name, value in sheets[0].attrib.items() if _without_namespace(name) == "id"]
+    ids = [value for name, value in sheets[0].attrib.items() if _xml_name(name) == "id"]
     wanted = ids[0]
     for relation in ElementTree.fromstring(archive.read("xl/_rels/workbook.xml.rels")):
         if relation.get("Id") == wanted:
@@ -86,7 +86,7 @@ def _parse_sheet(
     """Yield the rows of a sheet, and free the memory of each row after it."""
     holder: ElementTree.Element | None = None
     for event, element in ElementTree.iterparse(file, ("start", "end")):
-        tag = _without_namespace(element.tag)
+        tag = _xml_name(element.tag)
         if tag == "sheetData" and event == "start":
             holder = element
         elif tag == "row" and event == "end" and holder is not None:
@@ -101,13 +101,13 @@ def _parse_sheet_row(
     place = 0  # a cell without a column name follows the cell before it
     for cell in row:
         named = _COLUMN.fullmatch(cell.get("r", ""))
-        place = _parse_column_letters(named[1]) if named else place + 1
+        place = _parse_cell_column(named[1]) if named else place + 1
         if text := read_cell_text(cell):
             cells[place] = text
     return cells
 
 
-def _parse_column_letters(letters: str) -> int:
+def _parse_cell_column(letters: str) -> int:
     number = 0
     for letter in letters:
         number = 26 * number + ord(letter) - ord("A") + 1
@@ -121,7 +121,7 @@ def _cell_text(
     kind = cell.get("t", "n")
     if kind == "inlineStr":
         inline = _find_xml_child(cell, "is")
-        return "" if inline is None else _plain_text(inline)
+        return "" if inline is None else _plain_cell_text(inline)
     found = _find_xml_child(cell, "v")
     value = "" if found is None or found.text is None else found.text
     try:
@@ -132,45 +132,49 @@ def _cell_text(
         if kind == "n" and value:
             style = int(cell.get("s", "0"))
             has_date = 0 <= style < len(is_date) and is_date[style]
-            return _format_date(float(value), day_0) if has_date else _format_number(float(value))
+            return (
+                _format_cell_date(float(value), day_0)
+                if has_date
+                else _format_cell_number(float(value))
+            )
     except (ValueError, IndexError, OverflowError):
         return ""
     return value if kind in ("str", "e", "d") else ""
 
 
-def _format_number(value: float) -> str:
+def _format_cell_number(value: float) -> str:
     return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
 
 
-def _format_date(days: float, day_0: datetime) -> str:
+def _format_cell_date(days: float, day_0: datetime) -> str:
     """Write a date, with the time to the second if there is one."""
     moment = day_0 + timedelta(seconds=round(days * 86400))
     return moment.date().isoformat() if days == int(days) else moment.isoformat()
 
 
-def _read_shared_strings(archive: zipfile.ZipFile) -> list[str]:
+def _read_shared_cell_texts(archive: zipfile.ZipFile) -> list[str]:
     """Return the texts to which cells refer by number."""
     with archive.open("xl/sharedStrings.xml") as file:
         texts = []
         for _, element in ElementTree.iterparse(file):
-            if _without_namespace(element.tag) == "si":
-                texts.append(_plain_text(element))
+            if _xml_name(element.tag) == "si":
+                texts.append(_plain_cell_text(element))
                 element.clear()
         return texts
 
 
-def _plain_text(element: ElementTree.Element) -> str:
+def _plain_cell_text(element: ElementTree.Element) -> str:
     """Return the text of an element without its formatting and pronunciation."""
     parts = []
     for child in element:
-        if _without_namespace(child.tag) == "t":
+        if _xml_name(child.tag) == "t":
             parts.append(child.text or "")
-        elif _without_namespace(child.tag) == "r":
-            parts.append(_plain_text(child))
+        elif _xml_name(child.tag) == "r":
+            parts.append(_plain_cell_text(child))
     return "".join(parts)
 
 
-def _find_date_styles(archive: zipfile.ZipFile) -> list[bool]:
+def _find_date_cell_styles(archive: zipfile.ZipFile) -> list[bool]:
     """Tell for each cell style whether it shows a date or a time."""
     styles = ElementTree.fromstring(archive.read("xl/styles.xml"))
     codes = {
@@ -183,7 +187,7 @@ def _find_date_styles(archive: zipfile.ZipFile) -> list[bool]:
 
 
 def _find_xml_child(element: ElementTree.Element, tag: str) -> ElementTree.Element | None:
-    return next((child for child in element if _without_namespace(child.tag) == tag), None)
+    return next((child for child in element if _xml_name(child.tag) == tag), None)
 
 
 def _xml_grandchildren(element: ElementTree.Element, tag: str) -> list[ElementTree.Element]:
@@ -191,6 +195,6 @@ def _xml_grandchildren(element: ElementTree.Element, tag: str) -> list[ElementTr
     return [] if found is None else list(found)
 
 
-def _without_namespace(name: str) -> str:
+def _xml_name(name: str) -> str:
     """Remove the XML namespace from a name. Different programs write different namespaces."""
     return name.rpartition("}")[2]

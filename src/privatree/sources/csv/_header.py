@@ -63,7 +63,7 @@ def _parse_first_row(head: bytes, dialect: CsvDialect, *, is_all: bool) -> First
     start = len(BYTE_ORDER_MARK) if head.startswith(BYTE_ORDER_MARK) else 0
     while blank := _LINE_END.match(head, start):
         start = blank.end()
-    end = start + _find_row_end(head[start:], dialect)
+    end = start + _find_first_row_end(head[start:], dialect)
     if end == start or end == len(head):  # a line feed may follow a carriage return
         if not is_all:
             return None
@@ -76,7 +76,7 @@ def _parse_first_row(head: bytes, dialect: CsvDialect, *, is_all: bool) -> First
     return FirstRow(names, n_lines, head[:end], returns_end_rows)
 
 
-def _find_row_end(head: bytes, dialect: CsvDialect) -> int:
+def _find_first_row_end(head: bytes, dialect: CsvDialect) -> int:
     """Return where the row at the start of the bytes ends, or 0 if its end is not there."""
     if dialect.multiline:
         return csv_rows.quoted_row_end_finder(dialect, returns_end_rows=True)(head)[0]
@@ -88,7 +88,7 @@ def _parse_column_names(
     row: bytes, dialect: CsvDialect, returns_end_rows: bool
 ) -> list[str] | None:
     """Return the values of one row, or None if its quotes are not closed."""
-    content = csv_rows.repair_utf8(row)
+    content = csv_rows.repair_row_utf8(row)
     if not content:
         return []
     how = {"returns_end_rows": returns_end_rows}
@@ -101,7 +101,7 @@ def _parse_column_names(
 
 
 def _unreadable_first_row_hint(head: bytes, dialect: CsvDialect) -> str:
-    lines = csv_rows.repair_utf8(head).decode().lstrip("\ufeff\r\n").splitlines() or [""]
+    lines = csv_rows.repair_row_utf8(head).decode().lstrip("\ufeff\r\n").splitlines() or [""]
     hint = first_row_hint(lines[0].split(dialect.delimiter), dialect)
     if not hint and not dialect.multiline and dialect.quote and dialect.quote in lines[0]:
         hint = (

@@ -59,7 +59,7 @@ def read_row_chunks(
         find_row_ends = _find_any_line_ends if returns_end_rows else _find_line_ends
     open_row = bytearray()  # the start of a row that has not ended
     n_open = 0
-    for piece in _read_pieces(stream, returns_end_rows):
+    for piece in _read_row_pieces(stream, returns_end_rows):
         first, last = find_row_ends(piece)
         if first and n_open + first > MAX_ROW_BYTES:
             yield RowChunk(bytearray(), long_row_follows=True)
@@ -82,7 +82,7 @@ def read_row_chunks(
         yield _make_row_chunk(open_row, dialect)
 
 
-def _read_pieces(stream: BinaryIO, returns_end_rows: bool) -> Iterator[bytes]:
+def _read_row_pieces(stream: BinaryIO, returns_end_rows: bool) -> Iterator[bytes]:
     """Read the stream in pieces. No piece ends between a carriage return and its line feed."""
     held = b""
     while read := stream.read(CHUNK_BYTES):
@@ -163,7 +163,7 @@ def _find_quoted_row_ends(
 
 def _make_row_chunk(content: bytearray, dialect: CsvDialect) -> RowChunk:
     if not is_utf8(content):
-        return RowChunk(repair_utf8(content), is_valid=False)
+        return RowChunk(repair_row_utf8(content), is_valid=False)
     # Other encodings were decoded before: there U+FFFD shows that bytes were replaced.
     return RowChunk(content, dialect.encoding == "utf-8" or _REPLACED not in content)
 
@@ -181,6 +181,6 @@ def is_utf8(content: bytes | bytearray) -> bool:
     return True
 
 
-def repair_utf8(content: bytes | bytearray) -> bytearray:
+def repair_row_utf8(content: bytes | bytearray) -> bytearray:
     """Replace bytes that are not UTF-8 by U+FFFD. Delimiters, quotes and line ends stay."""
     return bytearray(content.decode("utf-8", errors="replace").encode())

@@ -73,7 +73,7 @@ def parse_csv_values(
         starts, sizes = spans[:, :, :n_rows]
         is_whole = n_values == n_columns
         spans_of_columns = zip(starts, sizes, strict=True)
-        columns = [_spans_to_arrow(data, *column, is_whole) for column in spans_of_columns]
+        columns = [_value_spans_to_arrow(data, *column, is_whole) for column in spans_of_columns]
         yield CsvValues(columns, n_values)
 
 
@@ -100,7 +100,7 @@ def _find_values(
     n_bytes, n_columns = _unsigned(len(data)), len(wanted)
     place, row = _unsigned(first), 0
     while place < n_bytes and row < len(n_values):
-        width = _line_end_width(data, place, returns_end_rows)
+        width = _line_end_after_value(data, place, returns_end_rows)
         if width and n_columns > 1:  # a blank line
             place += width
             continue
@@ -120,7 +120,7 @@ def _find_values(
                         data[end] = data[place]
                         end += _ONE
                         place += _ONE
-                width = _line_end_width(data, place, returns_end_rows)
+                width = _line_end_after_value(data, place, returns_end_rows)
                 if place >= n_bytes or (width and not (is_quoted and multiline)):
                     is_closed &= not is_quoted
                     is_row_open = False
@@ -130,7 +130,7 @@ def _find_values(
                 if byte == escape:
                     place += _ONE
                     if place >= n_bytes or (
-                        not multiline and _line_end_width(data, place, returns_end_rows)
+                        not multiline and _line_end_after_value(data, place, returns_end_rows)
                     ):
                         is_closed = False
                         continue
@@ -159,7 +159,7 @@ def _find_values(
 
 
 @compiled_inline
-def _line_end_width(data: Any, place: Any, returns_end_rows: bool) -> Any:  # pragma: no cover
+def _line_end_after_value(data: Any, place: Any, returns_end_rows: bool) -> Any:  # pragma: no cover
     """Return the number of bytes of the line end at a place, 0 if there is no line end."""
     width = _ZERO
     if place < len(data):
@@ -173,7 +173,7 @@ def _line_end_width(data: Any, place: Any, returns_end_rows: bool) -> Any:  # pr
     return width
 
 
-def _spans_to_arrow(data: Any, starts: Any, sizes: Any, is_whole: Any) -> Any:
+def _value_spans_to_arrow(data: Any, starts: Any, sizes: Any, is_whole: Any) -> Any:
     """Return an Arrow array of the text of each span, or null where a row is not whole."""
     import pyarrow as pa
 
@@ -181,7 +181,7 @@ def _spans_to_arrow(data: Any, starts: Any, sizes: Any, is_whole: Any) -> Any:
     ends = np.zeros(n_rows + 1, np.int32)
     np.cumsum(np.where(is_whole, sizes, 0), out=ends[1:])
     text = np.empty(ends[-1], np.uint8)
-    _copy_spans(data, starts, ends, text)
+    _copy_value_spans(data, starts, ends, text)
     nulls = None if is_whole.all() else pa.py_buffer(np.packbits(is_whole, bitorder="little"))
     return pa.Array.from_buffers(
         pa.string(), n_rows, [nulls, pa.py_buffer(ends), pa.py_buffer(text)]
@@ -189,7 +189,7 @@ def _spans_to_arrow(data: Any, starts: Any, sizes: Any, is_whole: Any) -> Any:
 
 
 @compiled
-def _copy_spans(data: Any, starts: Any, ends: Any, text: Any) -> None:  # pragma: no cover
+def _copy_value_spans(data: Any, starts: Any, ends: Any, text: Any) -> None:  # pragma: no cover
     """Copy spans of text next to each other. Entry i of `ends` is where span i goes."""
     for row in range(len(starts)):
         start, to = _unsigned(starts[row]), _unsigned(ends[row])

@@ -32,7 +32,7 @@ OTHER_VERSION = "executors must run the same privatree as the driver"
 _ROWS = 2**16  # rows that are binned together; Spark sends smaller batches
 
 
-def running_versions() -> tuple[str, str]:
+def versions_for_counting() -> tuple[str, str]:
     """Return the versions of privatree and Python, which must be the same in every process."""
     return __version__, ".".join(platform.python_version_tuple()[:2])
 
@@ -78,7 +78,7 @@ class CountPartition:
         """Take Arrow batches of rows, and yield the parts of their counts."""
         from pyspark import TaskContext
 
-        if self.version != running_versions():
+        if self.version != versions_for_counting():
             raise SourceError(OTHER_VERSION)
         content = self.task if isinstance(self.task, bytes) else self.task.value
         task = pickle.loads(content)
@@ -87,17 +87,17 @@ class CountPartition:
         sender = 0 if context is None else context.partitionId()
         n_rows = 0
         try:
-            for table in _join_batches(batches):
+            for table in _join_batches_to_count(batches):
                 for batch in task.read_task_batches(table):
                     answer.add_batch(batch)
                     n_rows += batch.n_rows
         except PrivatreeError as error:  # Spark would change the message, which may be shown
-            yield _part_batch(ERROR_PART, sender, 0, str(error).encode())
+            yield _counted_part_batch(ERROR_PART, sender, 0, str(error).encode())
             return
         if n_rows == 0:  # an empty partition has nothing to add
             return
         for part, sent in answer.serialize_parts():
-            yield _part_batch(part, sender, n_rows if part == 0 else 0, sent)
+            yield _counted_part_batch(part, sender, n_rows if part == 0 else 0, sent)
 
 
 @dataclass(frozen=True)
@@ -122,10 +122,10 @@ class MergeParts:
                 merged[key] = sent
                 n_rows[key] = n_rows.get(key, 0) + rows
         for key in list(merged):
-            yield _part_batch(*key, n_rows[key], merged.pop(key))
+            yield _counted_part_batch(*key, n_rows[key], merged.pop(key))
 
 
-def _join_batches(batches: Iterable[Any]) -> Iterator[Any]:
+def _join_batches_to_count(batches: Iterable[Any]) -> Iterator[Any]:
     """Join small batches to tables of at least `_ROWS` rows."""
     import pyarrow as pa
 
@@ -141,7 +141,7 @@ def _join_batches(batches: Iterable[Any]) -> Iterator[Any]:
         yield pa.Table.from_batches(waiting)
 
 
-def _part_batch(part: int, sender: int, n_rows: int, content: bytes) -> Any:
+def _counted_part_batch(part: int, sender: int, n_rows: int, content: bytes) -> Any:
     """Return an Arrow batch of one row with the columns `PART_COLUMNS`."""
     import pyarrow as pa
 

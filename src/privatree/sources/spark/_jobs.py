@@ -56,7 +56,7 @@ def run_spark_job(
     """
     from pyspark import InheritableThread
 
-    context = spark_context(spark)
+    context = spark_job_context(spark)
     # A tag of a session can be cancelled from another thread only over Spark Connect.
     add, cancel = (
         (spark.addTag, spark.interruptTag)
@@ -71,7 +71,7 @@ def run_spark_job(
     def run_in_thread() -> None:
         try:
             add(tag)
-            with _disable_query_logs():
+            with _disable_job_logs():
                 results.append(job())
         except BaseException as failure:
             failures.append(failure)
@@ -89,11 +89,11 @@ def run_spark_job(
             finished.wait(_SECONDS)
         raise
     if failures:
-        raise redact_spark_error(failures[0])
+        raise redact_spark_job_error(failures[0])
     return results[0]
 
 
-def spark_context(spark: Any) -> Any:
+def spark_job_context(spark: Any) -> Any:
     """Return the context of a session, or None over Spark Connect."""
     from pyspark.errors import PySparkException
 
@@ -112,7 +112,7 @@ def ignore_pandas_warning() -> Iterator[None]:
 
 
 @contextmanager
-def _disable_query_logs() -> Iterator[None]:
+def _disable_job_logs() -> Iterator[None]:
     """Disable Spark's logs of failed queries on stderr: they can show values of records."""
     from pyspark.logger import PySparkLogger
 
@@ -127,18 +127,20 @@ def _disable_query_logs() -> Iterator[None]:
             logger.disabled = disabled
 
 
-def redact_spark_error(failure: BaseException) -> BaseException:
+def redact_spark_job_error(failure: BaseException) -> BaseException:
     """Return a SourceError without private text, or the failure itself if it is not from Spark."""
     if isinstance(failure, PrivatreeError | MemoryError) or not isinstance(failure, Exception):
         return failure
-    said, condition = str(failure), _error_condition(failure)
+    said, condition = str(failure), _job_error_name(failure)
     # Spark writes the name of the condition before any value. So a path is looked for only after
     # a name that promises a path.
     if condition.startswith("FAILED_READ_FILE") and (found := _FILE.search(said)):
-        return SourceError(f"{_path_from_uri(found[1])}: Spark cannot read this file. Check it.")
+        return SourceError(
+            f"{_path_in_job_error(found[1])}: Spark cannot read this file. Check it."
+        )
     if condition == "PATH_NOT_FOUND" and (found := _NO_PATH.search(said)):
         return SourceError(
-            f"{_path_from_uri(found[1])}: Spark does not find this file or folder. Check the path."
+            f"{_path_in_job_error(found[1])}: Spark does not find this file or folder. Check the path."
         )
     if found := _MODULE.search(said):
         how = _SHIP if found[1].startswith("privatree") else "Install it on every executor."
@@ -152,14 +154,14 @@ def redact_spark_error(failure: BaseException) -> BaseException:
     )
 
 
-def _path_from_uri(uri: str) -> str:
+def _path_in_job_error(uri: str) -> str:
     """Return the path of a local file, or the URI of any other."""
     if found := re.fullmatch(r"file:(?://)?(/.*)", uri):
         return unquote(found[1])
     return uri
 
 
-def _error_condition(failure: Exception) -> str:
+def _job_error_name(failure: Exception) -> str:
     """Return Spark's name for the error. In a message, the name comes before any value."""
     from pyspark.errors import PySparkException
 

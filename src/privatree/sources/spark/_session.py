@@ -41,14 +41,19 @@ def spark_session(master: str | None = None, settings: Mapping[str, str] | None 
         raise ParameterError(
             "Spark is not installed. Run: pip install 'privatree[spark]'"
         ) from None
-    _check_java()
+    _check_java_of_session()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("privatree")
     if master is not None:
         builder = builder.master(master)
     for name, value in (_SETTINGS | dict(settings or {})).items():
         builder = builder.config(name, value)
-    with _discard_stderr(), ignore_pandas_warning(), _keep_interrupt_handler(), suppress(Exception):
+    with (
+        _discard_session_stderr(),
+        ignore_pandas_warning(),
+        _keep_handler_before_session(),
+        suppress(Exception),
+    ):
         return builder.getOrCreate()
     raise SourceError(
         f"Spark must start with {'its own master' if master is None else f'the master {master}'}, "
@@ -57,7 +62,7 @@ def spark_session(master: str | None = None, settings: Mapping[str, str] | None 
     )
 
 
-def _check_java() -> None:
+def _check_java_of_session() -> None:
     """Check that Java is new enough for Spark, whose own message about it is hard to understand."""
     home = os.environ.get("JAVA_HOME")
     java = shutil.which("java", path=f"{home}/bin" if home else None)
@@ -76,7 +81,7 @@ def _check_java() -> None:
 
 
 @contextmanager
-def _discard_stderr() -> Iterator[None]:
+def _discard_session_stderr() -> Iterator[None]:
     """Discard stderr of every process that is started now, as long as the process runs."""
     sys.stderr.flush()
     kept = os.dup(2)
@@ -91,7 +96,7 @@ def _discard_stderr() -> Iterator[None]:
 
 
 @contextmanager
-def _keep_interrupt_handler() -> Iterator[None]:
+def _keep_handler_before_session() -> Iterator[None]:
     """Keep the handler of Ctrl-C: Spark's own handler calls Java in the middle of another call."""
     before = signal.getsignal(signal.SIGINT)
     try:

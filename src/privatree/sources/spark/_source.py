@@ -21,13 +21,13 @@ from privatree.sources.spark._counting import (
     FilesTask,
     MergeParts,
     RowsTask,
-    running_versions,
+    versions_for_counting,
 )
 from privatree.sources.spark._jobs import (
     ignore_pandas_warning,
-    redact_spark_error,
+    redact_spark_job_error,
     run_spark_job,
-    spark_context,
+    spark_job_context,
 )
 from privatree.tables import ColumnType, Kind
 
@@ -88,7 +88,7 @@ class SparkSource(Source):
         self._selected: Any = None
 
     def _find_columns(self, schema: Schema) -> None:
-        fields = _names_and_types(self._dataframe)
+        fields = _spark_names_and_types(self._dataframe)
         positions, unused = match_columns(_DATA, [name for name, _ in fields], self._wanted)
         for name, position in positions.items():
             found = spark_column_type(fields[position][1])
@@ -109,12 +109,12 @@ class SparkSource(Source):
         if not isinstance(answer, SerializablePartial):
             raise TypeError(f"query must have a serializable answer, got {type(answer).__name__}.")
         spark = self._selected.sparkSession
-        context = spark_context(spark)
+        context = spark_job_context(spark)
         progress = _TaskProgress(context, self._exact_rows or 0, advance)
 
         def count_on_cluster() -> Any:
-            with _broadcast_bytes(context, pickle.dumps(self._task(query))) as task:
-                count = CountPartition(running_versions(), task)
+            with _broadcast_to_executors(context, pickle.dumps(self._task(query))) as task:
+                count = CountPartition(versions_for_counting(), task)
                 return self._merged_parts(count, type(answer)).toArrow()
 
         exact_rows = 0
@@ -202,16 +202,16 @@ def spark_column_type(found: Any) -> ColumnType:
     return ColumnType(kind, found.typeName(), isinstance(found, types.IntegralType))
 
 
-def _names_and_types(dataframe: Any) -> list[tuple[str, Any]]:
+def _spark_names_and_types(dataframe: Any) -> list[tuple[str, Any]]:
     try:
         return [(field.name, field.dataType) for field in dataframe.schema.fields]
     except Exception as failure:  # Spark looks for files and tables only now
-        error = redact_spark_error(failure)
+        error = redact_spark_job_error(failure)
     raise error
 
 
 @contextmanager
-def _broadcast_bytes(context: Any, content: bytes) -> Iterator[Any]:
+def _broadcast_to_executors(context: Any, content: bytes) -> Iterator[Any]:
     """Send bytes to every executor once, and delete them afterwards."""
     if context is None:
         yield content
