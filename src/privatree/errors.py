@@ -9,7 +9,7 @@
     ├── ModelFormatError (ValueError)    a model file is not what ``save`` writes
     ├── CertificateError (ValueError)    a learner or its data cannot be certified
     ├── BudgetExceededError              a draw would exceed the budget, so it was not made
-    ├── BudgetStoreError                 a budget file is missing, damaged, busy or another file
+    ├── BudgetStoreError                 a budget file is missing, damaged, busy or of another kind
     └── DatasetMissingError              a dataset of the paper is missing and cannot be downloaded
 
     PrivacyLeakWarning (UserWarning)     something was read from the data outside the guarantee
@@ -150,7 +150,7 @@ class BudgetStoreError(PrivatreeError):
 
 
 class DatasetMissingError(PrivatreeError):
-    """A dataset of the paper is not on this machine and cannot be downloaded.
+    """A dataset of the PrivaTree paper is not on this machine and cannot be downloaded.
 
     Examples
     --------
@@ -179,7 +179,7 @@ class PrivacyLeakWarning(UserWarning):
 
 
 class PaperClaimWarning(PrivacyLeakWarning):
-    """The epsilon that the paper claims does not hold for whole records.
+    """The epsilon that the PrivaTree paper claims does not hold for whole records.
 
     Examples
     --------

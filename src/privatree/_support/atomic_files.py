@@ -58,7 +58,7 @@ def replace_file_in_pieces(
 
 @contextmanager
 def _temporary_file(place: Path, private: bool) -> Iterator[BinaryIO]:
-    """Open a file in the folder of `place`, and move it to `place` if no error occurs."""
+    """Open a temporary file in the folder of `place`, and move it to `place` if no error occurs."""
     kept = stat.S_IMODE(place.stat().st_mode) if place.exists() else None
     mode = 0o600 if private or kept is not None else 0o666
     unfinished = place.parent / f".{secrets.token_hex(8)}.tmp"

@@ -9,7 +9,7 @@ from pathlib import Path
 def cache_folder() -> Path:
     """Return the user's cache folder for this package, which may not exist yet.
 
-    It is ``PRIVATREE_CACHE`` if this variable is set, else the folder ``privatree`` in
+    It is ``PRIVATREE_CACHE`` if this variable is set, and otherwise the folder ``privatree`` in
     ``XDG_CACHE_HOME``, ``LOCALAPPDATA`` (Windows) or ``~/.cache``. A RuntimeError is raised if none
     of the variables is set and the user has no home folder.
     """

@@ -53,7 +53,7 @@ def read_json(
 
 
 def check_json_size(encoded: bytes, what: str) -> None:
-    """Refuse the content of a file that would take much more memory than any file of privatree."""
+    """Raise a ModelFormatError if a file would take more memory than any file of privatree."""
     # If one character is beyond the first 65,536, Python stores every character in four bytes.
     is_wide = any(first in encoded for first in b"\xf0\xf1\xf2\xf3\xf4")
     most = MAX_BYTES // 2 if is_wide else MAX_BYTES
@@ -118,5 +118,5 @@ def _refuse_repeated_json_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _parse_finite_json_number(literal: str) -> float:
     number = float(literal)
     if not math.isfinite(number):
-        raise ModelFormatError("numbers must be finite.")
+        raise ModelFormatError(f"numbers must be finite, got {literal}.")
     return number

@@ -21,7 +21,7 @@ def is_integer(value: Any) -> bool:
 
 
 def check_number(name: str, value: Any, holds: Callable[[Any], bool], must: str) -> None:
-    """Check that a parameter is a number for which `holds` returns True.
+    """Raise a ParameterError unless a parameter is a number for which `holds` returns True.
 
     `must` says the condition in words: "be between 0 and 1". Write `holds` such that it is False
     for NaN: every comparison with NaN is.
@@ -33,9 +33,10 @@ def check_number(name: str, value: Any, holds: Callable[[Any], bool], must: str)
 def check_integer(
     name: str, value: Any, smallest: int, largest: int, *, unless: str | None = None
 ) -> None:
-    """Check that a parameter is an integer from `smallest` to `largest`, both included.
+    """Raise a ParameterError unless a parameter is an integer from `smallest` to `largest`.
 
-    `unless` is another allowed value, as Python code. The caller checks it; it is for the message.
+    Both ends are allowed. `unless` is another allowed value, as Python code for the message; the
+    caller tests for it.
     """
     if not is_integer(value) or not smallest <= value <= largest:
         called = name if unless is None else f"{name} (if not {unless})"
@@ -45,14 +46,14 @@ def check_integer(
 
 
 def check_one_of(name: str, value: Any, allowed: tuple[str, ...]) -> None:
-    """Check that a parameter is one of the allowed strings."""
+    """Raise a ParameterError unless a parameter is one of the allowed strings."""
     if not isinstance(value, str) or value not in allowed:
         words = " or ".join(f'"{word}"' for word in allowed)
         raise ParameterError(f"{name} must be {words}, got {value!r}.", name)
 
 
 def check_same_length(n_rows: int, n_labels: int) -> None:
-    """Check that there is one label per record. The message must not show the private lengths."""
+    """Raise a ParameterError unless there is one label per record, without the private lengths."""
     if n_rows != n_labels:
         raise ParameterError("X and y must have the same number of rows.", "y")
 

@@ -64,8 +64,8 @@ class Binner:
         Both are C-contiguous arrays of the smallest unsigned type that holds them: codes of shape
         (n_known_rows, n_features), and labels as positions in the schema's classes. The code of a
         number is how many cuts lie below it: a value equal to a cut belongs to the bin on its left.
-        `groups` has the code of a category. A missing or unknown value has the code of the
-        feature's ``missing_place``. Where several batches are binned at once, one thread is best.
+        The code of a category is in `groups`. A missing or unknown value has the code of the
+        feature's ``missing_place``. If several batches are binned at once, give each one thread.
         """
         dtype = np.min_scalar_type(max(self.n_codes) - 1)
         codes = np.empty((batch.n_rows, len(self.n_codes)), dtype)

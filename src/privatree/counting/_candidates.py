@@ -30,9 +30,9 @@ MAX_GROUPS = 512
 class Candidates:
     """Candidate splits of every feature of a schema.
 
-    Each value has a code: the number of cuts below a number, or the position of a category. Arrays
-    over the codes of all features hold those of feature i from ``offsets[i]`` up to, and without,
-    ``offsets[i + 1]``.
+    Each value has a code: the number of cuts below a number, or the position of a category. In
+    arrays over the codes of all features, the codes of feature i are at the positions from
+    ``offsets[i]`` to ``offsets[i + 1] - 1``.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def cut_points(feature: Numeric, n_codes: int) -> tuple[NDArray[np.float64], NDA
 def _candidate_cut_grids(
     low: float, high: float, n_codes: int
 ) -> list[tuple[int, NDArray[np.float64]]]:
-    """Return grids of at most n_codes - 1 cuts in all, each with its share of the base measure."""
+    """Return grids of at most n_codes - 1 cuts in all, and the base measure of each grid."""
     width = high - low
     if n_codes < 8:  # too few for more than one resolution
         return [(1, low + width * (np.arange(1, n_codes) / n_codes))]

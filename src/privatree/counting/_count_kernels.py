@@ -15,7 +15,7 @@ _unsigned = np.uint64  # with an unsigned index the kernel does not test for neg
 def count_records_by_code(
     codes: Any, labels: Any, starts: Any, first: Any, last: Any, offsets: Any, table: Any
 ) -> None:
-    """Add records to a table (node, class, code)."""
+    """Add records to a table of counts: an array (node, class, code)."""
     n_features = _unsigned(codes.shape[1])
     node = 0
     for record in range(first, last):
@@ -39,7 +39,7 @@ def find_record_rows(codes: Any, start: Any, stop: Any, feature: Any, row_of_cod
 def count_feature_pairs(
     codes: Any, labels: Any, start: Any, rows: Any, offsets: Any, table: Any, totals: Any
 ) -> None:
-    """Add the records of a node to a table (row of one feature, class, code)."""
+    """Add the records of a node to a table of counts: an array (row of a feature, class, code)."""
     n_features = _unsigned(codes.shape[1])
     signed = table.shape[1] == 1
     for place in range(rows.size):
@@ -62,7 +62,7 @@ def count_records_by_rows(
     table: Any,
     totals: Any,
 ) -> None:
-    """Add records to a table (row of several features, class, code)."""
+    """Add records to a table of counts: an array (row of several features, class, code)."""
     n_features = _unsigned(codes.shape[1])
     signed = table.shape[1] == 1
     for record in records:
@@ -93,7 +93,7 @@ def find_record_children(
 def find_record_nodes(
     codes: Any, features: Any, split_of: Any, children: Any, places: Any, found: Any
 ) -> None:
-    """Write the place of the node that each record reaches; -1 if nothing is asked about it."""
+    """Write the place of the node that each record reaches; -1 if its counts are not needed."""
     for record in range(found.size):
         node = 0
         while node >= 0 and features[node] >= 0:
@@ -120,7 +120,7 @@ def move_records(
     new_codes: Any,
     new_labels: Any,
 ) -> None:
-    """Copy records so that those of a node are neighbours; leave out those whose node is -1."""
+    """Copy records so that those of a node are adjacent; leave out those whose node is -1."""
     n_features = codes.shape[1]
     for record in range(first, last):
         node = found[record]

@@ -39,7 +39,7 @@ Result = TypeVar("Result")
 
 
 class Rows(NamedTuple):
-    """Codes of one feature in groups. Each group is a row of a table of counts."""
+    """Groups of the codes of one feature. Each group is a row of a table of counts."""
 
     feature: int
     row_of_code: NDArray[np.int32]
@@ -47,7 +47,7 @@ class Rows(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """Codes of all features in groups. The rows of all features are in one table of counts."""
+    """Groups of the codes of each feature. One table of counts has the rows of all features."""
 
     row_of_code: NDArray[np.int32]
     """Row of each code, counted from the first row of its feature."""
@@ -66,7 +66,7 @@ class Groups(NamedTuple):
         return Rows(feature, codes, int(self.firsts[feature + 1] - self.firsts[feature]))
 
     def select_rows(self, chosen: NDArray[np.int64], offsets: NDArray[np.int64]) -> Groups:
-        """Keep the chosen rows, which increase. Codes of other rows get a row beyond the last."""
+        """Keep the chosen, increasing rows. Codes of other rows get a row beyond the last."""
         row_of_code = np.empty_like(self.row_of_code)
         sizes = []
         for feature, (first, end) in enumerate(pairwise(self.firsts.tolist())):
@@ -93,7 +93,7 @@ class Wanted(NamedTuple):
 
 
 class Router(NamedTuple):
-    """Tree so far, which sends a record from its root, node 0, to the node that it reaches."""
+    """Splits drawn so far, which send a record from the root, node 0, to the node it reaches."""
 
     features: NDArray[np.int32]
     """Feature on which each node splits, or -1."""
@@ -120,7 +120,7 @@ class ClassCounts(Protocol):
         """Number of nodes of the current level."""
 
     def prepare_counts(self, wanted: Mapping[int, Wanted]) -> None:
-        """Announce which counts of higher order are needed, so that one pass can count all."""
+        """Announce which pair and triple counts are needed, so that one pass can count all."""
 
     def class_counts(self) -> NDArray[np.int64]:
         """Return exact counts, an array (node, class, code) over the codes of all features."""
@@ -151,13 +151,13 @@ class ClassCounts(Protocol):
         """
 
     def map_in_threads(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-        """Return the results of compiled `work` on each item, in order. Use threads if it pays."""
+        """Return the results of compiled `work` on each item, in order. Large work uses threads."""
 
 
 class BinnedRecords:
-    """Records in memory as small integer codes, each at the node of a growing tree it has reached.
+    """Records in memory as small integer codes, sorted by the node of the growing tree they reach.
 
-    The records of a node are neighbours in memory, so one loop over them counts.
+    The records of a node are adjacent in memory, so one loop counts them.
 
     Parameters
     ----------
@@ -251,7 +251,7 @@ class BinnedRecords:
         count_records_by_code(*arguments, 0, int(self._starts[-1]), self.offsets, table)
 
     def add_wanted(self, node: int, wanted: Wanted, table: NDArray[np.int64]) -> None:
-        """Add the counts of higher order of one node to an array (row, class, code).
+        """Add the pair or triple counts of one node to an array (row, class, code).
 
         With upper rows the array is (upper row, row, class, code).
         """
@@ -313,7 +313,7 @@ class BinnedRecords:
         self._move_to_nodes(found, int(router.places.max(initial=-1)) + 1)
 
     def _move_to_nodes(self, found: NDArray[np.int32], n_nodes: int) -> None:
-        """Copy records so that those of a node are neighbours; leave out those whose node is -1."""
+        """Copy records so that those of a node are adjacent; leave out those whose node is -1."""
         chunks = self._chunks_for_threads()
         counts = np.zeros((len(chunks), n_nodes), dtype=np.int64)
         self.map_in_threads(
@@ -346,18 +346,18 @@ class BinnedRecords:
         return list(pairwise(edges))
 
     def _zero_table(self, n_rows: int) -> NDArray[Any]:
-        """Return an empty table of counts. With two classes it holds only their difference."""
+        """Return a table of zeros. For two classes it will hold only the difference of counts."""
         n_classes = 1 if self.n_classes == 2 else self.n_classes
         return np.zeros((n_rows, n_classes, int(self.offsets[-1])), dtype=self._count_dtype)
 
 
 def bin_numbers(values: NDArray[np.float64], cuts: NDArray[np.float64]) -> NDArray[Any]:
-    """Return how many of the increasing cuts lie below each value, in the smallest type."""
+    """Return how many of the increasing cuts lie below each value, in the smallest integer type."""
     codes = np.empty(len(values), dtype=np.min_scalar_type(len(cuts)))
     count_cuts_below(values, cuts, codes)
     return codes
 
 
 def class_count_differences(table: NDArray[Any]) -> NDArray[Any]:
-    """Subtract the counts of the first class from those of the others in (row, class, code)."""
+    """Subtract the first class's counts from the others', in an array (row, class, code)."""
     return table if table.shape[1] == 1 else table[:, 1:] - table[:, :1]

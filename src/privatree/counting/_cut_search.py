@@ -46,8 +46,8 @@ class CutSearch:
     def _cuts_below(self, f: int, cuts: NDArray[np.float64], missing: int) -> NDArray[np.int64]:
         """Return, for each bucket of a feature, the number of cuts in lower buckets.
 
-        The last entry is the bin of NaN. An entry of a bucket with several cuts is marked: it is
-        larger by the number of the feature's cuts and 1.
+        The last entry is the bin of NaN. The entry of a bucket with several cuts is marked: the
+        number of the feature's cuts plus 1 is added to it.
         """
         size = int(self._sizes[f])
         buckets = np.empty(len(cuts), dtype=np.int32)
@@ -77,7 +77,7 @@ def _cut_search_starts(lengths: Sequence[int]) -> NDArray[np.int64]:
 
 
 def _cut_buckets_per_unit(cuts: NDArray[np.float64], size: int) -> float:
-    """Return the number of buckets per unit. Any value is correct that is not negative or NaN.
+    """Return the number of buckets per unit. With any number from 0 to infinity, bins are exact.
 
     It is zero if the cuts are very far apart: then all are in one bucket. It is infinite if they
     are very close: then numbers below, at and above the first cut are in different buckets.
@@ -122,7 +122,7 @@ def _fill_bins(
     numbers: Any, lows: Any, scales: Any, sizes: Any, below: Any, below_starts: Any,
     all_cuts: Any, cut_starts: Any, codes: Any, places: Any,
 ) -> None:  # fmt: skip  # pragma: no cover
-    """Fill one feature after the other. All buckets come first: they are found by vector code."""
+    """Write the bins of one feature after the other. Vector code finds its buckets first."""
     n_rows = len(codes)
     buckets = np.empty(n_rows, dtype=np.int32)
     for feature in range(len(places)):

@@ -35,8 +35,8 @@ MAX_CELLS = 2**29
 """Largest number of counts of higher order in one pass: 4 GiB."""
 
 RECORDS_CHANGED = (
-    "the records must be the same in every pass over them, and were not: rows were added, removed "
-    "or changed while the tree was trained. Train on a copy that nobody writes to."
+    "the records must be the same in every pass over them, but were not: rows were added, removed "
+    "or changed while the tree was trained. Train on a copy that does not change."
 )
 
 
@@ -56,7 +56,7 @@ class _Node:
     """Whether the counts come from a table of a node above. Then no pass sends records here."""
 
     def agrees_with_pass(self, counts: NDArray[np.int64], totals: NDArray[np.int64]) -> bool:
-        """Tell whether counts of a pass equal those that earlier passes have shown."""
+        """Tell whether the counts of a new pass equal the known counts of earlier passes."""
         codes, exact_part = self.exact_part or (np.arange(0), counts[:, :0])
         return (
             (self.exact_totals is None or np.array_equal(self.exact_totals, totals))
@@ -65,7 +65,7 @@ class _Node:
         )
 
     def exact_pairs(self) -> NDArray[np.int64]:
-        """Return the pair counts (row, class, code). Any feature's upper rows hold all records."""
+        """Return the pair counts, an array (row, class, code). Triple counts are summed."""
         wanted, exact_table = _require_pass(self.wanted), _require_pass(self.exact_table)
         return exact_table if wanted.upper is None else _sum_pass_table(exact_table, wanted.upper)
 
@@ -119,7 +119,7 @@ class PassCounts:
     def _count_in_one_pass(self, asked: Mapping[int, Wanted | None]) -> list[NDArray[np.int64]]:
         """Count some nodes: keep their class counts, and return their counts of higher order.
 
-        Raise an error if the counts contradict earlier passes.
+        Raise a SourceError if the counts contradict earlier passes.
         """
         places = np.full(len(self._features), -1, dtype=np.int32)
         for turn, place in enumerate(asked):
@@ -244,7 +244,7 @@ class PassCounts:
     def _child_node(
         self, node: _Node, number: int, feature: int, is_here: NDArray[np.bool_]
     ) -> _Node:
-        """Return the child with some codes of a feature, and the counts known from its parent."""
+        """Return the child of some codes of a feature, with the counts known from its parent."""
         start = int(self.offsets[feature])
         codes = start + np.flatnonzero(is_here)
         exact_counts = _require_pass(node.exact_counts)
@@ -270,14 +270,16 @@ class PassCounts:
 
 
 def _sum_pass_table(exact_table: NDArray[np.int64], rows: Groups) -> NDArray[np.int64]:
-    """Sum a table over the rows of one feature. The rows of any feature hold all records."""
+    """Sum a table over the rows of one feature: in these rows, each record is counted once."""
     used = rows.used_features()[0]
     total: NDArray[np.int64] = exact_table[rows.firsts[used] : rows.firsts[used + 1]].sum(axis=0)
     return total
 
 
 def _require_pass(value: Any) -> Any:
-    """Return a value that an earlier pass must have set."""
+    """Return a value that a pass has set. Raise a RuntimeError if it is None."""
     if value is None:
-        raise RuntimeError("prepare_counts must be called before these counts are asked for.")
+        raise RuntimeError(
+            "prepare_counts must be called before pair and triple counts are asked for."
+        )
     return value

@@ -24,7 +24,7 @@ _PART_SIZE = 2**20  # number of counts that are sent together: 8 MiB
 
 
 class Partial(ABC):
-    """Partial sum: the answer to a query for the rows so far."""
+    """Partial sum: the answer to a query for the rows that were added so far."""
 
     @abstractmethod
     def add_batch(self, batch: Batch) -> None: ...
@@ -35,7 +35,7 @@ class Partial(ABC):
 
 
 class SerializablePartial(Partial):
-    """Partial sum that can be sent to another process in numbered parts, each of which adds up."""
+    """Partial sum that can be sent to another process in numbered parts, to be added there."""
 
     @abstractmethod
     def serialize_parts(self) -> Iterator[tuple[int, bytes]]:
@@ -72,7 +72,7 @@ class Query(ABC, Generic[AnyPartial]):
 
 @dataclass(frozen=True)
 class CountQuery(Query["CountPartial"]):
-    """Class counts of the nodes that `router` reaches, and the counts of higher order `wanted`."""
+    """Class counts of the nodes that `router` reaches, and the pair and triple counts `wanted`."""
 
     binner: Binner
     router: Router
@@ -87,7 +87,7 @@ class CountQuery(Query["CountPartial"]):
 
     @cached_property
     def shapes(self) -> list[tuple[int, ...]]:
-        """Shapes of the tables: class counts of all nodes, then counts of higher order of each."""
+        """Shapes of the tables: class counts of all nodes, then pair or triple counts of each."""
         table = (len(self.binner.schema.classes), sum(self.binner.n_codes))
         shapes: list[tuple[int, ...]] = [(len(self.wanted), *table)]
         for wanted in self.wanted:
@@ -159,7 +159,7 @@ class CollectQuery(Query["CollectPartial"]):
 
 
 class CollectPartial(Partial):
-    """Binned records so far. They never leave this process."""
+    """Binned records that were added so far. They never leave this process."""
 
     def __init__(self, binner: Binner) -> None:
         self._binner = binner
@@ -175,7 +175,7 @@ class CollectPartial(Partial):
         self._exact_rows += other._exact_rows
 
     def collected_records(self) -> tuple[BinnedRecords, int]:
-        """Return the records, and the number of rows. This can be called once."""
+        """Return the records, and the number of rows. This can be called only once."""
         n_codes, n_classes = self._binner.n_codes, len(self._binner.schema.classes)
         n_known = sum(len(labels) for _, labels in self._parts)
         codes = np.empty((n_known, len(n_codes)), np.min_scalar_type(max(n_codes) - 1))

@@ -1,4 +1,4 @@
-"""Counts of higher order that do not fit in memory at once: each pass counts the rows that fit."""
+"""Pair and triple counts that do not fit in memory at once: each pass counts the rows that fit."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class _Part(NamedTuple):
 
 
 class TableParts:
-    """Counts of higher order of some nodes of a level, with only some rows in memory at a time.
+    """Pair or triple counts of some nodes of a level, with only some rows in memory at a time.
 
     A part is the rows that are needed at the same time: the rows of one feature for pair counts,
     one upper row for triple counts. A part that is not in memory is counted in a new pass, together
-    with as many later parts as fit: up to `max_rows` rows, or a larger part alone. If a learner
-    asks in order, no part is counted twice.
+    with the later parts that fit: up to `max_rows` rows, or a larger part alone. If a learner asks
+    in order, no part is counted twice.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class TableParts:
         return self._held[part]
 
     def _parts_from(self, part: _Part) -> dict[int, list[_Part]]:
-        """Return this part and the later ones that fit, by node. Pairs and triples do not mix."""
+        """Return this part and later ones of the same kind (pairs or triples) that fit, by node."""
         chosen: dict[int, list[_Part]] = {}
         n_rows = 0
         for later in self._order[self._place[part] :]:

@@ -1,4 +1,4 @@
-"""Not private, for the owner of the records: infer, draft and check a schema.
+"""Infer, draft and check a schema. Not private: this is for the owner of the records only.
 
 ::
 

@@ -22,7 +22,7 @@ class Misfit:
 
 @dataclass(repr=False)
 class SchemaCheck:
-    """The values of a dataset that do not fit a schema. **This leaks**: it is for the owner only.
+    """The values of a dataset that do not fit a schema. **This leaks**: for the data's owner only.
 
     :meth:`Schema.check <privatree.Schema.check>` returns it. Its repr is the text that
     ``privatree schema check`` prints.

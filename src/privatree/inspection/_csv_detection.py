@@ -34,11 +34,11 @@ def detect_csv_dialect(files: Sequence[Path], given: Mapping[str, Any]) -> CsvDi
 
     Notes
     -----
-    The encoding is UTF-8 if all bytes are valid UTF-8, else UTF-16 if there is a byte order mark,
-    else Windows-1252 or Latin-1. The delimiter is the one that splits most rows into as many values
-    as the first row. An escape, and values with line breaks, are proposed only if fewer rows are
-    ragged with them. The decimal mark is a comma if more values look like numbers with a comma than
-    with a point.
+    The encoding is UTF-8 if all bytes are valid UTF-8. Otherwise it is UTF-16 if there is a byte
+    order mark, and Windows-1252 or Latin-1 if not. The delimiter is the one with which most rows
+    have the same number of values as the first row. An escape, and values with line breaks, are
+    proposed only if fewer rows are ragged with them. The decimal mark is a comma if more values
+    look like numbers with a comma than with a point.
     """
     files = [file for file in files if is_csv_path(file) and not isinstance(file, ExcelFile)]
     if not files:
@@ -72,7 +72,7 @@ def _detect_encoding(files: Sequence[Path], _: CsvDialect) -> dict[str, Any]:
 
 
 def _detect_delimiter(files: Sequence[Path], dialect: CsvDialect) -> dict[str, Any]:
-    """Choose the delimiter with which most rows have as many values as the first, at least two."""
+    """Choose the delimiter with which most rows have the first row's number of values, above 1."""
     scores = {}
     for delimiter in _DELIMITERS:
         if delimiter in (dialect.quote, dialect.escape):

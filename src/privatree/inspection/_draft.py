@@ -87,7 +87,7 @@ class NextCommands:
 
 @dataclass(frozen=True)
 class Draft:
-    """An unconfirmed schema, its TOML file, and the columns that are only in comments."""
+    """An unconfirmed schema, its TOML file, and the columns that were left out of the schema."""
 
     schema: Schema
     text: str
@@ -120,7 +120,7 @@ def draft_schema(
         comments["features", column.name] = _feature_comment(column, feature, is_csv)
     if not features:
         raise ParameterError(
-            "a schema must have a feature, but no column can be used: all hold identifiers, free "
+            "a schema must have a feature, but no column can be one: all hold identifiers, free "
             "text, dates or nothing. Choose other files, or write the schema by hand."
         )
     schema = replace(Schema(features, facts.classes).all_unconfirmed(), csv=csv)
@@ -236,7 +236,7 @@ def _can_draft_as_numbers(column: ColumnFacts, is_csv: bool) -> bool:
 
 
 def _drafts_amounts(column: ColumnFacts) -> bool:
-    """Tell whether text is numbers for a person, but some are not read as numbers."""
+    """Tell whether text is numbers for a person, but some, such as "1,234", are not parsed."""
     n_amounts = column.n_amounts
     return n_amounts > 0 and 10 * (n_amounts + column.n_numbers) >= 9 * column.n_values
 
@@ -260,8 +260,8 @@ def _feature_comment(column: ColumnFacts, feature: Feature, is_csv: bool) -> lis
     has_words = isinstance(feature, Numeric) and isinstance(column.feature, Categorical)
     if has_words:
         said.append(
-            f"{_count_comment(column.n_values - column.n_numbers)} with text that is not a number: it "
-            "counts as missing."
+            f"{_count_comment(column.n_values - column.n_numbers)} with text that is not a number: "
+            "it counts as missing."
         )
     if _drafts_amounts(column):
         said.append(f"{_count_comment(column.n_amounts)} with text that looks {_AMOUNTS}")
@@ -321,8 +321,8 @@ def _missing_comment(column: ColumnFacts, place: str) -> list[str]:
     if not column.n_missing:
         return []
     return [
-        f"{_count_comment(column.n_missing)} with a missing value: it counts as {place}, unless a line "
-        "missing = ... says otherwise."
+        f"{_count_comment(column.n_missing)} with a missing value: it counts as {place}, unless a "
+        "line missing = ... says otherwise."
     ]
 
 

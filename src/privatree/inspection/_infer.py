@@ -161,7 +161,7 @@ def _values_to_infer(content: Column) -> Sequence[Any]:
 
 
 def infer_classes(labels: LazyColumn) -> list[Label]:
-    """Return the sorted labels that occur, at least two."""
+    """Return the sorted labels that occur. Raise a ValueError if there are fewer than two."""
     if labels.type.kind == "other":
         raise ValueError(
             f"Unknown label type: {labels.type.name}. Labels must be strings, numbers or booleans."

@@ -1,6 +1,6 @@
-"""Find columns that determine the label, as a column made from the label does. **This leaks.**
+"""Find columns that determine the label, such as a column made from it. **This leaks.**
 
-A column that is known only after the outcome, or that is a code of it, makes a tree right in
+A column that is known only after the outcome, or that encodes the outcome, makes a tree right in
 training and useless in practice. Its values look like those of any other column. But a rule that
 uses this column alone is nearly always right, and this can be tested.
 """
@@ -84,7 +84,7 @@ class LabelRules:
         return float((balanced * n_effective + 1) / (n_effective + 2))
 
     def _predict_by_value(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Predict the class that is most frequent for the value in other folds; -1 if new."""
+        """Predict the class most frequent for a value in other folds; -1 for a new value."""
         answers = np.full(len(values), -1)
         shape = (int(values.max()) + 1, len(self._sizes))
         for fold in range(_N_FOLDS):
@@ -99,7 +99,8 @@ class LabelRules:
         """Predict by a small tree that is trained on all records.
 
         Cross-validation is not needed: so few cut points cannot overfit. And a small fold would
-        make mistakes near every cut point, because it does not show the exact position.
+        make mistakes near every cut point, because a few records do not show where the cut point
+        lies.
         """
         from sklearn.tree import DecisionTreeClassifier
 
@@ -112,7 +113,7 @@ class LabelRules:
 
 
 def _values_for_rules(column: Column, rows: NDArray[Any]) -> NDArray[Any]:
-    """Return numbers with NaN for missing values; for other values, a code, or -1 for missing."""
+    """Return numbers, NaN where missing; for a column of other values, codes, -1 where missing."""
     if isinstance(column, NumberColumn):
         return np.take(column_to_numbers(column), rows)
     if isinstance(column, CodedColumn):

@@ -60,8 +60,7 @@ class CsvDialect:
         Whether a quoted value may contain line breaks. If True, the quotes of one row decide where
         the next row starts, and the privacy guarantee holds only if every row closes its quotes.
     unconfirmed : sequence of str, optional
-        Names of the parameters that were read from the files and that nobody has confirmed to be
-        public.
+        Names of the parameters that were read from the files and are not confirmed to be public.
 
     Examples
     --------
@@ -82,7 +81,7 @@ class CsvDialect:
     unconfirmed: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Check that text can be read in one way only."""
+        """Raise a SchemaError if an option is invalid or if text could be read in two ways."""
         delimiter = self.delimiter
         if isinstance(delimiter, str):
             object.__setattr__(
@@ -92,7 +91,9 @@ class CsvDialect:
             _check_dialect_character(name, getattr(self, name))
         marks = [mark for mark in (self.delimiter, self.quote, self.escape) if mark is not None]
         if len(set(marks)) < len(marks):
-            raise SchemaError("delimiter, quote and escape must be different characters.")
+            raise SchemaError(
+                f"delimiter, quote and escape must be different characters, got {marks}."
+            )
         if self.decimal not in _DECIMALS:
             raise SchemaError(f'decimal must be "." or ",", got {shorten_value(self.decimal)}.')
         object.__setattr__(self, "encoding", _check_csv_encoding(self.encoding))
@@ -143,7 +144,9 @@ class CsvDialect:
         A :class:`SchemaError` is raised if a key is unknown or a value is invalid.
         """
         if not isinstance(written, dict):
-            raise SchemaError(f"'csv' must be a table of {', '.join(_NAMES)}.")
+            raise SchemaError(
+                f"'csv' must be a table of {', '.join(_NAMES)}, got {shorten_value(written)}."
+            )
         if unknown := sorted(str(key) for key in written.keys() - {*_NAMES, "unconfirmed"}):
             meant = did_you_mean(unknown[0], _NAMES)
             raise SchemaError(

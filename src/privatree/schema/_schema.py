@@ -77,8 +77,8 @@ class Numeric:
     missing : float, optional
         Value that stands for a missing value; by default ``low``.
     unconfirmed : sequence of str, optional
-        Names of the parameters that were read from the records and that nobody has confirmed to
-        be public. ``"kind"`` means: that the feature is numeric.
+        Names of the parameters that were read from the records and are not confirmed to be public.
+        ``"kind"`` means: that the feature is numeric.
 
     Examples
     --------
@@ -96,7 +96,7 @@ class Numeric:
     unconfirmed: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        """Check that the parameters do not contradict each other."""
+        """Raise a SchemaError if the parameters contradict each other."""
         for name in ("low", "high"):
             object.__setattr__(self, name, check_schema_number(name, getattr(self, name)))
         if self.low > self.high:
@@ -104,7 +104,10 @@ class Numeric:
                 f"low must be <= high, got low={self.low} and high={self.high}. Swap them."
             )
         if not math.isfinite(float(self.high) - float(self.low)):
-            raise SchemaError("high - low must be a finite number. Choose a narrower range.")
+            raise SchemaError(
+                f"high - low must be a finite number, got low={self.low} and high={self.high}. "
+                "Choose a narrower range."
+            )
         check_schema_bool("integer", self.integer)
         if self.integer and not (float(self.low).is_integer() and float(self.high).is_integer()):
             raise SchemaError(
@@ -128,9 +131,12 @@ class Numeric:
             raise SchemaError(f"cuts must be a list of numbers, got {shorten_value(self.cuts)}.")
         cuts = tuple(check_schema_number("cuts", cut) for cut in self.cuts)
         if any(a >= b for a, b in pairwise(cuts)):
-            raise SchemaError("cuts must be strictly increasing.")
+            raise SchemaError(f"cuts must be strictly increasing, got {shorten_value(cuts)}.")
         if any(not self.low <= cut < self.high for cut in cuts):
-            raise SchemaError(f"cuts must lie in [{self.low}, {self.high}) (high excluded).")
+            raise SchemaError(
+                f"cuts must lie in [{self.low}, {self.high}) (high excluded), "
+                f"got {shorten_value(cuts)}."
+            )
         object.__setattr__(self, "cuts", cuts)
 
     @property
@@ -150,8 +156,8 @@ class Categorical:
     missing : a category, optional
         Category that stands for a missing or unknown value; by default the first category.
     unconfirmed : sequence of str, optional
-        Names of the parameters that were read from the records and that nobody has confirmed to
-        be public. ``"kind"`` means: that the feature is categorical.
+        Names of the parameters that were read from the records and are not confirmed to be public.
+        ``"kind"`` means: that the feature is categorical.
 
     Examples
     --------
@@ -166,7 +172,7 @@ class Categorical:
     unconfirmed: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        """Check that the categories are distinct and all of the same type."""
+        """Raise a SchemaError unless the categories are distinct and all of the same type."""
         categories = check_schema_labels("categories", self.categories, at_least=1)
         object.__setattr__(self, "categories", categories)
         marks = check_unconfirmed_names(self.unconfirmed, _CATEGORICAL_KEYS)
@@ -196,8 +202,8 @@ class Schema:
     classes : sequence of str, or of numbers, or of bool
         Labels that can be predicted, at least two.
     classes_confirmed : bool, default=True
-        False if the classes were read from the records and nobody has confirmed that they are
-        public. For features, see their parameter ``unconfirmed``.
+        False if the classes were read from the records and are not confirmed to be public. For
+        features, see their parameter ``unconfirmed``.
     csv : CsvDialect, optional
         Dialect of the CSV files that hold the records; by default ``CsvDialect()``.
 
@@ -218,7 +224,7 @@ class Schema:
     csv: CsvDialect | None = None
 
     def __post_init__(self) -> None:
-        """Check names, features, classes and dialect."""
+        """Raise a SchemaError if a name, a feature, the classes or the dialect are invalid."""
         if not isinstance(self.features, Mapping) or not self.features:
             raise SchemaError(
                 "features must be a dictionary with at least one column name and its Numeric or "
@@ -228,7 +234,10 @@ class Schema:
             if not isinstance(name, str):
                 raise SchemaError(f"feature names must be strings, got {name!r}.")
             if not isinstance(feature, (Numeric, Categorical)):
-                raise SchemaError(f"feature {name!r} must be Numeric or Categorical.")
+                raise SchemaError(
+                    f"feature {name!r} must be Numeric or Categorical, "
+                    f"got {type(feature).__name__}."
+                )
         features = {
             check_schema_text("feature names", name): f for name, f in self.features.items()
         }
@@ -241,7 +250,7 @@ class Schema:
             raise SchemaError(f"csv must be a CsvDialect or None, got {shorten_value(self.csv)}.")
 
     def __eq__(self, other: object) -> bool:
-        """Compare features, their order, classes, dialect and unconfirmed marks."""
+        """Compare features, their order, classes, dialect, and what is marked as unconfirmed."""
         return isinstance(other, Schema) and self._identity == other._identity
 
     def __repr__(self) -> str:
@@ -256,7 +265,7 @@ class Schema:
         )
 
     def __hash__(self) -> int:
-        """Hash what equality compares; a mapping proxy cannot be hashed."""
+        """Hash everything that ``==`` compares; a mapping proxy itself cannot be hashed."""
         return hash(self._identity)
 
     @property
@@ -276,7 +285,7 @@ class Schema:
 
     @property
     def unconfirmed(self) -> tuple[tuple[str, ...], ...]:
-        """Entries that were read from the records and that nobody has confirmed to be public.
+        """Entries that were read from the records and are not confirmed to be public.
 
         Each entry is a path of keys in the schema file: ``("classes",)`` or
         ``("features", "age", "low")``. A model has no finite epsilon if there is any such entry.

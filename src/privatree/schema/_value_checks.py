@@ -1,6 +1,7 @@
 """Checks of the values in a schema: finite numbers, text, labels and names of unconfirmed entries.
 
-Each check returns the value as a plain Python object; numpy scalars are converted.
+Each check returns the value as a plain Python object, or raises a SchemaError. Numpy scalars are
+converted.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def shorten_value(value: Any) -> str:
 
 
 def check_schema_number(name: str, value: Any) -> float:
-    """Return a finite number as a Python int or float."""
+    """Return a finite number as a Python int or float; raise a SchemaError for another value."""
     value = _numpy_scalar_to_python(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise SchemaError(f"{name} must be a number, got {shorten_value(value)}.")
@@ -53,13 +54,13 @@ def check_schema_number(name: str, value: Any) -> float:
 
 
 def check_schema_bool(name: str, value: Any) -> None:
-    """Check that a value is True or False."""
+    """Raise a SchemaError unless a value is True or False."""
     if not isinstance(value, bool):
         raise SchemaError(f"{name} must be True or False, got {shorten_value(value)}.")
 
 
 def check_schema_text(name: str, value: str) -> str:
-    """Return text as a Python str that can be written to a UTF-8 file."""
+    """Return text as a Python str; raise a SchemaError if UTF-8 cannot encode it."""
     text = str.__str__(value)  # not str(): for a member of an enumeration it gives the member name
     try:
         text.encode("utf-8")
@@ -69,7 +70,7 @@ def check_schema_text(name: str, value: str) -> str:
 
 
 def check_schema_label(name: str, value: Any) -> Label:
-    """Return a category or class as a plain Python value."""
+    """Return a category or class as a plain Python value; raise a SchemaError for other objects."""
     value = _numpy_scalar_to_python(value)
     if isinstance(value, str):
         return check_schema_text(name, value)
@@ -81,11 +82,13 @@ def check_schema_label(name: str, value: Any) -> Label:
         return int(value)
     if isinstance(value, numbers.Real) and _is_finite_value(value):
         return float(value)
-    raise SchemaError(f"{name} must be strings, finite numbers or booleans.")
+    raise SchemaError(
+        f"{name} must be strings, finite numbers or booleans, got {shorten_value(value)}."
+    )
 
 
 def check_schema_labels(name: str, values: Any, at_least: int) -> tuple[Label, ...]:
-    """Return distinct categories or classes: all strings, all numbers or all booleans."""
+    """Return categories or classes. Repeated or mixed ones (text, numbers) are a SchemaError."""
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise SchemaError(f"{name} must be a list, got {shorten_value(values)}.")
     labels = tuple(check_schema_label(name, value) for value in values)
@@ -106,7 +109,7 @@ def check_schema_labels(name: str, values: Any, at_least: int) -> tuple[Label, .
 
 
 def check_unconfirmed_names(values: Any, known: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of unconfirmed entries in the order of `known`; refuse other names."""
+    """Return the names of unconfirmed entries in the order of `known`; others are a SchemaError."""
     if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
         raise SchemaError(f"unconfirmed must be a list of names, got {shorten_value(values)}.")
     marks = list(values)

@@ -1,4 +1,4 @@
-"""Where records live. ``classifier.fit(source)`` takes a source in place of a frame and labels.
+"""Sources of records. ``classifier.fit(source)`` takes a source in place of a frame and labels.
 
 The same seed gives the same tree from every source.
 

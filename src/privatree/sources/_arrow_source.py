@@ -51,8 +51,8 @@ class ArrowSource(BatchSource):
     -----
     LazyFrames, relations, datasets, scanners and functions run again in each pass, a batch of rows
     at a time. They must return the same rows each time, in any order. A Scanner made from batches
-    cannot do that. The memory that they need depends on their library: pyarrow's scanner decodes
-    whole row groups of Parquet files; :class:`~privatree.sources.ParquetSource` does not.
+    returns its rows only once. The memory for a pass depends on the library: pyarrow's scanner
+    decodes whole row groups of Parquet files; :class:`~privatree.sources.ParquetSource` does not.
 
     A stream can be read only once. So the needed columns of a RecordBatchReader, or of an unknown
     object, are kept in memory in Arrow's format: 8 bytes for a 64-bit number. A function that
@@ -106,7 +106,7 @@ class ArrowSource(BatchSource):
         yield Batch(table.n_rows, list(columns.values()), labels)
 
     def _match_columns(self, stream: TableStream) -> dict[str, str]:
-        """Return the name in the table of each wanted column, and check the types."""
+        """Return the name of each wanted column in the table. A wrong type is a SchemaError."""
         found = stream.header
         if found.names is None:
             raise SchemaError("data must have column names, got none. Name the columns.")

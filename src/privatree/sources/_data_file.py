@@ -59,12 +59,12 @@ class FileRows:
 
     @property
     def is_ragged(self) -> NDArray[np.bool_]:
-        """Whether each row is ragged. **This leaks.**"""
+        """Whether each row is ragged: too many or too few values. **This leaks.**"""
         return np.not_equal(self.n_values, self.n_expected)
 
     @property
     def n_ragged(self) -> int:
-        """Number of ragged rows. **This leaks.**"""
+        """Number of rows with too many or too few values. **This leaks.**"""
         return int(self.is_ragged.sum())
 
     def columns_without_ragged_rows(self) -> list[Any]:
@@ -75,7 +75,7 @@ class FileRows:
 
 
 class DataFile(ABC):
-    """File whose column names are known.
+    """Opened file, whose column names have been read.
 
     A folder called ``NAME=VALUE`` above the file adds a column of text, after the file's own
     columns.
@@ -101,12 +101,12 @@ class DataFile(ABC):
 
     @property
     def hint_if_not_found(self) -> str:
-        """Reason why columns are not found, as the last sentence of an error, or nothing."""
+        """Likely reason why columns are not found: the last sentence of an error, or ""."""
         return ""
 
     @property
     def has_valid_names(self) -> bool:
-        """Whether all bytes of the names were valid text."""
+        """Whether all bytes of the column names were valid text."""
         return True
 
     @property
@@ -120,16 +120,16 @@ class DataFile(ABC):
 
     @abstractmethod
     def is_text(self, position: int) -> bool:
-        """Tell whether a column is text, for which the schema decides how it is read."""
+        """Tell whether a column is text, which is parsed as the schema declares."""
 
     @abstractmethod
     def read_parts(
         self, positions: Sequence[int], *, coded: Collection[int] = (), apart: bool = False
     ) -> Iterator[Part]:
-        """Read the columns at `positions`, without repeats, in parts.
+        """Read the columns at `positions`, which are distinct. Each part has some of the rows.
 
-        The text of columns in `coded` may come dictionary-encoded. With `apart`, each part is
-        decoded only by the thread that reads it.
+        Text in the columns `coded` may be dictionary-encoded. With `apart`, each part is decoded
+        only by the thread that reads it.
         """
 
     def read_rows(
@@ -141,21 +141,21 @@ class DataFile(ABC):
     ) -> Iterator[FileRows]:
         """Read a batch of rows at a time, in the order of the file.
 
-        `allow_ragged` decides about a CSV row with more or fewer values than the first row. True is
-        required where records are private: every value of the row is missing, and no error shows
-        it. False is required where each row needs a prediction: the row is an error.
+        `allow_ragged` decides about a CSV row with more or fewer values than the first row. If
+        True, as private records require, all values of the row count as missing, without an error.
+        If False, as predictions for every row require, the row is a SchemaError.
         """
         for part in self.read_parts(positions, coded=coded):
             yield from part()
 
     def lazy_column(self, position: int, content: Any, feature: Feature) -> LazyColumn:
-        """Return a column of some rows, read as the feature declares."""
+        """Return a column of some rows, to be read later as the feature declares."""
         if self.is_text(position):
             return LazyColumn(_TEXT, partial(parse_text_column, content, feature, self.decimal))
         return LazyColumn(arrow_column_type(content.type), partial(read_arrow_column, content))
 
     def folder_text(self, position: int, n_rows: int) -> Any:
-        """Return a column that a folder adds."""
+        """Return `n_rows` rows of a column that a folder called ``NAME=VALUE`` adds."""
         return repeat_text_in_column(
             list(self.folders.values())[position - len(self.own_names)], n_rows
         )
@@ -170,7 +170,7 @@ class FoundColumns:
 
     file: DataFile
     wanted: Mapping[str, Feature]
-    """Features by column name; the target, if any, is a feature of the classes."""
+    """Features by column name; the target, if any, is a Categorical of the classes."""
     positions: list[int]
     """Position of each wanted column."""
     kept: list[int]
@@ -180,7 +180,7 @@ class FoundColumns:
 
     @cached_property
     def _place_of(self) -> dict[int, int]:
-        """Place of each position among the columns that are read."""
+        """For each position in the file, the place among the columns that are read."""
         read = dict.fromkeys((*self.positions, *self.kept))
         return {position: place for place, position in enumerate(read)}
 
@@ -206,7 +206,7 @@ class FoundColumns:
 
 
 def wanted_columns(schema: Schema, target: str | None) -> dict[str, Feature]:
-    """Return the features by column name, and the target, if any, as a feature of the classes."""
+    """Return the features by column name; the target, if any, as a Categorical of the classes."""
     if target is None:
         return dict(schema.features)
     if target in schema.features:
@@ -248,7 +248,7 @@ def match_columns(
 ) -> tuple[dict[str, int], list[str]]:
     """Return the positions of the wanted columns, and the names of the others.
 
-    Blanks around a name do not count. Raise a SchemaError if a wanted column is missing or occurs
+    Blanks around a name are ignored. Raise a SchemaError if a wanted column is missing or occurs
     twice. The error about missing columns ends with `hint`, with a similar name, or, if all wanted
     columns are missing, with `hint_if_none`.
     """
@@ -272,7 +272,7 @@ def match_columns(
 
 
 def trim_column_names(found: Sequence[str], wanted: Collection[str]) -> list[str]:
-    """Remove the blanks around column names, except from a name that is wanted with them."""
+    """Remove the blanks around column names, unless a wanted name itself has these blanks."""
     return [name if name in wanted else name.strip() for name in found]
 
 

@@ -22,7 +22,7 @@ _ENOUGH_PARTS = 8
 
 
 class FileSource(BatchSource):
-    """Source of files of one kind. `paths` and the other parameters are those of its subclasses."""
+    """Source of files of one kind: CSV or Parquet. Its subclasses describe the parameters."""
 
     _reads_csv: ClassVar[bool]
     another_kind: ClassVar[str]
@@ -94,8 +94,8 @@ class CsvSource(FileSource):
     target : str
         Name of the label column.
     delimiter, decimal, encoding, quote, escape, multiline : optional
-        Format of the files, as in :class:`~privatree.CsvDialect`. The schema decides what is not
-        given here. With ``quote=""`` a quote is an ordinary character.
+        Format of the files, as in :class:`~privatree.CsvDialect`. An option that is not given here
+        is taken from the schema. With ``quote=""`` a quote is an ordinary character.
     progress : bool, optional
         Whether to show each pass on stderr. By default, it is shown if stderr is a terminal.
     in_memory : bool, default=False
@@ -123,7 +123,7 @@ class CsvSource(FileSource):
     are not text in the encoding spoil only the value that contains them.
 
     One physical line is one row, so no record can change how another is read. With
-    ``multiline=True`` a record can, and the privacy statement says so.
+    ``multiline=True`` a record can change how others are read, and the privacy statement says so.
 
     Files may have their columns in different orders. They must not change between the passes of one
     training.

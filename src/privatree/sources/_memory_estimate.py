@@ -20,8 +20,8 @@ _COMPRESSION = 10  # typical ratio of the text to the size of the compressed fil
 def fits_in_memory(files: Sequence[Path], n_features: int) -> bool:
     """Tell whether all records can be kept as codes, a byte for each value, with memory to spare.
 
-    The answer depends on the sizes of the files, which anybody who has the files can see, and on
-    the free memory. The tree does not depend on it.
+    The answer depends on the free memory and on the sizes of the files, which are visible to
+    everyone who has the files. The tree does not depend on the answer.
     """
     values = 0
     for file in files:
@@ -36,7 +36,7 @@ def fits_in_memory(files: Sequence[Path], n_features: int) -> bool:
 
 
 def free_memory() -> float:
-    """Return how many bytes this process can still allocate, or infinity if that is unknown."""
+    """Return the number of bytes that this process can still allocate; infinity if unknown."""
     limits = [_free_system_memory()]
     for path, used in (
         ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),

@@ -42,7 +42,7 @@ class ParquetFile(DataFile):
         return list(self.arrow_schema.names)
 
     def is_text(self, position: int) -> bool:
-        """Tell whether a folder adds the column. The file declares the types of its own columns."""
+        """Tell whether a folder adds the column. The other columns have the types of the file."""
         return position >= len(self.arrow_schema)
 
     def arrow_type(self, position: int) -> Any:
@@ -96,13 +96,15 @@ class ParquetFile(DataFile):
         return FileRows(columns, n_values, n_columns)
 
     def _join_row_groups(self) -> Iterator[tuple[Any, list[int]]]:
-        """Yield the metadata, and the numbers of row groups that are large enough together."""
+        """Yield the file's metadata with the numbers of row groups that are read as one part."""
         import pyarrow.parquet as pq
 
         with self.open_bytes() as handle:
             metadata = pq.read_metadata(handle)
         if not metadata.schema.to_arrow_schema().equals(self.stored_schema):
-            raise SourceError(f"{self.path}: must not change while it is read. Read a copy of it.")
+            raise SourceError(
+                f"{self.path}: must not change while it is read, but has. Read a copy."
+            )
         groups: list[int] = []
         n_rows = 0
         for group in range(metadata.num_row_groups):
@@ -118,7 +120,7 @@ class ParquetFile(DataFile):
         return pa.OSFile(os.fsencode(self.path))
 
     def _redact_arrow_errors(self, items: Iterator[_Item]) -> Iterator[_Item]:
-        """Pass items on, and replace the errors of Arrow, which can show values of records."""
+        """Pass items on, and replace errors of Arrow, whose messages can show values of records."""
         import pyarrow as pa
 
         return redact_errors(
@@ -176,7 +178,7 @@ class _RowGroups:
 
 @contextmanager
 def open_parquet_footer(path: Path) -> Iterator[Any]:
-    """Open a Parquet file with pyarrow. Any problem is a ParameterError."""
+    """Open a Parquet file with pyarrow. Raise a ParameterError if it cannot be read."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -71,7 +71,8 @@ def find_files(paths: Sequence[str | os.PathLike[str]]) -> FoundFiles:
         seen.add(file.resolve())
     if len({is_csv_path(file) for file in files}) > 1:
         raise ParameterError(
-            "data must be all CSV files or all Parquet files, got both. Convert some of the files."
+            "data must be all CSV files or all Parquet files, got both. Convert the "
+            "files of one kind."
         )
     return files
 
@@ -92,7 +93,8 @@ def _list_files_of_path(given: str | os.PathLike[str]) -> list[Path]:
         if (place / "_delta_log").exists() or any(place.glob("metadata/*.metadata.json")):
             raise ParameterError(
                 f"{path}: must not be a Delta or Iceberg table: its files also contain old "
-                "versions of records. Read it with Spark, DuckDB or polars, and train on that."
+                "versions of records. Read it with Spark, DuckDB or polars, and train on the "
+                "result."
             )
         files = list(_list_files_in_folder(place))
         if not files:
@@ -122,8 +124,8 @@ def _list_files_in_folder(folder: Path) -> Iterator[Path]:
 def partitions_of_path(file: Path) -> dict[str, str | None]:
     """Return the names and values of the columns that the folders above a file add.
 
-    The folders are those called ``NAME=VALUE`` directly above the file, without another between
-    them. For ``sales/year=2024/city=S%C3%A3o%20Paulo/part-0.csv`` the columns are ``{"year":
+    The folders are those called ``NAME=VALUE`` directly above the file, with no other folder
+    between. For ``sales/year=2024/city=S%C3%A3o%20Paulo/part-0.csv`` the columns are ``{"year":
     "2024", "city": "São Paulo"}``. Values are always text; None is a missing value.
     """
     values: dict[str, str | None] = {}
@@ -134,7 +136,7 @@ def partitions_of_path(file: Path) -> dict[str, str | None]:
         name, value = found
         if name in values:
             raise ParameterError(
-                f"{file}: must be in one folder called {name}=..., got two. Rename one of them."
+                f"{file}: must be in one folder called {name}=..., got two. Rename one folder."
             )
         values[name] = value
     return dict(reversed(values.items()))

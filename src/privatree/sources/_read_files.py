@@ -144,7 +144,7 @@ def _schema_of_kept_columns(files: Sequence[FoundColumns], keep: Sequence[str]) 
 
 @contextmanager
 def _redact_file_type_conflict() -> Iterator[None]:
-    """Replace Arrow's error about types that do not fit together."""
+    """Raise a SchemaError in place of Arrow's error about a column of several types."""
     import pyarrow as pa
 
     try:
@@ -191,8 +191,8 @@ def _file_labels_to_arrow(labels: Sequence[Label]) -> Any:
         values = None
     if values is None or values.to_pylist() != list(labels):
         raise SchemaError(
-            "categories and classes of files must be text, booleans or 64-bit numbers. Change the "
-            "schema."
+            "categories and classes must be text, booleans or 64-bit numbers to be read from "
+            "files. Change the schema."
         )
     return values
 

@@ -1,4 +1,4 @@
-"""Where records live: in memory, or in a source that answers queries by passes over all records."""
+"""Records in memory, and sources, which answer queries by passes over all records."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class Records(ABC):
 
     @abstractmethod
     def counts(self, binner: Binner) -> tuple[ClassCounts, int]:
-        """Return the counts that a learner can ask for, and the number of rows, which is private.
+        """Return the counts that a learner can ask for, and the private number of rows.
 
-        Records that cannot be read raise an error here, before anything is drawn.
+        Records that cannot be read raise an error here, before the learner draws anything.
         """
 
 
@@ -56,7 +56,7 @@ class FrameRecords(Records):
 
 
 class Source(Records):
-    """Records that a learner sees only as counts, by passes over all of them.
+    """Records that a learner sees only as counts. Each pass over all records computes some counts.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class Source(Records):
         self._find_columns(schema)
 
     def answer(self, query: Query[AnyPartial]) -> AnyPartial:
-        """Make one pass over all records."""
+        """Answer a query by one pass over all records."""
         self.n_passes += 1
         exact_rows, turn = 0, threading.Lock()
 
@@ -125,11 +125,11 @@ class Source(Records):
 
     @abstractmethod
     def _find_columns(self, schema: Schema) -> None:
-        """Find the columns, and check their types."""
+        """Find the columns. Raise a SchemaError if one is missing or has a wrong type."""
 
     @abstractmethod
     def _make_pass(self, query: Query[AnyPartial], advance: Callable[[int], None]) -> AnyPartial:
-        """Make one pass, and call `advance` with the number of rows that were counted just now."""
+        """Make one pass. Call `advance` with the number of rows counted since its last call."""
 
 
 class BatchSource(Source):
@@ -204,7 +204,7 @@ class BatchSource(Source):
 
 @contextmanager
 def _close_parts_after_pass(parts: Iterator[Any], turn: threading.Lock) -> Iterator[Iterator[Any]]:
-    """Close files even if they are not read to the end, once no thread asks for a part."""
+    """Close the parts of a pass, even if some are not read, once no thread asks for another."""
     try:
         yield parts
     finally:
@@ -220,12 +220,12 @@ def show_pass_progress(
 
     `total` is the number of rows, if an earlier pass has counted them. The bar is shown if `shown`
     is True, or if it is None, stderr is a terminal and rich is installed. The yielded function
-    takes the number of rows that were counted just now.
+    takes the number of rows that were counted since its last call.
 
     Notes
     -----
-    The number of records is private. The bar is for the person who runs the training, and so has
-    the records. Its numbers are rounded, they are not kept, and the model does not contain them.
+    The number of records is private. The bar is for the person who runs the training, who has the
+    records anyway. Its numbers are rounded, they are not kept, and the model does not contain them.
     """
     if shown is None and not sys.stderr.isatty():
         shown = False  # a setting of rich can treat a file as a terminal; no count goes to a file
@@ -255,7 +255,7 @@ def show_pass_progress(
 
 
 def round_pass_progress(number: float) -> str:
-    """Write a number in two digits: 1,234,567 is "1.2 million"."""
+    """Round a number to two digits, as text: 1,234,567 becomes "1.2 million"."""
     if number < 1000:
         return "fewer than 1,000"
     digits = float(f"{number:.2g}")

@@ -1,4 +1,4 @@
-"""Any container to typed columns, and columns matched against a schema.
+"""Containers of any library as typed columns, and the columns of a schema among them.
 
 ::
 

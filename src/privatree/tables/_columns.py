@@ -81,7 +81,7 @@ class LazyColumn:
 
 
 def check_feature_type(name: str, found: ColumnType, feature: Feature, *, of_a_frame: bool) -> None:
-    """Check that the type of a column can hold the values of its feature.
+    """Raise a SchemaError if the type of a column cannot hold the values of its feature.
 
     `of_a_frame` is False if the column is part of one array, whose columns all have the same type.
     The error message uses only the types, so it reveals nothing about any record.
@@ -110,7 +110,7 @@ def are_class_codes(found: ColumnType, classes: Sequence[Label]) -> bool:
 
 
 def check_class_type(where: str, found: ColumnType, classes: Sequence[Label]) -> None:
-    """Check that the type of a label column can hold the classes.
+    """Raise a SchemaError if the type of a label column cannot hold the classes.
 
     The error message uses only the types, so it reveals nothing about any record.
     """
@@ -122,8 +122,8 @@ def _column_can_be_all_missing(found: ColumnType) -> bool:
     """Tell whether a text column gets this type if all of its values are missing.
 
     In pandas and numpy, text of which every value is missing has a floating type; so has an array
-    without rows. So a floating type must be accepted for text: an error would reveal that the last
-    value was missing.
+    without rows. So a floating type must be accepted for text: an error would reveal that all
+    values are missing.
     """
     return found.kind == "number" and not found.is_integer
 
@@ -131,7 +131,7 @@ def _column_can_be_all_missing(found: ColumnType) -> bool:
 def _check_column_holds_labels(
     where: str, what: str, found: ColumnType, labels: Sequence[Label]
 ) -> None:
-    """Check that a column of this type can hold at least one of the labels."""
+    """Raise a SchemaError if a column of this type cannot hold any of the labels."""
     is_text = isinstance(labels[0], str)
     if found.kind not in (("string", "object") if is_text else ("number", "bool", "object")):
         declared = "string" if is_text else "boolean" if isinstance(labels[0], bool) else "number"

@@ -53,7 +53,7 @@ def is_instance_by_name(value: Any, *names: str) -> bool:
 def convert_container(convert: Callable[[], _Converted], refusal: str) -> _Converted:
     """Call a function of another library; raise a TypeError in place of any error but MemoryError.
 
-    The text of the other error can show a record, so it is not even kept as the context.
+    The text of the other error can show a record, so that error is not even kept as the context.
     """
     try:
         return convert()
@@ -105,7 +105,7 @@ def object_column(values: Any) -> LazyColumn:
 
 
 def numpy_type(dtype: np.dtype[Any]) -> ColumnType:
-    """Return the column type for a numpy type. String lengths are content, so they are left out."""
+    """Return the column type for a numpy type, without string lengths, which depend on values."""
     match dtype.kind:
         case "b":
             return ColumnType("bool", "bool")

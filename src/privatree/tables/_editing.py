@@ -22,7 +22,7 @@ Rows = NDArray[np.intp]
 
 
 def check_editable_table(X: Any, y: Any) -> None:
-    """Check that records and labels are containers that can be edited, of the same length."""
+    """Raise an error unless records and labels can be edited and have the same length."""
     check_editable_records(X)
     is_plain = isinstance(y, list) or (isinstance(y, np.ndarray) and y.ndim == 1)
     if not (is_plain or is_instance_by_name(y, "pandas.Series", "polars.Series")):
@@ -34,7 +34,7 @@ def check_editable_table(X: Any, y: Any) -> None:
 
 
 def check_editable_records(X: Any) -> None:
-    """Check that records are a 2-D array or a frame."""
+    """Raise a TypeError unless records are a 2-D array or a frame."""
     is_array = isinstance(X, np.ndarray) and X.ndim == 2
     if not (is_array or is_instance_by_name(X, "pandas.DataFrame", "polars.DataFrame")):
         raise TypeError(
@@ -209,7 +209,7 @@ def _edit_value_for_pandas(dtype: Any, value: Any, name: str) -> Any:
 
 
 def _edit_value_for_polars(series: Any, value: Any, name: str) -> Any:
-    """Return a polars Series of one value, with the type of another Series."""
+    """Return a Series of one value, of a polars Series' type; refuse a value that would change."""
     import polars as pl
 
     if _is_missing_to_edit(value):

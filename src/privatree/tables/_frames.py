@@ -58,8 +58,8 @@ def read_features(X: Any, schema: Schema, names: Sequence[str] | None = None) ->
 def read_labels(y: Any, schema: Schema) -> NDArray[np.int32]:
     """Read labels as positions in the classes of a schema; -1 for a missing or unknown label.
 
-    A SchemaError is raised if the type of the labels contradicts the classes. A floating type never
-    does, because labels that are all missing have one.
+    A SchemaError is raised if the type of the labels contradicts the classes. A floating type is
+    always accepted, because labels that are all missing have such a type.
     """
     (column,) = open_labels(y).columns
     check_class_type("y", column.type, schema.classes)
@@ -128,7 +128,7 @@ def category_codes(column: Column, feature: Categorical) -> NDArray[Any]:
 def _open_frame_for_schema(
     X: Any, schema: Schema, names: Sequence[str] | None
 ) -> tuple[Table, list[int]]:
-    """Open a frame, find the position of every feature's column, and check the types."""
+    """Open a frame and find each feature's column. A column that does not fit is a SchemaError."""
     table = open_frame(X, names)
     if not table.has_shape:  # a list without rows fits every schema
         columns = [object_column(list) for _ in schema.names]

@@ -67,8 +67,8 @@ def open_labels(y: Any) -> Table:
     """Open labels, without reading them, as a Table with one column.
 
     Labels are a list, a 1-D numpy array, a pandas or polars Series, an Arrow array, or a frame with
-    one column, for which scikit-learn's warning is issued. A Table is returned unchanged, so the
-    warning comes once. A TypeError or ValueError is raised if y is not one column.
+    one column, for which scikit-learn's DataConversionWarning is issued. A Table is returned
+    unchanged, so the warning comes once. Raise a TypeError or ValueError if y is not one column.
     """
     if isinstance(y, Table):
         return y
@@ -102,7 +102,9 @@ def _open_label_column(y: Any) -> Table:
     from sklearn.utils.validation import column_or_1d  # imports pandas, which is rarely needed
 
     if isinstance(y, np.ndarray) and y.ndim != 2:
-        raise ValueError(f"y should be a 1d array, got {y.ndim} dimensions. Flatten it.")
+        raise ValueError(
+            f"y should be a 1d array, got {y.ndim} dimensions. Pass one label per row."
+        )
     table = open_frame(y)
     if len(table.columns) != 1:
         raise ValueError(

@@ -66,7 +66,7 @@ def _unreadable_stream() -> SourceError:
 
 @dataclass(frozen=True)
 class _Kind:
-    """A class of tables; how to get a frame with its column types, and how to read batches."""
+    """A class of tables: how to get a frame that has its column types, and how to read batches."""
 
     name: str
     header: Callable[[Any], Any]

@@ -274,7 +274,7 @@ def test_records_from_which_no_schema_can_be_read(folder, monkeypatch, capsys, c
         (["schema.toml"], "the name of a data file must end in .csv or .tsv (also .gz or .zst), "
          ".xlsx, .parquet or .pq. Rename or convert the file.\n"),
         (["data.csv", "data.parquet"], "data must be all CSV files or all Parquet files, got both. "
-         "Convert some of the files.\n"),
+         "Convert the files of one kind.\n"),
         (["data.csv", "data.csv"], "data.csv: is listed twice; its records would be "
          "counted twice. List it once.\n"),
         (["data.csv", "--target", "sick"], "must have every needed column, but lacks 'sick'.\n"),

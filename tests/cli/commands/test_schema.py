@@ -95,7 +95,7 @@ def test_an_edited_schema_is_not_overwritten(folder, monkeypatch, capsys):
         (None, ["data.csv", "--delimiter", "ab"], "--delimiter must be one ASCII character and "
          "not a line break, got 'ab'.\n"),
         (None, ["data.csv", "--quote", ";", "--delimiter", ";"], "--delimiter, quote and escape "
-         "must be different characters.\n"),
+         "must be different characters, got [';', ';'].\n"),
         (None, ["data.csv", "--encoding", "utf-7"], "--encoding must store each line break as a "
          "separate byte, but utf-7 does not. Convert the file to UTF-8.\n"),
         ("age,age,ill\n1,2,no\n", ["odd.csv"], "got 'age' twice. Rename or delete one of the "

@@ -46,5 +46,7 @@ def test_a_first_row_without_end_is_none(tmp_path, monkeypatch):
     monkeypatch.setattr(csv_header, "_MAX_BYTES", 2**17)
     for content in (b"x," * 2**18, b"\n" * 2**19 + b"a,b\n"):
         path.write_bytes(content)
-        with pytest.raises(SchemaError, match=r"the first row must name the columns\."):
+        with pytest.raises(
+            SchemaError, match=r"the first row must name the columns, but cannot be read\."
+        ):
             open_csv(path)

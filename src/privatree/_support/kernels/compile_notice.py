@@ -19,7 +19,7 @@ _said = False
 
 @contextmanager
 def compile_notice(shown: bool) -> Iterator[None]:
-    """Show the notice, or hide it, also where stderr is no terminal."""
+    """Show or hide the notice inside the context, whether or not stderr is a terminal."""
     global _shown
     before, _shown = _shown, shown
     try:

@@ -21,7 +21,7 @@ announce_compilation()
 def compiled(function: Any) -> Any:
     """Compile a function of arrays and numbers at its first call; it runs without the GIL.
 
-    The compiled function is kept in `kernel_folder`; without one, each process compiles it again.
+    The compiled function is kept in `kernel_folder`; without a folder, each process compiles it.
     """
     return _compile_and_keep(function, inline="never")
 
@@ -44,7 +44,7 @@ def _compile_and_keep(function: Any, inline: Literal["never", "always"]) -> Any:
 
 @contextmanager
 def _numba_cache_in(folder: Path) -> Iterator[None]:
-    """Make numba's cache folder `folder` for now, without a change for other packages."""
+    """Make `folder` the cache folder of numba inside the context; other packages do not see it."""
     usual = numba_settings.CACHE_DIR
     numba_settings.CACHE_DIR = str(folder)
     try:
@@ -54,7 +54,7 @@ def _numba_cache_in(folder: Path) -> Iterator[None]:
 
 
 def _is_compiled_in(folder: Path, function: Any) -> bool:
-    """Tell whether numba uses the folder, and not another from NUMBA_CACHE_LOCATOR_CLASSES."""
+    """Tell whether numba keeps a function there, not in one of NUMBA_CACHE_LOCATOR_CLASSES."""
     if numba_settings.DISABLE_JIT:  # then the function is not compiled at all
         return True
     return folder in Path(function.stats.cache_path).parents

@@ -43,8 +43,9 @@ _SECONDS_IN_USE = 24 * 60 * 60
 def kernel_folder() -> Path | None:
     """Return the folder in which this process keeps compiled functions.
 
-    It is in ``NUMBA_CACHE_DIR`` if this variable is set, else in the package, else in the user's
-    cache folder. None if no folder can be written to, or the code cannot be read.
+    It is in ``NUMBA_CACHE_DIR`` if this variable is set, and otherwise in the package or, if that
+    cannot be written to, in the user's cache folder. None if no folder can be written to, or the
+    code cannot be read.
     """
     try:
         digest = kernel_code_digest(_PACKAGE)
@@ -71,8 +72,8 @@ def kernel_code_digest(package: Path) -> str | None:
     """Return a digest of all code that can be part of the compiled functions in a package folder.
 
     This is each file that compiles functions, and all files that it imports, directly or not: their
-    functions and constants may be compiled in. The versions of the compiler count too. None if no
-    file compiles functions; an OSError if a file cannot be read.
+    functions and constants may be compiled in. The versions of the compiler count too. Return None
+    if no file compiles functions; raise an OSError if a file cannot be read.
     """
     paths = (path for path in package.rglob("*.py*") if path.suffix in (".py", ".pyi"))
     texts = {path.relative_to(package.parent): path.read_bytes() for path in paths}
@@ -123,7 +124,7 @@ def _parents_of_kernel_folder() -> Iterator[Path]:
 
 
 def _remove_old_kernel_folders(parent: Path) -> None:
-    """Remove folders, except those that were taken last and those that may be in use."""
+    """Remove folders of compiled functions, except those used last and those that may be in use."""
     taken = list[tuple[float, Path]]()
     for folder in parent.glob(_NAME + "*"):
         with suppress(OSError):  # another process has just removed it

@@ -1,4 +1,4 @@
-"""CSV files of any size: every value is text, and no content of a record is an error.
+"""CSV files of any size: every value is text, and no content of a record raises an error.
 
 The first row, which names the columns, is public. By default every line after it is one record,
 whatever it contains; see :class:`~privatree.schema.CsvDialect`.
@@ -70,19 +70,19 @@ class CsvFile(DataFile):
         return pa.string()
 
     def read_chunks(self) -> Iterator[RowChunk]:
-        """Read chunks of the rows after the first. The first row must still be the same."""
+        """Read chunks of the rows after the first. A changed first row is a SourceError."""
         first_row = self.first_row
         with open_utf8_stream(self.path, self.dialect.encoding) as stream:
             head = _read_csv_bytes(stream, len(first_row.head))
             if head != first_row.head or (not first_row.is_ended and stream.read(1)):
                 raise SourceError(
-                    f"{self.path}: must not change while it is read. Read a copy of it."
+                    f"{self.path}: must not change while it is read, but has. Read a copy."
                 )
             returns_end_rows = first_row.returns_end_rows
             yield from read_row_chunks(stream, self.dialect, returns_end_rows=returns_end_rows)
 
     def read_chunk_rows(self, chunk: RowChunk, positions: Sequence[int]) -> Iterator[FileRows]:
-        """Read columns of a chunk as text, in batches of rows. The chunk cannot be used again."""
+        """Read columns of a chunk as text, in batches of rows. The chunk is overwritten."""
         for values in self._parse_chunk(chunk, positions):
             yield self._file_rows(values, positions, chunk.is_valid)
 
@@ -112,7 +112,7 @@ class CsvFile(DataFile):
             yield rows
 
     def _parse_chunk(self, chunk: RowChunk, positions: Sequence[int]) -> Iterator[CsvValues]:
-        """Parse the file's own columns. A row that is too long is malformed."""
+        """Parse the file's own columns. In a row that is too long, every value is missing."""
         n_own = len(self.first_row.names)
         own = [position for position in positions if position < n_own]
         returns_end_rows = self.first_row.returns_end_rows
@@ -172,9 +172,9 @@ def open_csv(path: Path, dialect: CsvDialect | None = None) -> CsvFile:
 
 
 def csv_reading_assumptions(files: Sequence[Path], dialect: CsvDialect | None) -> tuple[str, ...]:
-    """Return the conditions under which one row changes one record only.
+    """Return the assumptions under which a row of a file cannot change how other rows are read.
 
-    There are none where one line is one row, nor in Parquet files and workbooks.
+    Nothing is assumed about CSV files in which one line is one row, Parquet files and workbooks.
     """
     is_multiline = dialect is not None and dialect.multiline
     if is_multiline and any(

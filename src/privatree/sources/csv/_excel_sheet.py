@@ -83,7 +83,7 @@ def _first_sheet_path(archive: zipfile.ZipFile, workbook: ElementTree.Element) -
 def _parse_sheet(
     file: IO[bytes], read_cell_text: Callable[[ElementTree.Element], str]
 ) -> Iterator[dict[int, str]]:
-    """Yield the rows of a sheet, and free the memory of each row after it."""
+    """Yield the rows of a sheet, and free the memory of each row after its use."""
     holder: ElementTree.Element | None = None
     for event, element in ElementTree.iterparse(file, ("start", "end")):
         tag = _xml_name(element.tag)

@@ -22,7 +22,7 @@ _MAX_BYTES = 2**24  # largest size of the first row and the blank lines before i
 
 @dataclass(frozen=True)
 class FirstRow:
-    """First row of a file that is not blank."""
+    """First row of a file, after any blank lines."""
 
     names: list[str]
     """Names of the columns, empty for an empty file. Bytes that are not text are U+FFFD."""
@@ -40,7 +40,7 @@ class FirstRow:
 
 
 def read_first_row(path: Path, stream: BinaryIO, dialect: CsvDialect) -> FirstRow:
-    """Read the first row that is not blank from the start of a stream.
+    """Read the first row of a stream, after any blank lines.
 
     Raise a SchemaError, which names the path, if the quotes of the row are never closed, or if the
     row does not end in the first 16 MiB.
@@ -54,7 +54,9 @@ def read_first_row(path: Path, stream: BinaryIO, dialect: CsvDialect) -> FirstRo
             break
         if not read or len(head) > _MAX_BYTES:
             hint = _unreadable_first_row_hint(head, dialect)
-            raise SchemaError(f"{path}: the first row must name the columns.{hint}")
+            raise SchemaError(
+                f"{path}: the first row must name the columns, but cannot be read.{hint}"
+            )
     return found
 
 
@@ -77,7 +79,7 @@ def _parse_first_row(head: bytes, dialect: CsvDialect, *, is_all: bool) -> First
 
 
 def _find_first_row_end(head: bytes, dialect: CsvDialect) -> int:
-    """Return where the row at the start of the bytes ends, or 0 if its end is not there."""
+    """Return where the first row ends, or 0 if the bytes do not contain its end."""
     if dialect.multiline:
         return csv_rows.quoted_row_end_finder(dialect, returns_end_rows=True)(head)[0]
     ended = _LINE_END.search(head)
@@ -115,7 +117,8 @@ def first_row_hint(names: Sequence[str], dialect: CsvDialect) -> str:
     """Return why columns are not found, if the names in the first row show it.
 
     The hint is the end of an error message: a blank and one or two sentences, or nothing. It quotes
-    nothing. Only the first line of a name is used: after a stray quote, a name can contain records.
+    no text of the file. Only the first line of a name is used: after a stray quote, a name can
+    contain records.
     """
     if not names:
         return " The file is empty."

@@ -129,7 +129,7 @@ def quoted_row_end_finder(dialect: CsvDialect, returns_end_rows: bool) -> RowEnd
 def _find_quoted_row_ends(
     data: Any, state: int, delimiter: int, quote: int, escape: int, returns_end_rows: bool
 ) -> Any:  # pragma: no cover
-    """Return the state after the last byte, and the ends of the first and the last row, or 0."""
+    """Return the state after the last byte, and where the first and last row end; 0 if none do."""
     first = last = 0
     for place in range(len(data)):
         byte = data[place]

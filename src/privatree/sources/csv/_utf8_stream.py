@@ -82,7 +82,7 @@ def _decompress(file: BinaryIO, kind: str) -> BinaryIO:
 
 
 class _ZstdError(Exception):
-    """Error about damaged content. Arrow raises an OSError, as a failing disk would."""
+    """Error about damaged content, in place of Arrow's OSError, which could mean a failing disk."""
 
 
 class _ZstdStream:

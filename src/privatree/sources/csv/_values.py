@@ -3,7 +3,7 @@
 A quote opens only at the start of a value. Two quotes inside quotes are one quote, and the text
 after the closing quote is plain. The character after an escape has no special meaning. A row is
 malformed if its quotes are not closed, or if an escape is its last character. A row is ragged if it
-has more or fewer values than the first row. Neither changes how any other row is read.
+has more or fewer values than the first row. Such a row does not change how any other row is read.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ZERO, _ONE, _TWO = map(_unsigned, range(3))
 
 @dataclass(frozen=True)
 class CsvValues:
-    """Some columns of some rows."""
+    """Some columns of some rows of a CSV file."""
 
     columns: list[Any]
     """Arrow arrays of strings. Every value of a malformed or ragged row is null."""
@@ -45,10 +45,10 @@ def parse_csv_values(
 ) -> Iterator[CsvValues]:
     """Read the columns at `positions` of whole rows, in batches of bounded size.
 
-    `content` is valid UTF-8. It is overwritten: a value is never longer than the text it is written
-    in. A row must have `n_columns` values. A blank line is a row only if `n_columns` is 1. Without
-    `returns_end_rows`, a carriage return alone ends no row: some programs write it into values.
-    Outside quotes it becomes a blank.
+    `content` is valid UTF-8. It is overwritten with the values, which are never longer than their
+    quoted or escaped text. A row must have `n_columns` values. A blank line is a row only if
+    `n_columns` is 1. Without `returns_end_rows`, a carriage return alone ends no row: some programs
+    write it into values. Outside quotes it becomes a blank.
     """
     data = np.frombuffer(content, np.uint8)
     n_lines = content.count(b"\n") + 1 + (content.count(b"\r") if returns_end_rows else 0)
@@ -160,7 +160,7 @@ def _find_values(
 
 @compiled_inline
 def _line_end_after_value(data: Any, place: Any, returns_end_rows: bool) -> Any:  # pragma: no cover
-    """Return the number of bytes of the line end at a place, 0 if there is no line end."""
+    """Return the number of bytes of the line end at a place, 0 if no line end is there."""
     width = _ZERO
     if place < len(data):
         if data[place] == _NEW_LINE:
@@ -174,7 +174,7 @@ def _line_end_after_value(data: Any, place: Any, returns_end_rows: bool) -> Any:
 
 
 def _value_spans_to_arrow(data: Any, starts: Any, sizes: Any, is_whole: Any) -> Any:
-    """Return an Arrow array of the text of each span, or null where a row is not whole."""
+    """Return an Arrow array of the text of each span, null in a malformed or ragged row."""
     import pyarrow as pa
 
     n_rows = len(starts)

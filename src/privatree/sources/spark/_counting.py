@@ -102,7 +102,7 @@ class CountPartition:
 
 @dataclass(frozen=True)
 class MergeParts:
-    """Function for executors that merges parts with the same number, of senders in one group."""
+    """Function for executors that merges parts of the same number from a group of partitions."""
 
     answer: type[SerializablePartial]
     n_groups: int

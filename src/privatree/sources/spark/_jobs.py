@@ -140,7 +140,8 @@ def redact_spark_job_error(failure: BaseException) -> BaseException:
         )
     if condition == "PATH_NOT_FOUND" and (found := _NO_PATH.search(said)):
         return SourceError(
-            f"{_path_in_job_error(found[1])}: Spark does not find this file or folder. Check the path."
+            f"{_path_in_job_error(found[1])}: Spark does not find this file or folder. Check the "
+            "path."
         )
     if found := _MODULE.search(said):
         how = _SHIP if found[1].startswith("privatree") else "Install it on every executor."

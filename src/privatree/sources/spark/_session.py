@@ -29,10 +29,11 @@ _SETTINGS = {
 def spark_session(master: str | None = None, settings: Mapping[str, str] | None = None) -> Any:
     """Start a Spark session without output, or return the running one.
 
-    `master` is the address of a cluster, such as ``"spark://host:7077"``. Without it, Spark's own
-    configuration decides, or else all cores of this machine are used. `settings` of Spark are added
-    to ours. Executors run the Python of ``PYSPARK_PYTHON``, or else one at the same path as here.
-    The output of Java on stderr is discarded: it can show values of records.
+    `master` is the address of a cluster, such as ``"spark://host:7077"``. Without it, Spark's
+    configuration names the cluster; if it names none, all cores of this machine are used.
+    `settings` of Spark are added to those of privatree. Executors run the Python that
+    ``PYSPARK_PYTHON`` names, by default the one at the path of this Python. The output of Java on
+    stderr is discarded: it can show values of records.
     """
     try:
         import pyspark
@@ -57,13 +58,13 @@ def spark_session(master: str | None = None, settings: Mapping[str, str] | None 
         return builder.getOrCreate()
     raise SourceError(
         f"Spark must start with {'its own master' if master is None else f'the master {master}'}, "
-        "but does not. Check the address, and that the cluster runs Spark "
+        "but does not. Check the master's address, and that the cluster runs Spark "
         f"{pyspark.__version__} as this machine does."
     )
 
 
 def _check_java_of_session() -> None:
-    """Check that Java is new enough for Spark, whose own message about it is hard to understand."""
+    """Raise a ParameterError if Java is missing or too old: Spark's own message is hard to read."""
     home = os.environ.get("JAVA_HOME")
     java = shutil.which("java", path=f"{home}/bin" if home else None)
     if java is None:
@@ -82,7 +83,7 @@ def _check_java_of_session() -> None:
 
 @contextmanager
 def _discard_session_stderr() -> Iterator[None]:
-    """Discard stderr of every process that is started now, as long as the process runs."""
+    """Discard stderr of every process that is started inside the context, as long as it runs."""
     sys.stderr.flush()
     kept = os.dup(2)
     nowhere = os.open(os.devnull, os.O_WRONLY)

@@ -45,7 +45,7 @@ class SparkSource(Source):
     ----------
     dataframe : pyspark.sql.DataFrame
         Records. Each pass computes the data frame again, and must get the same rows each time:
-        cache or write a data frame that is slow to compute or random.
+        cache a data frame that is slow to compute or random, or write it to files.
     target : str
         Name of the label column.
     progress : bool, optional
@@ -133,7 +133,7 @@ class SparkSource(Source):
         return answer
 
     def _merged_parts(self, count: CountPartition, answer: type[SerializablePartial]) -> Any:
-        """Return a data frame with each part of the answer once."""
+        """Return a data frame with the merged parts of the answer."""
         from pyspark.sql.functions import col
 
         with ignore_pandas_warning():
@@ -147,7 +147,7 @@ class SparkSource(Source):
 class SparkFileSource(SparkSource):
     """Files that executors read by the rules of privatree, one file for each task.
 
-    Every executor must see the files under the same names. Spark's own reader guesses the types of
+    Every executor must see the files under the same paths. Spark's own reader guesses the types of
     columns from the first file, and columns from folders, and a single record can change both. So
     Spark gets only the numbers of the files. Errors and trees are the same as without Spark.
     """
@@ -187,7 +187,7 @@ class _TaskProgress:
 
 
 def spark_column_type(found: Any) -> ColumnType:
-    """Return the column type that a type of Spark declares."""
+    """Return the privatree column type for a type of Spark."""
     from pyspark.sql import types
 
     kind: Kind = "other"
