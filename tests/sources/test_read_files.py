@@ -333,8 +333,9 @@ LATIN_1 = (
          "delete one of the columns."),
         (b'\xef\xbb\xbf\n"size"x\n', "'answer'. Did you mean 'sizex'?"),
         ('"size";"colour"\r1;"red"\r', SEMICOLONS),
-        ('"' + "x" * 200_000, "the first row must name the columns, but cannot be read. It must close "
-         "its quotes. If a name spans several lines, pass --multiline (multiline=True in Python)."),
+        ('"' + "x" * 200_000, "the first row must name the columns, but cannot be read. It must "
+         "close its quotes. If a name spans several lines, pass --multiline (multiline=True in "
+         "Python)."),
         ('size,colour,grade,member,answer,"id\n1,red,3,true,yes,7\n', "the first row must name"),
         ('size;colour;grade,"id\n1,red,3,true,yes,7\n', "the first row must name"),
         (HEADER.encode("utf-16"), LATIN_1.replace("latin-1", "utf-16")),

@@ -39,9 +39,7 @@ def replace_file_in_pieces(
     An OSError inside of the context is reported as an error about `path`.
     """
     try:
-        if (
-            stream := _stream_number_of_file(path)
-        ) is not None:  # what was written there before stays
+        if (stream := _file_descriptor(path)) is not None:  # what was written there before stays
             with os.fdopen(os.dup(stream), "wb") as file:
                 yield file
         elif Path(path).exists() and not Path(path).is_file():
@@ -76,7 +74,7 @@ def _temporary_file(place: Path, private: bool) -> Iterator[BinaryIO]:
         raise
 
 
-def _stream_number_of_file(path: str | os.PathLike[str]) -> int | None:
+def _file_descriptor(path: str | os.PathLike[str]) -> int | None:
     """Return the file descriptor that a path such as /dev/stdout stands for, or None."""
     name = os.fspath(path)
     found = _OPENED.fullmatch(name)

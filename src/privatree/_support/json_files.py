@@ -80,9 +80,7 @@ def _parse_json(path: str | os.PathLike[str], what: str) -> Any:
     gc.disable()
     try:
         return json.loads(
-            _read_json_text(
-                path, what
-            ),  # in a function, so that the bytes are freed before parsing
+            _read_json_text(path, what),  # in a function: its bytes are freed before parsing
             object_pairs_hook=_refuse_repeated_json_keys,
             parse_float=_parse_finite_json_number,
             parse_constant=_parse_finite_json_number,

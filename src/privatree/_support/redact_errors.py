@@ -20,11 +20,11 @@ def redact_errors(
     passed on. The iterator must not yield None.
     """
     with closing(_closable(items)) as rest:
-        while (item := _next_or_redacted_error(rest, caught, error)) is not None:
+        while (item := _next_or_redacted(rest, caught, error)) is not None:
             yield item
 
 
-def _next_or_redacted_error(rest: Any, caught: tuple[type[Exception], ...], error: Any) -> Any:
+def _next_or_redacted(rest: Any, caught: tuple[type[Exception], ...], error: Any) -> Any:
     try:
         return next(rest, None)
     except (PrivatreeError, MemoryError):

@@ -114,7 +114,7 @@ def _find_file_columns_to_check(
     """Return the positions of columns whose types fit, and the misfits of all other columns."""
     hint = file.hint_if_not_found or (file.hint_if_none_found and " Its first row must name them.")
     names = trim_column_names(file.names, wanted)
-    positions, problems = _match_names_to_check(str(file.path), names, wanted, result, hint)
+    positions, problems = _match_checked_names(str(file.path), names, wanted, result, hint)
     for name, position in list(positions.items()):
         if file.is_text(position):
             continue
@@ -154,7 +154,7 @@ def _file_misfits(
         result.not_utf8.append(str(file.path))
 
 
-def _match_names_to_check(
+def _match_checked_names(
     where: str,
     found: Sequence[str],
     wanted: Mapping[str, Feature],
@@ -170,10 +170,7 @@ def _match_names_to_check(
     result.ignored += [" ".join(name.splitlines()[:1]) for name in others]
     readable = [name for name in others if "\ufffd" not in name]
     problems = [
-        Misfit(
-            name,
-            f"not in {where}: fit will raise an error.{_suggest_name_to_check(name, readable)}",
-        )
+        Misfit(name, f"not in {where}: fit will raise an error.{_check_hint(name, readable)}")
         for name in wanted
         if name not in found
     ]
@@ -185,7 +182,7 @@ def _match_names_to_check(
     return {name: found.index(name) for name in wanted if found.count(name) == 1}, problems
 
 
-def _suggest_name_to_check(absent: str, others: Sequence[str]) -> str:
+def _check_hint(absent: str, others: Sequence[str]) -> str:
     spaced = [name for name in others if name.strip() == absent]
     if spaced:  # only in frames: names in files are trimmed
         return f" Remove the blanks around the name {spaced[0]!r}."
@@ -198,7 +195,7 @@ def _find_frame_columns_to_check(
     if not table.has_shape:  # a list without rows fits every schema
         return {}, []
     if table.names is not None:
-        positions, problems = _match_names_to_check("X", table.names, schema.features, result, "")
+        positions, problems = _match_checked_names("X", table.names, schema.features, result, "")
         problems += [
             Misfit(name, "twice in X: fit will raise an error. Rename or delete one.")
             for name, times in Counter(result.ignored).items()

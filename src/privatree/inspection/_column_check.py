@@ -34,7 +34,7 @@ def column_misfits(
         yield from _number_misfits(content, text, feature)
         return
     codes = column_to_codes(content, feature.categories, -1, np.int64)
-    missing, unknown = _missing_or_unknown_misfits(content, text, codes < 0)
+    missing, unknown = _unknown_misfits(content, text, codes < 0)
     if missing:
         yield "missing: left out" if is_target else "missing", missing
     if unknown:
@@ -45,7 +45,7 @@ def _number_misfits(
     content: Column, text: Any, feature: Numeric
 ) -> Iterable[tuple[str, Mapping[str, int]]]:
     numbers = column_to_numbers(content)
-    missing, words = _missing_or_unknown_misfits(content, text, np.isnan(numbers))
+    missing, words = _unknown_misfits(content, text, np.isnan(numbers))
     below, above = numbers < float(feature.low), numbers > float(feature.high)
     if missing:
         yield "missing", missing
@@ -60,9 +60,7 @@ def _number_misfits(
             yield "not a whole number", _count_misfit_numbers(numbers[broken])
 
 
-def _missing_or_unknown_misfits(
-    content: Column, text: Any, rows: Any
-) -> tuple[Counter[str], Counter[str]]:
+def _unknown_misfits(content: Column, text: Any, rows: Any) -> tuple[Counter[str], Counter[str]]:
     """Count, in rows that do not fit, the missing values (also words such as NA) and the others."""
     missing: Counter[str] = Counter()
     unknown: Counter[str] = Counter()

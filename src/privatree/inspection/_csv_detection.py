@@ -117,9 +117,7 @@ def _detect_quoting(files: Sequence[Path], dialect: CsvDialect) -> dict[str, Any
     fewest: int | None = None
     for changes in ({}, escape, multiline, {**escape, **multiline}):
         try:
-            n_ragged = sum(
-                _count_ragged_to_detect(file, replace(dialect, **changes)) for file in files
-            )
+            n_ragged = sum(_detect_ragged_rows(file, replace(dialect, **changes)) for file in files)
         except SchemaError:
             continue
         if fewest is None or n_ragged < fewest:
@@ -129,7 +127,7 @@ def _detect_quoting(files: Sequence[Path], dialect: CsvDialect) -> dict[str, Any
     return best
 
 
-def _count_ragged_to_detect(file: Path, dialect: CsvDialect) -> int:
+def _detect_ragged_rows(file: Path, dialect: CsvDialect) -> int:
     opened = open_csv(file, dialect)
     return sum(
         part.n_ragged

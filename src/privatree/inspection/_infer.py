@@ -50,13 +50,13 @@ def infer_schema(
     table = open_frame(X, names)
     (labels,) = open_labels(y).columns
     for where, column in [*(("X", column) for column in table.columns), ("y", labels)]:
-        _refuse_to_infer_complex(where, column.type)
+        _refuse_complex(where, column.type)
     known = table.names or [f"x{i}" for i in range(len(table.columns))]
     features = {
         name: infer_feature(column) for name, column in zip(known, table.columns, strict=True)
     }
     schema = Schema(features, infer_classes(labels)).all_unconfirmed()
-    warnings.warn(_inferred_schema_warning(schema), PrivacyLeakWarning, stacklevel=stacklevel)
+    warnings.warn(_infer_warning(schema), PrivacyLeakWarning, stacklevel=stacklevel)
     return schema
 
 
@@ -68,7 +68,7 @@ def check_data_to_infer_from(X: Any, y: Any) -> None:
     """
     table = open_frame(X)
     for column in table.columns:
-        _refuse_to_infer_complex("X", column.type)
+        _refuse_complex("X", column.type)
     shape = (table.n_rows, len(table.columns))
     for count, what in zip(shape, ("sample", "feature"), strict=True):
         if count == 0:
@@ -82,7 +82,7 @@ def check_data_to_infer_from(X: Any, y: Any) -> None:
             f"{[table.n_rows, opened.n_rows]}. Pass one label per row."
         )
     (labels,) = opened.columns
-    _refuse_to_infer_complex("y", labels.type)
+    _refuse_complex("y", labels.type)
     _refuse_to_infer_labels(labels.read())
 
 
@@ -92,7 +92,7 @@ def check_data_to_infer_from(X: Any, y: Any) -> None:
 def infer_feature(column: LazyColumn) -> Feature:
     """Infer a feature from the values of a column; it is not marked as unconfirmed yet."""
     if column.type.kind == "other":
-        _refuse_to_infer_column(f"a column of type {column.type.name}")
+        _refuse_to_infer(f"a column of type {column.type.name}")
     content = column.read()
     if isinstance(content, NumberColumn):
         return _infer_numbers(content, column.type)
@@ -137,10 +137,10 @@ def _distinct_to_infer(values: Sequence[Any]) -> list[Any]:
     python = (v.item() if isinstance(v, np.generic) else v for v in plain_python_values(present))
     plain = list(dict.fromkeys(python))
     if any(value is None for value in plain):
-        _refuse_to_infer_column("another object")
+        _refuse_to_infer("another object")
     texts = sum(isinstance(value, str) for value in plain)
     if 0 < texts < len(plain):
-        _refuse_to_infer_column("both in one column")
+        _refuse_to_infer("both in one column")
     booleans = sum(isinstance(value, bool) for value in plain)
     if 0 < booleans < len(plain):  # beside other numbers a boolean is a number
         plain = list(dict.fromkeys(v if isinstance(v, float) else int(v) for v in plain))
@@ -198,7 +198,7 @@ def _refuse_to_infer_labels(content: Column) -> None:
 # --- messages -----------------------------------------------------------------------------------
 
 
-def _refuse_to_infer_column(found: str) -> NoReturn:
+def _refuse_to_infer(found: str) -> NoReturn:
     # scikit-learn's estimator checks expect the words "argument must be .* string.* number".
     raise TypeError(
         f"each column of the X argument must be all strings or all numbers, got {found}. Convert "
@@ -206,12 +206,12 @@ def _refuse_to_infer_column(found: str) -> NoReturn:
     )
 
 
-def _refuse_to_infer_complex(where: str, found: ColumnType) -> None:
+def _refuse_complex(where: str, found: ColumnType) -> None:
     if found.name.startswith("complex"):
         raise ValueError(f"Complex data not supported, got {where} of type {found.name}.")
 
 
-def _inferred_schema_warning(schema: Schema) -> str:
+def _infer_warning(schema: Schema) -> str:
     numeric = [name for name, f in schema.features.items() if isinstance(f, Numeric)]
     categorical = [name for name in schema.names if name not in numeric]
     read = [f"the ranges of {list_some_names(numeric, 5, 'more columns')}"] if numeric else []

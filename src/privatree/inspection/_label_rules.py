@@ -71,7 +71,7 @@ class LabelRules:
         """
         if not 2 <= len(self._sizes) <= _MAX_CLASSES:
             return False
-        _, values = np.unique(_values_for_rules(column, self._rows), return_inverse=True)
+        _, values = np.unique(_rule_values(column, self._rows), return_inverse=True)
         is_ordered = isinstance(column, NumberColumn)
         rules = [self._predict_by_value] + ([self._predict_by_cuts] if is_ordered else [])
         return any(self._cautious_accuracy(rule(values)) >= _MIN_ACCURACY for rule in rules)
@@ -99,8 +99,7 @@ class LabelRules:
         """Predict by a small tree that is trained on all records.
 
         Cross-validation is not needed: so few cut points cannot overfit. And a small fold would
-        make mistakes near every cut point, because a few records do not show where the cut point
-        lies.
+        make mistakes near every cut point, because the fold does not show the exact position.
         """
         from sklearn.tree import DecisionTreeClassifier
 
@@ -112,18 +111,16 @@ class LabelRules:
         return answers
 
 
-def _values_for_rules(column: Column, rows: NDArray[Any]) -> NDArray[Any]:
+def _rule_values(column: Column, rows: NDArray[Any]) -> NDArray[Any]:
     """Return numbers, NaN where missing; for a column of other values, codes, -1 where missing."""
     if isinstance(column, NumberColumn):
         return np.take(column_to_numbers(column), rows)
     if isinstance(column, CodedColumn):
-        return np.take(
-            np.append(_value_codes_for_rules(column.values), -1), np.take(column.codes, rows)
-        )
-    return _value_codes_for_rules([column.values[row] for row in rows.tolist()])
+        return np.take(np.append(_rule_codes(column.values), -1), np.take(column.codes, rows))
+    return _rule_codes([column.values[row] for row in rows.tolist()])
 
 
-def _value_codes_for_rules(values: Sequence[Any]) -> NDArray[np.int64]:
+def _rule_codes(values: Sequence[Any]) -> NDArray[np.int64]:
     plain = [None if is_missing_value(value) else value for value in plain_python_values(values)]
     number_of = {value: number for number, value in enumerate(dict.fromkeys(plain))} | {None: -1}
     return np.array([number_of[value] for value in plain], dtype=np.int64)

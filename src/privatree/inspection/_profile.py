@@ -131,9 +131,7 @@ def _profile_column(name: str, column: LazyColumn, rules: LabelRules, decimal: s
     found: dict[str, Any] = {}
     if any(isinstance(value, str) for value in values):
         found = _facts_about_text(counts, decimal)
-    elif isinstance(feature, Numeric) and _profiled_are_whole(
-        numbers := python_values_to_numbers(values)
-    ):
+    elif isinstance(feature, Numeric) and _are_whole(numbers := python_values_to_numbers(values)):
         feature = _to_integer_range(feature)
         found["is_numbered"] = _profiled_look_like_identifiers(numbers)
         found["few_numbers"] = tuple(sorted(map(int, values))) if len(values) <= _FEW else ()
@@ -149,7 +147,7 @@ def _profile_column(name: str, column: LazyColumn, rules: LabelRules, decimal: s
     )
 
 
-def _profiled_are_whole(numbers: NDArray[np.float64]) -> bool:
+def _are_whole(numbers: NDArray[np.float64]) -> bool:
     is_finite = bool(np.isfinite(numbers).all()) and len(numbers) > 0
     return is_finite and bool(np.all(numbers == np.floor(numbers)))
 
@@ -223,7 +221,7 @@ def _facts_about_text(counts: dict[Any, int], decimal: str) -> dict[str, Any]:
     if len(found) > 0:
         numeric = LazyColumn(ColumnType("number", "text"), lambda: NumberColumn(found))
         feature = cast("Numeric", infer_feature(numeric))
-        is_whole = _profiled_are_whole(found)
+        is_whole = _are_whole(found)
         facts["numbers"] = _to_integer_range(feature) if is_whole else feature
         facts["n_numbers"] = int(times[is_number].sum())
         facts["is_numbered"] = is_whole and _profiled_look_like_identifiers(np.unique(found))

@@ -1,7 +1,6 @@
 """Checks of the values in a schema: finite numbers, text, labels and names of unconfirmed entries.
 
-Each check returns the value as a plain Python object, or raises a SchemaError. Numpy scalars are
-converted.
+Each check returns the value as a plain Python object (not a numpy scalar), or raises a SchemaError.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ class OpenFiles:
                 for column, (name, feature) in zip(columns, self.wanted.items(), strict=True)
             }
         )
-        return _separate_labels_of_files(table, self.target, self.ignored, kept)
+        return _separate_file_labels(table, self.target, self.ignored, kept)
 
 
 def open_files(
@@ -155,7 +155,7 @@ def _redact_file_type_conflict() -> Iterator[None]:
         ) from None
 
 
-def _separate_labels_of_files(table: Any, target: str | None, *more: Any) -> FileRecords:
+def _separate_file_labels(table: Any, target: str | None, *more: Any) -> FileRecords:
     if target is None:
         return FileRecords(table, None, *more)
     return FileRecords(table.drop_columns([target]), table.column(target), *more)
@@ -228,7 +228,7 @@ def read_files_without_schema(
         tables.append(pa.table(dict(zip(positions, columns, strict=True))))
     with _redact_file_type_conflict():
         table = pa.concat_tables(tables, promote_options="permissive")
-    return _separate_labels_of_files(table, target)
+    return _separate_file_labels(table, target)
 
 
 def _trim_names_of_file(names: list[str]) -> list[str]:

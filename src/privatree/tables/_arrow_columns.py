@@ -52,9 +52,7 @@ def read_arrow_column(data: Any) -> Column:
         return CodedColumn(np.full(len(data), -1, dtype=np.int8), ())
     if _is_arrow_text(data.type) and data.get_total_buffer_size() < _MAX_DICTIONARY:
         data = data.dictionary_encode()
-    elif _is_arrow_text(
-        data.type
-    ):  # a dictionary per chunk: one for all could be too large for Arrow
+    elif _is_arrow_text(data.type):  # a dictionary per chunk: one for all could be too large
         encoded = [chunk.dictionary_encode() for chunk in data.chunks]
         data = pa.chunked_array(encoded)
     if pa.types.is_dictionary(data.type):

@@ -48,7 +48,7 @@ def labels_as_objects(y: Any) -> list[Any]:
     if is_instance_by_name(y, "pandas.Series"):
         y = y.to_numpy(dtype=object, na_value=None)  # pandas.NA cannot be compared
     objects = y.tolist() if isinstance(y, np.ndarray) else list(y)
-    return [None if _is_missing_to_edit(label) else label for label in objects]
+    return [None if _edits_missing(label) else label for label in objects]
 
 
 def column_names(X: Any) -> list[Any]:
@@ -143,7 +143,7 @@ def set_labels(y: Any, rows: Rows, value: Any, name: str = "y") -> Any:
     return changed
 
 
-def _is_missing_to_edit(value: Any) -> bool:
+def _edits_missing(value: Any) -> bool:
     if value is None or value is getattr(sys.modules.get("pandas"), "NA", None):
         return True
     differs = value != value  # only NaN and NaT differ from themselves
@@ -152,7 +152,7 @@ def _is_missing_to_edit(value: Any) -> bool:
 
 def _copy_to_edit(array: NDArray[Any], value: Any, name: str) -> tuple[NDArray[Any], Any]:
     """Return a copy of an array, with wider strings if needed, and the value to store in it."""
-    if isinstance(array, np.ma.MaskedArray) and _is_missing_to_edit(value):
+    if isinstance(array, np.ma.MaskedArray) and _edits_missing(value):
         return array.copy(), np.ma.masked
     dtype = array.dtype
     if dtype.kind == "U" and isinstance(value, str):
@@ -167,7 +167,7 @@ def _edit_value_for_numpy(dtype: np.dtype[Any], value: Any, name: str) -> Any:
     """Return the value to store in an array of this type; refuse a value that would change."""
     if dtype.kind == "O":
         return value
-    if _is_missing_to_edit(value) and dtype.kind in _MISSING_IN_NUMPY:
+    if _edits_missing(value) and dtype.kind in _MISSING_IN_NUMPY:
         return _MISSING_IN_NUMPY[dtype.kind]
     try:
         with np.errstate(all="ignore"):
@@ -188,7 +188,7 @@ def _edit_value_for_pandas(dtype: Any, value: Any, name: str) -> Any:
 
     if isinstance(dtype, np.dtype):
         return _edit_value_for_numpy(dtype, value, name)
-    missing = _is_missing_to_edit(value)
+    missing = _edits_missing(value)
     if isinstance(dtype, pd.CategoricalDtype) and not missing:
         if value in dtype.categories:
             return value
@@ -212,7 +212,7 @@ def _edit_value_for_polars(series: Any, value: Any, name: str) -> Any:
     """Return a Series of one value, of a polars Series' type; refuse a value that would change."""
     import polars as pl
 
-    if _is_missing_to_edit(value):
+    if _edits_missing(value):
         return pl.Series(series.name, [None], dtype=series.dtype)
     try:
         one = pl.Series(series.name, [value], dtype=series.dtype, strict=True)

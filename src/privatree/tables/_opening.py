@@ -102,9 +102,7 @@ def _open_label_column(y: Any) -> Table:
     from sklearn.utils.validation import column_or_1d  # imports pandas, which is rarely needed
 
     if isinstance(y, np.ndarray) and y.ndim != 2:
-        raise ValueError(
-            f"y should be a 1d array, got {y.ndim} dimensions. Pass one label per row."
-        )
+        raise ValueError(f"y should be a 1d array, got {y.ndim} dimensions. Pass a 1d array.")
     table = open_frame(y)
     if len(table.columns) != 1:
         raise ValueError(
@@ -188,12 +186,10 @@ def _is_frame_row(value: Any) -> bool:
 
 def _unwrap_labels(values: Sequence[Any]) -> list[Any]:
     """Replace each list, tuple or array of one value by this value."""
-    return [
-        value[0] if _is_plain_frame_row(value) and len(value) == 1 else value for value in values
-    ]
+    return [value[0] if _is_plain_row(value) and len(value) == 1 else value for value in values]
 
 
-def _is_plain_frame_row(value: Any) -> bool:
+def _is_plain_row(value: Any) -> bool:
     """Tell whether a value is a row whose length and items can be read without foreign code."""
     kind = type(value)  # compared by identity: a class can claim to equal another class
     return (kind is list or kind is tuple or kind is np.ndarray) and _is_frame_row(value)

@@ -43,7 +43,7 @@ def plain_python_values(values: Sequence[Any]) -> list[Any]:
         return list(values)
     with _without_value_warnings():
         kinds = {id(kind): kind for kind in map(type, values)}
-        converters = {key: _python_value_converter(kind) for key, kind in kinds.items()}
+        converters = {key: _value_converter(kind) for key, kind in kinds.items()}
         return [
             value if (convert := converters[id(type(value))]) is None else convert(value)
             for value in values
@@ -72,7 +72,7 @@ def is_missing_value(value: Any) -> bool:
     return isinstance(value, (float, np.floating, Decimal)) and math.isnan(_value_to_float(value))
 
 
-def _python_value_converter(kind: type) -> Callable[[Any], Plain] | None:
+def _value_converter(kind: type) -> Callable[[Any], Plain] | None:
     """Return the function that converts values of a type; None if values are kept unchanged."""
     if id(kind) in _BASIC:
         return None

@@ -132,21 +132,17 @@ def _cell_text(
         if kind == "n" and value:
             style = int(cell.get("s", "0"))
             has_date = 0 <= style < len(is_date) and is_date[style]
-            return (
-                _format_cell_date(float(value), day_0)
-                if has_date
-                else _format_cell_number(float(value))
-            )
+            return _cell_date(float(value), day_0) if has_date else _cell_number(float(value))
     except (ValueError, IndexError, OverflowError):
         return ""
     return value if kind in ("str", "e", "d") else ""
 
 
-def _format_cell_number(value: float) -> str:
+def _cell_number(value: float) -> str:
     return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
 
 
-def _format_cell_date(days: float, day_0: datetime) -> str:
+def _cell_date(days: float, day_0: datetime) -> str:
     """Write a date, with the time to the second if there is one."""
     moment = day_0 + timedelta(seconds=round(days * 86400))
     return moment.date().isoformat() if days == int(days) else moment.isoformat()

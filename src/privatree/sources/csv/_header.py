@@ -117,8 +117,7 @@ def first_row_hint(names: Sequence[str], dialect: CsvDialect) -> str:
     """Return why columns are not found, if the names in the first row show it.
 
     The hint is the end of an error message: a blank and one or two sentences, or nothing. It quotes
-    no text of the file. Only the first line of a name is used: after a stray quote, a name can
-    contain records.
+    nothing. Only the first line of a name is used: after a stray quote, a name can contain records.
     """
     if not names:
         return " The file is empty."

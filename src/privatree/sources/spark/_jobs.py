@@ -135,13 +135,10 @@ def redact_spark_job_error(failure: BaseException) -> BaseException:
     # Spark writes the name of the condition before any value. So a path is looked for only after
     # a name that promises a path.
     if condition.startswith("FAILED_READ_FILE") and (found := _FILE.search(said)):
-        return SourceError(
-            f"{_path_in_job_error(found[1])}: Spark cannot read this file. Check it."
-        )
+        return SourceError(f"{_job_error_path(found[1])}: Spark cannot read this file. Check it.")
     if condition == "PATH_NOT_FOUND" and (found := _NO_PATH.search(said)):
         return SourceError(
-            f"{_path_in_job_error(found[1])}: Spark does not find this file or folder. Check the "
-            "path."
+            f"{_job_error_path(found[1])}: Spark does not find this file or folder. Check the path."
         )
     if found := _MODULE.search(said):
         how = _SHIP if found[1].startswith("privatree") else "Install it on every executor."
@@ -155,7 +152,7 @@ def redact_spark_job_error(failure: BaseException) -> BaseException:
     )
 
 
-def _path_in_job_error(uri: str) -> str:
+def _job_error_path(uri: str) -> str:
     """Return the path of a local file, or the URI of any other."""
     if found := re.fullmatch(r"file:(?://)?(/.*)", uri):
         return unquote(found[1])

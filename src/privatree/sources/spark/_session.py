@@ -42,19 +42,14 @@ def spark_session(master: str | None = None, settings: Mapping[str, str] | None 
         raise ParameterError(
             "Spark is not installed. Run: pip install 'privatree[spark]'"
         ) from None
-    _check_java_of_session()
+    _check_session_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("privatree")
     if master is not None:
         builder = builder.master(master)
     for name, value in (_SETTINGS | dict(settings or {})).items():
         builder = builder.config(name, value)
-    with (
-        _discard_session_stderr(),
-        ignore_pandas_warning(),
-        _keep_handler_before_session(),
-        suppress(Exception),
-    ):
+    with _silence_session(), ignore_pandas_warning(), _keep_session_handler(), suppress(Exception):
         return builder.getOrCreate()
     raise SourceError(
         f"Spark must start with {'its own master' if master is None else f'the master {master}'}, "
@@ -63,7 +58,7 @@ def spark_session(master: str | None = None, settings: Mapping[str, str] | None 
     )
 
 
-def _check_java_of_session() -> None:
+def _check_session_java() -> None:
     """Raise a ParameterError if Java is missing or too old: Spark's own message is hard to read."""
     home = os.environ.get("JAVA_HOME")
     java = shutil.which("java", path=f"{home}/bin" if home else None)
@@ -82,7 +77,7 @@ def _check_java_of_session() -> None:
 
 
 @contextmanager
-def _discard_session_stderr() -> Iterator[None]:
+def _silence_session() -> Iterator[None]:
     """Discard stderr of every process that is started inside the context, as long as it runs."""
     sys.stderr.flush()
     kept = os.dup(2)
@@ -97,7 +92,7 @@ def _discard_session_stderr() -> Iterator[None]:
 
 
 @contextmanager
-def _keep_handler_before_session() -> Iterator[None]:
+def _keep_session_handler() -> Iterator[None]:
     """Keep the handler of Ctrl-C: Spark's own handler calls Java in the middle of another call."""
     before = signal.getsignal(signal.SIGINT)
     try:
