@@ -167,7 +167,7 @@ def test_what_is_no_workbook_is_told(tmp_path):
 
 def test_an_open_workbook_has_a_shadow_that_is_not_read(path):
     (path.parent / "~$visits.xlsx").write_bytes(b"lock")
-    assert find_files([path.parent]) == [path]
+    assert find_files([path.parent]) == (path,)
 
 
 def test_standard_input_is_a_file(monkeypatch):
@@ -177,6 +177,6 @@ def test_standard_input_is_a_file(monkeypatch):
     assert isinstance(piped, StandardInput)
     records = read_files([piped], SCHEMA, "ill", allow_ragged=True)
     assert records.labels.to_pylist() == ["yes", "no"]
-    assert find_files([piped]) == [piped]
+    assert find_files([piped]) == (piped,)
     with pytest.raises(ParameterError, match="standard input: is listed twice"):
         find_files(["-", "-"])
