@@ -25,7 +25,7 @@ from scipy.stats import chi2_contingency, ks_2samp, norm
 
 from privatree import Categorical, Numeric, Schema, datasets
 from privatree.baselines import RandomTreeClassifier, methods
-from privatree.baselines._other_libraries import feature_bounds
+from privatree.baselines._other_libraries import diffprivlib_bounds
 from privatree.baselines.methods import Training
 
 METHOD = methods.get("diffprivlib-tree")
@@ -46,7 +46,7 @@ class Problem(NamedTuple):
     @property
     def has_constant(self) -> bool:
         """Return whether our trees leave out splits that send all records to the left."""
-        lows, highs = feature_bounds(self.schema)
+        lows, highs = diffprivlib_bounds(self.schema)
         return bool((lows == highs).any())
 
 

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from privatree.baselines import BDPTClassifier
-from privatree.baselines._bdpt import BDPTRules, gini_sensitivity, group_cuts
+from privatree.baselines._bdpt import BDPTRules, bdpt_cuts, bdpt_gini_sensitivity
 from privatree.baselines._one_against_rest import (
     Coding,
     OpenNode,
     grow_one_against_rest,
-    split_scores,
+    one_against_rest_scores,
 )
 from privatree.counting import bin_numbers
 from privatree.privacy import Ledger, Randomness
@@ -69,7 +69,7 @@ def test_a_path_spends_all_of_epsilon_and_nothing_more():
 def test_the_sensitivity_is_the_published_one():
     for size in (1.0, 2.5, 1e6):
         expected = 1 - (size / (size + 1)) ** 2 - (1 / (size + 1)) ** 2
-        assert float(gini_sensitivity(size)) == pytest.approx(expected, abs=1e-15)
+        assert float(bdpt_gini_sensitivity(size)) == pytest.approx(expected, abs=1e-15)
 
 
 # --- groups -------------------------------------------------------------------------------------
@@ -80,7 +80,7 @@ values = st.floats(-100, 100) | st.integers(-8, 8).map(float) | st.sampled_from(
 @settings(max_examples=200)
 @given(st.lists(values, max_size=40), st.lists(values, max_size=10))
 def test_a_value_belongs_to_the_last_group_that_begins_at_or_below_it(training, others):
-    cuts = group_cuts(Numeric(-100, 100), np.array(training))
+    cuts = bdpt_cuts(Numeric(-100, 100), np.array(training))
     firsts = sorted(set(training))[::5]
     near = [np.nextafter(first, side) for first in firsts for side in (-np.inf, np.inf)]
     asked = [*training, *others, *near, -100.0, 100.0]
@@ -91,7 +91,7 @@ def test_a_value_belongs_to_the_last_group_that_begins_at_or_below_it(training, 
 
 def test_groups_hold_five_distinct_values_however_often_they_occur():
     values = np.repeat(np.arange(12.0), np.arange(1, 13))
-    codes = bin_numbers(values, group_cuts(Numeric(0, 20), values))
+    codes = bin_numbers(values, bdpt_cuts(Numeric(0, 20), values))
     assert [set(values[codes == code]) for code in range(3)] == [
         {0, 1, 2, 3, 4},
         {5, 6, 7, 8, 9},
@@ -101,7 +101,7 @@ def test_groups_hold_five_distinct_values_however_often_they_occur():
 
 def test_declared_cuts_take_the_place_of_groups():
     feature = Numeric(0, 10, cuts=[2, 4])
-    assert group_cuts(feature, np.arange(10.0)).tolist() == [2.0, 4.0]
+    assert bdpt_cuts(feature, np.arange(10.0)).tolist() == [2.0, 4.0]
 
 
 @pytest.mark.parametrize("integer", [True, False])
@@ -150,7 +150,7 @@ def chance_of_the_first_feature(epsilon, sharper=1):
 def times_of_the_first_feature(epsilon, n_records, runs):
     coding = Coding.of(TEN, {})
     records = coding.bin_records(*example(n_records), 2)
-    exact_scores = split_scores(records.class_counts()[0], records.class_totals()[0])
+    exact_scores = one_against_rest_scores(records.class_counts()[0], records.class_totals()[0])
     rules, source = BDPTRules.of(Fraction(epsilon), 1), Randomness(3)
     nodes = (OpenNode((0,), Ledger(Fraction(epsilon), source), 0) for _ in range(runs))
     return sum(rules.choose(node, exact_scores, n_records) < 2 for node in nodes)
@@ -188,7 +188,7 @@ def test_the_sensitivity_is_taken_at_the_noisy_size_and_not_below_one(noisy_size
     (size, exact_size), (split, _) = ledger.asked[-2:]
     assert size == Laplace(rules.count[1])
     assert exact_size.tolist() == [7]
-    assert split == Exponential(rules.split, 2 * gini_sensitivity(used_size))
+    assert split == Exponential(rules.split, 2 * bdpt_gini_sensitivity(used_size))
 
 
 def test_a_split_of_many_records_is_an_exponential_mechanism_at_their_size():
@@ -197,7 +197,7 @@ def test_a_split_of_many_records_is_an_exponential_mechanism_at_their_size():
     schema = Schema({"a": Numeric(0, 1), "b": Categorical(["p", "q", "r"])}, [0, 1])
     columns = [rng.integers(0, 12, 2000) / 12, rng.integers(0, 3, 2000).astype(np.uint8)]
     labels = (rng.random(2000) < 0.3 + 0.3 * (columns[1] == 2) + 0.2 * columns[0]).astype(np.int32)
-    coding = Coding.of(schema, {0: group_cuts(schema.features["a"], columns[0])})
+    coding = Coding.of(schema, {0: bdpt_cuts(schema.features["a"], columns[0])})
     assert coding.n_codes == (3, 3)
     epsilon, runs, source = Fraction(1, 2), 800, Randomness(11)
     rules = BDPTRules.of(epsilon, 1)
@@ -211,7 +211,9 @@ def test_a_split_of_many_records_is_an_exponential_mechanism_at_their_size():
         )
         scores.append(0.5 - gini)
     law = np.exp(
-        Exponential(rules.split, 2 * gini_sensitivity(2000)).log_probabilities(np.array(scores))
+        Exponential(rules.split, 2 * bdpt_gini_sensitivity(2000)).log_probabilities(
+            np.array(scores)
+        )
     )
     seen = np.zeros(6, dtype=int)
     for _ in range(runs):

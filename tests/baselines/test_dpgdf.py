@@ -11,12 +11,12 @@ import pytest
 from scipy.stats import binom
 
 from privatree.baselines import DPGDFClassifier
-from privatree.baselines._dpgdf import DPGDFRules, smooth_sensitivity
+from privatree.baselines._dpgdf import DPGDFRules, dpgdf_smooth_sensitivity
 from privatree.baselines._one_against_rest import (
     Coding,
     OpenNode,
     grow_one_against_rest,
-    split_scores,
+    one_against_rest_scores,
 )
 from privatree.privacy import Ledger, Randomness
 from privatree.privacy.mechanisms import Exponential, PermuteAndFlip
@@ -95,7 +95,7 @@ def test_splits_follow_the_law_of_permute_and_flip():
     columns = [rng.integers(0, size, 30).astype(np.uint8) for size in (2, 3)]
     labels = ((columns[1] == 2) | (rng.random(30) < 0.2)).astype(np.int32)
     coding, epsilon, runs, source = Coding.of(SCHEMA, {}), Fraction(12), 1200, Randomness(4)
-    scores = split_scores(*counts_of(zip(*columns, labels, strict=True)))
+    scores = one_against_rest_scores(*counts_of(zip(*columns, labels, strict=True)))
     rules = DPGDFRules.of(epsilon, 1)
     law = np.exp(PermuteAndFlip(epsilon / 2, Fraction(1, 2)).log_probabilities(scores))
     seen = np.zeros(5, dtype=int)
@@ -129,7 +129,7 @@ def test_the_splits_of_neighbours_differ_by_the_level_s_epsilon_at_most(used):
         for size in range(4):
             for records in combinations_with_replacement(kinds, size):
                 counts, totals = counts_of(records)
-                scores = split_scores(counts[:, allowed], totals)
+                scores = one_against_rest_scores(counts[:, allowed], totals)
                 laws[records] = mechanism.log_probabilities(scores)
         return max(
             np.abs(laws[records] - laws[tuple(sorted((*records, more)))]).max()
@@ -150,14 +150,14 @@ def test_the_splits_of_neighbours_differ_by_the_level_s_epsilon_at_most(used):
 def chance_of_the_minority(lead, epsilon=1):
     leaf = Fraction(epsilon) / 2
     counts = np.array([lead, 0])
-    mechanism = Exponential(leaf, 2 * smooth_sensitivity(counts, leaf))
+    mechanism = Exponential(leaf, 2 * dpgdf_smooth_sensitivity(counts, leaf))
     return float(mechanism.log_probabilities(np.array([1, 0]))[1])
 
 
 def test_the_smooth_sensitivity_is_that_of_the_lead():
     leaf = Fraction(1, 2)
     for counts, lead in (([5, 2], 3), ([2, 5, 5], 0), ([0, 0], 0), ([1, 9, 4], 5)):
-        found = smooth_sensitivity(np.array(counts), leaf)
+        found = dpgdf_smooth_sensitivity(np.array(counts), leaf)
         assert float(found) == pytest.approx(math.exp(-lead / 2))
 
 

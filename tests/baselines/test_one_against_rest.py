@@ -9,7 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privatree.baselines._one_against_rest import Coding, grow_one_against_rest, split_scores
+from privatree.baselines._one_against_rest import (
+    Coding,
+    grow_one_against_rest,
+    one_against_rest_scores,
+)
 from privatree.privacy import Ledger, Randomness
 from privatree.schema import Categorical, Numeric, Schema
 
@@ -43,7 +47,7 @@ def scores_of(records, n_classes):
     counts = np.zeros((n_classes, 2), dtype=np.int64)
     for side, label in records:
         counts[label, side] += 1
-    return split_scores(counts, counts.sum(axis=1))
+    return one_against_rest_scores(counts, counts.sum(axis=1))
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

@@ -11,9 +11,9 @@ from privatree.baselines import methods
 from privatree.baselines._other_libraries import (
     EBM_DELTA,
     ScaledLogisticRegression,
-    centre_and_scale_columns,
-    feature_bounds,
-    largest_row_norm,
+    diffprivlib_bounds,
+    diffprivlib_centre_and_scale,
+    diffprivlib_row_norm,
     public_ebm_options,
 )
 from privatree.baselines.methods import Training
@@ -69,7 +69,7 @@ def test_methods_are_described(method, title, library):
 
 
 def test_bounds_are_those_of_the_schema():
-    lows, highs = feature_bounds(SCHEMA)
+    lows, highs = diffprivlib_bounds(SCHEMA)
     assert lows.tolist() == [-1.5, 0, 7, 0]
     assert highs.tolist() == [2.5, 2, 7, 0]
     assert lows.dtype == highs.dtype == np.float64
@@ -105,7 +105,7 @@ def test_with_little_noise_the_tree_learns():
 
 def test_columns_are_standardised_and_constants_left():
     X = LOGISTIC.encode(numbers()[0], NUMBERS)
-    centre, scale = centre_and_scale_columns(X)
+    centre, scale = diffprivlib_centre_and_scale(X)
     scaled = (X - centre) / scale
     assert scaled.mean(axis=0) == pytest.approx([0, 0, 0], abs=1e-12)
     assert scaled.std(axis=0) == pytest.approx([1, 1, 0], abs=1e-12)
@@ -113,8 +113,8 @@ def test_columns_are_standardised_and_constants_left():
 
 
 def test_the_largest_norm_is_positive():
-    assert largest_row_norm(np.array([[3.0, 4.0], [1.0, 1.0]])) == 5.0
-    assert largest_row_norm(np.zeros((3, 2))) == 1.0
+    assert diffprivlib_row_norm(np.array([[3.0, 4.0], [1.0, 1.0]])) == 5.0
+    assert diffprivlib_row_norm(np.zeros((3, 2))) == 1.0
 
 
 def test_the_logistic_regression_has_its_parameters():

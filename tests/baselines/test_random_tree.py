@@ -20,7 +20,7 @@ import privatree
 from privatree import Categorical, Numeric, Schema
 from privatree.baselines import RandomTreeClassifier
 from privatree.baselines import _random_tree as random_tree
-from privatree.baselines._random_tree import draw_splits
+from privatree.baselines._random_tree import draw_random_tree_splits
 from privatree.errors import ParameterError, PrivacyLeakWarning, SchemaError
 from privatree.privacy import Randomness
 from privatree.privacy.mechanisms import PermuteAndFlip
@@ -44,7 +44,7 @@ def test_scikit_learn_check(estimator, check):
 
 def drawn(schema, max_depth, n_trees, seed=5):
     source = Randomness(seed)
-    return [draw_splits(schema, max_depth, source) for _ in range(n_trees)]
+    return [draw_random_tree_splits(schema, max_depth, source) for _ in range(n_trees)]
 
 
 def relative_place(value, low, high):
@@ -97,15 +97,19 @@ def test_the_splits_have_their_law():
 
 
 def test_thresholds_from_the_whole_range_are_caught(monkeypatch):
-    monkeypatch.setattr(random_tree, "_narrow_range", lambda ranges, feature, part: ranges)
+    monkeypatch.setattr(
+        random_tree, "_narrow_random_tree_range", lambda ranges, feature, part: ranges
+    )
     with np.errstate(invalid="ignore"):
         root, left, right = p_values_of_numeric_thresholds()
     assert root > FALSE_ALARM > max(left, right)
 
 
 def test_uneven_draws_are_caught(monkeypatch):
-    uniform = random_tree._draw_uniform
-    monkeypatch.setattr(random_tree, "_draw_uniform", lambda *a: min(uniform(*a), uniform(*a)))
+    uniform = random_tree._draw_random_tree_threshold
+    monkeypatch.setattr(
+        random_tree, "_draw_random_tree_threshold", lambda *a: min(uniform(*a), uniform(*a))
+    )
     assert max(p_values_of_numeric_thresholds()) < FALSE_ALARM
     assert p_value_of_category_splits() < FALSE_ALARM
     below = Randomness.below
@@ -124,14 +128,14 @@ def test_categories_are_split_like_the_numbers_of_their_order(seed, n_categories
     as_number = Schema({"x": Numeric(0, n_categories - 1, integer=True)}, ["no", "yes"])
     matrix = np.array(codes, dtype=np.float64)[:, np.newaxis]
     np.testing.assert_array_equal(
-        draw_splits(as_category, depth, Randomness(seed)).apply(matrix, [0]),
-        draw_splits(as_number, depth, Randomness(seed)).apply(matrix, [0]),
+        draw_random_tree_splits(as_category, depth, Randomness(seed)).apply(matrix, [0]),
+        draw_random_tree_splits(as_number, depth, Randomness(seed)).apply(matrix, [0]),
     )
 
 
 def test_thresholds_of_whole_numbers_are_real_numbers():
     schema = Schema({"age": Numeric(0, 100, integer=True)}, ["no", "yes"])
-    thresholds = draw_splits(schema, 3, Randomness(1)).threshold
+    thresholds = draw_random_tree_splits(schema, 3, Randomness(1)).threshold
     inside = thresholds[~np.isnan(thresholds)]
     assert len(inside) == 7
     assert not (inside == np.round(inside)).any()
@@ -250,15 +254,15 @@ class Laws(Unlimited):
 
 def largest_loss(epsilon):
     """Over all tables of up to two records and one record more, and all labels of the leaves."""
-    splits = draw_splits(TWO_LEAVES, 1, Randomness(0))
+    splits = draw_random_tree_splits(TWO_LEAVES, 1, Randomness(0))
 
     def laws(rows):
         frame = pd.DataFrame({"x": pd.Series([x for x, _ in rows], dtype=str)})
-        exact_counts = random_tree._count_in_leaves(
+        exact_counts = random_tree._count_in_random_tree(
             splits, open_frame(frame), open_labels([y for _, y in rows])
         )
         ledger = Laws()
-        random_tree._draw_labels(splits, exact_counts, ledger, Fraction(epsilon))
+        random_tree._draw_random_tree_labels(splits, exact_counts, ledger, Fraction(epsilon))
         return np.array(ledger.logs)
 
     loss = 0.0

@@ -6,7 +6,7 @@ import pytest
 from mixed_records import schema_of, some_records
 from run_command import run
 
-from privatree.cli._learner_options import name_options_in_errors
+from privatree.cli._learner_options import name_learner_options
 from privatree.errors import ParameterError
 
 FIT = ("fit", "data.csv", "--target", "label", "--schema", "schema.toml", "-o", "model.json")
@@ -37,7 +37,7 @@ def test_an_error_names_the_option_of_its_parameter():
     options = ["max_depth", "random_state"]
 
     def named(error):
-        with pytest.raises(ParameterError) as raised, name_options_in_errors(options):
+        with pytest.raises(ParameterError) as raised, name_learner_options(options):
             raise error
         return str(raised.value), raised.value.parameter
 

@@ -15,10 +15,10 @@ from run_command import run
 from privatree import Categorical, Model, Schema
 from privatree.cli import _prediction_files
 from privatree.cli._prediction_files import (
-    BufferedTable,
-    buffered_table,
-    escape_formulas,
-    escape_table_formulas,
+    BufferedPredictions,
+    buffered_predictions,
+    escape_formula,
+    escape_predictions,
 )
 from privatree.errors import ParameterError
 from privatree.model import TreeBuilder
@@ -33,7 +33,7 @@ def pieces(*names):
 
 
 def buffered(*names):
-    table = BufferedTable(io.BytesIO())
+    table = BufferedPredictions(io.BytesIO())
     table.collect_tables(pieces(*names))
     return table
 
@@ -67,7 +67,7 @@ def test_parquet_is_the_same_however_it_came(monkeypatch):
 
 
 def test_a_type_that_csv_cannot_hold():
-    table = BufferedTable(io.BytesIO())
+    table = BufferedPredictions(io.BytesIO())
     table.collect_tables([pa.table({"x": [[1, 2]]})])
     with pytest.raises(ParameterError, match=r"must name columns of types that CSV can hold"):
         table.write_csv(io.BytesIO())
@@ -84,7 +84,7 @@ def test_the_temporary_file_is_beside_the_output_and_gone_afterwards(tmp_path, m
 
     monkeypatch.setattr(_prediction_files, "SpooledTemporaryFile", watched)
     for output in (tmp_path / "out.csv", None):
-        with buffered_table(output) as table:
+        with buffered_predictions(output) as table:
             table.collect_tables(pieces(["a"]))
             assert csv_of(table) == "name,x\na,0.5\n"
     assert asked == [str(tmp_path), None]
@@ -118,7 +118,7 @@ SIGNS = "=+-@＝＋－＠"
     ],
 )
 def test_formulas_in_a_text(text, written):
-    assert escape_formulas(text) == written
+    assert escape_formula(text) == written
 
 
 @pytest.mark.slow
@@ -127,7 +127,7 @@ def test_formulas_in_a_text(text, written):
 def test_no_cell_begins_a_formula(text):
     """However the text is cut into cells, with or without its quotes and blanks."""
     is_number = re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)", text)
-    safe = escape_formulas(text)
+    safe = escape_formula(text)
     if is_number:
         assert safe == text
         return
@@ -147,13 +147,13 @@ def test_formulas_in_a_table():
             "l": pa.array(["-z", "", None], pa.large_string()),
         }
     )
-    assert escape_table_formulas(table).to_pydict() == {
+    assert escape_predictions(table).to_pydict() == {
         "'=a": ["'=x", None, "y"],
         "n": [-1, 2, 3],
         "d": ["'@", "b", None],
         "l": ["'-z", "", None],
     }
-    assert escape_table_formulas(table.slice(0, 0)).num_rows == 0
+    assert escape_predictions(table.slice(0, 0)).num_rows == 0
 
 
 # --- predict -------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from privatree.privacy import Schedule, Stage
 from privatree.report._certificate_table import (
     UNITS,
     CertificateTable,
-    accuracy_in_units,
+    accuracy_in_table_units,
     certificate_table,
 )
 from privatree.robustness import EpsilonDP, best
@@ -111,7 +111,9 @@ def test_a_certificates_own_start_is_in_the_table():
 
 
 def test_units_are_rounded_down():
-    assert accuracy_in_units(0.90001) == 9000
-    assert accuracy_in_units(0.9) == 8999  # what is exactly on an edge may have been a little less
-    assert accuracy_in_units(0.0) == 0
-    assert math.isclose(accuracy_in_units(1.0) / UNITS, 1.0, abs_tol=2e-4)
+    assert accuracy_in_table_units(0.90001) == 9000
+    assert (
+        accuracy_in_table_units(0.9) == 8999
+    )  # what is exactly on an edge may have been a little less
+    assert accuracy_in_table_units(0.0) == 0
+    assert math.isclose(accuracy_in_table_units(1.0) / UNITS, 1.0, abs_tol=2e-4)

@@ -19,7 +19,7 @@ from privatree.model import TreeBuilder
 from privatree.privacy import Leak, PrivacyStatement, Spend
 from privatree.report import _citation as citation
 from privatree.report import fingerprint, html_report
-from privatree.report._html import json_for_script_tag
+from privatree.report._html import json_for_html_script
 from privatree.robustness import AccuracyCertificate, AttackSuccessCertificate
 from privatree.robustness.certificates._majority import Majority
 from privatree.schema import Categorical, Numeric, Schema
@@ -102,7 +102,7 @@ def test_no_tag_or_handler_comes_from_a_model(hostile_model, hand_made):
 
 
 def test_the_data_is_json_that_cannot_end_its_script():
-    text = json_for_script_tag({"</script>": ["<!--", "&", "\u2028", "é"]})
+    text = json_for_html_script({"</script>": ["<!--", "&", "\u2028", "é"]})
     assert text.isascii()
     assert not set("<>&") & set(text)
     assert json.loads(text) == {"</script>": ["<!--", "&", "\u2028", "é"]}

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from privatree.privacy import Leak, PrivacyStatement
-from privatree.report._privacy_words import factor_text, privacy_words
+from privatree.report._privacy_words import factor_in_words, privacy_words
 
 
 def words(**changes):
@@ -25,12 +25,12 @@ def words(**changes):
     ],
 )
 def test_factors(epsilon, text):
-    assert factor_text(epsilon) == text
+    assert factor_in_words(epsilon) == text
 
 
 @pytest.mark.parametrize("epsilon", [1e-9, 1e-4, 0.01, 0.5, 0.69, 0.7, 1.5, 4.6, 4.7, 9, 20, 34])
 def test_a_factor_is_never_less_than_it_is(epsilon):
-    shown = float(factor_text(epsilon).replace(",", ""))
+    shown = float(factor_in_words(epsilon).replace(",", ""))
     assert math.exp(epsilon) * (1 - 1e-12) <= shown
     assert shown - 1 <= 1.2 * math.expm1(epsilon)
 

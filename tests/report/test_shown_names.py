@@ -1,7 +1,7 @@
 """Names that can be shown, and a tree that is otherwise the same."""
 
 from privatree.model import TreeBuilder
-from privatree.report._shown_names import MAX_NAME_LENGTH, escape_report_text, shorten_tree_names
+from privatree.report._shown_names import MAX_NAME_LENGTH, escape_shown_text, shorten_shown_names
 from privatree.schema import Categorical, Numeric, Schema
 
 
@@ -14,7 +14,7 @@ def a_tree(schema):
 
 def test_short_names_stay_as_they_are():
     tree = a_tree(Schema({"a": Numeric(0, 1), "b": Categorical([1, 2.5])}, [True, False]))
-    assert shorten_tree_names(tree) is tree
+    assert shorten_shown_names(tree) is tree
 
 
 def test_long_names_are_cut_and_told_apart():
@@ -26,7 +26,7 @@ def test_long_names_are_cut_and_told_apart():
             [10**2000, 10**2000 + 1],
         )
     )
-    short = shorten_tree_names(tree)
+    short = shorten_shown_names(tree)
     first, second = short.schema.features
     assert (len(first), second) == (MAX_NAME_LENGTH, "b")
     found = short.schema.features["b"]
@@ -37,5 +37,5 @@ def test_long_names_are_cut_and_told_apart():
 
 
 def test_control_and_direction_characters_are_written_out():
-    assert escape_report_text("plain مرحبا\nline") == "plain مرحبا\nline"
-    assert escape_report_text("a\u202eb\x00c") == "a\\u202eb\\x00c"
+    assert escape_shown_text("plain مرحبا\nline") == "plain مرحبا\nline"
+    assert escape_shown_text("a\u202eb\x00c") == "a\\u202eb\\x00c"

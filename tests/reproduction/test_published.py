@@ -13,7 +13,7 @@ from privatree.reproduction._published import (
     published_guarantees,
     published_runtime,
 )
-from privatree.reproduction.running._tasks import n_edits
+from privatree.reproduction.running._tasks import task_edits
 from privatree.reproduction.targets._poisoning import SHARES
 
 TREES = (
@@ -154,7 +154,7 @@ def test_guarantees_are_the_paper_s_formula_at_our_numbers_of_edits(dataset):
             accuracy, *left = published_guarantees(dataset, method, epsilon)
             digit = 0.0005 if len(accuracy.partition(".")[2]) == 3 else 0.005
             for share, text in zip(SHARES, left, strict=True):
-                edits = n_edits(size, share)
+                edits = task_edits(size, share)
                 if text == "-":
                     assert edits == 0
                     continue

@@ -11,7 +11,12 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from privatree.baselines.paper import PaperPlan, UnbinnedColumns, grow_paper_tree, split_budget
+from privatree.baselines.paper import (
+    PaperPlan,
+    UnbinnedColumns,
+    divide_paper_budget,
+    grow_paper_tree,
+)
 from privatree.privacy import Ledger, Randomness
 from privatree.privacy.mechanisms import PermuteAndFlip, TruncatedGeometric
 from privatree.schema import Categorical, Schema
@@ -19,7 +24,7 @@ from privatree.schema import Categorical, Schema
 
 def plan_for(n_features, n_records, stop_when_pure):
     schema = Schema({f"f{j}": Categorical([0, 1]) for j in range(n_features)}, [0, 1])
-    budget = split_budget(
+    budget = divide_paper_budget(
         Fraction(1),
         n_records=n_records,
         n_classes=2,

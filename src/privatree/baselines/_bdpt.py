@@ -103,19 +103,20 @@ class BDPTClassifier(PublishedTreeClassifier):
             for position, feature in enumerate(schema.features.values())
             if isinstance(feature, Numeric)
         }
-        cuts = {place: group_cuts(feature, columns[place]) for place, feature in numeric.items()}
+        cuts = {place: bdpt_cuts(feature, columns[place]) for place, feature in numeric.items()}
         from_records = any(feature.cuts is None for feature in numeric.values())
         leaks = [VALUES_OF_RECORDS, NOISY_SENSITIVITY] if from_records else [NOISY_SENSITIVITY]
         rules = BDPTRules.of(positive_fraction("epsilon", self.epsilon), self.max_depth)
         return Coding.of(schema, cuts), rules, leaks
 
 
-def group_cuts(feature: Numeric, exact_values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the upper ends of a numeric feature's groups but the last: the cuts, if declared.
+def bdpt_cuts(feature: Numeric, exact_values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return where the groups of a numeric feature end, except the last: declared cuts, if any.
 
-    Otherwise a group begins with every fifth distinct value of the records. A value belongs to the
-    last group that begins at or below it, or to the first. So a group ends right below the first
-    value of the next group: ``value < first`` is ``value <= the float before first``.
+    Otherwise a group begins at every fifth distinct value of the records. A value belongs to the
+    last group that begins at or below it, and to the first group if there is none. So a group ends
+    right below the first value of the next group: ``value < first`` is
+    ``value <= the float before first``.
     """
     if feature.cuts is not None:
         return np.array(feature.cuts, dtype=np.float64)
@@ -135,7 +136,7 @@ class BDPTRules:
 
     @classmethod
     def of(cls, epsilon: Fraction, max_depth: int) -> BDPTRules:
-        """Divide epsilon. The deepest count gets the rest that rounding leaves."""
+        """Divide epsilon among splits and counts. The deepest count gets what rounding leaves."""
         growth = 2 ** (1 / 3)
         whole = (1 - growth ** (max_depth + 1)) / (1 - growth)
         count = [epsilon / 2 * Fraction(growth**depth / whole) for depth in range(max_depth)]
@@ -157,7 +158,7 @@ class BDPTRules:
             node=node.numbers[0],
         )
         place: int = node.ledger.release(
-            Exponential(self.split, 2 * gini_sensitivity(max(float(noisy_size), 1.0))),
+            Exponential(self.split, 2 * bdpt_gini_sensitivity(max(float(noisy_size), 1.0))),
             exact_scores,
             purpose="split",
             node=node.numbers[0],
@@ -175,7 +176,10 @@ class BDPTRules:
         return int(np.argmax(noisy_counts))
 
 
-def gini_sensitivity(size: float) -> Fraction:
-    """Return the change by one more record: 1 - (n/(n + 1))^2 - (1/(n + 1))^2 = 2 n/(n + 1)^2."""
+def bdpt_gini_sensitivity(size: float) -> Fraction:
+    """Return how much one more record can change the Gini score of a node with `size` records.
+
+    1 - (n/(n + 1))^2 - (1/(n + 1))^2 = 2 n/(n + 1)^2 with n = `size`.
+    """
     n = Fraction(size)
     return 2 * n / (n + 1) ** 2

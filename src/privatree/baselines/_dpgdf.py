@@ -130,7 +130,7 @@ class DPGDFRules:
     def label(self, node: OpenNode, exact_counts: NDArray[np.int64]) -> int:
         """Draw a label. The score is 1 for a class with the largest count, and 0 for the others."""
         label: int = node.ledger.release(
-            Exponential(self.leaf, 2 * smooth_sensitivity(exact_counts, self.leaf)),
+            Exponential(self.leaf, 2 * dpgdf_smooth_sensitivity(exact_counts, self.leaf)),
             (exact_counts == exact_counts.max()).astype(np.int64),
             purpose="leaf label",
             node=node.numbers[0],
@@ -138,7 +138,7 @@ class DPGDFRules:
         return label
 
 
-def smooth_sensitivity(exact_counts: NDArray[np.int64], epsilon: Fraction) -> Fraction:
-    """Return exp(-epsilon * lead of the largest class), which is a function of the records."""
+def dpgdf_smooth_sensitivity(exact_counts: NDArray[np.int64], epsilon: Fraction) -> Fraction:
+    """Return exp(-epsilon * (largest count - second largest)). It depends on the records."""
     second, largest = np.sort(exact_counts)[-2:]
     return Fraction(math.exp(max(-float(largest - second) * float(epsilon), _MIN_EXPONENT)))

@@ -57,7 +57,7 @@ class Coding:
     def bin_records(
         self, columns: Sequence[NDArray[Any]], labels: NDArray[np.int32], n_classes: int
     ) -> BinnedRecords:
-        """Return the records in these codes. `columns` has an array for each schema feature."""
+        """Return the records as codes. `columns` has an array for each schema feature."""
         codes = [
             columns[feature] if cuts is None else bin_numbers(columns[feature], cuts)
             for feature, cuts in zip(self.features, self.cuts, strict=True)
@@ -87,7 +87,7 @@ class Rules(Protocol):
         """Number of splits on a path."""
 
     def candidates(self, node: OpenNode, n_candidates: int) -> NDArray[np.int64]:
-        """Return which codes, numbered through all features, may be split off at a node."""
+        """Return the numbers, counted through all features, of codes that may be split off."""
 
     def choose(self, node: OpenNode, exact_scores: NDArray[np.float64], exact_size: int) -> int:
         """Draw a candidate, charge the node's ledger, and return the candidate's position."""
@@ -111,20 +111,20 @@ def grow_one_against_rest(
         chosen: list[int | None] = []
         for node, counts, totals in zip(level, exact_counts, exact_totals, strict=True):
             candidates = rules.candidates(node, counts.shape[1])
-            exact_scores = split_scores(counts[:, candidates], totals)
+            exact_scores = one_against_rest_scores(counts[:, candidates], totals)
             found = rules.choose(node, exact_scores, int(totals.sum())) if len(candidates) else None
             chosen.append(None if found is None else int(candidates[found]))
         for place, node in enumerate(level):
             if chosen[place] is None:
-                _label_leaf(node, exact_totals[place], builder, rules)
-        level = _make_children(level, chosen, coding, records, builder)
+                _label_one_against_rest(node, exact_totals[place], builder, rules)
+        level = _make_one_and_rest_children(level, chosen, coding, records, builder)
     exact_totals = records.class_totals()
     for place, node in enumerate(level):
-        _label_leaf(node, exact_totals[place], builder, rules)
+        _label_one_against_rest(node, exact_totals[place], builder, rules)
     return builder.build()
 
 
-def _label_leaf(
+def _label_one_against_rest(
     node: OpenNode, exact_totals: NDArray[np.int64], builder: TreeBuilder, rules: Rules
 ) -> None:
     label = rules.label(node, exact_totals)
@@ -132,7 +132,7 @@ def _label_leaf(
         builder.leaf(number, label)
 
 
-def _make_children(
+def _make_one_and_rest_children(
     level: Sequence[OpenNode],
     chosen: Sequence[int | None],
     coding: Coding,
@@ -151,7 +151,9 @@ def _make_children(
         features[place] = position
         children[place] = len(next_level) + 1
         children[place, code] = len(next_level)
-        copies = [_write_split(number, position, code, coding, builder) for number in node.numbers]
+        copies = [
+            _split_off_rest(number, position, code, coding, builder) for number in node.numbers
+        ]
         both = (
             tuple(inside for inside, _ in copies),
             tuple(number for _, outside in copies for number in outside),
@@ -165,10 +167,10 @@ def _make_children(
     return next_level
 
 
-def _write_split(
+def _split_off_rest(
     node: int, position: int, code: int, coding: Coding, builder: TreeBuilder
 ) -> tuple[int, tuple[int, ...]]:
-    """Split one node of the tree. Return the child of the code, and all children of the rest."""
+    """Split a node of the tree. Return the child for the code, and the children for the rest."""
     feature, cuts = coding.features[position], coding.cuts[position]
     if cuts is None:
         inside, outside = builder.split_categories(node, feature, [code])
@@ -183,28 +185,28 @@ def _write_split(
     return node, tuple(rest)
 
 
-def split_scores(
+def one_against_rest_scores(
     exact_counts: NDArray[np.int64], exact_totals: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return each code's score for K classes: (K - 1)/K minus the weighted Gini impurity.
+    """Return the score of splitting off each code: (K - 1)/K minus the weighted Gini impurity.
 
-    `exact_counts` is an array (class, code), and `exact_totals` an array (class,) of all records
-    of the node.
+    K is the number of classes. `exact_counts` is an array (class, code), and `exact_totals` an
+    array (class,) of all records of the node.
 
     Notes
     -----
-    For K = 2 this is the published 1/2 - impurity. The constant has no influence on a choice. At
-    a node without records all scores are equal.
+    For K = 2 this is 1/2 - impurity, as BDPT and DPGDF were published. The constant (K - 1)/K has
+    no influence on a choice. At a node without records all scores are equal.
     Neighbours: one record more or less at the node.
     Sensitivity: 2 n/(n + 1)^2 where the smaller node has n >= 1 records, 0 if it has none; so 1/2
     overall, for any number of classes (``docs/proofs/baselines.md``).
     """
     n_classes, size = len(exact_totals), max(int(exact_totals.sum()), 1)
-    impurity = _impurity(exact_counts) + _impurity(exact_totals[:, np.newaxis] - exact_counts)
+    impurity = _rest_gini(exact_counts) + _rest_gini(exact_totals[:, np.newaxis] - exact_counts)
     return np.asarray((n_classes - 1) / n_classes - impurity / size)
 
 
-def _impurity(exact_counts: NDArray[np.int64]) -> NDArray[np.float64]:
+def _rest_gini(exact_counts: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return size times Gini impurity: size - sum of squares / size."""
     counts = exact_counts.astype(np.float64)
     sizes = counts.sum(axis=0)

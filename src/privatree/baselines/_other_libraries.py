@@ -1,10 +1,11 @@
 """Classifiers of other libraries, with bounds and classes from the schema.
 
 DiffPrivLib [HBML19] has trees with random splits and noisy labels. With bounds and classes from the
-schema, they read neither from the records. ``RandomTreeClassifier`` is our version of its tree.
-Its logistic regression [CMS11] is no tree, and neither is DP-EBM [Nori21], a private sum of curves,
-one for each feature. The guarantee of DP-EBM has a delta besides epsilon, and covers neither the
-number of records nor which categories occur. DP-EBM can tell only two classes apart.
+schema, they read no bounds or classes from the records. ``RandomTreeClassifier`` is our version of
+this tree. DiffPrivLib's logistic regression [CMS11] is no tree, and neither is DP-EBM [Nori21], a
+private sum of curves, one for each feature. The guarantee of DP-EBM has a delta besides epsilon,
+and covers neither the number of records nor which categories occur. DP-EBM can tell only two
+classes apart.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from privatree.baselines._random_tree import feature_range
+from privatree.baselines._random_tree import random_tree_range
 from privatree.schema import Categorical, Schema
 
 if TYPE_CHECKING:
@@ -40,11 +41,11 @@ class ScaledLogisticRegression(BaseEstimator):  # type: ignore[misc]
         from diffprivlib.models import LogisticRegression
         from sklearn.exceptions import ConvergenceWarning
 
-        self.centre_, self.scale_ = centre_and_scale_columns(X)
+        self.centre_, self.scale_ = diffprivlib_centre_and_scale(X)
         scaled = self._scale_columns(X)
         self.model_ = LogisticRegression(
             epsilon=self.epsilon,
-            data_norm=largest_row_norm(scaled),
+            data_norm=diffprivlib_row_norm(scaled),
             random_state=self.random_state,
         )
         with warnings.catch_warnings():
@@ -65,23 +66,23 @@ class ScaledLogisticRegression(BaseEstimator):  # type: ignore[misc]
         return (X - self.centre_) / self.scale_
 
 
-def centre_and_scale_columns(
+def diffprivlib_centre_and_scale(
     X: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return mean and standard deviation of every column; 1 for a constant column."""
+    """Return mean and deviation of every column; a constant column gets the deviation 1."""
     constant = np.ptp(X, axis=0) == 0  # rounding may leave the deviation of a constant above 0
     return X.mean(axis=0), np.where(constant, 1.0, X.std(axis=0))
 
 
-def largest_row_norm(rows: NDArray[np.float64]) -> float:
-    """Return the largest norm of a row; 1 if it is 0, because the bound must be positive."""
+def diffprivlib_row_norm(rows: NDArray[np.float64]) -> float:
+    """Return the largest norm of a row; 1 if all are 0, because the bound must be positive."""
     largest = float(np.linalg.norm(rows, axis=1).max())
     return largest if largest > 0 else 1.0
 
 
-def feature_bounds(schema: Schema) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the least and the largest value of every feature; a category is its position."""
-    lows, highs = np.array([feature_range(feature) for feature in schema.features.values()]).T
+def diffprivlib_bounds(schema: Schema) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the least and the largest value of every feature, with categories as positions."""
+    lows, highs = np.array([random_tree_range(feature) for feature in schema.features.values()]).T
     return lows, highs
 
 
@@ -96,7 +97,7 @@ def public_ebm_options(schema: Schema) -> dict[str, Any]:
         "feature_names": list(schema.names),
         "feature_types": list(kinds.values()),
         "privacy_bounds": {
-            place: feature_range(feature)
+            place: random_tree_range(feature)
             for place, feature in features
             if kinds[place] == "continuous"
         },

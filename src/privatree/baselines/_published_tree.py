@@ -69,7 +69,7 @@ class BaselineClassifier(TreeClassifier):
 
     @abstractmethod
     def _train_model(self, X: Any, y: Any) -> Model:
-        """Train on records and labels. The parameters are checked."""
+        """Train on records and labels, with parameters that were checked before."""
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn not to expect accuracy."""

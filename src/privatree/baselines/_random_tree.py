@@ -1,12 +1,12 @@
 """A tree of random splits with noisy labels: DiffPrivLib's decision tree, as the paper ran it.
 
-Every node splits on a uniformly random feature, at a uniformly random place of the feature's range
-that is left, down to full depth. The records play no part in this. Then the records are counted in
-the leaves, and all of epsilon goes into labels by permute-and-flip. Categories are the whole
+Every node splits on a uniformly random feature, at a uniformly random place of what is left of the
+feature's range, down to full depth. The records play no part in this. Then the records are counted
+in the leaves, and all of epsilon goes into labels by permute-and-flip. Categories are the whole
 numbers 0, 1, ... in the order of the schema: those up to the threshold go left.
 
-It has the law of ``DecisionTreeClassifier`` of diffprivlib 0.6.6 with bounds and classes given
-(``benchmarks/random_tree_law.py`` compares the two) [HBML19]; the idea is that of [FI17].
+The tree has the law of ``DecisionTreeClassifier`` of diffprivlib 0.6.6 with bounds and classes
+given (``benchmarks/random_tree_law.py`` compares the two) [HBML19]; the idea is that of [FI17].
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class RandomTreeClassifier(BaselineClassifier):
     Notes
     -----
     Neighbours: datasets that differ by one record added or removed.
-    Sensitivity: one class count of one leaf changes by 1, and no count in the other direction.
+    Sensitivity: one class count of one leaf changes by 1, and no other count changes.
     Guarantee: epsilon-DP for a whole record. Leaves have disjoint records, and the splits are
     drawn from the schema alone.
     Cost: epsilon.
@@ -89,10 +89,10 @@ class RandomTreeClassifier(BaselineClassifier):
         # The splits have their own source of randomness: the ledger's is for draws that cost.
         for_splits, for_labels = Randomness.from_random_state(self.random_state).spawn(2)
         table, target, schema = self._open_frame(X, y, stacklevel=5)
-        splits = draw_splits(schema, self.max_depth, for_splits)
-        exact_counts = _count_in_leaves(splits, table, target)
+        splits = draw_random_tree_splits(schema, self.max_depth, for_splits)
+        exact_counts = _count_in_random_tree(splits, table, target)
         ledger = Ledger(epsilon, for_labels)
-        tree = _draw_labels(splits, exact_counts, ledger, epsilon)
+        tree = _draw_random_tree_labels(splits, exact_counts, ledger, epsilon)
         leaks = schema_leaks(schema)
         privacy = PrivacyStatement(
             learner="RandomTreeClassifier",
@@ -111,14 +111,14 @@ class RandomTreeClassifier(BaselineClassifier):
         return Model(schema_=schema, tree_=tree, privacy_=privacy)
 
 
-def draw_splits(schema: Schema, max_depth: int, randomness: Randomness) -> Tree:
+def draw_random_tree_splits(schema: Schema, max_depth: int, randomness: Randomness) -> Tree:
     """Draw a tree of random splits, without labels yet: every leaf has the first class.
 
     A :class:`Tree` cannot split on a feature with a single value; all records would go left. Where
     such a feature is drawn, the node takes the place of its own left child.
     """
     features = list(schema.features.values())
-    ranges = [feature_range(feature) for feature in features]
+    ranges = [random_tree_range(feature) for feature in features]
     builder = TreeBuilder(schema)
     level = [(builder.root, ranges)]  # each node with the range of every feature that is left
     for _ in range(max_depth):
@@ -130,36 +130,36 @@ def draw_splits(schema: Schema, max_depth: int, randomness: Randomness) -> Tree:
                 continue
             low, high = left_over[feature]
             highest = math.nextafter(ranges[feature][1], -math.inf)  # rounding may reach the end
-            threshold = min(_draw_uniform(low, high, randomness), highest)
+            threshold = min(_draw_random_tree_threshold(low, high, randomness), highest)
             if isinstance(features[feature], Categorical):
                 left_codes = range(math.floor(threshold) + 1)
                 children = builder.split_categories(node, feature, left_codes)
             else:
                 children = builder.split_numeric(node, feature, threshold)
             for child, part in zip(children, ((low, threshold), (threshold, high)), strict=True):
-                next_level.append((child, _narrow_range(left_over, feature, part)))
+                next_level.append((child, _narrow_random_tree_range(left_over, feature, part)))
         level = next_level
     for node, _ in level:
         builder.leaf(node, 0)
     return builder.build()
 
 
-def _narrow_range(ranges: list[_Range], feature: int, part: _Range) -> list[_Range]:
+def _narrow_random_tree_range(ranges: list[_Range], feature: int, part: _Range) -> list[_Range]:
     return [*ranges[:feature], part, *ranges[feature + 1 :]]
 
 
-def feature_range(feature: Feature) -> _Range:
+def random_tree_range(feature: Feature) -> _Range:
     if isinstance(feature, Categorical):
         return 0.0, len(feature.categories) - 1.0
     return float(feature.low), float(feature.high)
 
 
-def _draw_uniform(low: float, high: float, randomness: Randomness) -> float:
-    """Draw uniformly from [low, high), on a grid of 2^53 points. No record plays a part in it."""
+def _draw_random_tree_threshold(low: float, high: float, randomness: Randomness) -> float:
+    """Draw uniformly from [low, high), on a grid of 2^53 points, without reading a record."""
     return low + (high - low) * math.ldexp(randomness.bits(53), -53)
 
 
-def _count_in_leaves(splits: Tree, table: Table, target: Table) -> NDArray[np.int64]:
+def _count_in_random_tree(splits: Tree, table: Table, target: Table) -> NDArray[np.int64]:
     """Return an array (leaf, class) of exact counts, with the leaves in the order of their ids."""
     matrix, columns = prediction_matrix(table, splits.schema, splits.used_features)
     labels = read_labels(target, splits.schema)
@@ -176,7 +176,7 @@ def _count_in_leaves(splits: Tree, table: Table, target: Table) -> NDArray[np.in
     return np.transpose(exact_counts)
 
 
-def _draw_labels(
+def _draw_random_tree_labels(
     splits: Tree, exact_counts: NDArray[np.int64], ledger: Ledger, epsilon: Fraction
 ) -> Tree:
     """Draw the label of every leaf by permute-and-flip on the leaf's class counts.

@@ -91,7 +91,7 @@ def _error_in_one_line(error: Exception) -> str:
     if isinstance(error, typer.TyperException):
         context = getattr(error, "ctx", None)
         command = "privatree" if context is None else context.command_path
-        message = escape_to_one_line(_usage_error_text(error))
+        message = escape_to_one_line(_typer_error_in_one_line(error))
         return f"{message}{'' if message.endswith(('.', '?')) else '.'} See {command} --help."
     if isinstance(error, OSError) and error.strerror:
         named = f"{error.filename}: " if error.filename else ""
@@ -99,7 +99,7 @@ def _error_in_one_line(error: Exception) -> str:
     return escape_to_one_line(str(error))
 
 
-def _usage_error_text(error: typer.TyperException) -> str:
+def _typer_error_in_one_line(error: typer.TyperException) -> str:
     """Return what typer says about wrong arguments, in the wording of our own errors."""
     parameter: Any = getattr(error, "param", None)
     if not isinstance(error, typer.BadParameter) or parameter is None:

@@ -23,7 +23,7 @@ class CsvOptions:
     given: dict[str, Any]
 
     def check_with_files(self, files: Sequence[Path]) -> None:
-        """Refuse invalid options, and any option for CSV if none of the files is CSV."""
+        """Raise ParameterError if an option is invalid, or is given although no file is CSV."""
         from privatree.sources import is_csv_path
         from privatree.sources.csv import ExcelFile
 
@@ -39,7 +39,7 @@ class CsvOptions:
         return replace(schema, csv=self.dialect(schema.csv)) if self.given else schema
 
     def dialect(self, declared: Any = None) -> Any:
-        """Return a CSV dialect, changed by the given options; None stands for the default."""
+        """Return the declared CSV dialect, or the default one, changed by the given options."""
         from privatree.schema import CsvDialect
 
         try:

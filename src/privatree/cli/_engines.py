@@ -33,10 +33,10 @@ Master = Annotated[
 
 
 def check_engine(engine: str, master: str | None, *, has_schema: bool) -> None:
-    """Refuse --master without Spark, and engines other than memory without a schema."""
+    """Raise ParameterError if --master has no Spark, or stream or spark has no schema."""
     if master is not None and engine != "spark":
         raise ParameterError(
-            "--master must be used with --engine spark. Add it, or leave --master out."
+            "--master must be used with --engine spark. Add that option, or leave --master out."
         )
     if engine in ("stream", "spark") and not has_schema:
         raise ParameterError(
@@ -46,7 +46,7 @@ def check_engine(engine: str, master: str | None, *, has_schema: bool) -> None:
 
 
 @contextmanager
-def open_file_source(
+def open_source_for_engine(
     files: Sequence[Path], target: str, schema: Any, engine: str, master: str | None, quiet: bool
 ) -> Iterator[Any]:
     """Open the files as a source for ``fit``, and show a spinner or progress bar unless quiet.
@@ -67,7 +67,7 @@ def open_file_source(
     kind = CsvSource if is_csv_path(files[0]) else ParquetSource
     progress = False if quiet or in_memory else None
     source = kind(files, target=target, progress=progress, in_memory=in_memory)
-    on_cluster = _open_spark_source(source, master, progress) if engine == "spark" else None
+    on_cluster = _open_engine_spark(source, master, progress) if engine == "spark" else None
     with on_cluster or nullcontext(source) as opened:
         if engine == "auto" and not in_memory and not quiet:
             typer.echo(
@@ -83,7 +83,7 @@ def open_file_source(
 
 
 @contextmanager
-def _open_spark_source(source: Any, master: str | None, progress: bool | None) -> Iterator[Any]:
+def _open_engine_spark(source: Any, master: str | None, progress: bool | None) -> Iterator[Any]:
     from privatree.sources.spark import SparkFileSource, spark_session
 
     with show_spinner("Starting Spark", shown=progress is None):

@@ -65,7 +65,7 @@ RobustLevels = Annotated[
 
 
 def warn_of_large_epsilon(epsilon: float) -> None:
-    """Warn on stderr if epsilon is above 10, and so protects hardly anybody. Call it early."""
+    """Warn on stderr if epsilon is above 10, which protects little. Call this before training."""
     if epsilon > _MAX_USUAL_EPSILON:
         typer.echo(
             f"Warning: --epsilon {epsilon:g} gives hardly any privacy: the released model may be "
@@ -75,10 +75,10 @@ def warn_of_large_epsilon(epsilon: float) -> None:
         )
 
 
-def read_confirmed_schema(path: Path, alternative: str = "") -> Any:
-    """Read a schema from a TOML file and refuse it if an entry is marked as unconfirmed.
+def read_schema_option(path: Path, alternative: str = "") -> Any:
+    """Read a schema from a TOML file; raise SchemaError if an entry is marked as unconfirmed.
 
-    The alternative to confirming the entries, if there is one, ends the error message.
+    `alternative` ends the error message: what to do instead of confirming the entries.
     """
     from privatree.schema import Schema
 
@@ -109,16 +109,16 @@ def print_ignored_columns(names: Collection[str]) -> None:
         typer.echo(f"Not in the schema, so ignored: {', '.join(map(repr, names))}.", err=True)
 
 
-def check_has_records(files: Sequence[Path], labels: Any) -> None:
-    """Refuse files without a record. Only for commands where the number of records is no secret."""
+def check_files_have_records(files: Sequence[Path], labels: Any) -> None:
+    """Raise ParameterError if no file has a record. Only where their number is no secret."""
     if len(labels) == 0:
         names = ", ".join(map(str, files[:3])) + (", ..." if len(files) > 3 else "")
         raise ParameterError(f"{names}: must have at least one record, got none.")
 
 
 @contextmanager
-def name_options_in_errors(parameters: Collection[str]) -> Iterator[None]:
-    """Name the option in a ParameterError: max_depth, if among the parameters, is --max-depth."""
+def name_learner_options(parameters: Collection[str]) -> Iterator[None]:
+    """Write --max-depth for max_depth in every ParameterError about one of the parameters."""
     try:
         yield
     except ParameterError as error:
@@ -130,7 +130,7 @@ def name_options_in_errors(parameters: Collection[str]) -> Iterator[None]:
         raise type(error)(message, error.parameter) from None
 
 
-def parse_whole_number(option: str, given: str, **words: str | None) -> int | str | None:
+def parse_number_option(option: str, given: str, **words: str | None) -> int | str | None:
     """Return the value of an option that takes a whole number or one word, such as auto."""
     if given in words:
         return words[given]

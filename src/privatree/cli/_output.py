@@ -107,15 +107,15 @@ def print_json(document: Any, **options: Any) -> None:
 
 def print_text(text: str) -> None:
     """Print text, with escapes as in :func:`write_output` if stdout is a terminal."""
-    typer.echo(_escape_lines(text) if sys.stdout.isatty() else text)
+    typer.echo(_escape_output_lines(text) if sys.stdout.isatty() else text)
 
 
 @contextmanager
 def open_private_output(output: Path | None) -> Iterator[BinaryIO]:
     """Open a binary file for content that depends on records.
 
-    As in :func:`write_output`, the file is written completely or not at all, and None prints. The
-    content is printed when the file is closed.
+    As in :func:`write_output`, the file is written completely or not at all. Without an output, the
+    content is printed when the returned file is closed.
     """
     if output is not None:
         with replace_file_in_pieces(output, private=True) as file:
@@ -142,8 +142,8 @@ def show_spinner(task: str, *, shown: bool = True) -> Iterator[None]:
         yield
 
 
-def _escape_lines(text: str) -> str:
+def _escape_output_lines(text: str) -> str:
     return escape_text(text, keep="\n")
 
 
-_ESCAPED_FORMS = {"text": _escape_lines, "json": escape_json, "toml": escape_toml}
+_ESCAPED_FORMS = {"text": _escape_output_lines, "json": escape_json, "toml": escape_toml}

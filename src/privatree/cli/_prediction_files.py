@@ -1,4 +1,4 @@
-"""Writing tables of predictions as CSV or Parquet, if asked for without spreadsheet formulas."""
+"""Writing tables of predictions as CSV or Parquet, and escaping spreadsheet formulas in them."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?
 _FORMULA_START = re.compile(r"""(^[ "]*|[,;|\t\r\n][\s"]*)(?=[=+\-@\t\r\n＝＋－＠])""")
 
 
-class BufferedTable:
+class BufferedPredictions:
     """A table that is collected in a temporary file and written when all its rows are known.
 
     So a command that fails at some row has written nothing. Also, Arrow quotes either all text in a
-    CSV file or none, so the last row decides how the first row is written.
+    CSV file or none, so all rows must be known before the first row is written.
     """
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file, self._is_quoted = file, False
 
     def collect_tables(self, tables: Iterable[Any]) -> None:
-        """Store Arrow tables with the same columns. There must be at least one, perhaps empty."""
+        """Store one or more Arrow tables with the same columns. A table may be empty."""
         import pyarrow as pa
 
         remaining = iter(tables)
         first = next(remaining)
         with pa.ipc.new_stream(self._file, first.schema) as stream:
             for table in chain([first], remaining):
-                self._is_quoted = self._is_quoted or _needs_quotes(table)
+                self._is_quoted = self._is_quoted or _predictions_need_quotes(table)
                 stream.write_table(table)
 
     def write_csv(self, file: IO[bytes]) -> None:
@@ -89,16 +89,16 @@ class BufferedTable:
 
 
 @contextmanager
-def buffered_table(output: Path | None) -> Iterator[BufferedTable]:
-    """Open a BufferedTable with a temporary file beside the output, or elsewhere for a device."""
+def buffered_predictions(output: Path | None) -> Iterator[BufferedPredictions]:
+    """Open a table with a temporary file: beside the output if the output is a regular file."""
     folder = None
     if output is not None and (output.is_file() or not output.exists()):
         folder = str(output.resolve().parent)
     with SpooledTemporaryFile(MAX_BYTES_IN_MEMORY, dir=folder) as file:
-        yield BufferedTable(file)
+        yield BufferedPredictions(file)
 
 
-def _needs_quotes(table: Any) -> bool:
+def _predictions_need_quotes(table: Any) -> bool:
     """Return whether any text of the table must be quoted in CSV."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -110,7 +110,7 @@ def _needs_quotes(table: Any) -> bool:
     )
 
 
-def escape_formulas(text: str) -> str:
+def escape_formula(text: str) -> str:
     """Put an apostrophe before every formula in a text. A plain number stays as it is.
 
     A spreadsheet computes a cell that begins with ``=`` when it opens a CSV file, and a formula can
@@ -119,16 +119,16 @@ def escape_formulas(text: str) -> str:
     return text if _NUMBER.fullmatch(text) else _FORMULA_START.sub(r"\1'", text)
 
 
-def escape_table_formulas(table: Any) -> Any:
-    """Apply :func:`escape_formulas` to all text and all column names of an Arrow table."""
+def escape_predictions(table: Any) -> Any:
+    """Apply :func:`escape_formula` to all text and all column names of an Arrow table."""
     import pyarrow as pa
 
-    columns = [_escape_column_formulas(column) for column in table.columns]
-    names = [escape_formulas(name) for name in table.column_names]
+    columns = [_escape_prediction_column(column) for column in table.columns]
+    names = [escape_formula(name) for name in table.column_names]
     return pa.Table.from_arrays(columns, names=names)
 
 
-def _escape_column_formulas(column: Any) -> Any:
+def _escape_prediction_column(column: Any) -> Any:
     import pyarrow as pa
 
     is_coded = pa.types.is_dictionary(column.type)
@@ -137,5 +137,5 @@ def _escape_column_formulas(column: Any) -> Any:
         return column
     coded = (column if is_coded else column.dictionary_encode()).combine_chunks()
     coded = coded.combine_chunks() if isinstance(coded, pa.ChunkedArray) else coded
-    texts = [None if t is None else escape_formulas(t) for t in coded.dictionary.to_pylist()]
+    texts = [None if t is None else escape_formula(t) for t in coded.dictionary.to_pylist()]
     return pa.array(texts, kind).take(coded.indices)

@@ -1,5 +1,5 @@
 from privatree.export._budget_path import PathSpend as PathSpend
-from privatree.export._budget_path import budget_bars as budget_bars
+from privatree.export._budget_path import budget_path_bars as budget_path_bars
 from privatree.export._budget_plot import plot_budget
 from privatree.export._dot import export_dot
 from privatree.export._model_json import export_json

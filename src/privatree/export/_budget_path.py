@@ -22,7 +22,7 @@ class PathSpend:
     """Equal spends at one node of a path, added up.
 
     `depth` is the number of splits above the node, or None if the spend is for the whole tree.
-    `epsilon` is the cost of all `releases` together. A replaced record pays twice.
+    `epsilon` is the cost of all `releases` together, doubled if neighbours replace a record.
     """
 
     purpose: str
@@ -60,7 +60,7 @@ def costliest_path_spends(tree: Tree, privacy: PrivacyStatement) -> tuple[PathSp
     return tuple(found)
 
 
-def budget_bars(tree: Tree, privacy: PrivacyStatement, max_spends: int) -> list[PathSpend]:
+def budget_path_bars(tree: Tree, privacy: PrivacyStatement, max_spends: int) -> list[PathSpend]:
     """Return the spends on the costliest path as bars that add up to epsilon if it is finite.
 
     Spends beyond the maximum become one bar. Unspent epsilon becomes a bar without releases.

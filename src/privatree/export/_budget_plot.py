@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from privatree._support.plot_style import BLUE, GREEN, GREY, ORANGE, VERMILION, new_axes
 from privatree.errors import ParameterError
-from privatree.export._budget_path import PathSpend, budget_bars
+from privatree.export._budget_path import PathSpend, budget_path_bars
 from privatree.model import released_model
 from privatree.privacy import PrivacyStatement, shown_amount
 
@@ -63,7 +63,7 @@ def plot_budget(model: Any, ax: Axes | None = None) -> Axes:
     """
     released = released_model(model)
     privacy = released.privacy_
-    bars = budget_bars(released.tree_, privacy, _MAX_BARS)
+    bars = budget_path_bars(released.tree_, privacy, _MAX_BARS)
     total = sum(bar.epsilon for bar in bars)
     if not math.isfinite(total):
         raise ParameterError(
@@ -72,13 +72,13 @@ def plot_budget(model: Any, ax: Axes | None = None) -> Axes:
         )
     if ax is None:
         ax = new_axes(8.0, 1.4 + 0.36 * max(1, len(bars)))
-    _draw_budget_bars(ax, bars, total)
-    _draw_epsilon_lines(ax, privacy, total)
-    _label_budget_axes(ax, bars, privacy)
+    _draw_budget_plot_bars(ax, bars, total)
+    _draw_budget_plot_lines(ax, privacy, total)
+    _label_budget_plot_axes(ax, bars, privacy)
     return ax
 
 
-def _draw_budget_bars(ax: Axes, bars: list[PathSpend], total: float) -> None:
+def _draw_budget_plot_bars(ax: Axes, bars: list[PathSpend], total: float) -> None:
     begin = 0.0
     for place, bar in enumerate(bars):
         colour = _MECHANISM_COLOURS.get(bar.mechanism, GREY)
@@ -105,7 +105,7 @@ def _draw_budget_bars(ax: Axes, bars: list[PathSpend], total: float) -> None:
         begin = end
 
 
-def _draw_epsilon_lines(ax: Axes, privacy: PrivacyStatement, total: float) -> None:
+def _draw_budget_plot_lines(ax: Axes, privacy: PrivacyStatement, total: float) -> None:
     limits = [("epsilon", privacy.epsilon, "-", "black")]
     if privacy.claimed_epsilon is not None:
         limits.append(("claimed", privacy.claimed_epsilon, "--", VERMILION))
@@ -126,7 +126,7 @@ def _draw_epsilon_lines(ax: Axes, privacy: PrivacyStatement, total: float) -> No
         )
 
 
-def _label_budget_axes(ax: Axes, bars: list[PathSpend], privacy: PrivacyStatement) -> None:
+def _label_budget_plot_axes(ax: Axes, bars: list[PathSpend], privacy: PrivacyStatement) -> None:
     names = []
     for bar in bars:
         many = f" × {bar.releases}" if bar.releases > 1 and bar.mechanism else ""

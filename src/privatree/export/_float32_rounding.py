@@ -18,7 +18,7 @@ class Float32Rounding:
     """Rounding of numbers and thresholds that does not change any ``number <= threshold``.
 
     `thresholds` holds the finite thresholds, sorted and without repetition, and `rounded` their
-    32-bit values. These are distinct too, and next to the thresholds unless those exceed 1e30.
+    32-bit values. These are distinct, too. They are next to the thresholds up to 1e30.
     """
 
     def __init__(self, thresholds: ArrayLike) -> None:
@@ -41,7 +41,7 @@ class Float32Rounding:
 
 
 def _distinct_float32_thresholds(thresholds: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Round increasing thresholds down, and move those that would be equal or too large."""
+    """Round increasing thresholds down to 32 bits, and move equal or too large results."""
     nearest = thresholds.astype(np.float32)
     below = np.where(nearest > thresholds, np.nextafter(nearest, -_INFINITY), nearest)
     rounded = np.maximum(below, -_MAX_FLOAT32)

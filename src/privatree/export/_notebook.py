@@ -30,13 +30,13 @@ def notebook_html(released: Release) -> str:
         '<div style="color:inherit;background:transparent;border-left:3px solid #808080;'
         'padding:.1em 0 .1em .9em;margin:.5em 0;text-align:left">'
         f'<div style="font-weight:600">{escape(repr(released)[1:-1])}</div>'
-        f"{_collapsible_html('Tree', export_text(released.tree_), whole_tree)}"
-        f"{_collapsible_html('Privacy statement', str(released.privacy_), whole_statement)}"
+        f"{_notebook_section('Tree', export_text(released.tree_), whole_tree)}"
+        f"{_notebook_section('Privacy statement', str(released.privacy_), whole_statement)}"
         "</div>"
     )
 
 
-def _collapsible_html(title: str, text: str, more: str) -> str:
+def _notebook_section(title: str, text: str, more: str) -> str:
     lines = text.split("\n")
     shown = "\n".join(
         line if len(line) <= MAX_CHARACTERS else f"{line[: MAX_CHARACTERS - 1]}…"

@@ -78,7 +78,7 @@ def export_onnx(model: Any) -> bytes:
         raise missing_extra("ONNX needs onnx", "onnx") from error
     from privatree import __version__
 
-    graph = _TreeGraph(released.tree_).build_graph()
+    graph = _OnnxTreeGraph(released.tree_).build_graph()
     written = helper.make_model(
         graph,
         ir_version=_IR_VERSION,
@@ -91,7 +91,7 @@ def export_onnx(model: Any) -> bytes:
     return bytes(written.SerializeToString())
 
 
-class _TreeGraph:
+class _OnnxTreeGraph:
     """Builder of the ONNX graph of a tree. Its helpers return the names of ONNX values."""
 
     def __init__(self, tree: Tree) -> None:
@@ -116,7 +116,7 @@ class _TreeGraph:
                 outputs[i] += "_"
         leaves = self.tree.leaves
         leaf = self._add_tree(leaves)
-        labels = _label_array(self.tree.schema.classes)
+        labels = _onnx_label_array(self.tree.schema.classes)
         if self.tree.probability is not None:
             shares = self.tree.probability[leaves]
         else:
@@ -128,7 +128,7 @@ class _TreeGraph:
         return self.onnx.helper.make_graph(
             self.nodes,
             "privatree",
-            [self._graph_value(name, _input_type(feature), 1) for name, feature in self.features],
+            [self._graph_value(name, _onnx_type(feature), 1) for name, feature in self.features],
             [
                 self._graph_value(name, table.dtype, *table.shape[1:])
                 for name, table in zip(outputs, tables, strict=True)
@@ -198,7 +198,7 @@ class _TreeGraph:
     def _add_answers(self, name: str, feature: Categorical, goes_right: NDArray[np.bool_]) -> str:
         """Add a 0 or 1 for each question. `goes_right` has a row per category."""
         codes = np.arange(len(feature.categories))
-        dtype, missing = _input_type(feature), feature.missing_place
+        dtype, missing = _onnx_type(feature), feature.missing_place
         if dtype == np.dtype(object):
             encoding: dict[str, Any] = {
                 "keys_strings": [str(category) for category in feature.categories],
@@ -244,28 +244,28 @@ class _TreeGraph:
 # --- types --------------------------------------------------------------------------------------
 
 
-def _input_type(feature: Any) -> np.dtype[Any]:
-    """Return object for text, else float64, or int64 if only integers are exact."""
+def _onnx_type(feature: Any) -> np.dtype[Any]:
+    """Return object for text, int64 for integers that doubles cannot represent, or float64."""
     if not isinstance(feature, Categorical):
         return np.dtype(np.float64)
     if isinstance(feature.categories[0], str):
         return np.dtype(object)
-    return _number_type("categories", feature.categories)
+    return _onnx_number_type("categories", feature.categories)
 
 
-def _label_array(labels: Sequence[Label]) -> NDArray[Any]:
+def _onnx_label_array(labels: Sequence[Label]) -> NDArray[Any]:
     if isinstance(labels[0], str):
         return np.array(labels, dtype=object)
     if isinstance(labels[0], bool):
         return np.array(labels, dtype=np.bool_)
     all_integers = all(isinstance(label, int) for label in labels)
-    return np.array(labels, dtype=_number_type("labels", labels, prefer_integers=all_integers))
+    return np.array(labels, dtype=_onnx_number_type("labels", labels, prefer_integers=all_integers))
 
 
-def _number_type(
+def _onnx_number_type(
     what: str, numbers: Sequence[Label], *, prefer_integers: bool = False
 ) -> np.dtype[Any]:
-    if not prefer_integers and all(_is_double(number) for number in numbers):
+    if not prefer_integers and all(_is_onnx_double(number) for number in numbers):
         return np.dtype(np.float64)
     if all(isinstance(number, int) and _MIN_INT <= number <= _MAX_INT for number in numbers):
         return np.dtype(np.int64)
@@ -275,6 +275,6 @@ def _number_type(
     )
 
 
-def _is_double(number: Label) -> bool:
+def _is_onnx_double(number: Label) -> bool:
     is_in_range = not isinstance(number, str) and abs(number) <= sys.float_info.max
     return is_in_range and float(number) == number

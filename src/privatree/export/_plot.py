@@ -74,9 +74,9 @@ def plot_tree(model: Any, ax: Axes | None = None, *, max_depth: int | None = Non
         from matplotlib import rcParams
     except ImportError as error:
         raise missing_matplotlib("plots") from error
-    lines, children = _box_lines_and_children(tree, max_depth)
+    lines, children = _plot_box_lines_and_children(tree, max_depth)
     font_size = float(rcParams["font.size"])
-    width_of = _line_width_function(font_size)
+    width_of = _plot_line_width(font_size)
     sizes = {
         node: (
             max(_MIN_BOX_WIDTH, max(map(width_of, texts)) + 2 * _PADDING),
@@ -88,19 +88,19 @@ def plot_tree(model: Any, ax: Axes | None = None, *, max_depth: int | None = Non
     if ax is None:
         sides = (min(max(side, _MIN_FIGURE), _MAX_FIGURE) for side in (placed.width, placed.height))
         ax = new_axes(*sides, whole=True)
-    scale = _fit_axes(ax, placed)
-    _draw_edges(ax, children, placed, scale)
+    scale = _fit_plot_axes(ax, placed)
+    _draw_plot_edges(ax, children, placed, scale)
     for node, texts in lines.items():
         is_leaf, code = tree.feature[node] < 0, tree.label[node] % len(CLASS_COLOURS)
         colour = CLASS_COLOURS[code] if is_leaf else None
-        _draw_box(ax, placed.boxes[node], "\n".join(texts), colour, scale, scale * font_size)
+        _draw_plot_box(ax, placed.boxes[node], "\n".join(texts), colour, scale, scale * font_size)
     return ax
 
 
 # --- texts of the boxes -------------------------------------------------------------------------
 
 
-def _box_lines_and_children(
+def _plot_box_lines_and_children(
     tree: Tree, max_depth: int | None
 ) -> tuple[dict[int, list[str]], dict[int, tuple[int, int]]]:
     """Return the lines of text in each box, and the children of each drawn split, by node."""
@@ -109,24 +109,24 @@ def _box_lines_and_children(
     depth, levels = tree.depths(), tree.depth if max_depth is None else max_depth
     for node in np.flatnonzero(depth <= levels).tolist():
         if tree.feature[node] < 0:
-            lines[node] = _leaf_lines(tree, node, texts[node])
+            lines[node] = _plot_leaf_lines(tree, node, texts[node])
         elif depth[node] == levels:
             lines[node] = [_HIDDEN]
         else:
-            lines[node] = _wrap_box_text(texts[node])
+            lines[node] = _wrap_plot_box_text(texts[node])
             children[node] = tree.children(node)
     return lines, children
 
 
-def _leaf_lines(tree: Tree, node: int, text: str) -> list[str]:
+def _plot_leaf_lines(tree: Tree, node: int, text: str) -> list[str]:
     """Return the label, and below it the probabilities that the text of the leaf has."""
     label = name_text(tree.schema.classes[tree.label[node]])
     shares = text.removeprefix(f"predict {label}").removeprefix(" (").removesuffix(")")
     each = shares.replace("%, ", "%\n").split("\n") if shares else []
-    return [line for part in (label, *each) for line in _wrap_box_text(part)]
+    return [line for part in (label, *each) for line in _wrap_plot_box_text(part)]
 
 
-def _wrap_box_text(text: str) -> list[str]:
+def _wrap_plot_box_text(text: str) -> list[str]:
     """Break a text at spaces, and inside a word only if the word is longer than a line.
 
     A very long text keeps its beginning and its last word, which is a threshold or a category.
@@ -150,7 +150,7 @@ def _wrap_box_text(text: str) -> list[str]:
 # --- drawing ------------------------------------------------------------------------------------
 
 
-def _line_width_function(font_size: float) -> Callable[[str], float]:
+def _plot_line_width(font_size: float) -> Callable[[str], float]:
     """Return a function that gives the width of a line of text in inches."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import TextToPath
@@ -166,12 +166,12 @@ def _line_width_function(font_size: float) -> Callable[[str], float]:
     return line_width
 
 
-def _fit_axes(ax: Axes, placed: TreeLayout) -> float:
+def _fit_plot_axes(ax: Axes, placed: TreeLayout) -> float:
     """Set the limits of the axes to the layout, and return the scale at which the layout fits."""
     ax.set_axis_off()
     figure = ax.get_figure(root=True)
     if figure is None:
-        raise ParameterError("ax must be on a figure.", "ax")
+        raise ParameterError("ax must be on a figure, got axes without one.", "ax")
     if figure.get_layout_engine() is not None:
         figure.draw_without_rendering()  # computes the size of the axes
     width, height = ax.bbox.width / figure.dpi, ax.bbox.height / figure.dpi
@@ -185,7 +185,7 @@ def _fit_axes(ax: Axes, placed: TreeLayout) -> float:
     return scale
 
 
-def _draw_edges(
+def _draw_plot_edges(
     ax: Axes, children: dict[int, tuple[int, int]], placed: TreeLayout, scale: float
 ) -> None:
     from matplotlib import rcParams
@@ -210,7 +210,7 @@ def _draw_edges(
     ax.add_collection(LineCollection(edges, colors=GREY, linewidths=1.1 * scale, zorder=1))
 
 
-def _draw_box(
+def _draw_plot_box(
     ax: Axes, box: Box, text: str, class_colour: str | None, scale: float, font_size: float
 ) -> None:
     from matplotlib.patches import FancyBboxPatch

@@ -87,7 +87,7 @@ def rules(model: Any) -> tuple[Rule, ...]:
     tree = released_tree(model)
     features, thresholds = list(tree.schema.features.items()), threshold_texts(tree)
     found = []
-    waiting: list[tuple[int, dict[int, _NumberRange | _CategorySet]]] = [(0, {})]
+    waiting: list[tuple[int, dict[int, _RuleRange | _RuleCategories]]] = [(0, {})]
     while waiting:
         node, conditions = waiting.pop()
         position = int(tree.feature[node])
@@ -95,14 +95,14 @@ def rules(model: Any) -> tuple[Rule, ...]:
             found.append(_leaf_rule(tree, node, tuple(conditions.values())))
             continue
         known = conditions.get(position)
-        yes, no = _narrow_condition(tree, node, *features[position], known, thresholds)
+        yes, no = _narrow_rule_condition(tree, node, *features[position], known, thresholds)
         left, right = tree.children(node)
         waiting.append((right, conditions | {position: no}))
         waiting.append((left, conditions | {position: yes}))
     return tuple(found)
 
 
-def _leaf_rule(tree: Tree, leaf: int, known: tuple[_NumberRange | _CategorySet, ...]) -> Rule:
+def _leaf_rule(tree: Tree, leaf: int, known: tuple[_RuleRange | _RuleCategories, ...]) -> Rule:
     label = tree.schema.classes[tree.label[leaf]]
     conditions = tuple(condition.text() for condition in known if not condition.is_always_true)
     probability = None if tree.probability is None else tuple(tree.probability[leaf].tolist())
@@ -118,7 +118,7 @@ def _leaf_rule(tree: Tree, leaf: int, known: tuple[_NumberRange | _CategorySet, 
 # --- the condition on one feature ---------------------------------------------------------------
 
 
-class _Bound(NamedTuple):
+class _RuleBound(NamedTuple):
     """A threshold and its text."""
 
     value: float
@@ -126,13 +126,13 @@ class _Bound(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _NumberRange:
-    """The condition that a number is above one threshold and at most another. None: no bound."""
+class _RuleRange:
+    """The condition that a number is above one threshold and at most another; None is no bound."""
 
     name: str
     integer: bool
-    above: _Bound | None = None
-    up_to: _Bound | None = None
+    above: _RuleBound | None = None
+    up_to: _RuleBound | None = None
 
     is_always_true = False
 
@@ -155,7 +155,7 @@ class _NumberRange:
 
 
 @dataclass(frozen=True)
-class _CategorySet:
+class _RuleCategories:
     """The condition that a value is one of some categories."""
 
     name: str
@@ -182,29 +182,29 @@ class _CategorySet:
         return f"{self.name} is {'none of' if outside[1:] else 'not'} {', '.join(outside)}"
 
 
-def _narrow_condition(
+def _narrow_rule_condition(
     tree: Tree,
     node: int,
     name: str,
     feature: Feature,
-    known: _NumberRange | _CategorySet | None,
+    known: _RuleRange | _RuleCategories | None,
     thresholds: dict[int, str],
-) -> tuple[_NumberRange | _CategorySet, _NumberRange | _CategorySet]:
+) -> tuple[_RuleRange | _RuleCategories, _RuleRange | _RuleCategories]:
     """Return the condition on a split's feature after the answer yes, and after no."""
     if isinstance(feature, Categorical):
         is_left = tree.left_mask(node)
-        possible = known.possible if isinstance(known, _CategorySet) else np.ones_like(is_left)
-        before = _CategorySet(name_text(name), feature, possible)
+        possible = known.possible if isinstance(known, _RuleCategories) else np.ones_like(is_left)
+        before = _RuleCategories(name_text(name), feature, possible)
         return (
             replace(before, possible=possible & is_left),
             replace(before, possible=possible & ~is_left),
         )
-    if not isinstance(known, _NumberRange):
-        known = _NumberRange(name_text(name), feature.integer)
+    if not isinstance(known, _RuleRange):
+        known = _RuleRange(name_text(name), feature.integer)
     value = float(tree.threshold[node])
-    up_to = above = _Bound(value, thresholds[node])
+    up_to = above = _RuleBound(value, thresholds[node])
     if feature.integer:
-        above = _Bound(value, number_text(math.floor(value) + 1))
+        above = _RuleBound(value, number_text(math.floor(value) + 1))
     return (
         replace(known, up_to=min(up_to, known.up_to or up_to)),
         replace(known, above=max(above, known.above or above)),

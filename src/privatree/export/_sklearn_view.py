@@ -61,7 +61,7 @@ def as_sklearn(model: Any) -> SklearnView:
     """
     released = released_model(model)
     tree = released.tree_
-    columns = _MatrixColumns(tree)
+    columns = _SklearnColumns(tree)
     view = SklearnView()
     view.tree_ = _sklearn_tree(tree, columns)
     view.classes_, view.n_classes_, view.n_outputs_ = released.classes_, len(tree.schema.classes), 1
@@ -141,7 +141,7 @@ class SklearnView(DecisionTreeClassifier):  # type: ignore[misc]
     def predict(self, X: Any, check_input: bool = True) -> NDArray[Any]:
         """Return the released label of each row of a transformed matrix.
 
-        If the probabilities are noisy, the label can differ from the class with the largest one.
+        If the probabilities are noisy, the label can differ from the likeliest class.
         """
         labels: NDArray[Any] = self.classes_[self.source_.label[self.apply(X, check_input)]]
         return labels
@@ -150,7 +150,7 @@ class SklearnView(DecisionTreeClassifier):  # type: ignore[misc]
 # --- columns ------------------------------------------------------------------------------------
 
 
-class _MatrixColumns:
+class _SklearnColumns:
     """The columns of the matrix by name, and the column and threshold of each node."""
 
     def __init__(self, tree: Tree) -> None:
@@ -196,7 +196,7 @@ class _MatrixColumns:
 # --- scikit-learn's tree ------------------------------------------------------------------------
 
 
-def _sklearn_tree(tree: Tree, columns: _MatrixColumns) -> Any:
+def _sklearn_tree(tree: Tree, columns: _SklearnColumns) -> Any:
     """Build scikit-learn's tree object by the steps with which pickle would restore it."""
     n_classes = len(tree.schema.classes)
     smallest = DecisionTreeClassifier(max_depth=1)
@@ -207,7 +207,7 @@ def _sklearn_tree(tree: Tree, columns: _MatrixColumns) -> Any:
             "this release of scikit-learn stores trees in another format. Upgrade privatree."
         )
     splits = tree.splits
-    values = _node_probabilities(tree)
+    values = _sklearn_node_probabilities(tree)
     weights = 2.0 ** (tree.depth - tree.depths())
     asks_category = (tree.mask_start >= 0)[
         splits
@@ -232,7 +232,7 @@ def _sklearn_tree(tree: Tree, columns: _MatrixColumns) -> Any:
     return shown
 
 
-def _node_probabilities(tree: Tree) -> NDArray[np.float64]:
+def _sklearn_node_probabilities(tree: Tree) -> NDArray[np.float64]:
     """Return the class probabilities of each node: of a split, the mean of its children's."""
     if tree.probability is not None:
         values = tree.probability.copy()

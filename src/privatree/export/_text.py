@@ -107,7 +107,7 @@ def _category_set_text(feature: Categorical, is_left: NDArray[np.bool_]) -> str:
 
 
 def _probabilities_text(tree: Tree, leaf: int) -> str:
-    """Return the probabilities of a leaf in parentheses: of the likeliest classes if many."""
+    """Return the probabilities of a leaf, of many classes only the largest, in parentheses."""
     if tree.probability is None:
         return ""
     row, classes = tree.probability[leaf], tree.schema.classes
@@ -136,11 +136,11 @@ def threshold_texts(tree: Tree) -> dict[int, str]:
             if feature.integer:
                 texts[node] = number_text(math.floor(threshold))
             else:
-                texts[node] = number_text(_round_down(threshold, tolerance))
+                texts[node] = number_text(_round_down_for_text(threshold, tolerance))
     return texts
 
 
-def _round_down(threshold: float, tolerance: float) -> Decimal:
+def _round_down_for_text(threshold: float, tolerance: float) -> Decimal:
     """Round down to the fewest decimals that stay within the tolerance."""
     exact = Decimal(repr(threshold))
     for exponent in range(0, int(exact.as_tuple().exponent), -1):

@@ -52,7 +52,7 @@ def lay_out_tree(
     `sizes` has the width and height of the box of each node, and `children` the left and right
     child of each split. Node 0 is the root, and children have larger numbers than their parent.
     """
-    apart = _child_distances(sizes, children)
+    apart = _child_distances_in_layout(sizes, children)
     x, depth = {0: 0.0}, {0: 0}
     for node in sorted(children):
         for child, side in zip(children[node], (-0.5, 0.5), strict=True):
@@ -77,7 +77,7 @@ def lay_out_tree(
     return TreeLayout(boxes, last - first, whole)
 
 
-def _child_distances(
+def _child_distances_in_layout(
     sizes: Mapping[int, tuple[float, float]], children: Mapping[int, tuple[int, int]]
 ) -> dict[int, float]:
     """Return the horizontal distance between the two children of each split."""

@@ -11,7 +11,7 @@ from privatree.export import export_text
 from privatree.model import released_model
 from privatree.privacy import PrivacyStatement
 from privatree.report import _citation as citation
-from privatree.report._shown_names import shorten_tree_names
+from privatree.report._shown_names import shorten_shown_names
 from privatree.report._summary import MAX_RULES, ModelSummary, summarize_model
 
 _MAX_TREE_LENGTH = 50_000
@@ -77,90 +77,90 @@ def model_card(model: Any) -> str:
     """
     released = released_model(model)
     summary = summarize_model(released)
-    tree = export_text(shorten_tree_names(released.tree_))
-    rules = _bullets(rule.condition + rule.answer for rule in summary.rules)
+    tree = export_text(shorten_shown_names(released.tree_))
+    rules = _card_bullets(rule.condition + rule.answer for rule in summary.rules)
     parts = [
         _FRONT_MATTER,
-        _introduction(summary),
+        _card_introduction(summary),
         _INTENDED_USE,
-        f"## Tree\n\n{_code_block('text', tree) if len(tree) <= _MAX_TREE_LENGTH else _NO_TREE}",
+        f"## Tree\n\n{_card_code('text', tree) if len(tree) <= _MAX_TREE_LENGTH else _NO_TREE}",
         f"## Rules\n\n{rules or _NO_RULES}",
-        _privacy_section(summary),
-        _public_section(summary),
+        _card_privacy_section(summary),
+        _card_public_section(summary),
         _LIMITS,
         f"## How to cite\n\n- {citation.SOFTWARE}\n- {citation.PAPER} {citation.PAPER_ID}.",
-        _statement_for_programs(released.privacy_),
+        _card_statement(released.privacy_),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _introduction(summary: ModelSummary) -> str:
+def _card_introduction(summary: ModelSummary) -> str:
     kind = "no privacy guarantee"
     if summary.words.epsilon != "∞":
         kind = "differential privacy" + ", its noise not secret" * summary.privacy.seeded
-    classes = ", ".join(map(_escape_markdown, summary.classes))
+    classes = ", ".join(map(_escape_card_markdown, summary.classes))
     if more := summary.n_classes - len(summary.classes):
         classes += f" and {more:,} more"
-    used = ", ".join(map(_escape_markdown, summary.used)) or "no column"
+    used = ", ".join(map(_escape_card_markdown, summary.used)) or "no column"
     leaves = "1 leaf" if summary.tree.n_leaves == 1 else f"{summary.tree.n_leaves:,} leaves"
     levels = "1 level" if summary.tree.depth == 1 else f"{summary.tree.depth:,} levels"
     return (
         f"# A decision tree with {kind}\n\n"
         f"The tree predicts one of {summary.n_classes:,} classes ({classes}) for a record with "
         f"{summary.n_features:,} columns. It asks about {used}. It has {leaves} and {levels} of "
-        f"questions. It was trained by {_escape_markdown(summary.learner)}.\n\n"
+        f"questions. It was trained by {_escape_card_markdown(summary.learner)}.\n\n"
         f"SHA-256 of the model (`privatree.report.fingerprint`): `{summary.fingerprint}`"
     )
 
 
-def _privacy_section(summary: ModelSummary) -> str:
+def _card_privacy_section(summary: ModelSummary) -> str:
     words = summary.words
     parts = [
         "## Privacy",
-        f"**Epsilon {words.epsilon}, {_escape_markdown(words.headline)}.** "
-        + _escape_markdown(f"{words.meaning} {words.terms}"),
+        f"**Epsilon {words.epsilon}, {_escape_card_markdown(words.headline)}.** "
+        + _escape_card_markdown(f"{words.meaning} {words.terms}"),
     ]
     parts += [
-        f"> **{_escape_markdown(alert.title)}.** {_escape_markdown(alert.text)}"
+        f"> **{_escape_card_markdown(alert.title)}.** {_escape_card_markdown(alert.text)}"
         for alert in words.alerts
     ]
     if summary.leaks:
         leaks = (f"{name}: {explanation}" for name, explanation in summary.leaks)
-        parts.append(f"What the model reveals beyond the guarantee:\n\n{_bullets(leaks)}")
+        parts.append(f"What the model reveals beyond the guarantee:\n\n{_card_bullets(leaks)}")
     if summary.notes:
-        parts.append(f"Notes:\n\n{_bullets(summary.notes)}")
+        parts.append(f"Notes:\n\n{_card_bullets(summary.notes)}")
     return "\n\n".join(parts)
 
 
-def _public_section(summary: ModelSummary) -> str:
+def _card_public_section(summary: ModelSummary) -> str:
     lines = ["| column | kind | values | missing counts as |", "| --- | --- | --- | --- |"]
     for row in summary.rows:
         cells = (row.name, row.kind, row.all_values or row.values, row.missing)
-        lines.append(f"| {' | '.join(map(_escape_markdown, cells))} |")
+        lines.append(f"| {' | '.join(map(_escape_card_markdown, cells))} |")
     if summary.n_rows_left_out:
         lines.append(f"| … and {summary.n_rows_left_out:,} more | | | |")
-    assumed = _bullets(summary.public) if summary.public else "The statement names nothing."
+    assumed = _card_bullets(summary.public) if summary.public else "The statement names nothing."
     columns = "The columns as they were declared:"
     if summary.unconfirmed:
         columns = (
             "**Read from the records, and not confirmed as public by anybody:** "
-            f"{_escape_markdown(summary.unconfirmed)}. The columns:"
+            f"{_escape_card_markdown(summary.unconfirmed)}. The columns:"
         )
     table = "\n".join(lines)
     return f"## What was assumed public\n\n{assumed}\n\n{columns}\n\n{table}"
 
 
-def _statement_for_programs(privacy: PrivacyStatement) -> str:
+def _card_statement(privacy: PrivacyStatement) -> str:
     written = json.dumps(privacy.to_dict(), indent=1, allow_nan=False)
     for character in "`<>&":  # in JSON they can only be inside texts
         written = written.replace(character, f"\\u{ord(character):04x}")
-    return f"## Privacy statement for programs\n\n{_code_block('json', written)}"
+    return f"## Privacy statement for programs\n\n{_card_code('json', written)}"
 
 
 # --- Markdown -----------------------------------------------------------------------------------
 
 
-def _escape_markdown(text: str) -> str:
+def _escape_card_markdown(text: str) -> str:
     """Escape a text so that Markdown shows it unchanged and on one line."""
     line = " ".join(text.split())
     line = re.sub(r"[&<>|`]", lambda found: _ENTITIES[found.group()], line)
@@ -172,11 +172,11 @@ def _escape_markdown(text: str) -> str:
     )
 
 
-def _bullets(texts: Iterable[str]) -> str:
-    return "\n".join(f"- {_escape_markdown(text)}" for text in texts)
+def _card_bullets(texts: Iterable[str]) -> str:
+    return "\n".join(f"- {_escape_card_markdown(text)}" for text in texts)
 
 
-def _code_block(kind: str, text: str) -> str:
+def _card_code(kind: str, text: str) -> str:
     """Return a block of code whose fence is longer than every fence inside."""
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
     return f"{fence}{kind}\n{text}\n{fence}"

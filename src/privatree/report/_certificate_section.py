@@ -11,7 +11,7 @@ from typing import Any
 from privatree.errors import CertificateError, ParameterError
 from privatree.privacy import PrivacyStatement
 from privatree.report._certificate_table import UNITS, CertificateTable, certificate_table
-from privatree.report._shown_names import escape_report_text
+from privatree.report._shown_names import escape_shown_text
 from privatree.robustness.certificates import (
     NOT_PRIVATE,
     guaranteed_spending,
@@ -32,7 +32,7 @@ _SEEDED = (
 
 @dataclass(frozen=True)
 class MeasuredAccuracy:
-    """An accuracy from a certificate file, which is not private. `start` is in table units."""
+    """An accuracy from a certificate file, so not private. `start` is in units of the table."""
 
     start: int
     text: str
@@ -53,11 +53,11 @@ class CertificateSection:
 def certificate_section(
     privacy: PrivacyStatement, certificate: Any, classes: Sequence[Label]
 ) -> CertificateSection:
-    """Compute the section on poisoned records. Raise if the certificate is of another learner."""
+    """Compute the section on poisoned records; ParameterError for another learner's certificate."""
     why_not = _why_no_certificate(privacy)
     measured = None
     if certificate is not None:
-        _check_certificate(privacy, certificate, why_not)
+        _check_section_certificate(privacy, certificate, why_not)
         if certificate.majority is not None and certificate.majority.label not in classes:
             raise ParameterError(
                 "certificate must be from the records that made the model, but its most frequent "
@@ -76,7 +76,7 @@ def certificate_section(
             warning=NOT_PRIVATE,
         )
     if why_not:
-        return CertificateSection(None, escape_report_text(why_not))
+        return CertificateSection(None, escape_shown_text(why_not))
     return CertificateSection(
         table=certificate_table(
             guaranteed_spending(privacy), extra_start=measured.start if measured else None
@@ -84,7 +84,7 @@ def certificate_section(
         conditions=(
             "the records you test on and the parameters of the learner are fixed before training, "
             "and no attacker changes them",
-            *map(escape_report_text, public_conditions(privacy)),
+            *map(escape_shown_text, public_conditions(privacy)),
         ),
         measured=measured,
         caution=_SEEDED if privacy.seeded else "",
@@ -117,7 +117,7 @@ def _why_no_certificate(privacy: PrivacyStatement) -> str:
     return ""
 
 
-def _check_certificate(privacy: PrivacyStatement, certificate: Any, why_not: str) -> None:
+def _check_section_certificate(privacy: PrivacyStatement, certificate: Any, why_not: str) -> None:
     from privatree.robustness import AccuracyCertificate
 
     if not isinstance(certificate, AccuracyCertificate):
@@ -132,7 +132,9 @@ def _check_certificate(privacy: PrivacyStatement, certificate: Any, why_not: str
     for name in ("learner", "epsilon", "neighbours", "schedule"):
         mine, its = getattr(written, name), getattr(certificate.privacy, name)
         if mine != its:
-            got = f": {_short_value(its)}, not {_short_value(mine)}" * (name != "schedule")
+            got = f": {_certificate_value(its)}, not {_certificate_value(mine)}" * (
+                name != "schedule"
+            )
             raise ParameterError(
                 f"certificate must be from the learner that made the model, but its {name} "
                 f"differs{got}. Certify with the parameters that the model was trained with.",
@@ -140,6 +142,6 @@ def _check_certificate(privacy: PrivacyStatement, certificate: Any, why_not: str
             )
 
 
-def _short_value(value: Any) -> str:
+def _certificate_value(value: Any) -> str:
     text = f"{value:g}" if isinstance(value, float) else str(value)
     return text if len(text) <= 80 else f"{text[:79]}…"

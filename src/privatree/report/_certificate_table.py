@@ -47,7 +47,7 @@ _Bound = Callable[[float], float]
 
 @dataclass(frozen=True)
 class CertificateTable:
-    """Guaranteed expected accuracies, in units.
+    """Guaranteed expected accuracies, in units of 1/10,000.
 
     `starts` are the expected accuracies without poison, and `edits` the numbers of added or removed
     records, from 0. Both increase. `rows` has the accuracies for each start and number of edits,
@@ -68,8 +68,8 @@ class _IdentitySchedule(Schedule):
     __hash__ = object.__hash__
 
 
-def accuracy_in_units(accuracy: float) -> int:
-    """Round an accuracy down to whole units, by more than the errors of arithmetic."""
+def accuracy_in_table_units(accuracy: float) -> int:
+    """Return an accuracy in units of 1/10,000, rounded down by more than arithmetic errors."""
     return max(0, math.floor((accuracy - _ROUNDING) * UNITS))
 
 
@@ -83,15 +83,15 @@ def certificate_table(spending: Spending, extra_start: int | None = None) -> Cer
             spending.total, spending.choices, spending.counts, spending.sequences
         )
     epsilon = rounded_up(spending.total) if isinstance(spending, Schedule) else spending.epsilon
-    step = _one_edit_bound(spending)
-    edits = _numbers_of_edits(spending, step)
-    joint = _joint_edit_bounds(spending, edits)
+    step = _one_edit_bound_of_table(spending)
+    edits = _edits_of_certificate_table(spending, step)
+    joint = _joint_bounds_of_table(spending, edits)
     starts = sorted({*_STARTS, *([] if extra_start is None else [extra_start])})
     rows = []
     for start in starts:
         row = [start]
-        for bound in _largest_bounds(spending, step, joint, start / UNITS, edits):
-            if (units := accuracy_in_units(min(bound, start / UNITS))) == 0:
+        for bound in _largest_bounds_of_table(spending, step, joint, start / UNITS, edits):
+            if (units := accuracy_in_table_units(min(bound, start / UNITS))) == 0:
                 break  # more edits never leave more
             row.append(units)
         rows.append(tuple(row))
@@ -105,16 +105,16 @@ def certificate_table(spending: Spending, extra_start: int | None = None) -> Cer
 # --- which numbers of edits -----------------------------------------------------------------------
 
 
-def _numbers_of_edits(spending: Spending, step: _Bound) -> list[int]:
-    """Return 0 and round numbers up to where little accuracy is left, denser at the start."""
+def _edits_of_certificate_table(spending: Spending, step: _Bound) -> list[int]:
+    """Return 0 and round numbers of edits, until little accuracy is left; denser at the start."""
 
     def enough_by_formula(number: int) -> bool:
-        value = _formula_bound(spending, _LAST_START, number)
+        value = _formula_bound_of_table(spending, _LAST_START, number)
         return number <= _MAX_EDITS and value >= _MIN_REMAINING
 
     def remaining(number: int) -> float:
-        joint, edits = _joint_edit_bounds(spending, [0, number]), [0, number]
-        return next(_largest_bounds(spending, step, joint, _LAST_START, edits))
+        joint, edits = _joint_bounds_of_table(spending, [0, number]), [0, number]
+        return next(_largest_bounds_of_table(spending, step, joint, _LAST_START, edits))
 
     last = max(2, (max_tolerated_edits(enough_by_formula) or 0) + 1)
     while last <= _MAX_EDITS and remaining(last) >= _MIN_REMAINING:
@@ -132,23 +132,23 @@ def _numbers_of_edits(spending: Spending, step: _Bound) -> list[int]:
 # --- the bounds -----------------------------------------------------------------------------------
 
 
-def _formula_bound(spending: Spending, value: float, edits: int) -> float:
-    """Return the bound that is one formula. For a schedule, the other bounds can be larger."""
+def _formula_bound_of_table(spending: Spending, value: float, edits: int) -> float:
+    """Return the bound that needs no steps or grid. For a schedule, other bounds can be larger."""
     if isinstance(spending, Schedule):
         return renyi_bound(spending, value, edits)
     return any_learner_bound(spending.epsilon, value, edits)
 
 
-def _one_edit_bound(spending: Spending) -> _Bound:
+def _one_edit_bound_of_table(spending: Spending) -> _Bound:
     """Return the function from an accuracy to its bound after one edit."""
     if isinstance(spending, Schedule) and spending.sequences:
-        return optimal_trade_off(_schedule_intervals(spending, 1))
+        return optimal_trade_off(_intervals_of_table(spending, 1))
     if isinstance(spending, Schedule):
         return lambda value: stepwise_logit_bound(spending, value, 1)
     return lambda value: any_learner_bound(spending.epsilon, value, 1)
 
 
-def _largest_bounds(
+def _largest_bounds_of_table(
     spending: Spending, step: _Bound, joint: list[_Bound], start: float, edits: Sequence[int]
 ) -> Iterator[float]:
     """Yield the largest bound for each number of edits but the first, which is 0.
@@ -158,7 +158,7 @@ def _largest_bounds(
     """
     value, taken = start, 0
     for number, joint_bound in zip(edits[1:], joint, strict=True):
-        bound = _formula_bound(spending, start, number)
+        bound = _formula_bound_of_table(spending, start, number)
         if isinstance(spending, Schedule):
             while taken < min(number, _MAX_STEPS) and value > 0:
                 value = min(value, step(value))
@@ -169,18 +169,18 @@ def _largest_bounds(
         yield bound
 
 
-def _joint_edit_bounds(spending: Spending, edits: Sequence[int]) -> list[_Bound]:
+def _joint_bounds_of_table(spending: Spending, edits: Sequence[int]) -> list[_Bound]:
     """Return the bound of all edits together, for each number of edits but the first.
 
-    Such a bound exists if the schedule has a single sequence: all nodes are then at the same stage.
+    Such a bound exists if all paths of the schedule spend in the same stages; otherwise it is 0.
     """
     if not isinstance(spending, Schedule) or len(set(spending.sequences)) != 1:
         return [lambda _: 0.0 for _ in edits[1:]]
     return [
-        optimal_trade_off(_schedule_intervals(spending, number), cells=_CELLS_OF_JOINT_EDITS)
+        optimal_trade_off(_intervals_of_table(spending, number), cells=_CELLS_OF_JOINT_EDITS)
         for number in edits[1:]
     ]
 
 
-def _schedule_intervals(schedule: Schedule, edits: int) -> list[tuple[Interval, ...]]:
+def _intervals_of_table(schedule: Schedule, edits: int) -> list[tuple[Interval, ...]]:
     return [tuple(Interval.of_stage(stage, edits) for stage in path) for path in schedule.sequences]

@@ -51,27 +51,27 @@ def html_report(model: Any, certificate: Any = None) -> str:
     (True, True)
     """
     summary = summarize_model(model, certificate)
-    script = _read_template_file("page.js")
-    return _page_template().render(
+    script = _read_html_template("page.js")
+    return _html_page_template().render(
         page=summary,
         version=__version__,
         cite=citation,
-        style=_read_template_file("style.css"),
+        style=_read_html_template("style.css"),
         script=script,
-        script_hash=_script_hash(script),
-        data=json_for_script_tag(summary.data),
+        script_hash=_html_script_hash(script),
+        data=json_for_html_script(summary.data),
         most_fields=MAX_FIELDS,
     )
 
 
-def json_for_script_tag(data: Any) -> str:
+def json_for_html_script(data: Any) -> str:
     """Write ASCII JSON that cannot end the script tag around it."""
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return text.translate(_SCRIPT_ESCAPES)
 
 
 @cache
-def _page_template() -> Template:
+def _html_page_template() -> Template:
     """Compile the page. Values are escaped, and an unknown name in the template is an error."""
     try:
         from jinja2 import Environment, StrictUndefined
@@ -82,14 +82,14 @@ def _page_template() -> Template:
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["thousands"] = "{:,}".format
-    return environment.from_string(_read_template_file("page.html"))
+    return environment.from_string(_read_html_template("page.html"))
 
 
-def _read_template_file(name: str) -> str:
+def _read_html_template(name: str) -> str:
     return files("privatree.report").joinpath("templates", name).read_text(encoding="utf-8")
 
 
-def _script_hash(script: str) -> str:
+def _html_script_hash(script: str) -> str:
     """Return the hash by which the content security policy allows this script only."""
     digest = hashlib.sha256(script.encode("utf-8")).digest()
     return f"sha256-{base64.b64encode(digest).decode('ascii')}"

@@ -14,14 +14,14 @@ from privatree.schema import Categorical
 
 
 def page_script_data(tree: Tree, section: CertificateSection) -> dict[str, Any]:
-    """Return the tree and the certificates for JSON. Only the used features are numbered."""
+    """Return the tree and the certificates for JSON. Only features in splits are numbered."""
     place = {position: i for i, position in enumerate(tree.used_features)}
     features = list(tree.schema.features.items())
     thresholds = threshold_texts(tree)
     categories = np.flatnonzero(tree.mask_start >= 0).tolist()
     return {
         "classes": [name_text(label) for label in tree.schema.classes],
-        "features": [_feature_data(*features[position]) for position in tree.used_features],
+        "features": [_page_feature_data(*features[position]) for position in tree.used_features],
         "feature": [place.get(position, -1) for position in tree.feature.tolist()],
         "threshold": [None if np.isnan(t) else t for t in tree.threshold.tolist()],
         "shown": thresholds,
@@ -46,7 +46,7 @@ def page_script_data(tree: Tree, section: CertificateSection) -> dict[str, Any]:
     }
 
 
-def _feature_data(name: str, feature: Any) -> dict[str, Any]:
+def _page_feature_data(name: str, feature: Any) -> dict[str, Any]:
     if isinstance(feature, Categorical):
         return {
             "name": name_text(name),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from privatree.privacy import PrivacyStatement, shown_amount
-from privatree.report._shown_names import escape_report_text
+from privatree.report._shown_names import escape_shown_text
 
 SMALL = 0.2
 """An epsilon up to this lets one record change odds by less than a quarter."""
@@ -57,23 +57,23 @@ class PrivacyWords:
 
 def privacy_words(privacy: PrivacyStatement) -> PrivacyWords:
     """Explain a privacy statement in plain language."""
-    alerts = tuple(_privacy_alerts(privacy))
+    alerts = tuple(_privacy_alert_words(privacy))
     is_bad = any(alert.tone == "bad" for alert in alerts)
     return PrivacyWords(
         tone="bad" if is_bad else "caution" if alerts else "holds",
         epsilon=shown_amount(privacy.epsilon) if math.isfinite(privacy.epsilon) else "∞",
-        headline=_epsilon_headline(privacy),
-        meaning=_epsilon_meaning(privacy),
-        terms=_guarantee_terms(privacy),
+        headline=_epsilon_headline_words(privacy),
+        meaning=_epsilon_meaning_in_words(privacy),
+        terms=_guarantee_terms_in_words(privacy),
         alerts=alerts,
-        beliefs=_attacker_beliefs(privacy),
+        beliefs=_beliefs_for_privacy_words(privacy),
         about="that your record says one thing and not another"
         if privacy.neighbours == "replace"
         else "that your record is in the dataset",
     )
 
 
-def _epsilon_headline(privacy: PrivacyStatement) -> str:
+def _epsilon_headline_words(privacy: PrivacyStatement) -> str:
     if math.isinf(privacy.epsilon):
         return "nothing is promised"
     if privacy.seeded:
@@ -83,7 +83,7 @@ def _epsilon_headline(privacy: PrivacyStatement) -> str:
     return "for a whole record"
 
 
-def _epsilon_meaning(privacy: PrivacyStatement) -> str:
+def _epsilon_meaning_in_words(privacy: PrivacyStatement) -> str:
     if math.isinf(privacy.epsilon):
         return (
             "No finite epsilon holds for a whole record. This tree may reveal whether somebody is "
@@ -95,8 +95,8 @@ def _epsilon_meaning(privacy: PrivacyStatement) -> str:
     )  # fmt: skip
     rest = f", but for a probability of {shown_amount(privacy.delta)}" if privacy.delta else ""
     fact = (
-        f"{change}, every possible tree is at most {factor_text(privacy.epsilon)} times as likely "
-        f"to come out{rest}."
+        f"{change}, every possible tree is at most {factor_in_words(privacy.epsilon)} times as "
+        f"likely to come out{rest}."
     )
     if privacy.epsilon > SMALL or privacy.seeded or privacy.delta:
         return fact
@@ -106,7 +106,7 @@ def _epsilon_meaning(privacy: PrivacyStatement) -> str:
     )
 
 
-def _guarantee_terms(privacy: PrivacyStatement) -> str:
+def _guarantee_terms_in_words(privacy: PrivacyStatement) -> str:
     if math.isinf(privacy.epsilon):
         return "No finite epsilon holds for a whole record."
     between = (
@@ -122,7 +122,7 @@ def _guarantee_terms(privacy: PrivacyStatement) -> str:
     )
 
 
-def _privacy_alerts(privacy: PrivacyStatement) -> Iterator[Alert]:
+def _privacy_alert_words(privacy: PrivacyStatement) -> Iterator[Alert]:
     if math.isinf(privacy.epsilon):
         yield Alert(
             "bad",
@@ -139,7 +139,7 @@ def _privacy_alerts(privacy: PrivacyStatement) -> Iterator[Alert]:
         yield Alert(
             "bad",
             f"The claimed epsilon of {privacy.claimed_epsilon:g} is not true for whole records",
-            f"A publication claims this epsilon for {escape_report_text(privacy.learner)}. For a "
+            f"A publication claims this epsilon for {escape_shown_text(privacy.learner)}. For a "
             f"whole record {holds}.",
         )
     if privacy.seeded:
@@ -154,12 +154,12 @@ def _privacy_alerts(privacy: PrivacyStatement) -> Iterator[Alert]:
         yield Alert(
             "caution",
             f"Epsilon {shown_amount(privacy.epsilon)} is large",
-            f"One record can make a tree {factor_text(privacy.epsilon)} times as likely. That is a "
-            "weak promise to a person.",
+            f"One record can make a tree {factor_in_words(privacy.epsilon)} times as likely. That "
+            "is a weak promise to a person.",
         )
 
 
-def factor_text(epsilon: float) -> str:
+def factor_in_words(epsilon: float) -> str:
     """Return e to the epsilon, rounded up to about two or three significant digits."""
     if epsilon > _ASTRONOMICAL:
         return f"10^{math.ceil(epsilon / math.log(10)):,}"
@@ -177,8 +177,8 @@ def factor_text(epsilon: float) -> str:
 # --- beliefs --------------------------------------------------------------------------------------
 
 
-def _attacker_beliefs(privacy: PrivacyStatement) -> tuple[Belief, ...]:
-    """Apply Bayes' rule: the odds grow at most by a factor of e^epsilon."""
+def _beliefs_for_privacy_words(privacy: PrivacyStatement) -> tuple[Belief, ...]:
+    """Return what an attacker can believe by Bayes' rule: odds grow at most by e^epsilon."""
     if math.isinf(privacy.epsilon) or privacy.delta > 0:
         return ()
     beliefs = []

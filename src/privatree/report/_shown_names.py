@@ -14,41 +14,41 @@ MAX_NAME_LENGTH = 100
 """A name with more characters is cut."""
 
 
-def escape_report_text(text: str) -> str:
-    """Write out invisible characters other than line breaks."""
+def escape_shown_text(text: str) -> str:
+    """Return a text with escapes for invisible characters other than line breaks."""
     return escape_text(text, keep="\n")
 
 
-def shorten_tree_names(tree: Tree) -> Tree:
+def shorten_shown_names(tree: Tree) -> Tree:
     """Cut the long names of a tree, and number the names that would be equal afterwards."""
     schema = tree.schema
-    names = _shorten_texts(schema.features)
+    names = _shorten_shown_texts(schema.features)
     features = {
-        short: _shorten_categories(feature)
+        short: _shorten_shown_categories(feature)
         for short, feature in zip(names, schema.features.values(), strict=True)
     }
-    shortened = Schema(features, _shorten_labels(schema.classes))
+    shortened = Schema(features, _shorten_shown_labels(schema.classes))
     return tree if shortened == schema else replace(tree, schema=shortened)
 
 
-def _shorten_categories(feature: Feature) -> Feature:
+def _shorten_shown_categories(feature: Feature) -> Feature:
     if not isinstance(feature, Categorical):
         return feature
-    categories = _shorten_labels(feature.categories)
+    categories = _shorten_shown_labels(feature.categories)
     if categories == feature.categories:
         return feature
     return replace(feature, categories=categories, missing=categories[feature.missing_place])
 
 
-def _shorten_labels(labels: Iterable[Label]) -> tuple[Label, ...]:
+def _shorten_shown_labels(labels: Iterable[Label]) -> tuple[Label, ...]:
     """Return the labels unchanged if all are short, and otherwise all of them as text."""
     labels = tuple(labels)
     if all(len(str(label)) <= MAX_NAME_LENGTH for label in labels):
         return labels
-    return tuple(_shorten_texts(map(str, labels)))
+    return tuple(_shorten_shown_texts(map(str, labels)))
 
 
-def _shorten_texts(texts: Iterable[str]) -> list[str]:
+def _shorten_shown_texts(texts: Iterable[str]) -> list[str]:
     limit = MAX_NAME_LENGTH
     cut = [text if len(text) <= limit else f"{text[: limit - 1]}…" for text in texts]
     count = Counter(cut)

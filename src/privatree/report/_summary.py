@@ -8,14 +8,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from privatree.export import PathSpend, budget_bars, name_text, rules
+from privatree.export import PathSpend, budget_path_bars, name_text, rules
 from privatree.model import Tree, released_model
 from privatree.privacy import PrivacyStatement, shown_amount
 from privatree.report._certificate_section import CertificateSection, certificate_section
 from privatree.report._citation import fingerprint
 from privatree.report._page_data import page_script_data
 from privatree.report._privacy_words import PrivacyWords, privacy_words
-from privatree.report._shown_names import escape_report_text, shorten_tree_names
+from privatree.report._shown_names import escape_shown_text, shorten_shown_names
 from privatree.report._tree_drawing import TreeDrawing, draw_report_tree
 from privatree.schema import Categorical, Feature
 
@@ -116,7 +116,7 @@ def summarize_model(model: Any, certificate: Any = None) -> ModelSummary:
     released = released_model(model)
     privacy = released.privacy_
     section = certificate_section(privacy, certificate, released.schema_.classes)
-    tree = shorten_tree_names(released.tree_)
+    tree = shorten_shown_names(released.tree_)
     places = {position: place for place, position in enumerate(tree.used_features)}
     rows = [
         _feature_summary(places.get(position, -1), name, feature)
@@ -128,24 +128,24 @@ def summarize_model(model: Any, certificate: Any = None) -> ModelSummary:
         tree=tree,
         privacy=privacy,
         fingerprint=fingerprint(released),
-        learner=escape_report_text(privacy.learner),
+        learner=escape_shown_text(privacy.learner),
         classes=tuple(name_text(label) for label in tree.schema.classes[:_MAX_SHOWN_CLASSES]),
         n_classes=len(tree.schema.classes),
         n_features=len(rows),
         used=tuple(row.name for row in used),
         words=privacy_words(privacy),
-        statement=escape_report_text(str(privacy)),
+        statement=escape_shown_text(str(privacy)),
         leaks=tuple(
-            (escape_report_text(leak.name), escape_report_text(leak.explanation))
+            (escape_shown_text(leak.name), escape_shown_text(leak.explanation))
             for leak in privacy.leaks
         ),
-        notes=tuple(map(escape_report_text, privacy.notes)),
-        public=tuple(map(escape_report_text, privacy.public)),
-        unconfirmed=escape_report_text(released.schema_.shown_unconfirmed()),
-        budget=_budget_bar(budget_bars(tree, privacy, _MAX_SEGMENTS), privacy),
+        notes=tuple(map(escape_shown_text, privacy.notes)),
+        public=tuple(map(escape_shown_text, privacy.public)),
+        unconfirmed=escape_shown_text(released.schema_.shown_unconfirmed()),
+        budget=_budget_bar_for_summary(budget_path_bars(tree, privacy, _MAX_SEGMENTS), privacy),
         drawing=draw_report_tree(tree),
         fields=tuple(used[:MAX_FIELDS]),
-        rules=_rule_sentences(tree),
+        rules=_rules_for_summary(tree),
         rows=tuple(rows[:MAX_ROWS]),
         n_rows_left_out=max(0, len(rows) - MAX_ROWS),
         certificate=section,
@@ -153,8 +153,8 @@ def summarize_model(model: Any, certificate: Any = None) -> ModelSummary:
     )
 
 
-def _rule_sentences(tree: Tree) -> tuple[RuleSentence, ...]:
-    """Return the rules of the leaves, or nothing if the rules are too many or too long."""
+def _rules_for_summary(tree: Tree) -> tuple[RuleSentence, ...]:
+    """Return the rules of the leaves, or none if they are too many or too long."""
     if tree.n_leaves > MAX_RULES:
         return ()
     n_names = np.zeros(tree.n_nodes, dtype=np.int64)  # most names in the question of each node
@@ -195,8 +195,8 @@ def _feature_summary(place: int, name: str, feature: Feature) -> FeatureSummary:
             hint=f"one of {n_names:,} categories; " * (not is_short)
             + f"missing counts as {missing}",
         )
-    low, high = _schema_number_text(feature.low), _schema_number_text(feature.high)
-    missing = _schema_number_text(feature.missing_place)
+    low, high = _summary_number_text(feature.low), _summary_number_text(feature.high)
+    missing = _summary_number_text(feature.missing_place)
     cuts = "" if feature.cuts is None else f", {len(feature.cuts):,} public cut points"
     return FeatureSummary(
         place,
@@ -212,7 +212,7 @@ def _feature_summary(place: int, name: str, feature: Feature) -> FeatureSummary:
     )
 
 
-def _schema_number_text(value: float) -> str:
+def _summary_number_text(value: float) -> str:
     """Write a whole number without a decimal point."""
     plain = int(value) if float(value).is_integer() and abs(value) < 1e15 else float(value)
     return repr(plain)
@@ -221,13 +221,13 @@ def _schema_number_text(value: float) -> str:
 # --- the budget -----------------------------------------------------------------------------------
 
 
-def _budget_bar(bars: list[PathSpend], privacy: PrivacyStatement) -> BudgetBar:
+def _budget_bar_for_summary(bars: list[PathSpend], privacy: PrivacyStatement) -> BudgetBar:
     whole = math.fsum(bar.epsilon for bar in bars) or 1.0
     return BudgetBar(
         segments=tuple(
             BudgetSegment(
-                escape_report_text(bar.purpose),
-                _spend_description(bar) if bar.mechanism else "",
+                escape_shown_text(bar.purpose),
+                _spend_for_summary(bar) if bar.mechanism else "",
                 f"{bar.epsilon:.4g}",
                 100 * bar.epsilon / whole,
                 bar.releases > 0,
@@ -239,11 +239,11 @@ def _budget_bar(bars: list[PathSpend], privacy: PrivacyStatement) -> BudgetBar:
     )
 
 
-def _spend_description(spend: PathSpend) -> str:
+def _spend_for_summary(spend: PathSpend) -> str:
     where = (
         "once, for the whole dataset" if spend.depth is None
         else "at the root" if spend.depth == 0
         else f"{spend.depth} level{'' if spend.depth == 1 else 's'} below the root"
     )  # fmt: skip
     times = f", {spend.releases:,} times" if spend.releases > 1 else ""
-    return f"{escape_report_text(spend.mechanism)}, {where}{times}"
+    return f"{escape_shown_text(spend.mechanism)}, {where}{times}"

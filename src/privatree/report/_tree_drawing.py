@@ -54,7 +54,7 @@ class NodeBox:
 
 @dataclass(frozen=True)
 class EdgeLine:
-    """The line from a split to a child, as an SVG path, with the position of the answer."""
+    """The line from a split to a child, as an SVG path, with the position of yes or no."""
 
     child: int
     path: str
@@ -76,7 +76,7 @@ class TreeDrawing:
 def draw_report_tree(tree: Tree) -> TreeDrawing:
     """Compute the boxes and lines of a tree of any size."""
     depth, leaves = tree.depths(), tree.leaf_counts()
-    levels = _levels_that_fit(tree, depth)
+    levels = _levels_that_fit_drawing(tree, depth)
     order = list(tree.preorder(levels))
     ends = [node for node in order if tree.feature[node] < 0 or depth[node] == levels]
     row = {node: float(place) for place, node in enumerate(ends)}
@@ -84,7 +84,7 @@ def draw_report_tree(tree: Tree) -> TreeDrawing:
         row[node] = sum(row[child] for child in tree.children(node)) / 2
 
     split_width, gap = _WIDTHS_BY_LEVELS.get(levels, _WIDTHS_OF_MANY_LEVELS)
-    leaf_width = _leaf_width(tree)
+    leaf_width = _drawn_leaf_width(tree)
     column = split_width + gap
     texts = node_texts(tree)
 
@@ -99,7 +99,7 @@ def draw_report_tree(tree: Tree) -> TreeDrawing:
         elif is_split:
             detail = texts[node][len(name) + 1 :].replace("<= ", "≤ ", 1)
         else:
-            detail = _leaf_probability_text(tree, node)
+            detail = _drawn_leaf_probability(tree, node)
         return NodeBox(
             node=node,
             kind="more" if is_cut else "split" if is_split else "leaf",
@@ -115,7 +115,7 @@ def draw_report_tree(tree: Tree) -> TreeDrawing:
 
     boxes = {node: make_box(node) for node in order}
     lines = [
-        _edge_line(boxes[node], boxes[child], answer)
+        _drawn_edge_line(boxes[node], boxes[child], answer)
         for node in order
         if boxes[node].kind == "split"
         for child, answer in zip(tree.children(node), _ANSWERS, strict=True)
@@ -130,14 +130,14 @@ def draw_report_tree(tree: Tree) -> TreeDrawing:
     )
 
 
-def _leaf_probability_text(tree: Tree, leaf: int) -> str:
+def _drawn_leaf_probability(tree: Tree, leaf: int) -> str:
     if tree.probability is None:
         return ""
     share = float(tree.probability[leaf, tree.label[leaf]])
     return f"{share:.1%}" if 0.99 < share < 1 else f"{share:.0%}"
 
 
-def _edge_line(parent: NodeBox, child: NodeBox, answer: Literal["yes", "no"]) -> EdgeLine:
+def _drawn_edge_line(parent: NodeBox, child: NodeBox, answer: Literal["yes", "no"]) -> EdgeLine:
     """Return a line with a right angle, whose corner is rounded."""
     start_x, start_y = parent.x + parent.width, parent.y + parent.height // 2
     end_x, end_y = child.x, child.y + child.height // 2
@@ -152,7 +152,7 @@ def _edge_line(parent: NodeBox, child: NodeBox, answer: Literal["yes", "no"]) ->
 # --- what fits ------------------------------------------------------------------------------------
 
 
-def _levels_that_fit(tree: Tree, depth: NDArray[np.int64]) -> int:
+def _levels_that_fit_drawing(tree: Tree, depth: NDArray[np.int64]) -> int:
     levels = 0
     while levels < min(tree.depth, MAX_LEVELS):
         is_end = (depth == levels + 1) | ((depth <= levels) & (tree.feature < 0))
@@ -162,7 +162,7 @@ def _levels_that_fit(tree: Tree, depth: NDArray[np.int64]) -> int:
     return levels
 
 
-def _leaf_width(tree: Tree) -> int:
+def _drawn_leaf_width(tree: Tree) -> int:
     """Return a width that fits the longest class name, within limits."""
     longest = max(len(name_text(label)) for label in tree.schema.classes)
     if tree.probability is not None:

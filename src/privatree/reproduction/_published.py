@@ -51,7 +51,7 @@ def published_accuracy_text(dataset: str, method: str, epsilon: float) -> str:
 
 
 def published_runtime(dataset: str, method: str, epsilon: float) -> PublishedRuntime | None:
-    """Return the paper's mean runtime, which it printed at epsilon 0.1 only; None elsewhere."""
+    """Return the paper's mean runtime, or None: the paper printed runtimes at epsilon 0.1 only."""
     seconds = _printed_cell("runtime", dataset, method, epsilon).partition("±")[0]
     if seconds in ("", "-"):
         return None

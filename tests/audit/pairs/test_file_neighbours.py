@@ -21,7 +21,7 @@ from privatree.audit.pairs._file_readers import (
     read_stream,
     read_table,
 )
-from privatree.baselines.methods._method import as_numbers
+from privatree.baselines.methods._method import encode_method_numbers
 
 PAIRS = file_pairs()
 EACH = pytest.mark.parametrize("name", PAIRS)
@@ -90,7 +90,7 @@ def test_files_in_passes_give_the_same_tree_as_in_memory(name):
 
 @EACH
 def test_a_pair_can_be_given_as_numbers(name):
-    pair = PAIRS[name].encoded(as_numbers)
+    pair = PAIRS[name].encoded(encode_method_numbers)
     with pair.given() as tables:
         for table, right in zip(tables, (pair.first, pair.second), strict=True):
             read = table.X.read()

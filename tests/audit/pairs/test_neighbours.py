@@ -10,7 +10,7 @@ from privatree import Categorical
 from privatree.audit import Records
 from privatree.audit._views import VIEWS
 from privatree.audit.pairs._neighbours import table_pairs
-from privatree.baselines.methods._method import as_numbers
+from privatree.baselines.methods._method import encode_method_numbers
 from privatree.learners.tree import DrawSubtree, RecordPlan
 
 EPSILONS = (0.1, 1.0, 8.0)
@@ -102,7 +102,7 @@ def test_only_the_pair_that_depends_on_it_changes_with_epsilon():
 
 @EACH
 def test_a_pair_can_be_given_as_numbers(pair):
-    encoded = pair.encoded(as_numbers)
+    encoded = pair.encoded(encode_method_numbers)
     for table, original in ((encoded.first, pair.first), (encoded.second, pair.second)):
         assert table.X.shape == original.X.shape
         assert table.X.dtype == np.float64

@@ -7,8 +7,8 @@ import pytest
 from privatree import Categorical, Numeric, Schema
 from privatree.baselines import methods
 from privatree.baselines.methods import Training
-from privatree.baselines.methods._method import NO_PRIVACY, as_numbers
-from privatree.reproduction.running._tasks import suppress_expected_warnings
+from privatree.baselines.methods._method import NO_PRIVACY, encode_method_numbers
+from privatree.reproduction.running._tasks import suppress_task_warnings
 from privatree.robustness import DPAClassifier
 
 METHOD = methods.get("dpa")
@@ -17,7 +17,7 @@ SCHEMA = Schema({"x": Numeric(0, 9), "kind": Categorical(["b", "a"])}, ["yes", "
 
 def test_the_method_is_described() -> None:
     assert (METHOD.id, METHOD.title, METHOD.group) == ("dpa", "DPA", NO_PRIVACY)
-    assert METHOD.encode is as_numbers
+    assert METHOD.encode is encode_method_numbers
     assert not METHOD.private
     assert "1000 trees" in METHOD.caveat
 
@@ -37,7 +37,7 @@ def test_it_learns_and_certifies_whatever_the_seed(seed: int) -> None:
     )
     labels = pd.Series(np.where(frame["x"] > 3, "yes", "no"))
     model = METHOD.classifier(Training(SCHEMA, float("inf"), 4, seed))
-    with suppress_expected_warnings():  # the paper's thousand partitions, however few the records
+    with suppress_task_warnings():  # the paper's thousand partitions, however few the records
         model.fit(METHOD.encode(frame, SCHEMA), labels)
     rows = METHOD.encode(frame[::100], SCHEMA)
     assert np.mean(model.predict(rows) == labels[::100]) > 0.9

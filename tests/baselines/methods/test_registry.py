@@ -16,12 +16,12 @@ from privatree.baselines.methods._method import (
     LEAKING,
     NO_PRIVACY,
     PRIVATE,
-    as_numbers,
-    unchanged,
+    encode_method_frame,
+    encode_method_numbers,
 )
 from privatree.errors import ParameterError
 from privatree.reproduction import datasets
-from privatree.reproduction.running._tasks import CrossValidated, suppress_expected_warnings
+from privatree.reproduction.running._tasks import CrossValidated, suppress_task_warnings
 
 SCHEMA = Schema(
     {"size": Numeric(0, 9), "kind": Categorical(["c", "a", "b"]), "flag": Categorical(["x", "y"])},
@@ -109,7 +109,7 @@ def test_our_classifiers_are_told_everything(name: str, expected: dict[str, Any]
 def test_the_tree_without_privacy_is_told_depth_and_seed() -> None:
     parameters = methods.get("decision-tree").classifier(Training(SCHEMA, 0.25, 3, 17)).get_params()
     assert (parameters["max_depth"], parameters["random_state"]) == (3, 17)
-    assert methods.get("decision-tree").encode is as_numbers
+    assert methods.get("decision-tree").encode is encode_method_numbers
 
 
 def test_dpgdf_needs_a_category() -> None:
@@ -133,7 +133,7 @@ def test_a_category_is_its_position_in_the_schema() -> None:
             "kind": pd.Categorical(["a", "b", "c"]),
         }
     )
-    coded = as_numbers(frame, SCHEMA)
+    coded = encode_method_numbers(frame, SCHEMA)
     assert coded.dtype == np.float64
     assert coded.tolist() == [[3.0, 1.0, 1.0], [1.0, 2.0, 0.0], [2.0, 0.0, 1.0]]
 
@@ -148,8 +148,10 @@ def test_coding_does_not_depend_on_the_rows() -> None:
             else column
         )
     )
-    np.testing.assert_array_equal(as_numbers(few, schema), as_numbers(frame, schema)[some])
-    assert unchanged(frame, schema) is frame
+    np.testing.assert_array_equal(
+        encode_method_numbers(few, schema), encode_method_numbers(frame, schema)[some]
+    )
+    assert encode_method_frame(frame, schema) is frame
 
 
 # --- what is not here ---------------------------------------------------------------------------
@@ -176,7 +178,7 @@ def test_each_method_has_code_of_its_own() -> None:
     codes = {methods.get(name).code for name in methods.names()}
     assert len(codes) == len(methods.names())
     assert "BDPTClassifier" in methods.get("bdpt").code
-    assert "def as_numbers" in methods.get("dpa").code
+    assert "def encode_method_numbers" in methods.get("dpa").code
 
 
 def test_no_method_warns_in_an_experiment() -> None:
@@ -187,6 +189,6 @@ def test_no_method_warns_in_an_experiment() -> None:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 rows = method.encode(frame, schema)
-                with suppress_expected_warnings():
+                with suppress_task_warnings():
                     method.classifier(Training(schema, 1.0, 4, 0)).fit(rows, labels)
             assert [str(one.message) for one in caught] == []

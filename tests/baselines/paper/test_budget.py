@@ -5,19 +5,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privatree.baselines.paper import split_budget
-from privatree.baselines.paper._budget import sufficient_leaf_epsilon, worst_label_error
+from privatree.baselines.paper import divide_paper_budget
+from privatree.baselines.paper._budget import paper_budget_of_leaf, worst_paper_label_error
 
 
 @pytest.mark.parametrize(
     ("n_classes", "expected"), [(2, 1 / math.e), (3, 0.651456), (10, 1.786456)]
 )
 def test_worst_label_error(n_classes, expected):
-    assert worst_label_error(n_classes) == pytest.approx(expected, abs=1e-6)
+    assert worst_paper_label_error(n_classes) == pytest.approx(expected, abs=1e-6)
 
 
 def test_equation_5_for_adult():
-    epsilon = sufficient_leaf_epsilon(45222, 2, 4, 0.01)
+    epsilon = paper_budget_of_leaf(45222, 2, 4, 0.01)
     assert float(epsilon) == pytest.approx(16 / math.e / 452.22)
 
 
@@ -29,7 +29,7 @@ def split(epsilon=Fraction(1), **changes):
         "max_leaf_error": 0.01,
         "private_quantiles": True,
     }
-    return split_budget(epsilon, **(settings | changes))
+    return divide_paper_budget(epsilon, **(settings | changes))
 
 
 @given(

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privatree.baselines.paper._gini import best_split
+from privatree.baselines.paper._gini import best_gini_split
 
 
 def gini(counts):
@@ -59,7 +59,7 @@ def noisy(draw):
 def test_finds_what_the_definition_finds(table):
     histograms, categorical = table
     best, found = reference(histograms, categorical)
-    split = best_split(histograms, categorical)
+    split = best_gini_split(histograms, categorical)
     if found is None:
         assert split is None
         return
@@ -70,20 +70,20 @@ def test_finds_what_the_definition_finds(table):
 
 def test_first_feature_wins_a_tie():
     histogram = np.array([[5, 0], [0, 5]])
-    split = best_split([histogram, histogram], [False, False])
+    split = best_gini_split([histogram, histogram], [False, False])
     assert (split.feature, split.left_codes.tolist()) == (0, [0])
 
 
 def test_categories_are_sorted_by_class_share_for_two_classes_only():
     two = np.array([[0, 9], [9, 0], [0, 8], [9, 1]])
-    split = best_split([two], [True])
+    split = best_gini_split([two], [True])
     assert split.left_codes.tolist() == [1, 3]
     three = np.array([[0, 9, 0], [9, 0, 0], [0, 9, 0]])
-    split = best_split([three], [True])
+    split = best_gini_split([three], [True])
     assert split.left_codes.tolist() in ([0], [0, 1])  # neighbours in the supplied order only
 
 
 def test_no_split_without_a_record_on_each_side():
-    assert best_split([np.array([[3, 4], [0, 0]])], [False]) is None
-    assert best_split([np.array([[3, 4]])], [False]) is None
-    assert best_split([np.zeros((3, 2), dtype=np.int64)], [True]) is None
+    assert best_gini_split([np.array([[3, 4], [0, 0]])], [False]) is None
+    assert best_gini_split([np.array([[3, 4]])], [False]) is None
+    assert best_gini_split([np.zeros((3, 2), dtype=np.int64)], [True]) is None

@@ -6,9 +6,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from privatree.baselines.paper import PaperPlan, UnbinnedColumns, grow_paper_tree, split_budget
+from privatree.baselines.paper import (
+    PaperPlan,
+    UnbinnedColumns,
+    divide_paper_budget,
+    grow_paper_tree,
+)
 from privatree.baselines.paper import _tree as paper_tree
-from privatree.baselines.paper._gini import best_split
+from privatree.baselines.paper._gini import best_gini_split
 from privatree.errors import BudgetExceededError
 from privatree.privacy import Ledger, Randomness
 from privatree.privacy.mechanisms import (
@@ -38,7 +43,7 @@ def records(n, seed=0):
 def plan(epsilon, n, **changes):
     settings = {"max_depth": 3, "private_quantiles": True, "stop_when_pure": True, "n_bins": 10}
     settings |= changes
-    budget = split_budget(
+    budget = divide_paper_budget(
         Fraction(epsilon),
         n_records=n,
         n_classes=2,
@@ -79,7 +84,7 @@ def test_without_noise_it_is_greedy_gini_on_bins():
         histograms = [np.zeros((size, 2), dtype=int) for size in (10, 3, 4)]
         for histogram, code in zip(histograms, codes, strict=True):
             np.add.at(histogram, (code[chosen], y), 1)
-        expected = best_split(histograms, [False, True, False])
+        expected = best_gini_split(histograms, [False, True, False])
         assert tree.feature[node] == expected.feature
         left = np.isin(codes[expected.feature], expected.left_codes)
         if expected.feature == 1:
@@ -206,10 +211,10 @@ def test_the_tree_depends_on_released_values_only():
 
 
 def test_printed_stops_do_look_at_exact_values(monkeypatch):
-    real = paper_tree._choose_splits
+    real = paper_tree._choose_paper_tree_splits
     monkeypatch.setattr(
         paper_tree,
-        "_choose_splits",
+        "_choose_paper_tree_splits",
         lambda level, r, p: real(level, r, dataclasses.replace(p, stop_when_pure=True)),
     )
     assert looks_at_exact_values()
@@ -225,7 +230,7 @@ def leaf_where_empty(real):
 def exact_numeric_histograms(real):
     def mutant(node, exact_histograms, p):
         real(node, exact_histograms, p)
-        return best_split(exact_histograms, [False, True, False])
+        return best_gini_split(exact_histograms, [False, True, False])
 
     return mutant
 
@@ -243,9 +248,9 @@ def exact_cuts(real):
 @pytest.mark.parametrize(
     ("function", "mutant"),
     [
-        ("_noisy_split", leaf_where_empty),
-        ("_noisy_split", exact_numeric_histograms),
-        ("_draw_cut_points", exact_cuts),
+        ("_noisy_paper_tree_split", leaf_where_empty),
+        ("_noisy_paper_tree_split", exact_numeric_histograms),
+        ("_draw_paper_tree_cuts", exact_cuts),
     ],
 )
 def test_mutants_that_look_are_caught(monkeypatch, function, mutant):
@@ -304,7 +309,10 @@ def full_budget_at_every_node(real):
 
 @pytest.mark.parametrize(
     ("function", "mutant"),
-    [("_draw_label", half_noise_labels), ("_noisy_split", full_budget_at_every_node)],
+    [
+        ("_draw_paper_tree_label", half_noise_labels),
+        ("_noisy_paper_tree_split", full_budget_at_every_node),
+    ],
 )
 def test_mechanisms_get_their_budgets_and_mutants_are_caught(monkeypatch, function, mutant):
     p = plan(2, 300, stop_when_pure=False)

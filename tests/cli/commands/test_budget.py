@@ -102,8 +102,8 @@ def test_ten_models_of_a_tenth_are_the_whole_budget(folder, monkeypatch, capsys)
         (["--budget", "."], "is not a file. Pass the path of a budget file.\n"),
         (["-o", "patients.db"], "patients.db: is also an input file. Choose another "
          "output.\n"),
-        (["-o", "patients.db-journal"], "patients.db-journal: is the name of the budget's journal. "
-         "Name another file.\n"),
+        (["-o", "patients.db-journal"], "patients.db-journal: must not be the name of the "
+         "budget's journal. Name another file.\n"),
         (["-o", "no/model.json"], "there is no folder no. Create it first.\n"),
         (["--target", "sick"], "lacks 'sick'.\n"),
         (["--schema", "no.toml"], "no.toml: No such file or directory.\n"),

@@ -122,7 +122,7 @@ def test_a_killed_run_goes_on_and_ends_with_the_files_of_an_undisturbed_one(
 
 
 def test_an_epsilon_is_asked_for_once_however_it_is_written() -> None:
-    assert reproduce._parse_epsilons("0.1, 1,0.10,1.0,1e-1") == (0.1, 1.0)
+    assert reproduce._parse_reproduce_epsilons("0.1, 1,0.10,1.0,1e-1") == (0.1, 1.0)
 
 
 def test_every_target_can_be_asked_for() -> None:

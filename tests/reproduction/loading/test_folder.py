@@ -162,7 +162,7 @@ def test_missing_labels_are_refused(tiny, table, tmp_path):
 @pytest.mark.parametrize(
     ("note", "part"),
     [
-        ("{", "must be a JSON file"),
+        ("{", "must be a readable JSON file"),
         ("[]", "'categorical' is a list"),
         ('{"categorical": "code"}', "'categorical' is a list"),
         ('{"categorical": [1]}', "'categorical' is a list"),

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from privatree.reproduction.loading._cleaning import clean_records
-from privatree.reproduction.loading._shape import describe_size_mismatch
+from privatree.reproduction.loading._shape import describe_shape_mismatch
 
 
 @pytest.fixture
@@ -14,7 +14,7 @@ def records():
 
 
 def test_the_papers_shape(tiny, records):
-    assert describe_size_mismatch(tiny, records) == ""
+    assert describe_shape_mismatch(tiny, records) == ""
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def test_the_papers_shape(tiny, records):
     ],
 )
 def test_another_shape_is_said_beside_the_papers(tiny, records, change, part):
-    found, _, paper = describe_size_mismatch(replace(tiny, **change), records).partition(
+    found, _, paper = describe_shape_mismatch(replace(tiny, **change), records).partition(
         ", but the paper's "
     )
     assert found == "it has 7 records, 3 features (1 categorical) and a majority of 0.571"

@@ -13,10 +13,10 @@ from privatree.reproduction.rendering._backdoor import (
     ACCURACY,
     COLUMNS,
     SUCCESS,
-    attack_success_rates,
     backdoor_figure,
+    backdoor_mean_rates,
 )
-from privatree.reproduction.rendering._guarantees import method_spending
+from privatree.reproduction.rendering._guarantees import guarantee_spending
 from privatree.reproduction.running._study import Available
 from privatree.robustness import bounds
 
@@ -38,7 +38,7 @@ def cells(method: str, epsilon: float, rates: dict[int, list[float | None]]) -> 
 
 def figures_of(*parts: pd.DataFrame) -> Any:
     found = [methods.get(part["method"].iloc[0]) for part in parts]
-    figures = attack_success_rates(
+    figures = backdoor_mean_rates(
         pd.concat(parts), methods=found, found=[DATASET], depth=4, n_training=800
     )
     assert tuple(figures.columns) == COLUMNS
@@ -91,7 +91,7 @@ def test_the_paper_has_its_corollary_at_the_claimed_epsilon() -> None:
 
 def test_each_epsilon_has_its_own_bounds() -> None:
     small, large = (cells("privatree", epsilon, {0: [0.1], 9: [0.2]}) for epsilon in (0.01, 0.5))
-    figures = attack_success_rates(
+    figures = backdoor_mean_rates(
         pd.concat([large, small]),
         methods=[methods.get("privatree")],
         found=[DATASET],
@@ -130,7 +130,7 @@ def test_each_dataset_has_the_bounds_of_its_schema() -> None:
     other = Available("other", narrow, "", "", 1000, 0.5)
     part = cells("privatree", EPSILON, {0: [0.1], 9: [0.2]})
     ours = methods.get("privatree")
-    figures = attack_success_rates(
+    figures = backdoor_mean_rates(
         pd.concat([part, part.assign(dataset="other", asr=0.0)]),
         methods=[methods.get("decision-tree"), ours],
         found=[other, DATASET],
@@ -139,7 +139,7 @@ def test_each_dataset_has_the_bounds_of_its_schema() -> None:
     )
     assert list(dict.fromkeys(figures["dataset"])) == ["other", "mnist01"]
     for dataset, clean in ((other, 0.0), (DATASET, 0.1)):
-        spending = method_spending(ours, dataset.schema, EPSILON, 4)
+        spending = guarantee_spending(ours, dataset.schema, EPSILON, 4)
         found = values(figures[figures["dataset"] == dataset.name], 9)
         for letter, value in bounds(spending, 1 - clean, 9).items():
             assert found[letter] == pytest.approx(1 - value, abs=1e-12)

@@ -21,7 +21,7 @@ from privatree.reproduction.rendering._figures import (
     Panel,
     Reference,
     Style,
-    accuracy_curves,
+    accuracy_figure,
     line_figure,
     write_figure,
 )
@@ -55,7 +55,7 @@ def summary():
 
 
 def curves_figure():
-    return accuracy_curves(summary(), methods=METHODS, datasets=DATASETS)
+    return accuracy_figure(summary(), methods=METHODS, datasets=DATASETS)
 
 
 def legend_texts(figure):
@@ -65,7 +65,7 @@ def legend_texts(figure):
 
 def test_a_claim_is_marked_in_the_legend_and_explained_below():
     chosen = [replace(method, claimed=method.id == "bdpt") for method in METHODS]
-    figure = accuracy_curves(summary(), methods=chosen, datasets=DATASETS)
+    figure = accuracy_figure(summary(), methods=chosen, datasets=DATASETS)
     assert legend_texts(figure) == ["decision tree", "BDPT†", "ours"]
     for axes in figure.axes:
         assert axes.get_xlabel() == "privacy budget ε († as claimed; it does not hold)"
@@ -73,7 +73,7 @@ def test_a_claim_is_marked_in_the_legend_and_explained_below():
 
 def test_a_claim_that_is_not_drawn_is_not_explained():
     chosen = [replace(method, claimed=method.id == "dpgdf") for method in METHODS]
-    figure = accuracy_curves(summary(), methods=chosen, datasets=DATASETS)
+    figure = accuracy_figure(summary(), methods=chosen, datasets=DATASETS)
     assert legend_texts(figure) == ["decision tree", "BDPT", "ours"]
     assert figure.axes[0].get_xlabel() == "privacy budget ε"
 
@@ -82,7 +82,7 @@ def test_a_full_legend_with_marks_fits_into_the_figure():
     ids = ["bdpt", "privatree-star", "dpgdf", "diffprivlib-tree", "privatree-paper", "dp-ebm"]
     chosen = [replace(methods.get(i), claimed=True) for i in ids]
     rows = [("adult", i, epsilon, 0.8, 0.01, 5) for i in ids for epsilon in (0.01, 0.1)]
-    figure = accuracy_curves(
+    figure = accuracy_figure(
         pd.DataFrame(rows, columns=summary().columns), methods=chosen, datasets=DATASETS[:1]
     )
     figure.draw_without_rendering()
@@ -101,7 +101,7 @@ def test_our_line_is_emphasised():
 
 
 def test_a_method_looks_the_same_whatever_is_shown_beside_it():
-    alone = accuracy_curves(summary(), methods=METHODS[1:2], datasets=DATASETS[:1])
+    alone = accuracy_figure(summary(), methods=METHODS[1:2], datasets=DATASETS[:1])
     (bdpt,) = alone.axes[0].get_lines()
     beside = curves_figure().axes[0].get_lines()[1]
     assert (bdpt.get_color(), bdpt.get_marker()) == (beside.get_color(), beside.get_marker())
@@ -184,7 +184,7 @@ def test_a_legend_has_as_many_columns_as_fit(n_panels, label, n_columns):
 
 
 def test_nothing_to_draw():
-    figure = accuracy_curves(summary().head(0), methods=METHODS, datasets=DATASETS)
+    figure = accuracy_figure(summary().head(0), methods=METHODS, datasets=DATASETS)
     assert figure.legends == []
 
 
@@ -207,7 +207,7 @@ def test_the_same_bytes_every_time(tmp_path):
     first = write_figure(tmp_path / "a", "f", curves_figure())
     second = write_figure(tmp_path / "b", "f", curves_figure())
     assert [p.read_bytes() for p in first] == [p.read_bytes() for p in second]
-    other = accuracy_curves(summary().iloc[::-1], methods=METHODS, datasets=DATASETS)
+    other = accuracy_figure(summary().iloc[::-1], methods=METHODS, datasets=DATASETS)
     third = write_figure(tmp_path / "c", "f", other)
     assert [p.read_bytes() for p in first] == [p.read_bytes() for p in third]
 

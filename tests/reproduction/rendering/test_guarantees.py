@@ -16,11 +16,11 @@ from privatree.reproduction.rendering._guarantees import (
     COLUMNS,
     PAPER,
     compute_guarantees,
-    method_spending,
+    guarantee_spending,
 )
 from privatree.reproduction.rendering._summaries import frame_rows
 from privatree.reproduction.running._study import Available
-from privatree.reproduction.running._tasks import n_edits
+from privatree.reproduction.running._tasks import task_edits
 from privatree.robustness import EpsilonDP, best
 
 SCHEMA = datasets.load("vote").schema
@@ -44,14 +44,14 @@ def test_a_share_of_the_training_records_is_rounded_down(
     n_records: int, edits: tuple[int, ...]
 ) -> None:
     shares = (Fraction(1, 1000), Fraction(5, 1000), Fraction(1, 100))
-    assert tuple(n_edits(n_records, share) for share in shares) == edits
+    assert tuple(task_edits(n_records, share) for share in shares) == edits
 
 
 def test_only_our_learner_has_a_schedule() -> None:
     for name in ("privatree-paper", "bdpt", "dpgdf", "random-tree"):
-        assert method_spending(methods.get(name), SCHEMA, 0.25, 4) == EpsilonDP(0.25)
-    ours = method_spending(methods.get("privatree"), SCHEMA, 0.25, 4)
-    robust = method_spending(methods.get("privatree-robust"), SCHEMA, 0.25, 4)
+        assert guarantee_spending(methods.get(name), SCHEMA, 0.25, 4) == EpsilonDP(0.25)
+    ours = guarantee_spending(methods.get("privatree"), SCHEMA, 0.25, 4)
+    robust = guarantee_spending(methods.get("privatree-robust"), SCHEMA, 0.25, 4)
     assert isinstance(ours, Schedule)
     assert isinstance(robust, Schedule)
     assert ours.total <= Fraction(1, 4)
@@ -64,7 +64,7 @@ def test_the_schedule_does_not_depend_on_records() -> None:
     model = (
         methods.get("privatree").classifier(methods.Training(schema, 0.1, 4, 3)).fit(frame, labels)
     )
-    assert method_spending(methods.get("privatree"), schema, 0.1, 4) == model.privacy_.schedule
+    assert guarantee_spending(methods.get("privatree"), schema, 0.1, 4) == model.privacy_.schedule
 
 
 def figures(*rows: tuple[Any, ...]) -> pd.DataFrame:
@@ -99,7 +99,7 @@ def test_both_bounds_at_every_share() -> None:
     assert paper[3].standard_error == pytest.approx(0.004 * math.exp(-3.6))
     assert math.isnan(paper[4].standard_error)
     assert (paper[4].bound, paper[4].value) == ("AB*", pytest.approx(0.037932, abs=1e-6))
-    schedule = method_spending(methods.get("privatree"), SCHEMA, 0.1, 4)
+    schedule = guarantee_spending(methods.get("privatree"), SCHEMA, 0.1, 4)
     assert (ours[4].value, ours[4].bound) == best(schedule, 0.82, 36)
     assert ours[4].bound == "E"
     assert ours[4].value > 0.11

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from privatree.errors import ParameterError
 from privatree.reproduction.rendering._summaries import (
-    at_epsilon,
-    beyond_tolerance,
     summarise_scores,
+    summary_at_epsilon,
+    summary_disagreements,
     with_published_accuracy,
     with_published_runtime,
 )
@@ -104,7 +104,7 @@ def test_a_score_must_not_occur_twice():
 
 
 def test_depths_must_not_be_mixed():
-    with pytest.raises(ParameterError, match="one depth"):
+    with pytest.raises(ParameterError, match="the same depth"):
         summarise_scores(pd.concat([scores([0.5]), scores([0.7], depth=3)]))
 
 
@@ -120,7 +120,7 @@ def test_the_order_of_rows_is_of_no_account(values, random):
 
 def test_at_an_epsilon_are_its_rows_and_those_without_privacy():
     parts = [scores([0.5], method=f"m{e}", epsilon=e) for e in (0.1, 0.1000001, 1.0, np.nan)]
-    shown = at_epsilon(summarise_scores(pd.concat(parts)), 0.1)
+    shown = summary_at_epsilon(summarise_scores(pd.concat(parts)), 0.1)
     assert shown["method"].tolist() == ["m0.1", "mnan"]
     assert shown["epsilon"].tolist() == [0.1, 0.1]
 
@@ -183,7 +183,7 @@ def test_disagreement_beyond_twice_the_joint_error_and_a_margin(difference, disa
             "published_standard_error": [0.004],
         }
     )
-    found = beyond_tolerance(compared)  # 2 * 0.005 + 0.02
+    found = summary_disagreements(compared)  # 2 * 0.005 + 0.02
     assert len(found) == disagrees
     if disagrees:
         assert only(found).tolerance == pytest.approx(0.03)
@@ -197,4 +197,4 @@ def test_unknown_errors_and_differences():
             "published_standard_error": [0.0, np.nan],
         }
     )
-    assert only(beyond_tolerance(compared)).difference == 0.021
+    assert only(summary_disagreements(compared)).difference == 0.021

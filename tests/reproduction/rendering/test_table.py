@@ -14,9 +14,9 @@ from privatree.reproduction.rendering._table import (
     Row,
     Section,
     Table,
-    csv_text,
     latex_table,
     markdown_table,
+    table_csv_text,
     write_table,
 )
 
@@ -104,7 +104,7 @@ def test_csv():
             "note": ["", None],
         }
     )
-    assert csv_text(tidy) == (
+    assert table_csv_text(tidy) == (
         "dataset,epsilon,mean,n,size,difference,note\n"
         '"a,b",0.1,0.123457,5,1234567,0,\n'
         "c,,1,1234567,10,-0.005,\n"

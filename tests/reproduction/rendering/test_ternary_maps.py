@@ -10,9 +10,9 @@ from matplotlib.collections import PolyCollection
 
 from privatree.reproduction.rendering._figures import write_figure
 from privatree.reproduction.rendering._ternary_maps import (
-    Shares,
     TernaryPanel,
-    nearest_region,
+    TernaryShares,
+    nearest_ternary_region,
     ternary_map,
 )
 
@@ -20,13 +20,13 @@ from privatree.reproduction.rendering._ternary_maps import (
 def grid(n, *, first=0):
     """All splits in steps of 1/n with every part at least first/n."""
     return tuple(
-        Shares(i / n, j / n, (n - i - j) / n)
+        TernaryShares(i / n, j / n, (n - i - j) / n)
         for i in range(first, n + 1)
         for j in range(first, n - i - first + 1)
     )
 
 
-HALVES = Shares(0, 0.5, 0.5)
+HALVES = TernaryShares(0, 0.5, 0.5)
 
 
 def panel():
@@ -49,29 +49,29 @@ def contains(polygon, point):
 
 
 def test_places():
-    assert Shares(1, 0, 0).place == (0, 0)
-    assert Shares(0, 1, 0).place == (1, 0)
-    assert Shares(0, 0, 1).place == (0.5, math.sqrt(3) / 2)
-    x, y = Shares(1 / 3, 1 / 3, 1 / 3).place
+    assert TernaryShares(1, 0, 0).place == (0, 0)
+    assert TernaryShares(0, 1, 0).place == (1, 0)
+    assert TernaryShares(0, 0, 1).place == (0.5, math.sqrt(3) / 2)
+    x, y = TernaryShares(1 / 3, 1 / 3, 1 / 3).place
     assert (x, y) == (pytest.approx(0.5), pytest.approx(math.sqrt(3) / 6))
 
 
 @pytest.mark.parametrize(("n", "first"), [(4, 0), (20, 0), (10, 1), (3, 1)])
 def test_cells_fill_the_triangle_without_overlap(n, first):
     places = [shares.place for shares in grid(n, first=first)]
-    regions = [nearest_region(place, places) for place in places]
+    regions = [nearest_ternary_region(place, places) for place in places]
     assert sum(map(area, regions)) == pytest.approx(math.sqrt(3) / 4)
     assert all(contains(*pair) for pair in zip(regions, places, strict=True))
 
 
 def test_a_cell_inside_is_a_hexagon():
     places = [shares.place for shares in grid(10)]
-    region = nearest_region(Shares(0.4, 0.3, 0.3).place, places)
+    region = nearest_ternary_region(TernaryShares(0.4, 0.3, 0.3).place, places)
     assert area(region) == pytest.approx(math.sqrt(3) / 2 / 100)
 
 
 def test_best_is_the_first_of_the_largest():
-    shares = (Shares(1, 0, 0), Shares(0, 1, 0), Shares(0, 0, 1))
+    shares = (TernaryShares(1, 0, 0), TernaryShares(0, 1, 0), TernaryShares(0, 0, 1))
     assert TernaryPanel("t", shares, (0.1, 0.7, 0.7), HALVES).best == shares[1]
 
 
@@ -98,9 +98,9 @@ def test_a_tick_stands_where_its_share_is():
         shares.place
         for percent in (0.2, 0.4, 0.6, 0.8)
         for shares in (
-            Shares(1 - percent, percent, 0),  # nodes, along the bottom
-            Shares(0, 1 - percent, percent),  # leaves, up the right side
-            Shares(percent, 0, 1 - percent),  # quantiles, down the left side
+            TernaryShares(1 - percent, percent, 0),  # nodes, along the bottom
+            TernaryShares(0, 1 - percent, percent),  # leaves, up the right side
+            TernaryShares(percent, 0, 1 - percent),  # quantiles, down the left side
         )
     ]
     assert ticks == [pytest.approx(place) for place in expected]

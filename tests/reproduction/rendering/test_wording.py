@@ -8,12 +8,12 @@ from privatree.baselines import methods
 from privatree.reproduction import datasets
 from privatree.reproduction.rendering._wording import (
     SUITE_HEADINGS,
-    dagger_notes,
-    difference_text,
-    ratio_text,
-    seconds_text,
-    share_text,
-    title_with_dagger,
+    dagger_wording,
+    difference_wording,
+    method_wording,
+    ratio_wording,
+    seconds_wording,
+    share_wording,
 )
 
 
@@ -22,7 +22,7 @@ from privatree.reproduction.rendering._wording import (
     [(0.8154, ".815"), (1.0, "1.000"), (0.9996, "1.000"), (0.0, ".000"), (math.nan, "")],
 )
 def test_share(figure, text):
-    assert share_text(figure) == text
+    assert share_wording(figure) == text
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_share(figure, text):
     [(0.012, "+.012"), (-0.0051, "-.005"), (-0.0004, ".000"), (0.0, ".000"), (-1.0, "-1.000")],
 )
 def test_signed(difference, text):
-    assert difference_text(difference) == text
+    assert difference_wording(difference) == text
 
 
 @pytest.mark.parametrize(
@@ -48,14 +48,14 @@ def test_signed(difference, text):
     ],
 )
 def test_seconds(duration, text):
-    assert seconds_text(duration) == text
+    assert seconds_wording(duration) == text
 
 
 @pytest.mark.parametrize(
     ("ratio", "text"), [(0.4, "0.40×"), (0.996, "1.0×"), (1.44, "1.4×"), (57.9, "58×")]
 )
 def test_times(ratio, text):
-    assert ratio_text(ratio) == text
+    assert ratio_wording(ratio) == text
 
 
 HOLDS, CLAIMED = methods.get("privatree"), methods.get("privatree-star")
@@ -63,13 +63,13 @@ HOLDS, CLAIMED = methods.get("privatree"), methods.get("privatree-star")
 
 def test_a_claim_is_marked():
     assert not HOLDS.claimed
-    assert title_with_dagger(HOLDS) == HOLDS.title
-    assert title_with_dagger(CLAIMED) == "PrivaTree*†"
+    assert method_wording(HOLDS) == HOLDS.title
+    assert method_wording(CLAIMED) == "PrivaTree*†"
 
 
 def test_the_mark_is_explained_once_where_it_is_shown():
-    assert dagger_notes([HOLDS], "More.") == dagger_notes([]) == []
-    assert dagger_notes([CLAIMED, HOLDS, CLAIMED], "More.") == [
+    assert dagger_wording([HOLDS], "More.") == dagger_wording([]) == []
+    assert dagger_wording([CLAIMED, HOLDS, CLAIMED], "More.") == [
         "†: its authors' claim; for whole records no finite epsilon holds or is proved.",
         "More.",
     ]

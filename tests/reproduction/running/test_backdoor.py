@@ -13,8 +13,8 @@ from privatree.baselines.methods import Training
 from privatree.errors import ParameterError
 from privatree.reproduction.loading import _mnist as mnist
 from privatree.reproduction.running import _tasks as tasks
-from privatree.reproduction.running._backdoor import Backdoor, paper_attack
-from privatree.reproduction.running._tasks import n_training, suppress_expected_warnings
+from privatree.reproduction.running._backdoor import Backdoor, paper_backdoor_attack
+from privatree.reproduction.running._tasks import suppress_task_warnings, task_training
 from privatree.robustness.attacks import _attacks as attacks
 
 
@@ -77,7 +77,7 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Watched:
         classifier=lambda training: found, encode=lambda frame, schema: frame, effort=1.0
     )
     monkeypatch.setattr(tasks.methods, "get", lambda name: method)
-    tasks._encode_once.cache_clear()
+    tasks._task_features.cache_clear()
     return found
 
 
@@ -120,7 +120,7 @@ def test_seeds_decide_on_everything(tiny_mnist: Path) -> None:
 
 
 def test_the_trigger_is_the_paper_s() -> None:
-    attack = paper_attack(3)
+    attack = paper_backdoor_attack(3)
     places = {28 * row + column for row, column in attacks.PAPER_PIXELS}
     assert attack.trigger == dict.fromkeys(places, 255)
     assert (attack.source, attack.target, attack.random_state) == ("0", "1", 3)
@@ -128,7 +128,7 @@ def test_the_trigger_is_the_paper_s() -> None:
 
 @pytest.mark.parametrize("n", [20, 21, 24, 150, 14_780])
 def test_the_size_of_the_training_part(n: int) -> None:
-    assert n_training(n) == len(train_test_split(range(n), test_size=0.2)[0])
+    assert task_training(n) == len(train_test_split(range(n), test_size=0.2)[0])
 
 
 def test_other_data_are_refused(tiny_mnist: Path) -> None:
@@ -146,12 +146,12 @@ def test_other_data_are_refused(tiny_mnist: Path) -> None:
 def test_the_trigger_is_void_where_its_pixels_have_no_range(tiny_mnist: Path, method: str) -> None:
     """At an epsilon that hides nothing, a learner of many triggers has them, if it can see them."""
     for name, learned in (("mnist01", False), ("mnist01-full-range", True)):
-        records = tasks.load_once(name, tiny_mnist, None)
-        attack = paper_attack(0)
+        records = tasks.load_task_once(name, tiny_mnist, None)
+        attack = paper_backdoor_attack(0)
         poisoned = attack.poison(records.frame, records.labels.to_numpy(object), 60)
         training = Training(records.schema, 1000.0, 2, 0)
         classifier = methods.get(method).classifier(training)
-        with suppress_expected_warnings():
+        with suppress_task_warnings():
             classifier.fit(poisoned.X, poisoned.y)
         zeros = records.frame[records.labels == "0"]
         shown = classifier.predict(attack.apply(zeros))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from privatree import PaperPrivaTreeClassifier
-from privatree.baselines.paper import PaperBudget, split_budget
+from privatree.baselines.paper import PaperBudget, divide_paper_budget
 from privatree.errors import ParameterError
 from privatree.reproduction import datasets
 from privatree.reproduction.running import _budget_share as budget_share
@@ -72,7 +72,7 @@ def test_shares_are_twentieths_of_epsilon(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_the_rule_of_algorithm_1_is_among_the_shares(monkeypatch: pytest.MonkeyPatch) -> None:
     plan, _ = planned(monkeypatch, BudgetShare("breast-w", 1.0, 4, 2, 8, 10, 0))
-    own = split_budget(
+    own = divide_paper_budget(
         Fraction(1),
         n_records=683,
         n_classes=2,

@@ -12,7 +12,12 @@ import pytest
 
 import privatree
 from privatree.baselines import methods
-from privatree.baselines.methods._method import PRIVATE, Method, as_numbers, unchanged
+from privatree.baselines.methods._method import (
+    PRIVATE,
+    Method,
+    encode_method_frame,
+    encode_method_numbers,
+)
 from privatree.errors import ParameterError
 from privatree.reproduction.running import _provenance as provenance
 from privatree.reproduction.running import lock_output_folder
@@ -25,7 +30,7 @@ def note(output: Path) -> Any:
     return json.loads((output / "run.json").read_text())
 
 
-def method(name: str, encode: Callable[..., Any] = unchanged) -> Method:
+def method(name: str, encode: Callable[..., Any] = encode_method_frame) -> Method:
     return Method(name, name, PRIVATE, methods.get("bdpt").classifier, encode=encode)
 
 
@@ -66,7 +71,9 @@ def test_a_changed_method_is_refused_by_name(output: Path) -> None:
     before = (output / "run.json").read_bytes()
     words = r"other versions of the methods second\. Choose another output"
     with pytest.raises(ParameterError, match=words):
-        record_provenance(output, {"vote": "a", "pol": "b"}, [first, method("second", as_numbers)])
+        record_provenance(
+            output, {"vote": "a", "pol": "b"}, [first, method("second", encode_method_numbers)]
+        )
     assert (output / "run.json").read_bytes() == before
     record_provenance(output, {"vote": "a"}, [first])  # without it, the folder can still be used
     record_provenance(output, {"vote": "a"}, [second])
@@ -75,7 +82,9 @@ def test_a_changed_method_is_refused_by_name(output: Path) -> None:
 def test_another_method_is_welcome(output: Path) -> None:
     record_provenance(output, {"vote": "a"}, [method("before")])
     before = note(output)
-    record_provenance(output, {"vote": "a"}, [method("before"), method("after", as_numbers)])
+    record_provenance(
+        output, {"vote": "a"}, [method("before"), method("after", encode_method_numbers)]
+    )
     after = note(output)
     assert set(after["methods"]) == {"before", "after"}
     assert after["methods"]["before"] == before["methods"]["before"]
@@ -88,8 +97,8 @@ def test_other_versions_are_refused_by_name(
 ) -> None:
     record_provenance(output, {"vote": "a"}, [])
     before = (output / "run.json").read_bytes()
-    now = provenance._installed_versions() | {what: "99"}
-    monkeypatch.setattr(provenance, "_installed_versions", lambda: now)
+    now = provenance._provenance_versions() | {what: "99"}
+    monkeypatch.setattr(provenance, "_provenance_versions", lambda: now)
     with pytest.raises(ParameterError, match=rf"other versions of {what}\. Choose another output"):
         record_provenance(output, {"vote": "a"}, [])
     assert (output / "run.json").read_bytes() == before
@@ -97,8 +106,8 @@ def test_other_versions_are_refused_by_name(
 
 def test_a_library_may_come_later(output: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     record_provenance(output, {"vote": "a"}, [])
-    now = provenance._installed_versions() | {"another-library": "1"}
-    monkeypatch.setattr(provenance, "_installed_versions", lambda: now)
+    now = provenance._provenance_versions() | {"another-library": "1"}
+    monkeypatch.setattr(provenance, "_provenance_versions", lambda: now)
     record_provenance(output, {"vote": "a"}, [])
     assert note(output)["versions"]["another-library"] == "1"
     monkeypatch.undo()
@@ -128,7 +137,7 @@ DECIDING = (
 )
 AROUND = (
     *("cli/commands/_fit.py", "audit/exact/_universe.py", "export/_text.py", "report/_html.py"),
-    *("reproduction/targets/_accuracy.py", "reproduction/rendering/_tables.py"),
+    *("reproduction/targets/_accuracy.py", "reproduction/rendering/_score_tables.py"),
     *("baselines/methods/_registry.py", "robustness/certificates/_certify.py", "note.txt"),
 )
 
@@ -148,26 +157,26 @@ def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("name", DECIDING)
 def test_the_mark_of_the_code_follows_what_decides(copy: Path, name: str) -> None:
-    before = provenance._hash_code()
+    before = provenance._provenance_code_hash()
     (copy / name).write_text("2")
-    assert provenance._hash_code() != before
+    assert provenance._provenance_code_hash() != before
     (copy / name).write_text("1")
-    assert provenance._hash_code() == before
+    assert provenance._provenance_code_hash() == before
 
 
 @pytest.mark.parametrize("name", ["added.py", "baselines/added.py", "new/added.py"])
 def test_the_mark_of_the_code_follows_new_files(copy: Path, name: str) -> None:
-    before = provenance._hash_code()
+    before = provenance._provenance_code_hash()
     (copy / name).parent.mkdir(exist_ok=True)
     (copy / name).write_text("")
-    assert provenance._hash_code() != before
+    assert provenance._provenance_code_hash() != before
 
 
 @pytest.mark.parametrize("name", AROUND)
 def test_the_mark_of_the_code_leaves_out_what_only_shows(copy: Path, name: str) -> None:
-    before = provenance._hash_code()
+    before = provenance._provenance_code_hash()
     (copy / name).write_text("2")
-    assert provenance._hash_code() == before
+    assert provenance._provenance_code_hash() == before
 
 
 def test_all_code_that_a_fit_uses_is_marked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,8 +202,8 @@ def test_all_code_that_a_fit_uses_is_marked(monkeypatch: pytest.MonkeyPatch) -> 
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
     used = set(map(Path, ran.stdout.splitlines()))
-    monkeypatch.setattr(provenance, "_short_hash", list)
-    marked = {part.partition(b"\0")[2] for part in provenance._hash_code()}
+    monkeypatch.setattr(provenance, "_run_hash", list)
+    marked = {part.partition(b"\0")[2] for part in provenance._provenance_code_hash()}
     assert {p.relative_to(PACKAGE).as_posix() for p in used if p.read_bytes() not in marked} == {
         "baselines/methods/__init__.py",
         "baselines/methods/_method.py",

@@ -81,15 +81,15 @@ class Killed:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, times: int) -> None:
         self.left = times
-        start = runner._Worker._start_process
+        start = runner._TaskWorker._start_process
 
-        def start_and_kill(worker: runner._Worker) -> None:
+        def start_and_kill(worker: runner._TaskWorker) -> None:
             start(worker)
             if self.left > 0:
                 self.left -= 1
                 worker._process.kill()
 
-        monkeypatch.setattr(runner._Worker, "_start_process", start_and_kill)
+        monkeypatch.setattr(runner._TaskWorker, "_start_process", start_and_kill)
 
 
 def test_a_process_that_dies_before_it_starts_is_replaced(
@@ -115,15 +115,15 @@ def test_processes_that_never_start_end_the_run_and_mark_nothing(
 def test_a_process_that_dies_while_idle_is_replaced(
     monkeypatch: pytest.MonkeyPatch, fake_tasks: ModuleType, tmp_path: Path, listener: Any
 ) -> None:
-    give = runner._Worker.assign
+    give = runner._TaskWorker.assign
 
-    def kill_and_give(worker: runner._Worker, task: Any) -> None:
+    def kill_and_give(worker: runner._TaskWorker, task: Any) -> None:
         if task.number == 1:
             worker._process.kill()
             worker._process.join()
         give(worker, task)
 
-    monkeypatch.setattr(runner._Worker, "assign", kill_and_give)
+    monkeypatch.setattr(runner._TaskWorker, "assign", kill_and_give)
     journal = Journal(tmp_path / "cells.csv", FIELDS)
     tasks = [fake_tasks.Fake(number) for number in range(3)]
     runner.run_tasks(tasks, journal, listener, jobs=1, time_limit=60)

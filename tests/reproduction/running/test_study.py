@@ -11,7 +11,7 @@ import pytest
 
 from privatree.baselines import methods
 from privatree.baselines.methods import Method, _registry
-from privatree.baselines.methods._method import PRIVATE, as_numbers
+from privatree.baselines.methods._method import PRIVATE, encode_method_numbers
 from privatree.errors import DatasetMissingError, ParameterError
 from privatree.reproduction import datasets
 from privatree.reproduction.datasets._dataset import Records
@@ -207,7 +207,7 @@ def test_a_changed_method_is_refused_before_anything_is_run(
     run_with("bdpt")
     run_with("bdpt", "dpgdf")  # an additional one is no change
     assert len(not_run) == 2
-    changed = replace(methods.get("dpgdf"), encode=as_numbers)
+    changed = replace(methods.get("dpgdf"), encode=encode_method_numbers)
     monkeypatch.setitem(_registry._METHODS, "dpgdf", changed)
     with pytest.raises(
         ParameterError, match=r"other versions of the methods dpgdf\. Choose another"

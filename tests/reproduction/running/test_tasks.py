@@ -26,7 +26,7 @@ from privatree.errors import DatasetMissingError, ParameterError
 from privatree.reproduction import datasets
 from privatree.reproduction.running import _tasks as tasks
 from privatree.reproduction.running._task import Score
-from privatree.reproduction.running._tasks import CrossValidated, RandomSplit, number_text
+from privatree.reproduction.running._tasks import CrossValidated, RandomSplit, task_number
 
 load = cache(datasets.load)
 OURS = {"privatree-paper": PaperPrivaTreeClassifier, "privatree": PrivaTreeClassifier}
@@ -150,14 +150,14 @@ def test_the_key_is_what_the_fields_name(task: Any) -> None:
     [(None, ""), (1.0, "1"), (10, "10"), (0.1, "0.1"), (0.001, "0.001"), (1e-7, "1e-07")],
 )
 def test_epsilon_is_written_shortly(epsilon: float | None, text: str) -> None:
-    assert number_text(epsilon) == text
+    assert task_number(epsilon) == text
     assert CrossValidated("vote", "bdpt", epsilon, 4, 0, 0).key[2] == text
 
 
 @given(st.floats(min_value=1e-300, max_value=1e300))
 def test_two_epsilons_are_never_taken_for_one(epsilon: float) -> None:
-    assert float(number_text(epsilon)) == epsilon
-    assert number_text(math.nextafter(epsilon, 0)) != number_text(epsilon)
+    assert float(task_number(epsilon)) == epsilon
+    assert task_number(math.nextafter(epsilon, 0)) != task_number(epsilon)
 
 
 def test_larger_data_weighs_more() -> None:
@@ -215,7 +215,7 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Watched:
     monkeypatch.setitem(_registry._METHODS, "watched", method)
     monkeypatch.setattr(tasks, "_timed_before", set())
     monkeypatch.setattr(tasks, "time", SimpleNamespace(perf_counter=lambda: found.now))
-    tasks._encode_once.cache_clear()
+    tasks._task_features.cache_clear()
     return found
 
 
@@ -284,7 +284,7 @@ def test_only_the_fit_is_timed_and_compiling_is_not(watched: Watched) -> None:
 def test_data_is_read_and_coded_beforehand(
     watched: Watched, monkeypatch: pytest.MonkeyPatch, task: Any
 ) -> None:
-    tasks.load_once.cache_clear()
+    tasks.load_task_once.cache_clear()
     task.prepare()
     assert watched.now == 9.0
     assert watched.trainings == []
@@ -309,7 +309,7 @@ def test_what_is_wrong_with_a_method_is_not_hidden(watched: Watched) -> None:
 
 
 def test_other_warnings_are_shown() -> None:
-    with tasks.suppress_expected_warnings(), pytest.raises(UserWarning, match="look"):
+    with tasks.suppress_task_warnings(), pytest.raises(UserWarning, match="look"):
         warnings.warn("look", stacklevel=1)
 
 

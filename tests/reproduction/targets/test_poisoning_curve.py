@@ -7,7 +7,7 @@ import pytest
 
 from privatree.baselines import methods
 from privatree.reproduction import datasets
-from privatree.reproduction.rendering._guarantees import method_spending
+from privatree.reproduction.rendering._guarantees import guarantee_spending
 from privatree.reproduction.running import Request
 from privatree.reproduction.running._certified_split import CERTIFIED_SHARES, CertifiedSplit
 from privatree.reproduction.running._task import Score
@@ -75,7 +75,7 @@ def test_the_best_bound_of_ours_is_shown_with_its_letter(guaranteed):
     schema = datasets.load("breast-w").schema
     for name in ("privatree", "privatree-robust"):
         _, high = made.markdown_rows(PAGE, methods.get(name).title)
-        certified = best(method_spending(methods.get(name), schema, 0.1, 4), 0.8, 5)
+        certified = best(guarantee_spending(methods.get(name), schema, 0.1, 4), 0.8, 5)
         assert high[-1] == f"{certified.value:.3f}".lstrip("0") + f" {certified.bound}"
         assert certified.bound == "E"
 

@@ -53,7 +53,7 @@ class Training(NamedTuple):
 
     @property
     def options(self) -> dict[str, Any]:
-        """The same as keyword arguments of the classifiers of this package."""
+        """The attributes as keyword arguments of this package's classifiers."""
         return {
             "epsilon": self.epsilon,
             "max_depth": self.max_depth,
@@ -62,12 +62,12 @@ class Training(NamedTuple):
         }
 
 
-def unchanged(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
+def encode_method_frame(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
     """Return the frame itself, for classifiers that tell numbers from categories."""
     return frame
 
 
-def as_numbers(frame: pd.DataFrame, schema: Schema) -> NDArray[np.float64]:
+def encode_method_numbers(frame: pd.DataFrame, schema: Schema) -> NDArray[np.float64]:
     """Return the frame as numbers. A category becomes its position in the schema."""
     columns = [
         frame[name].cat.set_categories(list(feature.categories)).cat.codes
@@ -78,15 +78,15 @@ def as_numbers(frame: pd.DataFrame, schema: Schema) -> NDArray[np.float64]:
     return np.column_stack([np.asarray(column, dtype=np.float64) for column in columns])
 
 
-def anything(schema: Schema) -> bool:
+def method_takes_any_schema(schema: Schema) -> bool:
     return True
 
 
-def has_categories(schema: Schema) -> bool:
+def method_needs_categories(schema: Schema) -> bool:
     return any(isinstance(feature, Categorical) for feature in schema.features.values())
 
 
-def has_two_classes(schema: Schema) -> bool:
+def method_needs_two_classes(schema: Schema) -> bool:
     return len(schema.classes) == 2
 
 
@@ -104,17 +104,17 @@ class Method:
         Heading in the tables: ``NO_PRIVACY``, ``LEAKING``, ``CLAIMED`` or ``PRIVATE``.
     classifier : callable
         Function that makes an untrained classifier from a :class:`Training`.
-    encode : callable, default=unchanged
+    encode : callable, default=encode_method_frame
         Function that makes the classifier's input from a frame and its schema. Its time is not
         measured.
-    applies_to : callable, default=anything
+    applies_to : callable, default=method_takes_any_schema
         Function that tells from a schema whether the method can be run; if not, its cell is empty.
     takes_sources : bool, default=False
         Whether the classifier can read files itself, through a source.
     requires : str or None, default=None
         Module that is not among the dependencies of this package.
     stands_in_for : str or None, default=None
-        Id of the method that this one replaces where the other cannot be run.
+        Id of a method that this one replaces where that method is not installed.
     claimed : bool, default=False
         Whether epsilon is a claim of the authors that does not hold for whole records.
     delta : float, default=0.0
@@ -136,8 +136,8 @@ class Method:
     title: str
     group: str
     classifier: Callable[[Training], Any]
-    encode: Callable[[pd.DataFrame, Schema], Any] = unchanged
-    applies_to: Callable[[Schema], bool] = anything
+    encode: Callable[[pd.DataFrame, Schema], Any] = encode_method_frame
+    applies_to: Callable[[Schema], bool] = method_takes_any_schema
     takes_sources: bool = False
     requires: str | None = None
     stands_in_for: str | None = None
@@ -153,7 +153,7 @@ class Method:
 
     @property
     def code(self) -> str:
-        """Source code that runs the method. Results of other code are different results."""
+        """Source code that runs the method. Results of different code must not be mixed."""
         return getsource(self.classifier) + getsource(self.encode)
 
     @property

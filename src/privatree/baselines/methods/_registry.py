@@ -1,7 +1,7 @@
 """Every method that audits and tables compare, in the order of the tables' columns.
 
-To add a method, add a function that makes its classifier, and an entry to the list. A folder's
-results of other methods stay valid.
+To add a method, add a function that makes its classifier, and an entry to the list. In an
+output folder, results of other methods stay valid.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from privatree.baselines._other_libraries import (
     EBM_DELTA,
     BoundedEBMClassifier,
     ScaledLogisticRegression,
-    feature_bounds,
+    diffprivlib_bounds,
 )
 from privatree.baselines.methods._method import (
     CLAIMED,
@@ -26,9 +26,9 @@ from privatree.baselines.methods._method import (
     PRIVATE,
     Method,
     Training,
-    as_numbers,
-    has_categories,
-    has_two_classes,
+    encode_method_numbers,
+    method_needs_categories,
+    method_needs_two_classes,
 )
 from privatree.errors import ParameterError
 
@@ -62,13 +62,13 @@ def get(name: str) -> Method:
     return _METHODS[name]
 
 
-def _decision_tree(training: Training) -> Any:
+def _make_decision_tree_method(training: Training) -> Any:
     from sklearn.tree import DecisionTreeClassifier
 
     return DecisionTreeClassifier(max_depth=training.max_depth, random_state=training.seed)
 
 
-def _dpa(training: Training) -> Any:
+def _make_dpa_method(training: Training) -> Any:
     """Make DPA [LF21] as the paper ran it. Nothing in it is random, so the seed is not used."""
     from sklearn.tree import DecisionTreeClassifier
 
@@ -79,89 +79,102 @@ def _dpa(training: Training) -> Any:
     )
 
 
-def _bdpt(training: Training) -> Any:
+def _make_bdpt_method(training: Training) -> Any:
     return baselines.BDPTClassifier(**training.options)
 
 
-def _dpgdf(training: Training) -> Any:
+def _make_dpgdf_method(training: Training) -> Any:
     return baselines.DPGDFClassifier(**training.options)
 
 
-def _random_tree(training: Training) -> Any:
+def _make_random_tree_method(training: Training) -> Any:
     return baselines.RandomTreeClassifier(**training.options)
 
 
-def _paper(training: Training) -> Any:
+def _make_paper_method(training: Training) -> Any:
     return privatree.PaperPrivaTreeClassifier(**training.options, quantiles="private")
 
 
-def _paper_star(training: Training) -> Any:
+def _make_paper_star_method(training: Training) -> Any:
     return privatree.PaperPrivaTreeClassifier(**training.options, quantiles="exact")
 
 
-def _privatree(training: Training) -> Any:
+def _make_privatree_method(training: Training) -> Any:
     return privatree.PrivaTreeClassifier(**training.options)
 
 
-def _privatree_robust(training: Training) -> Any:
+def _make_privatree_robust_method(training: Training) -> Any:
     return privatree.PrivaTreeClassifier(**training.options, schedule="robust")
 
 
-def _diffprivlib_options(training: Training) -> dict[str, Any]:
+def _diffprivlib_method_options(training: Training) -> dict[str, Any]:
     return {
         "epsilon": training.epsilon,
         "max_depth": training.max_depth,
-        "bounds": feature_bounds(training.schema),
+        "bounds": diffprivlib_bounds(training.schema),
         "classes": np.array(training.schema.classes),
         "random_state": training.seed,
     }
 
 
-def _diffprivlib_tree(training: Training) -> Any:
+def _make_diffprivlib_tree_method(training: Training) -> Any:
     from diffprivlib.models import DecisionTreeClassifier
 
-    return DecisionTreeClassifier(**_diffprivlib_options(training))
+    return DecisionTreeClassifier(**_diffprivlib_method_options(training))
 
 
-def _diffprivlib_forest(training: Training) -> Any:
+def _make_diffprivlib_forest_method(training: Training) -> Any:
     """Make a forest with the library's defaults. Its epsilon is wrong: see ``docs/audits.md``."""
     from diffprivlib.models import RandomForestClassifier
 
-    return RandomForestClassifier(**_diffprivlib_options(training))
+    return RandomForestClassifier(**_diffprivlib_method_options(training))
 
 
-def _diffprivlib_logistic(training: Training) -> Any:
+def _make_diffprivlib_logistic_method(training: Training) -> Any:
     return ScaledLogisticRegression(training.epsilon, training.seed)
 
 
-def _dp_ebm(training: Training) -> Any:
+def _make_dp_ebm_method(training: Training) -> Any:
     return BoundedEBMClassifier(training.schema, training.epsilon, training.seed)
 
 
 _METHODS = {
     method.id: method
     for method in (
-        Method("decision-tree", "decision tree", NO_PRIVACY, _decision_tree, encode=as_numbers),
+        Method(
+            "decision-tree",
+            "decision tree",
+            NO_PRIVACY,
+            _make_decision_tree_method,
+            encode=encode_method_numbers,
+        ),
         Method(
             "dpa",
             "DPA",
             NO_PRIVACY,
-            _dpa,
-            encode=as_numbers,
+            _make_dpa_method,
+            encode=encode_method_numbers,
             caveat="DPA: a vote of 1000 trees, each of them trained on its own part of the "
             "records; neither private nor interpretable.",
             effort=6.0,
         ),
-        Method("bdpt", "BDPT", LEAKING, _bdpt, claimed=True),
-        Method("privatree-star", "PrivaTree*", LEAKING, _paper_star, claimed=True),
-        Method("dpgdf", "DPGDF", CLAIMED, _dpgdf, applies_to=has_categories, claimed=True),
-        Method("privatree-paper", "PrivaTree", CLAIMED, _paper, claimed=True),
+        Method("bdpt", "BDPT", LEAKING, _make_bdpt_method, claimed=True),
+        Method("privatree-star", "PrivaTree*", LEAKING, _make_paper_star_method, claimed=True),
+        Method(
+            "dpgdf",
+            "DPGDF",
+            CLAIMED,
+            _make_dpgdf_method,
+            applies_to=method_needs_categories,
+            claimed=True,
+        ),
+        Method("privatree-paper", "PrivaTree", CLAIMED, _make_paper_method, claimed=True),
         Method(
             "diffprivlib-forest",
             "DiffPrivLib forest",
             CLAIMED,
-            _diffprivlib_forest,
-            encode=as_numbers,
+            _make_diffprivlib_forest_method,
+            encode=encode_method_numbers,
             requires="diffprivlib",
             claimed=True,
             caveat="DiffPrivLib forest: its records are dealt to trees by position, so that one "
@@ -171,15 +184,15 @@ _METHODS = {
             "diffprivlib-tree",
             "DiffPrivLib",
             PRIVATE,
-            _diffprivlib_tree,
-            encode=as_numbers,
+            _make_diffprivlib_tree_method,
+            encode=encode_method_numbers,
             requires="diffprivlib",
         ),
         Method(
             "random-tree",
             "random tree",
             PRIVATE,
-            _random_tree,
+            _make_random_tree_method,
             stands_in_for="diffprivlib-tree",
             caveat="random tree: our version of DiffPrivLib's, in the place of the library itself.",
         ),
@@ -187,7 +200,7 @@ _METHODS = {
             "privatree",
             "privatree (record-level)",
             PRIVATE,
-            _privatree,
+            _make_privatree_method,
             takes_sources=True,
             caveat="privatree (record-level): even the number of records is private. Its constants "
             "were chosen on 13 of the paper's datasets, so its figures there are a little too "
@@ -197,7 +210,7 @@ _METHODS = {
             "privatree-robust",
             "privatree (robust)",
             PRIVATE,
-            _privatree_robust,
+            _make_privatree_robust_method,
             takes_sources=True,
             caveat="privatree (robust): the record-level learner with a fixed number of levels and "
             "equal budgets, somewhat less accurate, for stronger guarantees against poisoning.",
@@ -206,8 +219,8 @@ _METHODS = {
             "diffprivlib-logistic",
             "DiffPrivLib LR",
             PRIVATE,
-            _diffprivlib_logistic,
-            encode=as_numbers,
+            _make_diffprivlib_logistic_method,
+            encode=encode_method_numbers,
             requires="diffprivlib",
             caveat="DiffPrivLib LR: centre, scale and largest norm are read from the training "
             "records, outside its epsilon.",
@@ -216,8 +229,8 @@ _METHODS = {
             "dp-ebm",
             "DP-EBM",
             PRIVATE,
-            _dp_ebm,
-            applies_to=has_two_classes,
+            _make_dp_ebm_method,
+            applies_to=method_needs_two_classes,
             requires="interpret",
             delta=EBM_DELTA,
             caveat=f"DP-EBM: with delta = {EBM_DELTA:g}; the number of records and the categories "

@@ -1,5 +1,5 @@
 from privatree.baselines.paper._budget import PaperBudget as PaperBudget
-from privatree.baselines.paper._budget import split_budget as split_budget
+from privatree.baselines.paper._budget import divide_paper_budget as divide_paper_budget
 from privatree.baselines.paper._estimator import (
     PaperPrivaTreeClassifier as PaperPrivaTreeClassifier,
 )

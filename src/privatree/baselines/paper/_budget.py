@@ -21,8 +21,8 @@ class PaperBudget:
     def for_a_record(self, n_numeric: int, n_categorical: int, max_depth: int) -> Fraction:
         """Return the epsilon of a whole record by sequential composition.
 
-        Every record is in every feature's quantiles and histograms, so the features add up:
-        m (epsilon - leaf) + leaf. The paper counts only one feature, as if a record were in one.
+        Every record is in every feature's quantiles and histograms, so the costs of m
+        features add up: m (epsilon - leaf) + leaf. The paper counts the cost of one feature only.
         """
         numeric = n_numeric * (self.quantiles + max_depth * self.numeric_node)
         return numeric + n_categorical * max_depth * self.categorical_node + self.leaf
@@ -36,7 +36,7 @@ class PaperBudget:
         return twice - n_numeric * self.quantiles
 
 
-def split_budget(
+def divide_paper_budget(
     epsilon: Fraction,
     *,
     n_records: int,
@@ -48,7 +48,7 @@ def split_budget(
     """Divide epsilon as Algorithm 1 does; without private quantiles, as PrivaTree* does."""
     leaf = epsilon / 2
     if n_records > 0:
-        enough = sufficient_leaf_epsilon(n_records, n_classes, max_depth, max_leaf_error)
+        enough = paper_budget_of_leaf(n_records, n_classes, max_depth, max_leaf_error)
         leaf = min(leaf, enough)  # eq. 6
     rest = epsilon - leaf
     if not private_quantiles:
@@ -57,16 +57,16 @@ def split_budget(
     return PaperBudget(leaf, share, share, rest / max_depth)  # eq. 8
 
 
-def sufficient_leaf_epsilon(
+def paper_budget_of_leaf(
     n_records: int, n_classes: int, max_depth: int, max_leaf_error: float
 ) -> Fraction:
     """Return the leaf budget at which labels cost at most `max_leaf_error` of accuracy: eq. 5."""
     leaves = Fraction(2) ** int(max_depth)
-    worst_error = leaves * Fraction(worst_label_error(n_classes)) / n_records
+    worst_error = leaves * Fraction(worst_paper_label_error(n_classes)) / n_records
     return worst_error / Fraction(max_leaf_error)
 
 
-def worst_label_error(n_classes: int) -> float:
+def worst_paper_label_error(n_classes: int) -> float:
     """Return the maximum over p in (0, 1) of 2 log(1/p) (1 - (1 - (1 - p)^K) / (K p)): eq. 5."""
 
     def negative_error(p: float) -> float:

@@ -9,13 +9,13 @@ from typing import Any, Self
 import numpy as np
 
 from privatree._support.validation import check_integer, check_one_of
-from privatree.baselines.paper._budget import split_budget
+from privatree.baselines.paper._budget import divide_paper_budget
 from privatree.baselines.paper._tree import (
     PaperPlan,
     Unbinned,
     UnbinnedColumns,
     grow_paper_tree,
-    needs_quantiles,
+    needs_paper_quantiles,
 )
 from privatree.baselines.paper._value_counts import UnbinnedSource
 from privatree.errors import PaperClaimWarning, ParameterError
@@ -159,7 +159,7 @@ class PaperPrivaTreeClassifier(TreeClassifier):
         ledger = Ledger(plan.budget.for_a_record(*plan.kinds, plan.max_depth), randomness)
         tree = grow_paper_tree(unbinned, plan, ledger)
         privacy = self._make_statement(plan, ledger, randomness.seeded)
-        warnings.warn(_claim_warning(privacy), PaperClaimWarning, stacklevel=2)
+        warnings.warn(_paper_claim_warning(privacy), PaperClaimWarning, stacklevel=2)
         return self._release_model(Model(schema_=schema, tree_=tree, privacy_=privacy))
 
     def _open_unbinned(self, X: Any, y: Any) -> tuple[Unbinned, Schema, int]:
@@ -167,7 +167,7 @@ class PaperPrivaTreeClassifier(TreeClassifier):
         if isinstance(X, Source):
             schema = self._open_source(X, y)
             features = enumerate(schema.features.values())
-            asked = [place for place, feature in features if needs_quantiles(feature)]
+            asked = [place for place, feature in features if needs_paper_quantiles(feature)]
             unbinned = UnbinnedSource(X, schema, asked)
             return unbinned, schema, unbinned.exact_rows
         training = self._read_columns(X, y)
@@ -176,7 +176,7 @@ class PaperPrivaTreeClassifier(TreeClassifier):
 
     def _make_plan(self, schema: Schema, n_records: int) -> PaperPlan:
         private_quantiles = self.quantiles == "private"
-        budget = split_budget(
+        budget = divide_paper_budget(
             positive_fraction("epsilon", self.epsilon),
             n_records=n_records,
             n_classes=len(schema.classes),
@@ -239,7 +239,7 @@ class PaperPrivaTreeClassifier(TreeClassifier):
         )
 
 
-def _claim_warning(privacy: PrivacyStatement) -> str:
+def _paper_claim_warning(privacy: PrivacyStatement) -> str:
     claim = f"epsilon={privacy.claimed_epsilon:g} is the paper's claim, not a guarantee."
     if math.isinf(privacy.epsilon):
         leaks = ", ".join(leak.name for leak in privacy.leaks)

@@ -18,15 +18,15 @@ class BestSplit:
     left_codes: NDArray[np.int64]
 
 
-def best_split(
+def best_gini_split(
     noisy_histograms: Sequence[NDArray[np.int64]], categorical: Sequence[bool]
 ) -> BestSplit | None:
     """Return the split of least impurity, the first one on ties; None if no split is admissible.
 
-    Each feature has a histogram (code, class) of non-negative counts. A split lies between two
-    neighbouring codes, and each side must have a noisy total of at least one. With two classes,
-    categories are sorted by their share of the second class first [Cop99]; with more classes they
-    stay in the order of the schema.
+    Each feature has a histogram (bin or category, class) of non-negative counts. A split lies
+    between two neighbouring bins or categories, and each side must have a noisy total of at least
+    one. With two classes, categories are sorted by their share of the second class first [Cop99];
+    with more classes they stay in the order of the schema.
     """
     n_features, n_classes = len(noisy_histograms), noisy_histograms[0].shape[1]
     width = max(len(histogram) for histogram in noisy_histograms)
@@ -36,11 +36,11 @@ def best_split(
     sizes = np.array([len(histogram) for histogram in noisy_histograms])
     order = np.broadcast_to(np.arange(width), (n_features, width))
     if n_classes == 2:
-        order = _sort_by_class_share(counts, sizes, np.asarray(categorical))
+        order = _sort_codes_for_gini(counts, sizes, np.asarray(categorical))
         counts = np.take_along_axis(counts, order[:, :, None], axis=1)
     left = np.cumsum(counts, axis=1)
     right = left[:, -1:, :] - left
-    impurity = _impurity(left) + _impurity(right)
+    impurity = _gini_impurity(left) + _gini_impurity(right)
     admissible = (left.sum(axis=2) >= 1) & (right.sum(axis=2) >= 1)
     admissible &= np.arange(width) < sizes[:, None] - 1
     if not admissible.any():
@@ -51,10 +51,10 @@ def best_split(
     return BestSplit(best, np.sort(order[best, : place + 1]))
 
 
-def _sort_by_class_share(
+def _sort_codes_for_gini(
     counts: NDArray[np.float64], sizes: NDArray[np.int64], categorical: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
-    """Sort each feature's codes by their share of the second class; 0/0 counts as 1/2."""
+    """Sort each feature's categories by their share of the second class; 0/0 counts as 1/2."""
     totals = counts.sum(axis=2)
     share = np.where(totals > 0, counts[:, :, 1] / np.where(totals > 0, totals, 1), 0.5)
     codes = np.arange(counts.shape[1])
@@ -63,7 +63,7 @@ def _sort_by_class_share(
     return np.argsort(share, axis=1, kind="stable")
 
 
-def _impurity(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+def _gini_impurity(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return total times Gini impurity: total - sum of squares / total."""
     totals = counts.sum(axis=2)
     squares = (counts**2).sum(axis=2)

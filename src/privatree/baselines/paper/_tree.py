@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privatree.baselines.paper._budget import PaperBudget
-from privatree.baselines.paper._gini import BestSplit, best_split
+from privatree.baselines.paper._gini import BestSplit, best_gini_split
 from privatree.counting import THREADS, BinnedRecords, ClassCounts, bin_numbers
 from privatree.model import Tree, TreeBuilder
 from privatree.privacy import Ledger
@@ -42,8 +42,8 @@ class PaperPlan:
 
     @property
     def kinds(self) -> tuple[int, int]:
-        """Number of features with quantile bins, and number of the others."""
-        with_quantiles = sum(needs_quantiles(f) for f in self.schema.features.values())
+        """Number of features with quantile bins, and number of other features."""
+        with_quantiles = sum(needs_paper_quantiles(f) for f in self.schema.features.values())
         return with_quantiles, len(self.schema.features) - with_quantiles
 
 
@@ -94,26 +94,26 @@ def grow_paper_tree(unbinned: Unbinned, plan: PaperPlan, ledger: Ledger) -> Tree
 
     Records without a known label must be left out of `unbinned`.
     """
-    cuts = _draw_cut_points(unbinned, plan, ledger)
-    records = unbinned.binned(cuts, _count_codes(cuts, plan.schema))
+    cuts = _draw_paper_tree_cuts(unbinned, plan, ledger)
+    records = unbinned.binned(cuts, _count_paper_tree_codes(cuts, plan.schema))
     builder = TreeBuilder(plan.schema)
     level = [_Node(0, ledger)]
     for _ in range(plan.max_depth):
         if not level:
             break
-        splits = _choose_splits(level, records, plan)
-        level = _make_children(level, splits, builder, records, cuts, plan)
+        splits = _choose_paper_tree_splits(level, records, plan)
+        level = _make_paper_tree_children(level, splits, builder, records, cuts, plan)
     exact_totals = records.class_totals()
     for node, exact_counts in zip(level, exact_totals, strict=True):
-        builder.leaf(node.number, _draw_label(node, exact_counts, plan))
+        builder.leaf(node.number, _draw_paper_tree_label(node, exact_counts, plan))
     return builder.build()
 
 
-def _draw_cut_points(unbinned: Unbinned, plan: PaperPlan, ledger: Ledger) -> Cuts:
-    """Lines 3 to 5: draw the quantile bins, and keep declared cuts."""
+def _draw_paper_tree_cuts(unbinned: Unbinned, plan: PaperPlan, ledger: Ledger) -> Cuts:
+    """Draw the quantile bins, and keep declared cuts (Algorithm 1, lines 3 to 5)."""
     features = list(plan.schema.features.values())
     shares = [Fraction(place, plan.n_bins) for place in range(1, plan.n_bins)]
-    asked = {place: f for place, f in enumerate(features) if needs_quantiles(f)}
+    asked = {place: f for place, f in enumerate(features) if needs_paper_quantiles(f)}
     values = unbinned.values(list(asked))
     if plan.private_quantiles:
         mechanisms = [
@@ -129,33 +129,33 @@ def _draw_cut_points(unbinned: Unbinned, plan: PaperPlan, ledger: Ledger) -> Cut
             mechanisms, values, purpose="quantile bins of a numeric feature", threads=THREADS
         )
     else:
-        edges = [_exact_quantiles(column, [float(share) for share in shares]) for column in values]
+        edges = [_exact_paper_cuts(column, [float(share) for share in shares]) for column in values]
     found = dict(zip(asked, edges, strict=True))
     return [
-        None if isinstance(feature, Categorical) else _distinct_edges(feature, found.get(place))
+        None if isinstance(feature, Categorical) else _paper_tree_cuts(feature, found.get(place))
         for place, feature in enumerate(features)
     ]
 
 
-def needs_quantiles(feature: Feature) -> TypeGuard[Numeric]:
+def needs_paper_quantiles(feature: Feature) -> TypeGuard[Numeric]:
     """Return whether a feature gets quantile bins: numbers do, unless their cuts are declared."""
     return isinstance(feature, Numeric) and feature.cuts is None
 
 
-def _distinct_edges(feature: Numeric, edges: NDArray[np.float64] | None) -> NDArray[np.float64]:
-    """Return distinct edges inside the range. A cut at the upper end would separate nothing."""
+def _paper_tree_cuts(feature: Numeric, edges: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    """Return distinct cuts inside the range. A cut at the upper end would separate nothing."""
     distinct = np.unique(np.asarray(feature.cuts if edges is None else edges, dtype=np.float64))
     return distinct[(distinct >= feature.low) & (distinct < feature.high)]
 
 
-def _exact_quantiles(
+def _exact_paper_cuts(
     column: NDArray[np.float64] | ValueCounts, shares: list[float]
 ) -> NDArray[np.float64]:
     exact_values = np.repeat(*column) if isinstance(column, ValueCounts) else column
     return np.quantile(exact_values, shares) if len(exact_values) else exact_values
 
 
-def _count_codes(cuts: Cuts, schema: Schema) -> list[int]:
+def _count_paper_tree_codes(cuts: Cuts, schema: Schema) -> list[int]:
     return [
         len(feature.categories)
         if isinstance(feature, Categorical)
@@ -164,7 +164,7 @@ def _count_codes(cuts: Cuts, schema: Schema) -> list[int]:
     ]
 
 
-def _choose_splits(
+def _choose_paper_tree_splits(
     level: list[_Node], records: ClassCounts, plan: PaperPlan
 ) -> list[BestSplit | NDArray[np.int64]]:
     """Return each node's split, or the exact class counts from which its leaf is labelled."""
@@ -173,25 +173,25 @@ def _choose_splits(
     outcomes: list[BestSplit | NDArray[np.int64]] = []
     for place, node in enumerate(level):
         split = None
-        if not (plan.stop_when_pure and _is_pure(exact_totals[place])):
+        if not (plan.stop_when_pure and _is_pure_paper_node(exact_totals[place])):
             exact_histograms = np.split(exact_counts[place].T, records.offsets[1:-1])
-            split = _noisy_split(node, exact_histograms, plan)
+            split = _noisy_paper_tree_split(node, exact_histograms, plan)
         outcomes.append(exact_totals[place] if split is None else split)
     return outcomes
 
 
-def _is_pure(exact_counts: NDArray[np.int64]) -> bool:
-    """Line 7: return whether there are fewer than two records or classes. This exact test leaks."""
+def _is_pure_paper_node(exact_counts: NDArray[np.int64]) -> bool:
+    """Return if there are fewer than two records or classes: a leak (Algorithm 1, line 7)."""
     return bool(exact_counts.sum() < 2 or np.count_nonzero(exact_counts) <= 1)
 
 
-def _noisy_split(
+def _noisy_paper_tree_split(
     node: _Node, exact_histograms: list[NDArray[np.int64]], plan: PaperPlan
 ) -> BestSplit | None:
-    """Lines 11 and 12: release noisy histograms of every feature, and return their best split."""
+    """Release a noisy histogram of each feature; return the best split (Algorithm 1, 11 and 12)."""
     categorical = [isinstance(f, Categorical) for f in plan.schema.features.values()]
     noisy_histograms: list[NDArray[np.int64]] = [np.empty((0, 0), np.int64)] * len(categorical)
-    with_quantiles = [needs_quantiles(feature) for feature in plan.schema.features.values()]
+    with_quantiles = [needs_paper_quantiles(feature) for feature in plan.schema.features.values()]
     for epsilon, kind, what in (
         (plan.budget.numeric_node, True, "features with quantile bins"),
         (plan.budget.categorical_node, False, "features with declared codes"),
@@ -209,10 +209,10 @@ def _noisy_split(
         ends = np.cumsum([len(exact_histograms[place]) for place in chosen])[:-1]
         for place, histogram in zip(chosen, np.split(noisy, ends), strict=True):
             noisy_histograms[place] = histogram
-    return best_split(noisy_histograms, categorical)
+    return best_gini_split(noisy_histograms, categorical)
 
 
-def _make_children(
+def _make_paper_tree_children(
     level: list[_Node],
     outcomes: list[BestSplit | NDArray[np.int64]],
     builder: TreeBuilder,
@@ -220,13 +220,13 @@ def _make_children(
     cuts: Cuts,
     plan: PaperPlan,
 ) -> list[_Node]:
-    """Lines 13 to 15: write splits and leaves into the tree, and send the records on."""
+    """Write splits and leaves into the tree, and send records on (Algorithm 1, lines 13 to 15)."""
     features = np.full(len(level), -1, dtype=np.int32)
     children = np.zeros((len(level), max(records.n_codes)), dtype=np.int32)
     next_level: list[_Node] = []
     for place, (node, outcome) in enumerate(zip(level, outcomes, strict=True)):
         if not isinstance(outcome, BestSplit):
-            builder.leaf(node.number, _draw_label(node, outcome, plan))
+            builder.leaf(node.number, _draw_paper_tree_label(node, outcome, plan))
             continue
         features[place] = outcome.feature
         children[place] = len(next_level) + 1
@@ -243,8 +243,8 @@ def _make_children(
     return next_level
 
 
-def _draw_label(node: _Node, exact_counts: NDArray[np.int64], plan: PaperPlan) -> int:
-    """Lines 8 and 9: draw the label by permute-and-flip. One more record only raises counts."""
+def _draw_paper_tree_label(node: _Node, exact_counts: NDArray[np.int64], plan: PaperPlan) -> int:
+    """Draw a label by permute-and-flip (Algorithm 1, 8 and 9). A new record only raises counts."""
     label: int = node.ledger.release(
         PermuteAndFlip(plan.budget.leaf, monotone=True),
         exact_counts,

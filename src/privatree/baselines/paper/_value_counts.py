@@ -58,7 +58,7 @@ class ValueCountsQuery(Query["ValueCountsPartial"]):
 
 
 class ValueCountsPartial(SerializablePartial):
-    """Distinct values with their counts, which take memory in proportion to the distinct values."""
+    """Counts of distinct values. Memory is in proportion to the number of distinct values."""
 
     def __init__(self, query: ValueCountsQuery) -> None:
         self._query = query
@@ -74,33 +74,35 @@ class ValueCountsPartial(SerializablePartial):
             kind = cast("Numeric", kinds[feature])
             values = column_to_clipped_numbers(batch.features[feature].read(), kind)[labels >= 0]
             found = ValueCounts(*np.unique(values, return_counts=True))
-            self.value_counts[turn] = _merge_counts(self.value_counts[turn], found)
+            self.value_counts[turn] = _merge_value_counts(self.value_counts[turn], found)
         self.exact_rows += batch.n_rows
 
     def merge(self, other: ValueCountsPartial) -> None:
         pairs = zip(self.value_counts, other.value_counts, strict=True)
-        self.value_counts = [_merge_counts(one, two) for one, two in pairs]
+        self.value_counts = [_merge_value_counts(one, two) for one, two in pairs]
         self.exact_rows += other.exact_rows
 
     def serialize_parts(self) -> Iterator[tuple[int, bytes]]:
         """Yield the number of rows as part 0, then the counted values of each feature."""
-        yield 0, _serialize_counts(ValueCounts(np.zeros(1), np.array([self.exact_rows])))
+        yield 0, _serialize_value_counts(ValueCounts(np.zeros(1), np.array([self.exact_rows])))
         for part, counts in enumerate(self.value_counts, start=1):
-            yield part, _serialize_counts(counts)
+            yield part, _serialize_value_counts(counts)
 
     def add_serialized(self, part: int, content: bytes) -> None:
-        counts = _parse_counts(content)
+        counts = _parse_value_counts(content)
         if part == 0:
             self.exact_rows += int(counts.exact_counts.sum())
         else:
-            self.value_counts[part - 1] = _merge_counts(self.value_counts[part - 1], counts)
+            self.value_counts[part - 1] = _merge_value_counts(self.value_counts[part - 1], counts)
 
     @staticmethod
     def merge_serialized(one: bytes, other: bytes) -> bytes:
-        return _serialize_counts(_merge_counts(_parse_counts(one), _parse_counts(other)))
+        return _serialize_value_counts(
+            _merge_value_counts(_parse_value_counts(one), _parse_value_counts(other))
+        )
 
 
-def _merge_counts(one: ValueCounts, other: ValueCounts) -> ValueCounts:
+def _merge_value_counts(one: ValueCounts, other: ValueCounts) -> ValueCounts:
     if not len(one.exact_values):
         return other
     values = np.concatenate((one.exact_values, other.exact_values))
@@ -111,11 +113,11 @@ def _merge_counts(one: ValueCounts, other: ValueCounts) -> ValueCounts:
     return ValueCounts(distinct, merged)
 
 
-def _serialize_counts(counts: ValueCounts) -> bytes:
+def _serialize_value_counts(counts: ValueCounts) -> bytes:
     return counts.exact_values.tobytes() + counts.exact_counts.astype(np.int64).tobytes()
 
 
-def _parse_counts(content: bytes) -> ValueCounts:
+def _parse_value_counts(content: bytes) -> ValueCounts:
     half = len(content) // 2
     counts: NDArray[np.int64] = np.frombuffer(content[half:], dtype=np.int64)
     return ValueCounts(np.frombuffer(content[:half], dtype=np.float64), counts)

@@ -146,7 +146,7 @@ def audit(
     from privatree.audit.pairs import chosen_pairs
     from privatree.baselines import methods
     from privatree.baselines.methods import Training
-    from privatree.cli._learner_options import name_options_in_errors
+    from privatree.cli._learner_options import name_learner_options
     from privatree.estimators import MAX_DEPTH, check_epsilon
     from privatree.repetition import check_confidence
 
@@ -156,18 +156,18 @@ def audit(
             f"{audited.missing}. Install it with: pip install 'privatree[bench]', best in a "
             "separate environment."
         )
-    with name_options_in_errors(("epsilon", "max_depth", "confidence", "runs", "pairs", "reader")):
+    with name_learner_options(("epsilon", "max_depth", "confidence", "runs", "pairs", "reader")):
         check_epsilon(epsilon)
         check_integer("max_depth", max_depth, 1, MAX_DEPTH)
         check_confidence(confidence)
         names = None if pairs is None else [name.strip() for name in pairs.split(",")]
-        chosen = chosen_pairs(names, epsilon, read=_choose_reader(reader, audited))
+        chosen = chosen_pairs(names, epsilon, read=_choose_audit_reader(reader, audited))
         if reader is not None and not any(isinstance(pair, FileNeighbours) for pair in chosen):
             raise ParameterError(
                 "--reader must be used with a pair of files, such as --pairs open-quote."
             )
         if data is not None and neighbour is not None and schema is not None:
-            chosen = [_read_own_pair(data, neighbour, str(target), schema, csv)]
+            chosen = [_read_audit_pair(data, neighbour, str(target), schema, csv)]
         usable = [pair for pair in chosen if audited.applies_to(pair.schema)]
         if not usable:
             raise ParameterError(
@@ -199,7 +199,7 @@ def audit(
             print_text(f"Saved {output}.")
 
 
-def _choose_reader(name: str | None, method: Any) -> Any:
+def _choose_audit_reader(name: str | None, method: Any) -> Any:
     from privatree.audit.pairs import SOURCE_READERS, chosen_reader
 
     if name is None:
@@ -212,7 +212,7 @@ def _choose_reader(name: str | None, method: Any) -> Any:
     return found
 
 
-def _read_own_pair(first: Path, second: Path, target: str, schema: Path, csv: CsvOptions) -> Any:
+def _read_audit_pair(first: Path, second: Path, target: str, schema: Path, csv: CsvOptions) -> Any:
     import numpy as np
 
     from privatree.audit import own_pair

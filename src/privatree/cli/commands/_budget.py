@@ -30,7 +30,7 @@ _NEIGHBOURS = {
 
 
 @app.command("create")
-def create(
+def create_budget(
     file: Annotated[
         Path,
         typer.Argument(metavar="FILE", help="File to make. An existing file is not replaced."),
@@ -77,7 +77,7 @@ def create(
 
 
 @app.command("show")
-def show(file: File, as_json: AsJson = False) -> None:
+def show_budget(file: File, as_json: AsJson = False) -> None:
     """Print the epsilon of a budget FILE: the total, what is spent and what is left.
 
     Example: privatree budget show patients.db
@@ -86,7 +86,7 @@ def show(file: File, as_json: AsJson = False) -> None:
 
     account = BudgetStore(file).read()
     if as_json:
-        print_json(_account_summary(account))
+        print_json(_budget_summary(account))
         return
     counted = "1 charge" if len(account.charges) == 1 else f"{len(account.charges)} charges"
     print_text(
@@ -100,7 +100,7 @@ def show(file: File, as_json: AsJson = False) -> None:
 
 
 @app.command("charges")
-def charges(file: File, as_json: AsJson = False) -> None:
+def show_budget_charges(file: File, as_json: AsJson = False) -> None:
     """Print every charge to a budget FILE: time, epsilon, epsilon left, purpose and note.
 
     Example: privatree budget charges patients.db
@@ -119,14 +119,14 @@ def charges(file: File, as_json: AsJson = False) -> None:
             }
             for charge in account.charges
         ]
-        print_json(_account_summary(account) | {"charges": listed})
+        print_json(_budget_summary(account) | {"charges": listed})
     elif account.charges:
-        _print_charges(account)
+        _print_budget_charges(account)
     else:
         print_text(f"{file}: nothing has been charged yet.")
 
 
-def _account_summary(account: Account) -> dict[str, Any]:
+def _budget_summary(account: Account) -> dict[str, Any]:
     from privatree.privacy import format_epsilon
 
     return {
@@ -141,7 +141,7 @@ def _account_summary(account: Account) -> dict[str, Any]:
     }
 
 
-def _print_charges(account: Account) -> None:
+def _print_budget_charges(account: Account) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table

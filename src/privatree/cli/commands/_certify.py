@@ -19,10 +19,10 @@ from privatree.cli._learner_options import (
     RobustLevels,
     Schedule,
     Target,
-    check_has_records,
-    name_options_in_errors,
-    parse_whole_number,
-    read_confirmed_schema,
+    check_files_have_records,
+    name_learner_options,
+    parse_number_option,
+    read_schema_option,
     read_training_records,
     warn_of_large_epsilon,
 )
@@ -132,8 +132,8 @@ def certify(
     """
     parameters: dict[str, Any] = {
         "epsilon": epsilon,
-        "max_depth": parse_whole_number("--max-depth", max_depth, none=None),
-        "dataset_size": parse_whole_number("--dataset-size", dataset_size, private="private"),
+        "max_depth": parse_number_option("--max-depth", max_depth, none=None),
+        "dataset_size": parse_number_option("--dataset-size", dataset_size, private="private"),
         "schedule": schedule,
         "robust_levels": robust_levels,
         "random_state": seed,
@@ -153,7 +153,7 @@ def certify(
         raise ParameterError(f"--split-seed must be >= 0 and < 2**32, got {split_seed}.")
     if seed is not None and seed < 0:
         raise ParameterError(f"--seed must be >= 0, got {seed}.")
-    numbers = _parse_numbers_and_shares(poisoned)
+    numbers = _parse_poisoned_to_certify(poisoned)
 
     from privatree import PrivaTreeClassifier
     from privatree.robustness import accuracy_certificate
@@ -161,7 +161,7 @@ def certify(
     from privatree.sources import find_files, read_files
     from privatree.sources.csv import STANDARD_INPUT, csv_reading_assumptions
 
-    with name_options_in_errors([*parameters, *_CERTIFICATE_OPTIONS]):  # before any record is read
+    with name_learner_options([*parameters, *_CERTIFICATE_OPTIONS]):  # before any record is read
         PrivaTreeClassifier(**parameters).check_parameters()
         check_certificate_parameters(confidence, refits, numbers)
     if STANDARD_INPUT in data and STANDARD_INPUT in (test or ()):
@@ -172,19 +172,19 @@ def certify(
     csv.check_with_files([*files, *test_files])
     if output is not None:
         check_output(output, [*files, *test_files, schema])
-    declared = csv.schema_with_dialect(read_confirmed_schema(schema))
+    declared = csv.schema_with_dialect(read_schema_option(schema))
     warn_of_large_epsilon(epsilon)
     records = read_training_records(files, target, declared, quiet=as_json)
     n_records = len(records.labels)
-    check_has_records(files, records.labels)
+    check_files_have_records(files, records.labels)
     if test_files:
         held_out = read_files(test_files, declared, target, allow_ragged=False)
-        check_has_records(test_files, held_out.labels)
+        check_files_have_records(test_files, held_out.labels)
         split = (records.features, held_out.features, records.labels, held_out.labels)
     else:
-        with name_options_in_errors(parameters):  # whoever counts records counts all in the files
+        with name_learner_options(parameters):  # whoever counts records counts all in the files
             refuse_counted_size(parameters["dataset_size"], {n_records})
-        split = _split_records(records, test_share, split_seed)
+        split = _split_to_certify(records, test_share, split_seed)
     del records  # free the memory: the split holds a copy
     train_X, test_X, train_y, test_y = split
     if not test_files and not as_json:
@@ -193,7 +193,7 @@ def certify(
             f"(--split-seed {split_seed}). The certificate is about training on the others.",
             err=True,
         )
-    with name_options_in_errors([*parameters, *_CERTIFICATE_OPTIONS]):
+    with name_learner_options([*parameters, *_CERTIFICATE_OPTIONS]):
         certificate = accuracy_certificate(
             PrivaTreeClassifier(**parameters, schema=declared),
             train_X,
@@ -219,7 +219,9 @@ def certify(
         print_text(f"\nSaved {output}.")
 
 
-def _split_records(records: Any, test_share: float, split_seed: int) -> tuple[Any, Any, Any, Any]:
+def _split_to_certify(
+    records: Any, test_share: float, split_seed: int
+) -> tuple[Any, Any, Any, Any]:
     """Return training features, test features, training labels and test labels."""
     from sklearn.utils import check_random_state
 
@@ -240,7 +242,7 @@ def _split_records(records: Any, test_share: float, split_seed: int) -> tuple[An
     )
 
 
-def _parse_numbers_and_shares(given: str) -> list[int | str]:
+def _parse_poisoned_to_certify(given: str) -> list[int | str]:
     entries = [entry.strip() for entry in given.split(",")]
     try:
         return [entry if entry.endswith("%") else int(entry) for entry in entries]

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from privatree._support.kernels.compile_notice import compile_notice
-from privatree.cli._learner_options import name_options_in_errors
+from privatree.cli._learner_options import name_learner_options
 from privatree.cli._output import check_output, output_option, show_spinner, write_output
 
 
@@ -42,7 +42,7 @@ def demo(
     from privatree import PrivaTreeClassifier, datasets, export_text
     from privatree.report import html_report
 
-    with name_options_in_errors(("epsilon", "max_depth")):
+    with name_learner_options(("epsilon", "max_depth")):
         PrivaTreeClassifier(epsilon, max_depth=max_depth).check_parameters()
     frame, labels, schema = datasets.load("adult")
     train_X, test_X, train_y, test_y = train_test_split(
@@ -58,10 +58,10 @@ def demo(
     typer.echo("\nThe noise differs in every run, and so does the tree.")
     typer.echo(f"\n{model.privacy_}\n")
     plain = DecisionTreeClassifier(max_depth=max_depth, random_state=0)
-    plain.fit(_encode_categories(train_X), train_y)
+    plain.fit(_encode_demo_categories(train_X), train_y)
     typer.echo("Accuracy on held-out records (exact figures: not private)")
     typer.echo(f"  this tree            {model.score(test_X, test_y):.3f}")
-    typer.echo(f"  without privacy      {plain.score(_encode_categories(test_X), test_y):.3f}")
+    typer.echo(f"  without privacy      {plain.score(_encode_demo_categories(test_X), test_y):.3f}")
     typer.echo(f"  most frequent class  {(test_y == train_y.mode()[0]).mean():.3f}")
     write_output(report, page)
     typer.echo(f"\nWrote {report}. Open it in a browser to try the tree on values of your own.")
@@ -70,6 +70,6 @@ def demo(
         typer.echo(f"Saved {output}. Look at it again with: privatree show {output}")
 
 
-def _encode_categories(frame: Any) -> Any:
+def _encode_demo_categories(frame: Any) -> Any:
     """Replace categories by their codes, for scikit-learn's tree."""
     return frame.apply(lambda column: column.cat.codes if column.dtype == "category" else column)

@@ -88,7 +88,7 @@ def export(
 
     Example: privatree export model.json --format sql
     """
-    chosen = format_ or _format_by_ending(output)
+    chosen = format_ or _export_format_by_ending(output)
     if chosen != "sql" and (table is not None or dialect is not None or proba):
         raise ParameterError("--table, --dialect and --proba must be used with --format sql.")
     if chosen == "onnx" and output is None and sys.stdout.isatty():
@@ -104,7 +104,7 @@ def export(
     write_output(output, written, form="json" if chosen == "json" else "text")
 
 
-def _format_by_ending(output: Path | None) -> Format:
+def _export_format_by_ending(output: Path | None) -> Format:
     if output is None:
         return "text"
     if output.suffix.lower() in _FORMATS_BY_ENDING:

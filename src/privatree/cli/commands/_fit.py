@@ -11,7 +11,7 @@ import typer
 
 from privatree._support.kernels.compile_notice import compile_notice
 from privatree.cli._csv_options import CsvOptions, csv_options
-from privatree.cli._engines import Engine, Master, check_engine, open_file_source
+from privatree.cli._engines import Engine, Master, check_engine, open_source_for_engine
 from privatree.cli._learner_options import (
     SCHEMA_HELP,
     Data,
@@ -21,9 +21,9 @@ from privatree.cli._learner_options import (
     RobustLevels,
     Schedule,
     Target,
-    name_options_in_errors,
-    parse_whole_number,
-    read_confirmed_schema,
+    name_learner_options,
+    parse_number_option,
+    read_schema_option,
     warn_of_large_epsilon,
 )
 from privatree.cli._output import check_output, output_option, print_json, print_text, write_output
@@ -131,10 +131,10 @@ def fit(
         )
     parameters: dict[str, Any] = {
         "epsilon": epsilon,
-        "max_depth": parse_whole_number("--max-depth", max_depth, none=None),
-        "lookahead": parse_whole_number("--lookahead", lookahead, auto="auto"),
-        "n_bins": parse_whole_number("--n-bins", n_bins, auto="auto"),
-        "dataset_size": parse_whole_number("--dataset-size", dataset_size, private="private"),
+        "max_depth": parse_number_option("--max-depth", max_depth, none=None),
+        "lookahead": parse_number_option("--lookahead", lookahead, auto="auto"),
+        "n_bins": parse_number_option("--n-bins", n_bins, auto="auto"),
+        "dataset_size": parse_number_option("--dataset-size", dataset_size, private="private"),
         "schedule": schedule,
         "robust_levels": robust_levels,
         "neighbours": neighbours,
@@ -146,33 +146,33 @@ def fit(
     from privatree.sources import find_files
 
     check_engine(engine, master, has_schema=schema is not None)
-    with name_options_in_errors(parameters):
+    with name_learner_options(parameters):
         PrivaTreeClassifier(**parameters).check_parameters()
     files = find_files(data)
     csv.check_with_files(files)
     check_output(output, [*files, *(path for path in (schema, budget) if path is not None)])
     declared = None
     if schema is not None:
-        declared = csv.schema_with_dialect(_read_schema(schema, infer_schema))
+        declared = csv.schema_with_dialect(_read_schema_to_fit(schema, infer_schema))
     quiet = quiet or as_json
     replaces = output.is_file()
     warn_of_large_epsilon(epsilon)  # also if quiet: epsilon is not spent yet
 
     def train(**more: Any) -> Any:
         learner = PrivaTreeClassifier(**parameters, **more, schema=declared)
-        with open_file_source(files, target, declared, engine, master, quiet) as source:
+        with open_source_for_engine(files, target, declared, engine, master, quiet) as source:
             return learner.fit(source)
 
-    with name_options_in_errors(parameters), compile_notice(not quiet):
+    with name_learner_options(parameters), compile_notice(not quiet):
         if declared is None:
-            model = _train_without_schema(files, target, csv, parameters)
+            model = _fit_without_schema(files, target, csv, parameters)
         elif declared.unconfirmed:
-            model = _train_and_print_leaks(train)
+            model = _fit_and_print_leaks(train)
         elif budget is None:
             model = train()
         else:
-            model = _train_within_budget(budget, output, epsilon, train, quiet)
-    _save_or_print_model(model, output)
+            model = _fit_within_budget(budget, output, epsilon, train, quiet)
+    _save_or_print_fit(model, output)
     if replaces:  # also if quiet: the replaced model had cost epsilon
         typer.echo(f"Replaced the existing file {output}.", err=True)
     if as_json:
@@ -184,7 +184,7 @@ def fit(
         print_text(f"{export_text(model)}\n\n{model.privacy_}")
 
 
-def _save_or_print_model(model: Any, output: Path) -> None:
+def _save_or_print_fit(model: Any, output: Path) -> None:
     """Save the model. If that fails, print the model, because epsilon was spent on it."""
     try:
         model.save(output)
@@ -198,11 +198,11 @@ def _save_or_print_model(model: Any, output: Path) -> None:
         ) from None
 
 
-def _read_schema(schema: Path, infer_schema: bool) -> Any:
-    """Read a schema with confirmed entries, or with --infer-schema one with unconfirmed ones."""
+def _read_schema_to_fit(schema: Path, infer_schema: bool) -> Any:
+    """Read a schema: confirmed, or with --infer-schema one that has unconfirmed entries."""
     if not infer_schema:
         alternative = ", or pass --infer-schema (then no finite epsilon holds)"
-        return read_confirmed_schema(schema, alternative)
+        return read_schema_option(schema, alternative)
     from privatree.schema import Schema
 
     declared = Schema.from_toml(schema)
@@ -214,38 +214,40 @@ def _read_schema(schema: Path, infer_schema: bool) -> Any:
     return declared
 
 
-def _train_within_budget(
+def _fit_within_budget(
     budget: Path, output: Path, epsilon: float, train: Callable[..., Any], quiet: bool
 ) -> Any:
-    """Train and charge the budget. Whatever can fail before the charge fails before it."""
+    """Train and charge the budget. Whatever can be checked without noise is checked first."""
     from privatree.privacy import BudgetStore
 
     store = BudgetStore(budget, note=str(output))
     journals = {store.path.with_name(store.path.name + e) for e in ("-journal", "-wal", "-shm")}
     if output.resolve() in journals:  # SQLite would delete it
-        raise ParameterError(f"{output}: is the name of the budget's journal. Name another file.")
-    before = _count_charges(store)
+        raise ParameterError(
+            f"{output}: must not be the name of the budget's journal. Name another file."
+        )
+    before = _count_charges_of_fit(store)
     try:
         model = train(budget=store)
     except BaseException:
-        if _count_charges(store) > before:  # somebody may have seen a part of the model
+        if _count_charges_of_fit(store) > before:  # somebody may have seen a part of the model
             typer.echo(f"There is no model, but the charge to {budget} stays.", err=True)
         raise
     if not quiet:
-        typer.echo(f"Charged epsilon {epsilon:g} to {budget}{_remaining_budget(store)}.", err=True)
+        typer.echo(f"Charged epsilon {epsilon:g} to {budget}{_left_after_fit(store)}.", err=True)
     return model
 
 
-def _count_charges(store: Any) -> int:
-    """Count the charges for this output; other programs may charge the budget meanwhile."""
+def _count_charges_of_fit(store: Any) -> int:
+    """Count the charges for this output, because other programs may charge the same budget."""
     try:
         return sum(charge.note == store.note for charge in store.charges)
     except BudgetStoreError:  # an error about the training matters more
         return 0
 
 
-def _remaining_budget(store: Any) -> str:
-    """Say what the budget has left, or nothing if it cannot be read: the model must be saved."""
+def _left_after_fit(store: Any) -> str:
+    """Describe what is left; empty if the budget cannot be read, so that the model is saved."""
     from privatree.privacy import format_epsilon
 
     try:
@@ -256,7 +258,7 @@ def _remaining_budget(store: Any) -> str:
     return f": {left} of {whole} is left"
 
 
-def _train_and_print_leaks(train: Callable[[], Any]) -> Any:
+def _fit_and_print_leaks(train: Callable[[], Any]) -> Any:
     """Train with a schema that was read from records, and print the warnings about its leaks."""
     from privatree.errors import PrivacyLeakWarning
 
@@ -268,7 +270,7 @@ def _train_and_print_leaks(train: Callable[[], Any]) -> Any:
     return model
 
 
-def _train_without_schema(
+def _fit_without_schema(
     files: Sequence[Path], target: str, csv: CsvOptions, parameters: dict[str, Any]
 ) -> Any:
     from privatree import PrivaTreeClassifier
@@ -282,4 +284,4 @@ def _train_without_schema(
         except (TypeError, ValueError) as error:  # scikit-learn's errors about records
             raise ParameterError(str(error)) from None
 
-    return _train_and_print_leaks(train)
+    return _fit_and_print_leaks(train)

@@ -12,7 +12,7 @@ from privatree._support.escape import escape_to_one_line
 from privatree.cli._csv_options import CsvOptions, csv_options
 from privatree.cli._learner_options import Data
 from privatree.cli._output import check_output, open_private_output, output_option, show_spinner
-from privatree.cli._prediction_files import buffered_table, escape_table_formulas
+from privatree.cli._prediction_files import buffered_predictions, escape_predictions
 from privatree.cli.commands._show import Model
 from privatree.errors import ParameterError
 
@@ -84,7 +84,9 @@ def predict(
     kept = [] if keep is None else list(dict.fromkeys(name.strip() for name in keep.split(",")))
     predicted = ["prediction"]
     if proba:
-        predicted += [f"probability of {_label_text(label)}" for label in loaded.schema_.classes]
+        predicted += [
+            f"probability of {_predicted_text(label)}" for label in loaded.schema_.classes
+        ]
     if twice := sorted({*kept} & {*predicted}):
         raise ParameterError(
             f"--keep must not name {twice[0]!r}: the output has a column of predictions with this "
@@ -92,11 +94,11 @@ def predict(
         )
     numberless: list[str] = []
     batches = open_files(files, schema, keep=kept).read_batches(allow_ragged=False)
-    watched = _note_columns_without_numbers(batches, schema, numberless)
+    watched = _note_numberless_columns_to_predict(batches, schema, numberless)
     tables = (_predict_batch(loaded, batch, predicted) for batch in watched)
-    with buffered_table(output) as table:
+    with buffered_predictions(output) as table:
         with show_spinner("Predicting"):
-            table.collect_tables(map(escape_table_formulas, tables) if safe else tables)
+            table.collect_tables(map(escape_predictions, tables) if safe else tables)
         mark = "." if schema.csv is None else schema.csv.decimal
         for name in numberless:
             typer.echo(
@@ -112,7 +114,7 @@ def predict(
                 table.write_csv(file)
 
 
-def _note_columns_without_numbers(
+def _note_numberless_columns_to_predict(
     batches: Iterable[Any], schema: Any, numberless: list[str]
 ) -> Iterator[Any]:
     """Yield the batches. At the end, add numeric columns without any number to `numberless`."""
@@ -130,25 +132,25 @@ def _note_columns_without_numbers(
 
 
 def _predict_batch(loaded: Any, batch: Any, names: Sequence[str]) -> Any:
-    """Return a table with the kept columns of a batch, its labels and perhaps probabilities."""
+    """Return the kept columns and predicted labels of a batch, with probabilities if named."""
     import pyarrow as pa
 
-    labels = _labels_as_arrow(loaded.predict(batch.features), loaded.classes_)
+    labels = _predicted_labels_as_arrow(loaded.predict(batch.features), loaded.classes_)
     columns = [*batch.kept.columns, labels]
     if len(names) > 1:
         columns += map(pa.array, loaded.predict_proba(batch.features).T)
     return pa.table(columns, [*batch.kept.column_names, *names])
 
 
-def _labels_as_arrow(labels: Any, classes: Any) -> Any:
+def _predicted_labels_as_arrow(labels: Any, classes: Any) -> Any:
     """Return labels as an Arrow array; as text if a class is too large a number for Arrow."""
     import pyarrow as pa
 
     try:
         return pa.array(labels, pa.array(classes).type)
     except (OverflowError, pa.ArrowException):
-        return pa.array([_label_text(label) for label in labels], pa.string())
+        return pa.array([_predicted_text(label) for label in labels], pa.string())
 
 
-def _label_text(label: Any) -> str:
+def _predicted_text(label: Any) -> str:
     return str(label).lower() if isinstance(label, bool) else str(label)

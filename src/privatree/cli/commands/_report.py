@@ -48,7 +48,7 @@ def report(
 
     loaded = read_release(model)
     if certificate is None:
-        _mention_certificate_file(model)
+        _mention_certificate_for_report(model)
     with show_spinner("Writing the page"):
         added = None if certificate is None else AccuracyCertificate.load(certificate)
         page = html_report(loaded, added)
@@ -56,7 +56,7 @@ def report(
     typer.echo(f"Wrote {output}. Open it in a browser.", err=True)
 
 
-def _mention_certificate_file(model: Path) -> None:
+def _mention_certificate_for_report(model: Path) -> None:
     """Say on stderr that a certificate in the folder of the model was left out."""
     found = model.with_name(f"{model.stem}.certificate.json")
     if found.is_file():

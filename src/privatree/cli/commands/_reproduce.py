@@ -125,12 +125,12 @@ def reproduce(
         raise ParameterError(f"{output}: is a file. Name a folder for the results.")
     request = Request(
         output=output,
-        datasets=_parse_names("--datasets", datasets) if suite is None else names(suite),
-        methods=_parse_names("--methods", methods),
-        epsilons=_parse_epsilons(epsilon),
-        repeats=_check_positive("--repeats", repeats),
+        datasets=_parse_reproduce_names("--datasets", datasets) if suite is None else names(suite),
+        methods=_parse_reproduce_names("--methods", methods),
+        epsilons=_parse_reproduce_epsilons(epsilon),
+        repeats=_check_reproduce_number("--repeats", repeats),
         data_dir=data_dir,
-        jobs=_check_positive("--jobs", jobs) or 1,
+        jobs=_check_reproduce_number("--jobs", jobs) or 1,
         time_limit=time_limit,
         retry=retry,
         as_published=target == "all",
@@ -138,7 +138,7 @@ def reproduce(
     if not time_limit > 0:
         raise ParameterError(f"--time-limit must be > 0, got {time_limit:g}.")
     try:
-        with _interrupt_on_sigterm(), lock_output_folder(output), _ProgressReporter() as reporter:
+        with _interrupt_reproduce(), lock_output_folder(output), _ReproduceProgress() as reporter:
             for name in list(TARGETS) if target == "all" else [target]:
                 reporter.begin_target(name)
                 try:
@@ -153,7 +153,7 @@ def reproduce(
 
 
 @contextmanager
-def _interrupt_on_sigterm() -> Iterator[None]:
+def _interrupt_reproduce() -> Iterator[None]:
     """Treat SIGTERM as Ctrl-C, so that the processes of the run end, too."""
 
     def stop(*_: object) -> None:
@@ -166,7 +166,7 @@ def _interrupt_on_sigterm() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _parse_names(option: str, given: str | None) -> tuple[str, ...] | None:
+def _parse_reproduce_names(option: str, given: str | None) -> tuple[str, ...] | None:
     if given is None:
         return None
     found = tuple(dict.fromkeys(word.strip() for word in given.split(",") if word.strip()))
@@ -175,7 +175,7 @@ def _parse_names(option: str, given: str | None) -> tuple[str, ...] | None:
     return found
 
 
-def _parse_epsilons(given: str | None) -> tuple[float, ...] | None:
+def _parse_reproduce_epsilons(given: str | None) -> tuple[float, ...] | None:
     if given is None:
         return None
     try:
@@ -187,13 +187,13 @@ def _parse_epsilons(given: str | None) -> tuple[float, ...] | None:
     return found
 
 
-def _check_positive(option: str, given: int | None) -> int | None:
+def _check_reproduce_number(option: str, given: int | None) -> int | None:
     if given is not None and given < 1:
         raise ParameterError(f"{option} must be at least 1, got {given}.")
     return given
 
 
-class _ProgressReporter:
+class _ReproduceProgress:
     """A progress bar with the time left, or a line every minute if stderr is not a terminal."""
 
     def __init__(self) -> None:
@@ -205,7 +205,7 @@ class _ProgressReporter:
         self._said: set[str] = set()
         self._task: Any = None
 
-    def __enter__(self) -> _ProgressReporter:
+    def __enter__(self) -> _ReproduceProgress:
         self._bar.start()
         return self
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from privatree.cli._csv_options import CsvOptions, csv_options
-from privatree.cli._learner_options import Data, Target, check_has_records
+from privatree.cli._learner_options import Data, Target, check_files_have_records
 from privatree.cli._output import (
     check_output,
     output_option,
@@ -26,7 +26,7 @@ app = typer.Typer(
 
 @app.command("draft")
 @csv_options
-def draft(
+def draft_schema_file(
     data: Data,
     target: Target,
     output: Annotated[
@@ -67,7 +67,7 @@ def draft(
     with show_spinner("Reading the records"):
         dialect = detect_csv_dialect(files, csv.given) if from_csv else None
         records = read_files_without_schema(files, target, dialect)
-        check_has_records(files, records.labels)
+        check_files_have_records(files, records.labels)
         try:
             facts = profile_table(
                 records.features,
@@ -93,7 +93,7 @@ def draft(
 
 @app.command("check")
 @csv_options
-def check(
+def check_schema_file(
     schema: Annotated[Path, typer.Argument(metavar="SCHEMA", help="TOML file with a schema.")],
     data: Data,
     target: Target,

@@ -28,41 +28,41 @@ def threshold_condition(column: str, threshold: float, to_left: bool, dialect: D
 
 
 def category_condition(column: str, categories: Sequence[Label], dialect: Dialect) -> str:
-    """Write that a value is one of the categories. Empty if the column can hold none of them."""
+    """Write that a value is one of the categories; empty if the column can hold no category."""
     if not categories:
         return ""
     if isinstance(categories[0], str):
         literals = dialect.text_literals([str(category) for category in categories])
-        return _in_condition(dialect.text_template.format(column), literals)
+        return _sql_in_condition(dialect.text_template.format(column), literals)
     if isinstance(categories[0], bool):
         literals = [
             literal for value in categories for literal in dialect.boolean_literals[bool(value)]
         ]
-        return _in_condition(dialect.boolean_template.format(column), literals)
+        return _sql_in_condition(dialect.boolean_template.format(column), literals)
     numbers = [category for category in categories if not isinstance(category, str)]
     small = [float(n) for n in numbers if abs(n) < _EXACT_DOUBLES]
     doubles = [dialect.double_literal(number) for number in small if dialect.can_hold(number)]
-    found = [_in_condition(dialect.column_as_double(column), doubles)] if doubles else []
+    found = [_sql_in_condition(dialect.column_as_double(column), doubles)] if doubles else []
     found += [
         _large_integer_condition(column, int(n), dialect)
         for n in numbers
         if abs(n) >= _EXACT_DOUBLES
     ]
-    return _join_with_or(found) if found else ""
+    return _join_conditions(found) if found else ""
 
 
-def _in_condition(value: str, literals: Sequence[str]) -> str:
+def _sql_in_condition(value: str, literals: Sequence[str]) -> str:
     if len(literals) == 1:
         return f"{value} = {literals[0]}"
     return f"{value} IN ({', '.join(literals)})"
 
 
-def _join_with_or(conditions: Sequence[str]) -> str:
+def _join_conditions(conditions: Sequence[str]) -> str:
     """Nest the conditions in pairs, because SQLite allows at most a thousand in a row."""
     if len(conditions) == 1:
         return conditions[0]
     half = len(conditions) // 2
-    return f"({_join_with_or(conditions[:half])} OR {_join_with_or(conditions[half:])})"
+    return f"({_join_conditions(conditions[:half])} OR {_join_conditions(conditions[half:])})"
 
 
 def _large_integer_condition(column: str, number: int, dialect: Dialect) -> str:
@@ -70,7 +70,7 @@ def _large_integer_condition(column: str, number: int, dialect: Dialect) -> str:
     try:
         nearest = int(float(number))
     except OverflowError:
-        raise unwritable_number(_CATEGORIES, number) from None
+        raise unwritable_in_sql(_CATEGORIES, number) from None
     is_nearest = f"{dialect.column_as_double(column)} = {dialect.double_literal(float(nearest))}"
     if abs(number) < BEYOND_64_BITS:
         if number == nearest:
@@ -78,11 +78,11 @@ def _large_integer_condition(column: str, number: int, dialect: Dialect) -> str:
         return f"({column} = {number} AND {column} <> {nearest})"  # this number is no double
     if number == nearest:
         return is_nearest
-    raise unwritable_number(_CATEGORIES, number)
+    raise unwritable_in_sql(_CATEGORIES, number)
 
 
-def check_text_categories(feature: Categorical, dialect: Dialect) -> None:
-    """Raise if the database takes two text categories for the same."""
+def check_sql_text_categories(feature: Categorical, dialect: Dialect) -> None:
+    """Raise ParameterError if the database cannot tell two text categories apart."""
     if not dialect.ignores_trailing_blanks or not isinstance(feature.categories[0], str):
         return
     seen: dict[str, str] = {}
@@ -94,6 +94,6 @@ def check_text_categories(feature: Categorical, dialect: Dialect) -> None:
             )
 
 
-def unwritable_number(requirement: str, number: int) -> ParameterError:
+def unwritable_in_sql(requirement: str, number: int) -> ParameterError:
     digits = f"{number:.6g}" if abs(number) < 10**300 else "a number of hundreds of digits"
     return ParameterError(f"SQL needs {requirement}, got {digits}. Use text instead.")

@@ -14,8 +14,8 @@ from types import MappingProxyType
 
 from privatree.errors import ParameterError
 from privatree.export.sql._double_literals import (
+    double_as_fraction_writer,
     double_with_exponent,
-    fraction_writer,
     postgresql_double,
 )
 
@@ -23,19 +23,19 @@ _MIN_NORMAL = 2.0**-1022
 _POSTGRESQL_NAME_BYTES = 63  # PostgreSQL cuts longer names
 
 
-def _quoter(opening: str, closing: str) -> Callable[[str], str]:
+def _dialect_quoter(opening: str, closing: str) -> Callable[[str], str]:
     """Return a function that quotes a text and doubles closing quotes inside it."""
     return lambda text: f"{opening}{text.replace(closing, 2 * closing)}{closing}"
 
 
-_single_quote, _double_quote = _quoter("'", "'"), _quoter('"', '"')
+_single_quote, _double_quote = _dialect_quoter("'", "'"), _dialect_quoter('"', '"')
 
 
-def _write_each(write: Callable[[str], str]) -> Callable[[Sequence[str]], list[str]]:
+def _dialect_writer(write: Callable[[str], str]) -> Callable[[Sequence[str]], list[str]]:
     return lambda texts: [write(text) for text in texts]
 
 
-_single_quote_each = _write_each(_single_quote)
+_single_quote_each = _dialect_writer(_single_quote)
 
 
 @dataclass(frozen=True)
@@ -75,10 +75,10 @@ class Dialect:
             raise ParameterError(
                 "SQL needs names of at least one character, got an empty name. Rename it."
             )
-        return self.name_quoter(_check_no_nul(name))
+        return self.name_quoter(_check_no_nul_in_dialect(name))
 
     def text_literals(self, texts: Sequence[str]) -> list[str]:
-        return self.text_writer([_check_no_nul(text) for text in texts])
+        return self.text_writer([_check_no_nul_in_dialect(text) for text in texts])
 
     def column_as_double(self, column: str) -> str:
         return f"CAST({column} AS {self.double_type})"
@@ -92,7 +92,7 @@ class Dialect:
         return number == 0 or abs(number) >= self.min_positive
 
 
-def _check_no_nul(text: str) -> str:
+def _check_no_nul_in_dialect(text: str) -> str:
     if "\0" in text:
         raise ParameterError(
             f"SQL cannot hold the character NUL, got it in {text!r}. Remove the character."
@@ -104,15 +104,15 @@ def _check_no_nul(text: str) -> str:
 
 
 def _postgresql_text(text: str) -> str:
-    """Backslashes are special or not by an old setting. With the prefix E they always are."""
+    """Quote a text. With the prefix E, backslashes are special whatever the server's settings."""
     quoted = _single_quote(text)
     return f"E{quoted}".replace("\\", "\\\\") if "\\" in text else quoted
 
 
 def _mysql_texts(texts: Sequence[str]) -> list[str]:
-    """Name the encoding of non-ASCII texts, so that the encoding of the client does not matter.
+    """Quote texts with their encoding, so that the encoding of the client does not matter.
 
-    In one list all texts have the encoding or none, because their collations could clash otherwise.
+    Either all texts of a list name the encoding or none, because collations could clash otherwise.
     A setting decides if backslashes are special, so a text with a backslash is written as bytes.
     """
     if all(text.isascii() and "\\" not in text for text in texts):
@@ -124,13 +124,13 @@ def _mysql_texts(texts: Sequence[str]) -> list[str]:
 
 
 def _sqlserver_text(text: str) -> str:
-    """SQL Server drops a backslash with a line break after it, so the text is split between."""
+    """Quote a text in parts: SQL Server would drop a backslash that is before a line break."""
     quoted = f"N{_single_quote(text)}"
     return re.sub(r"\\(?=[\r\n])", lambda _: r"\' + N'", quoted)
 
 
 def _bigquery_quoter(quote: str) -> Callable[[str], str]:
-    """BigQuery needs escapes for line breaks and backslashes, in names and in texts."""
+    """Return a function that quotes, with BigQuery's escapes for line breaks and backslashes."""
 
     def escape_character(char: str) -> str:
         if char in (quote, "\\"):
@@ -143,12 +143,12 @@ def _bigquery_quoter(quote: str) -> Callable[[str], str]:
 
 
 def _mysql_alias(name: str) -> str:
-    """MySQL's names have no characters beyond 16 bits."""
+    """Replace characters beyond 16 bits, which MySQL does not allow in names."""
     return re.sub("[^\0-\uffff]", "_", name)
 
 
 def _bigquery_alias(name: str) -> str:
-    """BigQuery's columns have letters, digits, blanks and some signs in their names."""
+    """Replace what BigQuery forbids: all but letters, digits, blanks and some signs."""
     return re.sub(r"[^\w &%=+:'<>#|-]", "_", name)
 
 
@@ -157,7 +157,7 @@ def _bigquery_alias(name: str) -> str:
 _STANDARD = Dialect(
     title="SQL",
     double_type="DOUBLE PRECISION",
-    double_literal=fraction_writer("DOUBLE PRECISION"),
+    double_literal=double_as_fraction_writer("DOUBLE PRECISION"),
     nan_is_largest=True,
 )
 """SQL that SQLite, DuckDB and PostgreSQL all read."""
@@ -167,7 +167,7 @@ _MYSQL = Dialect(
     title="MySQL",
     double_type="DOUBLE",
     double_literal=double_with_exponent,
-    name_quoter=_quoter("`", "`"),
+    name_quoter=_dialect_quoter("`", "`"),
     text_writer=_mysql_texts,
     text_template="CAST(CONVERT({} USING utf8mb4) AS BINARY)",
     boolean_literals=(("0",), ("1",)),
@@ -180,7 +180,7 @@ DIALECTS: Mapping[str, Dialect] = MappingProxyType(
             title="PostgreSQL",
             double_type="DOUBLE PRECISION",
             double_literal=postgresql_double,
-            text_writer=_write_each(_postgresql_text),
+            text_writer=_dialect_writer(_postgresql_text),
             text_template='CAST({} AS TEXT) COLLATE "C"',
             boolean_template="LOWER(CAST({} AS TEXT))",  # for booleans, numbers and texts
             boolean_literals=_TEXT_OF_BOOLEANS,
@@ -192,7 +192,7 @@ DIALECTS: Mapping[str, Dialect] = MappingProxyType(
         "sqlite": Dialect(
             title="SQLite",
             double_type="REAL",
-            double_literal=fraction_writer("REAL"),
+            double_literal=double_as_fraction_writer("REAL"),
             text_template="{} COLLATE BINARY",
             boolean_literals=(("0",), ("1",)),
             boolean_results=("0", "1"),
@@ -208,9 +208,9 @@ DIALECTS: Mapping[str, Dialect] = MappingProxyType(
         "sqlserver": Dialect(
             title="SQL Server",
             double_type="DOUBLE PRECISION",
-            double_literal=fraction_writer("DOUBLE PRECISION", exponent="E0"),
-            name_quoter=_quoter("[", "]"),
-            text_writer=_write_each(_sqlserver_text),
+            double_literal=double_as_fraction_writer("DOUBLE PRECISION", exponent="E0"),
+            name_quoter=_dialect_quoter("[", "]"),
+            text_writer=_dialect_writer(_sqlserver_text),
             text_template="CAST({} AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2",
             boolean_literals=(("0",), ("1",)),
             boolean_results=("CAST(0 AS BIT)", "CAST(1 AS BIT)"),
@@ -224,7 +224,7 @@ DIALECTS: Mapping[str, Dialect] = MappingProxyType(
             double_type="FLOAT64",
             double_literal=double_with_exponent,
             name_quoter=_bigquery_quoter("`"),
-            text_writer=_write_each(_bigquery_quoter("'")),
+            text_writer=_dialect_writer(_bigquery_quoter("'")),
             boolean_template="LOWER(CAST({} AS STRING))",
             boolean_literals=_TEXT_OF_BOOLEANS,
             column_alias=_bigquery_alias,
@@ -232,8 +232,8 @@ DIALECTS: Mapping[str, Dialect] = MappingProxyType(
         "snowflake": Dialect(
             title="Snowflake",
             double_type="DOUBLE",
-            double_literal=fraction_writer("DOUBLE"),
-            text_writer=_write_each(lambda text: _single_quote(text.replace("\\", "\\\\"))),
+            double_literal=double_as_fraction_writer("DOUBLE"),
+            text_writer=_dialect_writer(lambda text: _single_quote(text.replace("\\", "\\\\"))),
             boolean_template="LOWER(CAST({} AS VARCHAR))",
             boolean_literals=_TEXT_OF_BOOLEANS,
             nan_is_largest=True,

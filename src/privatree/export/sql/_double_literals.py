@@ -11,14 +11,14 @@ _MAX_SHIFT = 62
 """Exponent of the largest power of two that is a 64-bit integer in every database."""
 
 
-def fraction_writer(double_type: str, exponent: str = "") -> Callable[[float], str]:
+def double_as_fraction_writer(double_type: str, exponent: str = "") -> Callable[[float], str]:
     """Return a function that writes a double with integers and powers of two.
 
     No database rounds these. `exponent` is the suffix that makes a short decimal a double.
     """
 
     def write_fraction(number: float) -> str:
-        if (short := _short_exact_digits(number)) is not None:
+        if (short := _short_exact_double(number)) is not None:
             return short if number.is_integer() else f"{short}{exponent}"
         numerator, denominator = number.as_integer_ratio()
         shift = 0
@@ -36,7 +36,7 @@ def fraction_writer(double_type: str, exponent: str = "") -> Callable[[float], s
 
 def double_with_exponent(number: float) -> str:
     """Write all digits and an exponent, for databases that read them as the nearest double."""
-    if number.is_integer() and (short := _short_exact_digits(number)) is not None:
+    if number.is_integer() and (short := _short_exact_double(number)) is not None:
         return short
     digits = repr(number)
     return digits if "e" in digits else f"{digits}e0"
@@ -44,11 +44,11 @@ def double_with_exponent(number: float) -> str:
 
 def postgresql_double(number: float) -> str:
     """Write all digits as a FLOAT8 text, which PostgreSQL reads as the nearest double."""
-    short = _short_exact_digits(number)
+    short = _short_exact_double(number)
     return f"FLOAT8 '{number!r}'" if short is None else short
 
 
-def _short_exact_digits(number: float) -> str | None:
+def _short_exact_double(number: float) -> str | None:
     """Return the exact decimal digits, or None if they are too many to be read exactly."""
     exact = Decimal(number)
     if exact.adjusted() < _MAX_EXACT_DIGITS and len(exact.as_tuple().digits) <= _MAX_EXACT_DIGITS:

@@ -29,15 +29,15 @@ from privatree.errors import ParameterError
 from privatree.export.sql._conditions import (
     BEYOND_64_BITS,
     category_condition,
-    check_text_categories,
+    check_sql_text_categories,
     threshold_condition,
-    unwritable_number,
+    unwritable_in_sql,
 )
 from privatree.export.sql._dialects import Dialect, find_dialect
 from privatree.export.sql._names import (
-    check_column_names,
-    probability_column_names,
-    quote_table_name,
+    check_sql_column_names,
+    quote_sql_table_name,
+    sql_probability_names,
 )
 from privatree.model import Tree, released_tree
 from privatree.schema import Categorical, Label
@@ -113,10 +113,10 @@ def export_sql(
     """
     written = find_dialect(dialect)
     tree = released_tree(model)
-    check_column_names(tree.schema.names, written)
-    place, source = (None, None) if table is None else quote_table_name(table, written)
-    cases = list(_leaf_conditions(tree, source, written))
-    labels = _label_literals(tree.schema.classes, written)
+    check_sql_column_names(tree.schema.names, written)
+    place, source = (None, None) if table is None else quote_sql_table_name(table, written)
+    cases = list(_leaves_of_expression(tree, source, written))
+    labels = _labels_in_expression(tree.schema.classes, written)
     prediction = _case_expression((where, labels[tree.label[leaf]]) for where, leaf in cases)
     if source is None and not proba:
         return prediction
@@ -124,17 +124,17 @@ def export_sql(
     if proba:
         if len(cases) * len(labels) > _MAX_PROBABILITIES:
             raise ParameterError(
-                f"SQL with probabilities must have at most {_MAX_PROBABILITIES:,} of them, one for "
-                "each leaf and class. Leave them out, or export to ONNX."
+                f"SQL must have at most {_MAX_PROBABILITIES:,} probabilities, one for each leaf "
+                f"and class, got {len(cases) * len(labels):,}. Leave them out, or export to ONNX."
             )
-        for code, name in enumerate(probability_column_names(tree.schema.classes, written)):
-            figures = ((where, _probability(tree, leaf, code, written)) for where, leaf in cases)
+        for code, name in enumerate(sql_probability_names(tree.schema.classes, written)):
+            figures = ((where, _case_figure(tree, leaf, code, written)) for where, leaf in cases)
             columns.append(f"{_case_expression(figures)} AS {name}")
     listed = ",\n".join(columns)
     return listed if source is None else f"SELECT {source}.*,\n{listed}\nFROM {place}"
 
 
-def _leaf_conditions(
+def _leaves_of_expression(
     tree: Tree, source: str | None, dialect: Dialect
 ) -> Iterator[tuple[tuple[str, ...], int]]:
     """Yield each leaf with its conditions, in the order of the CASE. The last leaf has none."""
@@ -151,7 +151,7 @@ def _leaf_conditions(
         column = f"{prefix}{dialect.quote_name(name)}"
         to_left = not tree.missing_goes_left(node)  # the side of the condition
         if isinstance(feature, Categorical):
-            check_text_categories(feature, dialect)
+            check_sql_text_categories(feature, dialect)
             codes = np.flatnonzero(tree.left_mask(node) == to_left).tolist()
             condition = category_condition(
                 column, [feature.categories[code] for code in codes], dialect
@@ -186,16 +186,16 @@ def _case_expression(cases: Iterable[tuple[tuple[str, ...], str]]) -> str:
 # --- results ------------------------------------------------------------------------------------
 
 
-def _label_literals(labels: Sequence[Label], dialect: Dialect) -> list[str]:
+def _labels_in_expression(labels: Sequence[Label], dialect: Dialect) -> list[str]:
     if isinstance(labels[0], str):
         return dialect.text_literals([str(label) for label in labels])
     if isinstance(labels[0], bool):
         return [dialect.boolean_results[bool(label)] for label in labels]
     if all(isinstance(label, int) for label in labels):
-        return _integer_literals([int(label) for label in labels], dialect)
+        return _integers_in_expression([int(label) for label in labels], dialect)
     for label in labels:
         if isinstance(label, int) and (abs(label) > sys.float_info.max or float(label) != label):
-            raise unwritable_number("labels that are exact doubles, as some are fractions", label)
+            raise unwritable_in_sql("labels that are exact doubles, as some are fractions", label)
         if not dialect.can_hold(float(label)):
             raise ParameterError(
                 f"{dialect.title} needs labels of at least {dialect.min_positive!r} or 0, got "
@@ -204,16 +204,16 @@ def _label_literals(labels: Sequence[Label], dialect: Dialect) -> list[str]:
     return [dialect.double_result(float(label)) for label in labels]
 
 
-def _integer_literals(labels: Sequence[int], dialect: Dialect) -> list[str]:
+def _integers_in_expression(labels: Sequence[int], dialect: Dialect) -> list[str]:
     for label in labels:
         if abs(label) >= BEYOND_64_BITS:
-            raise unwritable_number("integer labels of at most 63 bits", label)
+            raise unwritable_in_sql("integer labels of at most 63 bits", label)
     if dialect.integer_type is not None and max(map(abs, labels)) >= _BEYOND_32_BITS:
         return [f"CAST({label} AS {dialect.integer_type})" for label in labels]
     return [str(label) for label in labels]
 
 
-def _probability(tree: Tree, leaf: int, code: int, dialect: Dialect) -> str:
+def _case_figure(tree: Tree, leaf: int, code: int, dialect: Dialect) -> str:
     share = float(tree.label[leaf] == code)
     if tree.probability is not None:
         share = float(tree.probability[leaf, code])

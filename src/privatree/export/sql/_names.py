@@ -13,8 +13,8 @@ _NAME_PART = r"""(?:"((?:[^"]|"")+)"|([^".][^.]*))"""
 """Regular expression for one part of a table name: quoted, or without quotes."""
 
 
-def check_column_names(names: Iterable[str], dialect: Dialect) -> None:
-    """Raise if the database takes two column names for the same, such as ``a`` and ``A``."""
+def check_sql_column_names(names: Iterable[str], dialect: Dialect) -> None:
+    """Raise ParameterError if the database cannot tell column names apart: ``a`` and ``A``."""
     seen: dict[object, str] = {}
     for name in names:
         if (other := seen.setdefault(dialect.column_key(name), name)) != name:
@@ -27,7 +27,7 @@ def check_column_names(names: Iterable[str], dialect: Dialect) -> None:
             )
 
 
-def quote_table_name(table: str, dialect: Dialect) -> tuple[str, str]:
+def quote_sql_table_name(table: str, dialect: Dialect) -> tuple[str, str]:
     """Return the text after FROM, and the name of the table in front of its columns."""
     found = (
         re.findall(_NAME_PART, table)
@@ -51,7 +51,7 @@ def quote_table_name(table: str, dialect: Dialect) -> tuple[str, str]:
     return ".".join(names) + (f" AS {names[-1]}" if names[1:] else ""), names[-1]
 
 
-def probability_column_names(labels: Sequence[Label], dialect: Dialect) -> list[str]:
+def sql_probability_names(labels: Sequence[Label], dialect: Dialect) -> list[str]:
     """Return the column names of ``privatree predict --proba``, as the database allows them."""
     texts = (str(label).lower() if isinstance(label, bool) else str(label) for label in labels)
     titles = [dialect.column_alias(f"probability of {text}") for text in texts]

@@ -38,7 +38,7 @@ class Records(NamedTuple):
     ----------
     frame : pandas.DataFrame
         The features, without missing values. Categories are strings. Numbers are int64 if all
-        numbers of the column are whole, else float64.
+        numbers of the column are whole, and float64 otherwise.
     labels : pandas.Series
         The class of each row as a string; the series is named ``target``.
     schema : Schema

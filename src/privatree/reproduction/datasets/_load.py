@@ -18,8 +18,9 @@ def load(name: str, data_dir: Path | None = None) -> Records:
        have a dictionary type, or are in the list "categorical" of ``NAME.json``. Any number of
        records and features is accepted, so that you can try your own version;
     2. the five UCI datasets that come with the package, which need no network;
-    3. the cache: the folder in the environment variable ``PRIVATREE_CACHE``, else ``privatree`` in
-       the user's cache folder. A damaged file is ignored, and replaced after the next download;
+    3. the cache: the folder in the environment variable ``PRIVATREE_CACHE``, or by default
+       ``privatree`` in the user's cache folder. A damaged file is ignored, and replaced after the
+       next download;
     4. OpenML. A download must have the size in the paper's table. It is kept in the cache.
 
     Parameters
@@ -58,10 +59,10 @@ def load(name: str, data_dir: Path | None = None) -> Records:
 
     if data_dir is not None and (found := load_from_folder(dataset, Path(data_dir))) is not None:
         return found
-    return load_bundled(dataset) or load_cached(dataset) or _fetch_and_cache(dataset)
+    return load_bundled(dataset) or load_cached(dataset) or _load_from_openml_and_cache(dataset)
 
 
-def _fetch_and_cache(dataset: PaperDataset) -> Records:
+def _load_from_openml_and_cache(dataset: PaperDataset) -> Records:
     """Download a dataset that the cache does not have, or has only as a damaged file."""
     from privatree.reproduction.loading._cached import cached_file, store_in_cache
     from privatree.reproduction.loading._openml import load_from_openml

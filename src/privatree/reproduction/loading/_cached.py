@@ -14,7 +14,7 @@ from privatree.reproduction.datasets._dataset import PaperDataset, Records
 from privatree.reproduction.loading._cleaning import TARGET
 from privatree.reproduction.loading._folder import clean_table
 from privatree.reproduction.loading._parquet import read_parquet_file, write_parquet_file
-from privatree.reproduction.loading._shape import describe_size_mismatch
+from privatree.reproduction.loading._shape import describe_shape_mismatch
 
 
 def cached_file(dataset: PaperDataset) -> Path:
@@ -36,7 +36,7 @@ def load_cached(dataset: PaperDataset) -> Records | None:
         records = clean_table(table, path, "cache")
     except PrivatreeError:
         return None
-    is_intact = stored == records.fingerprint and not describe_size_mismatch(dataset, records)
+    is_intact = stored == records.fingerprint and not describe_shape_mismatch(dataset, records)
     return records if is_intact else None
 
 
@@ -44,7 +44,7 @@ def store_in_cache(dataset: PaperDataset, records: Records) -> Records:
     """Store a downloaded dataset in the cache and return it. Its file appears when complete."""
     table = records.frame.copy(deep=False)
     table.insert(table.shape[1], TARGET, records.labels)
-    with scratch_folder() as scratch:
+    with scratch_folder_in_cache() as scratch:
         unfinished = scratch / "unfinished.parquet"
         write_parquet_file(unfinished, table, records.fingerprint)
         os.replace(unfinished, cached_file(dataset))
@@ -52,7 +52,7 @@ def store_in_cache(dataset: PaperDataset, records: Records) -> Records:
 
 
 @contextmanager
-def scratch_folder() -> Iterator[Path]:
+def scratch_folder_in_cache() -> Iterator[Path]:
     """Make an empty folder inside the cache folder, and remove it afterwards."""
     folder = cache_folder()
     try:

@@ -33,25 +33,27 @@ def clean_records(
     """Drop rows with missing values and make a schema from the rest, as the paper did.
 
     Labels and categories become strings. Numbers become int64 if all numbers of the column are
-    whole, else float64. A constant column stays; no learner splits there.
+    whole, and float64 otherwise. A constant column stays, although no learner can split on it.
 
     Parameters
     ----------
     origin : str
         The place where the table was found, for the result.
     where : str
-        The same for error messages: a path, for example.
+        Name of that place in error messages, such as a path.
     categorical : collection of str, default=()
         Columns that are categories even if they hold numbers.
     """
     names = [str(name) for name in features.columns]
-    if alike := _repeated_texts(names):
+    if alike := _repeated_clean_texts(names):
         raise ParameterError(
             f"{where}: column names must differ as text, got {alike[0]!r} more than once. "
             "Rename all but one."
         )
     if labels.isna().any():
-        raise ParameterError(f"{where}: every row must have a label. Remove rows without a label.")
+        raise ParameterError(
+            f"{where}: every row must have a label, got {labels.isna().sum()} without. Remove them."
+        )
     missing = np.zeros(len(features), dtype=np.bool_)
     for _, column in features.items():
         missing |= column.isna().to_numpy()
@@ -59,8 +61,8 @@ def clean_records(
         features, labels = features[~missing], labels[~missing]
     if features.empty:
         raise ParameterError(
-            f"{where}: must have at least one feature, and one row without missing values. Fill in "
-            "or remove columns with missing values."
+            f"{where}: must have at least one feature and one row without missing values, got "
+            f"{features.shape[1]} and {len(features)}. Add a feature, or fill in missing values."
         )
     columns = {
         name: _clean_column(column, name, where, name in categorical)
@@ -68,7 +70,7 @@ def clean_records(
     }
     frame = pd.DataFrame(columns)
     codes, values = pd.factorize(labels)
-    label_texts = np.array(_value_texts(values), dtype=object)[codes]
+    label_texts = np.array(_clean_value_texts(values), dtype=object)[codes]
     texts = pd.Series(label_texts, dtype="str", name=TARGET)
     classes = sorted(set(texts.unique()))
     if len(classes) < 2:
@@ -77,8 +79,8 @@ def clean_records(
             "class."
         )
     # As in the paper, the ranges and categories of these public records are declared public: the
-    # tables measure accuracy and protect nobody. So nothing is marked as unconfirmed.
-    schema = Schema({name: _feature_of_column(frame[name]) for name in columns}, classes)
+    # tables measure accuracy and need no privacy. So nothing is marked as unconfirmed.
+    schema = Schema({name: _feature_of_clean_column(frame[name]) for name in columns}, classes)
     return Records(frame, texts, schema, fingerprint(frame, texts), origin)
 
 
@@ -90,12 +92,12 @@ def _clean_column(
 ) -> pd.Categorical | NDArray[Any]:
     column = column.infer_objects()  # a column of booleans that had missing values comes as objects
     if isinstance(column.dtype, pd.CategoricalDtype):
-        return _make_categories(column.cat.codes.to_numpy(), column.cat.categories, name, where)
+        return _clean_categories(column.cat.codes.to_numpy(), column.cat.categories, name, where)
     if types.is_bool_dtype(column):
-        return _make_categories(column.to_numpy(np.int64), [False, True], name, where)
+        return _clean_categories(column.to_numpy(np.int64), [False, True], name, where)
     if types.is_string_dtype(column) or (is_listed and types.is_numeric_dtype(column)):
         codes, values = pd.factorize(column, sort=True)
-        return _make_categories(codes, values, name, where)
+        return _clean_categories(codes, values, name, where)
     if types.is_integer_dtype(column) and column.max() <= np.iinfo(np.int64).max:
         return column.to_numpy(np.int64)
     if types.is_numeric_dtype(column) and not types.is_complex_dtype(column):
@@ -106,11 +108,11 @@ def _clean_column(
     )
 
 
-def _make_categories(
+def _clean_categories(
     codes: NDArray[Any], values: Sequence[Any] | pd.Index[Any], name: str, where: str
 ) -> pd.Categorical:
-    texts = _value_texts(values)
-    if _repeated_texts(texts):
+    texts = _clean_value_texts(values)
+    if _repeated_clean_texts(texts):
         raise ParameterError(
             f"{where}: the categories of column {name!r} must differ as text, got two with the "
             'same text, such as "1" and 1.0. Merge them, or rename one.'
@@ -128,7 +130,7 @@ def _clean_numbers(values: NDArray[np.float64], name: str, where: str) -> NDArra
     return values.astype(np.int64) if is_whole else values
 
 
-def _value_texts(values: Sequence[Any] | pd.Index[Any]) -> list[str]:
+def _clean_value_texts(values: Sequence[Any] | pd.Index[Any]) -> list[str]:
     """Write values as text: 1, 1.0 and "1" as the same text, since programs write each of them."""
     return [
         str(int(value))
@@ -138,14 +140,14 @@ def _value_texts(values: Sequence[Any] | pd.Index[Any]) -> list[str]:
     ]
 
 
-def _repeated_texts(texts: list[str]) -> list[str]:
+def _repeated_clean_texts(texts: list[str]) -> list[str]:
     return [text for text, count in Counter(texts).items() if count > 1]
 
 
 # --- schema -------------------------------------------------------------------------------------
 
 
-def _feature_of_column(column: pd.Series[Any]) -> Feature:
+def _feature_of_clean_column(column: pd.Series[Any]) -> Feature:
     if isinstance(column.dtype, pd.CategoricalDtype):
         return Categorical(column.cat.categories.tolist())
     values = column.to_numpy()

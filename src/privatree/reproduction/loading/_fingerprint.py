@@ -21,16 +21,16 @@ def fingerprint(frame: pd.DataFrame, labels: pd.Series[str]) -> str:
     for name, column in frame.items():
         if isinstance(column.dtype, pd.CategoricalDtype):
             codes = column.cat.codes.to_numpy().astype("<i4")
-            _hash_column(digest, str(name), column.cat.categories.tolist(), codes)
+            _fingerprint_column(digest, str(name), column.cat.categories.tolist(), codes)
         else:
             kind = column.dtype.kind
-            _hash_column(digest, str(name), kind, column.to_numpy().astype(f"<{kind}8"))
+            _fingerprint_column(digest, str(name), kind, column.to_numpy().astype(f"<{kind}8"))
     codes, classes = pd.factorize(labels, sort=True)
-    _hash_column(digest, "labels", classes.tolist(), codes.astype("<i4"))
+    _fingerprint_column(digest, "labels", classes.tolist(), codes.astype("<i4"))
     return digest.hexdigest()
 
 
-def _hash_column(
+def _fingerprint_column(
     digest: hashlib.blake2b, name: str, kind: str | list[str], values: NDArray[Any]
 ) -> None:
     # The heading tells how many bytes follow, so no two tables give the same stream of bytes.

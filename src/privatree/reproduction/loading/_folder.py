@@ -15,7 +15,7 @@ from privatree.reproduction.loading._parquet import read_parquet_file
 
 
 def load_from_folder(dataset: PaperDataset, data_dir: Path) -> Records | None:
-    """Load ``NAME.parquet``, and the categorical columns in ``NAME.json`` if that exists.
+    """Load ``NAME.parquet``, with the categorical columns that ``NAME.json`` lists, if it exists.
 
     Return None if the folder has no such file. The size is not compared with the paper's.
     """
@@ -35,8 +35,8 @@ def clean_table(
     """Split a table, read from `path`, into features and the labels in ``target``, and clean it."""
     if list(table.columns).count(TARGET) != 1:
         raise ParameterError(
-            f"{path}: must have one column {TARGET!r} with the labels. Rename the column of the "
-            "labels."
+            f"{path}: must have one column {TARGET!r} with the labels, got "
+            f"{list(table.columns).count(TARGET)}. Give this name to the column of the labels only."
         )
     features = table.drop(columns=TARGET)
     if unknown := sorted(categorical - set(features.columns)):
@@ -54,12 +54,14 @@ def _read_categorical_columns(path: Path) -> frozenset[str]:
         return frozenset()
     try:
         note: Any = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        raise ParameterError(f"{path}: must be a JSON file. Fix or remove the file.") from None
+    except (OSError, ValueError) as error:
+        raise ParameterError(
+            f"{path}: must be a readable JSON file, got {type(error).__name__}. Fix or remove it."
+        ) from None
     listed = note.get("categorical", []) if isinstance(note, dict) else None
     if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
         raise ParameterError(
-            f"{path}: must be a JSON object in which 'categorical' is a list of column names. Fix "
-            "or remove the file."
+            f"{path}: must be a JSON object in which 'categorical' is a list of column names, got "
+            "something else. Fix or remove the file."
         )
     return frozenset(listed)

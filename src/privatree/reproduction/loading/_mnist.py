@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from privatree._support.cache_folder import cache_folder
 from privatree.errors import DatasetMissingError, ParameterError
 from privatree.reproduction.datasets._dataset import Records
-from privatree.reproduction.loading._cached import scratch_folder
+from privatree.reproduction.loading._cached import scratch_folder_in_cache
 from privatree.reproduction.loading._cleaning import TARGET
 from privatree.reproduction.loading._fingerprint import fingerprint
 from privatree.reproduction.loading._openml import fetch_openml_table
@@ -43,9 +43,9 @@ _NAMES = [f"pixel_{row}_{column}" for row in range(SHAPE[0]) for column in range
 def load_mnist(data_dir: Path | None = None) -> Records:
     """Load the images: one row for each image, one column for each pixel, in uint8.
 
-    They are looked for in this order: ``mnist01.npz`` in `data_dir`, with the arrays ``X`` (uint8,
-    n x 784) and ``y`` (0 or 1) and any number of images; the cache; OpenML. A download must have
-    the size of MNIST, and is kept in the cache.
+    The images are looked for in this order: ``mnist01.npz`` in `data_dir`, with the arrays ``X``
+    (uint8, n x 784) and ``y`` (0 or 1) and any number of images; the cache; OpenML. A download must
+    have the size of MNIST, and is kept in the cache.
 
     The schema has the range that each pixel has in the records, as for every dataset of the paper.
     A pixel that is black in all images has a range of one number.
@@ -53,8 +53,8 @@ def load_mnist(data_dir: Path | None = None) -> Records:
     if data_dir is not None and not data_dir.is_dir():
         raise ParameterError(f"{data_dir}: the data folder must exist. Correct the path.")
     if data_dir is not None and (path := data_dir / _FILE).exists():
-        return _image_records(*_read_images(path), "data folder")
-    return _load_cached_images() or _fetch_images()
+        return _mnist_records(*_read_mnist(path), "data folder")
+    return _load_cached_mnist() or _fetch_mnist()
 
 
 def load_mnist_full_range(data_dir: Path | None = None) -> Records:
@@ -71,7 +71,7 @@ LOADERS: Mapping[str, Callable[[Path | None], Records]] = {
 """The function that loads each version, by its name."""
 
 
-def _image_records(pixels: NDArray[np.uint8], digits: NDArray[Any], origin: str) -> Records:
+def _mnist_records(pixels: NDArray[np.uint8], digits: NDArray[Any], origin: str) -> Records:
     frame = pd.DataFrame(pixels, columns=_NAMES)
     labels = pd.Series(np.where(digits == 1, "1", "0"), dtype="str", name=TARGET)
     ranges = zip(_NAMES, pixels.min(axis=0).tolist(), pixels.max(axis=0).tolist(), strict=True)
@@ -84,7 +84,7 @@ def _image_records(pixels: NDArray[np.uint8], digits: NDArray[Any], origin: str)
 # --- files --------------------------------------------------------------------------------------
 
 
-def _read_images(path: Path) -> tuple[NDArray[np.uint8], NDArray[Any]]:
+def _read_mnist(path: Path) -> tuple[NDArray[np.uint8], NDArray[Any]]:
     try:
         # No pickles, because they could run any code.
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
@@ -97,15 +97,15 @@ def _read_images(path: Path) -> tuple[NDArray[np.uint8], NDArray[Any]]:
     if pixels.dtype != np.uint8 or pixels.ndim != 2 or pixels.shape[1] != _N_PIXELS:
         raise ParameterError(
             f"{path}: X must be n x {_N_PIXELS} of uint8, with one image in each row, got "
-            f"{_array_in_words(pixels)}. Write the file again."
+            f"{_mnist_array_in_words(pixels)}. Write the file again."
         )
     if digits.shape != (len(pixels),) or digits.dtype.kind not in "iu":
         raise ParameterError(
             f"{path}: y must be {len(pixels)} whole numbers, one for each image, got "
-            f"{_array_in_words(digits)}. Write the file again."
+            f"{_mnist_array_in_words(digits)}. Write the file again."
         )
     if not np.isin(digits, (0, 1)).all():
-        raise ParameterError(f"{path}: y must be 0 or 1. Leave out the other digits.")
+        raise ParameterError(f"{path}: y must be 0 or 1, got other digits. Leave them out.")
     fewest = min(int(np.sum(digits == digit)) for digit in (0, 1))
     if fewest < _MIN_IMAGES:
         raise ParameterError(
@@ -115,24 +115,24 @@ def _read_images(path: Path) -> tuple[NDArray[np.uint8], NDArray[Any]]:
     return pixels, digits
 
 
-def _array_in_words(array: NDArray[Any]) -> str:
+def _mnist_array_in_words(array: NDArray[Any]) -> str:
     return f"{' x '.join(map(str, array.shape)) or 'a number'} of {array.dtype}"
 
 
-def _load_cached_images() -> Records | None:
-    """Load the images from the cache; return None if the file is missing or damaged."""
+def _load_cached_mnist() -> Records | None:
+    """Load MNIST from the cache; return None if the file is missing or damaged."""
     path = cache_folder() / _FILE
     if not path.exists():
         return None
     try:
-        found = _image_records(*_read_images(path), "cache")
+        found = _mnist_records(*_read_mnist(path), "cache")
     except ParameterError:
         return None
-    return found if _has_all_images(found) else None
+    return found if _has_all_of_mnist(found) else None
 
 
-def _store_images(pixels: NDArray[np.uint8], digits: NDArray[Any]) -> None:
-    with scratch_folder() as scratch:
+def _store_mnist(pixels: NDArray[np.uint8], digits: NDArray[Any]) -> None:
+    with scratch_folder_in_cache() as scratch:
         unfinished = scratch / "unfinished.npz"
         np.savez_compressed(unfinished, X=pixels, y=digits)
         os.replace(unfinished, cache_folder() / _FILE)
@@ -141,7 +141,7 @@ def _store_images(pixels: NDArray[np.uint8], digits: NDArray[Any]) -> None:
 # --- OpenML -------------------------------------------------------------------------------------
 
 
-def _fetch_images() -> Records:
+def _fetch_mnist() -> Records:
     features, labels = fetch_openml_table(_OPENML_ID, _how_to_get_mnist)
     texts = labels.astype(str)
     chosen = texts.isin(list(SIZES)).to_numpy()
@@ -155,14 +155,14 @@ def _fetch_images() -> Records:
             _how_to_get_mnist(f"the download must have {_N_PIXELS} columns of 0 to {WHITE}")
         )
     digits = texts[chosen].to_numpy(dtype=np.uint8)
-    records = _image_records(pixels, digits, "OpenML")
-    if not _has_all_images(records):
+    records = _mnist_records(pixels, digits, "OpenML")
+    if not _has_all_of_mnist(records):
         raise DatasetMissingError(_how_to_get_mnist("it has another number of zeros or ones"))
-    _store_images(pixels, digits)
+    _store_mnist(pixels, digits)
     return records
 
 
-def _has_all_images(records: Records) -> bool:
+def _has_all_of_mnist(records: Records) -> bool:
     return dict(records.labels.value_counts()) == SIZES
 
 

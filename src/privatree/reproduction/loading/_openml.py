@@ -19,9 +19,9 @@ import pandas as pd
 
 from privatree.errors import DatasetMissingError
 from privatree.reproduction.datasets._dataset import PaperDataset, Records
-from privatree.reproduction.loading._cached import scratch_folder
+from privatree.reproduction.loading._cached import scratch_folder_in_cache
 from privatree.reproduction.loading._cleaning import clean_records
-from privatree.reproduction.loading._shape import describe_size_mismatch
+from privatree.reproduction.loading._shape import describe_shape_mismatch
 
 _SECONDS_TO_CONNECT = 10.0
 _SECONDS_OF_SILENCE = 20.0
@@ -37,11 +37,11 @@ def load_from_openml(dataset: PaperDataset) -> Records:
 
     Categories are those that occur in OpenML's file, in scikit-learn's order.
     """
-    openml_id, explain = dataset.openml_id, partial(_how_to_get, dataset)
+    openml_id, explain = dataset.openml_id, partial(_explain_openml_failure, dataset)
     features, labels = fetch_openml_table(openml_id, explain)
     where = f"OpenML's dataset {openml_id}"
     records = clean_records(features, labels, origin="OpenML", where=where)
-    if cause := describe_size_mismatch(dataset, records):
+    if cause := describe_shape_mismatch(dataset, records):
         raise DatasetMissingError(explain(cause))
     return records
 
@@ -54,24 +54,24 @@ def fetch_openml_table(
     If OpenML cannot be reached or the download fails, raise DatasetMissingError with the message
     that `explain` makes of the cause. The download is unpacked in the cache folder.
     """
-    with _failures_explained(explain):
-        _check_connection(openml_id)
-    with scratch_folder() as scratch, _failures_explained(explain):
-        return _download_table(openml_id, scratch)
+    with _openml_failures_explained(explain):
+        _check_openml_connection(openml_id)
+    with scratch_folder_in_cache() as scratch, _openml_failures_explained(explain):
+        return _download_openml_table(openml_id, scratch)
 
 
-def _check_connection(openml_id: int) -> None:
-    """Fail at once without a network; scikit-learn would retry for each dataset."""
+def _check_openml_connection(openml_id: int) -> None:
+    """Raise OSError at once if there is no network; scikit-learn would retry for each dataset."""
     try:
         urlopen(_DESCRIPTION.format(openml_id), timeout=_SECONDS_TO_CONNECT).close()
     except HTTPError as error:  # OpenML answers; scikit-learn decides whether to retry
         error.close()
 
 
-def _download_table(openml_id: int, scratch: Path) -> tuple[pd.DataFrame, pd.Series[Any]]:
+def _download_openml_table(openml_id: int, scratch: Path) -> tuple[pd.DataFrame, pd.Series[Any]]:
     from sklearn.datasets import fetch_openml
 
-    with _socket_timeout(_SECONDS_OF_SILENCE), warnings.catch_warnings():
+    with _openml_socket_timeout(_SECONDS_OF_SILENCE), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about retries and versions; the size is checked later
         bunch = fetch_openml(
             data_id=openml_id,
@@ -87,19 +87,19 @@ def _download_table(openml_id: int, scratch: Path) -> tuple[pd.DataFrame, pd.Ser
 
 
 @contextmanager
-def _failures_explained(explain: Callable[[str], str]) -> Iterator[None]:
+def _openml_failures_explained(explain: Callable[[str], str]) -> Iterator[None]:
     """Turn every failure of a download into DatasetMissingError, which says what to do."""
     try:
         yield
     except _FAILURES as error:
         if isinstance(error, HTTPError):
             error.close()
-        raise DatasetMissingError(explain(_cause_in_words(error))) from error
+        raise DatasetMissingError(explain(_openml_cause_in_words(error))) from error
 
 
 @contextmanager
-def _socket_timeout(seconds: float) -> Iterator[None]:
-    """Set a timeout for the sockets that are opened meanwhile; scikit-learn sets none."""
+def _openml_socket_timeout(seconds: float) -> Iterator[None]:
+    """Set a timeout for sockets that are opened in this context; scikit-learn sets none."""
     before = socket.getdefaulttimeout()
     socket.setdefaulttimeout(seconds)
     try:
@@ -108,7 +108,7 @@ def _socket_timeout(seconds: float) -> Iterator[None]:
         socket.setdefaulttimeout(before)
 
 
-def _how_to_get(dataset: PaperDataset, cause: str) -> str:
+def _explain_openml_failure(dataset: PaperDataset, cause: str) -> str:
     return (
         f"dataset {dataset.name!r} was not found. Put {dataset.name}.parquet, with the labels in "
         "the column 'target', into a folder and pass that folder as --data-dir, or go online for "
@@ -116,7 +116,7 @@ def _how_to_get(dataset: PaperDataset, cause: str) -> str:
     )
 
 
-def _cause_in_words(error: BaseException) -> str:
+def _openml_cause_in_words(error: BaseException) -> str:
     if isinstance(error, HTTPError):
         return f"OpenML answered with status {error.code}"
     reason = error.reason if isinstance(error, URLError) else error

@@ -14,7 +14,7 @@ _FINGERPRINT = b"privatree.fingerprint"
 
 
 def read_parquet_file(path: Path) -> tuple[pd.DataFrame, str | None]:
-    """Read a table and the fingerprint in its metadata, or None; the two are not compared."""
+    """Read a table and the fingerprint in its metadata, if any. The fingerprint is not checked."""
     try:
         with pq.ParquetFile(path) as file:
             found = file.read()

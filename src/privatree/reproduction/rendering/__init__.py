@@ -4,7 +4,7 @@
 
     _summaries.py      means and standard errors, beside the paper's figures
     _table.py          a table as Markdown, LaTeX and CSV
-    _tables.py         the tables of accuracy and of seconds
+    _score_tables.py   the tables of accuracy and of seconds
     _guarantees.py     accuracy guaranteed if records are poisoned, and cells for its tables
     _backdoor.py       success rate of a backdoor attack, bounds on it, and its figure
     _figures.py        curves, and writing any figure as PNG and SVG

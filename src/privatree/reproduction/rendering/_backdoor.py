@@ -19,14 +19,14 @@ from privatree.reproduction.rendering._figures import (
     Curve,
     Panel,
     Style,
-    add_legend_below,
-    draw_panel,
-    method_style,
+    add_legend_below_figure,
+    draw_figure_panel,
+    figure_style_of_method,
     new_figure,
 )
-from privatree.reproduction.rendering._guarantees import method_spending
+from privatree.reproduction.rendering._guarantees import guarantee_spending
 from privatree.reproduction.rendering._summaries import frame_rows, summarise_scores
-from privatree.reproduction.rendering._wording import title_with_dagger
+from privatree.reproduction.rendering._wording import method_wording
 from privatree.robustness import bounds
 from privatree.robustness.poisoning_bounds import paper_bound
 
@@ -49,7 +49,7 @@ COLUMNS = (
 )
 
 
-def attack_success_rates(
+def backdoor_mean_rates(
     cells: pd.DataFrame,
     *,
     methods: Sequence[Method],
@@ -74,19 +74,19 @@ def attack_success_rates(
         for _, group in cells[
             (cells["dataset"] == dataset.name) & (cells["method"] == method.id)
         ].groupby("epsilon", dropna=False)
-        for row in _rates_of_setting(group, method, dataset, depth, n_training)
+        for row in _backdoor_rates_of_setting(group, method, dataset, depth, n_training)
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def _rates_of_setting(
+def _backdoor_rates_of_setting(
     cells: pd.DataFrame, method: Method, dataset: Available, depth: int, n_training: int
 ) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of one method at one epsilon, in increasing number of poisoned records."""
-    accuracy, success = _means_by_poisoned(cells, ACCURACY), _means_by_poisoned(cells, SUCCESS)
+    accuracy, success = _backdoor_means(cells, ACCURACY), _backdoor_means(cells, SUCCESS)
     clean: Any = success.get(0)
     known = method.private and clean is not None and clean.n
-    spending = method_spending(method, dataset.schema, clean.epsilon, depth) if known else None
+    spending = guarantee_spending(method, dataset.schema, clean.epsilon, depth) if known else None
     for poisoned, row in success.items():
         setting = (row.dataset, row.method, row.epsilon, poisoned, poisoned / n_training)
         for figure, found in ((ACCURACY, accuracy[poisoned]), (SUCCESS, row)):
@@ -100,7 +100,7 @@ def _rates_of_setting(
             yield (*setting, letter, 1 - value, math.nan, row.n, "")
 
 
-def _means_by_poisoned(cells: pd.DataFrame, figure: str) -> dict[int, Any]:
+def _backdoor_means(cells: pd.DataFrame, figure: str) -> dict[int, Any]:
     """Return mean and standard error over splits, by the number of poisoned records."""
     return {
         number: row
@@ -125,7 +125,7 @@ def backdoor_figure(
 ) -> Figure:
     """Draw a poisoned image, and a panel of success rates for each dataset and epsilon.
 
-    `figures` is what :func:`attack_success_rates` returns. Measured rates are solid lines, the best
+    `figures` is what :func:`backdoor_mean_rates` returns. Measured rates are solid lines, the best
     bounds dashed. The rows of panels are the datasets of `schemas`, which maps each dataset to a
     description of its ranges. A method without privacy reads no schema, so it is in every panel.
     """
@@ -146,13 +146,13 @@ def backdoor_figure(
             dataset = list(schemas)[row]
             of_row = figures[(figures["dataset"] == dataset) | figures["epsilon"].isna()]
             title = f"{schemas[dataset]}, ε = {epsilons[column]:g}"
-            panel = Panel(title, _success_curves(of_row, epsilons[column], methods))
-            draw_panel(axes, panel, entries)
-        add_legend_below(figure, entries, n_columns=min(4, max(1, len(entries))))
+            panel = Panel(title, _backdoor_figure_curves(of_row, epsilons[column], methods))
+            draw_figure_panel(axes, panel, entries)
+        add_legend_below_figure(figure, entries, n_columns=min(4, max(1, len(entries))))
     return figure
 
 
-def _success_curves(
+def _backdoor_figure_curves(
     figures: pd.DataFrame, epsilon: float, methods: Sequence[Method]
 ) -> tuple[Curve, ...]:
     curves = []
@@ -163,14 +163,14 @@ def _success_curves(
         if not measured:
             continue
         private = not math.isnan(measured[0].epsilon)
-        own = method_style(method.id) if private else _NO_PRIVACY
+        own = figure_style_of_method(method.id) if private else _NO_PRIVACY
         x, y = [row.poisoned for row in measured], [row.value for row in measured]
         errors = [row.standard_error for row in measured]
         style = Style(own.colour, own.marker)
-        curves.append(Curve(method.id, title_with_dagger(method), x, y, errors, style))
+        curves.append(Curve(method.id, method_wording(method), x, y, errors, style))
         limits = at[~at["figure"].isin([ACCURACY, SUCCESS])].groupby("poisoned")["value"].min()
         if len(limits):
-            label = f"{title_with_dagger(method)}: {'claimed' if method.claimed else 'best'} bound"
+            label = f"{method_wording(method)}: {'claimed' if method.claimed else 'best'} bound"
             style = Style(own.colour, "", _DASHES)
             curves.append(Curve(method.id, label, list(limits.index), list(limits), (), style))
     return tuple(curves)

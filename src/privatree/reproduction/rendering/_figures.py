@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from privatree._support.atomic_files import replace_file
 from privatree._support.plot_style import missing_matplotlib
 from privatree.reproduction.rendering._summaries import frame_rows
-from privatree.reproduction.rendering._wording import title_with_dagger
+from privatree.reproduction.rendering._wording import method_wording
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -130,12 +130,12 @@ def line_figure(
             axes.set_xscale(x_scale)
             axes.set_xlabel(x_label if place >= len(panels) - width else "")
             axes.set_ylabel(y_label if place % width == 0 else "")
-            draw_panel(axes, panel, entries)
-        add_legend_below(figure, entries, n_columns=math.ceil(_LEGEND_COLUMNS * width))
+            draw_figure_panel(axes, panel, entries)
+        add_legend_below_figure(figure, entries, n_columns=math.ceil(_LEGEND_COLUMNS * width))
     return figure
 
 
-def draw_panel(axes: Axes, panel: Panel, entries: dict[str, Any]) -> None:
+def draw_figure_panel(axes: Axes, panel: Panel, entries: dict[str, Any]) -> None:
     """Draw a panel on `axes`, and add its lines to the legend's `entries`, by label."""
     axes.set_title(panel.title)
     axes.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
@@ -146,16 +146,16 @@ def draw_panel(axes: Axes, panel: Panel, entries: dict[str, Any]) -> None:
         line.set_dashes(_REFERENCE.dashes)
         entries.setdefault(reference.label, line)
     for curve in panel.curves:
-        entries.setdefault(curve.label, _draw_curve(axes, curve))
+        entries.setdefault(curve.label, _draw_figure_curve(axes, curve))
 
 
-def method_style(method: str) -> Style:
+def figure_style_of_method(method: str) -> Style:
     """Return the style of a method, the same in every figure."""
     return _STYLES.get(method, _OTHER)
 
 
-def _draw_curve(axes: Axes, curve: Curve) -> Any:
-    style = curve.style or method_style(curve.method)
+def _draw_figure_curve(axes: Axes, curve: Curve) -> Any:
+    style = curve.style or figure_style_of_method(curve.method)
     emphasised = curve.method == _EMPHASISED
     (line,) = axes.plot(
         curve.x,
@@ -178,7 +178,7 @@ def _draw_curve(axes: Axes, curve: Curve) -> Any:
     return line
 
 
-def accuracy_curves(
+def accuracy_figure(
     summary: pd.DataFrame, *, methods: Sequence[Method], datasets: Sequence[PaperDataset]
 ) -> Figure:
     """Draw mean accuracy against epsilon, with a panel for each dataset.
@@ -188,7 +188,7 @@ def accuracy_curves(
     explains the dagger.
     """
     panels = [
-        _accuracy_panel(summary[summary["dataset"] == d.name], d.title, methods) for d in datasets
+        _figure_panel(summary[summary["dataset"] == d.name], d.title, methods) for d in datasets
     ]
     drawn = {curve.method for panel in panels for curve in panel.curves}
     claimed = any(method.claimed for method in methods if method.id in drawn)
@@ -196,7 +196,7 @@ def accuracy_curves(
     return line_figure(panels, x_label=x_label, y_label="test accuracy ± std. error")
 
 
-def _accuracy_panel(summary: pd.DataFrame, title: str, methods: Sequence[Method]) -> Panel:
+def _figure_panel(summary: pd.DataFrame, title: str, methods: Sequence[Method]) -> Panel:
     curves, references = [], []
     for method in methods:
         rows = [row for row in frame_rows(summary[summary["method"] == method.id]) if row.n]
@@ -205,14 +205,14 @@ def _accuracy_panel(summary: pd.DataFrame, title: str, methods: Sequence[Method]
         if private:
             x, y = [row.epsilon for row in private], [row.mean for row in private]
             errors = [row.standard_error for row in private]
-            curves.append(Curve(method.id, title_with_dagger(method), x, y, errors))
+            curves.append(Curve(method.id, method_wording(method), x, y, errors))
     return Panel(title, tuple(curves), tuple(references))
 
 
 # --- one figure, drawn and written --------------------------------------------------------------
 
 
-def add_legend_below(figure: Figure, entries: Mapping[str, Any], *, n_columns: int) -> None:
+def add_legend_below_figure(figure: Figure, entries: Mapping[str, Any], *, n_columns: int) -> None:
     """Add a legend below all panels, with at most `n_columns` columns.
 
     It has fewer columns if the labels are too long for the figure's width. The figure, which needs
@@ -237,7 +237,7 @@ def add_legend_below(figure: Figure, entries: Mapping[str, Any], *, n_columns: i
 
 @contextmanager
 def new_figure(n_panels: float, height: float) -> Iterator[Figure]:
-    """Make a figure with constrained layout in our style; raise an error without matplotlib."""
+    """Make a figure with constrained layout in our style; ParameterError without matplotlib."""
     try:
         from matplotlib import style
         from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -15,9 +15,9 @@ from privatree import PrivaTreeClassifier
 from privatree.baselines.methods import Method, Training
 from privatree.reproduction.rendering._summaries import frame_rows
 from privatree.reproduction.rendering._table import Cell, Column
-from privatree.reproduction.rendering._wording import dagger_notes, share_text
+from privatree.reproduction.rendering._wording import dagger_wording, share_wording
 from privatree.reproduction.running._study import Available
-from privatree.reproduction.running._tasks import n_edits, number_text
+from privatree.reproduction.running._tasks import task_edits, task_number
 from privatree.robustness import EpsilonDP, best
 from privatree.robustness.poisoning_bounds import Spending, paper_bound
 from privatree.schema import Schema
@@ -34,7 +34,7 @@ COLUMNS = (
 )
 
 
-def method_spending(method: Method, schema: Schema, epsilon: float, depth: int) -> Spending:
+def guarantee_spending(method: Method, schema: Schema, epsilon: float, depth: int) -> Spending:
     """Return what is known of how a private method spends its epsilon.
 
     For our own learner it is the schedule of every plan that it could follow. The schedule does not
@@ -59,11 +59,11 @@ def compute_guarantees(
     shares: Sequence[Fraction],
     depth: int,
 ) -> pd.DataFrame:
-    """Return the accuracy of each row of `summary`, and both guarantees at each poisoned share.
+    """Return accuracies, and at each poisoned share the paper's guarantee and the best one known.
 
     `summary` is what ``summarise_scores`` returns, and `shares` are of the training records. The
-    result has the columns ``COLUMNS``. A row without privacy or without scores gives its accuracy
-    only. A guarantee has a standard error if it is a multiple of the accuracy.
+    result has the columns ``COLUMNS``. A row of `summary` without privacy or scores gives its
+    accuracy only. A guarantee has a standard error if it is a multiple of the accuracy.
     """
     import pandas as pd
 
@@ -85,9 +85,9 @@ def _guarantee_rows(
     yield (*setting, ACCURACY, 0.0, 0, "", row.mean, row.standard_error, *scores)
     if not method.private or not row.n:
         return
-    spending = method_spending(method, dataset.schema, row.epsilon, depth)
+    spending = guarantee_spending(method, dataset.schema, row.epsilon, depth)
     for share in shares:
-        edits = n_edits(dataset.n_records, share)
+        edits = task_edits(dataset.n_records, share)
         where = (float(share), edits)
         left, error = (paper_bound(row.epsilon, v, edits) for v in (row.mean, row.standard_error))
         yield (*setting, PAPER, *where, "A", left, error, *scores)
@@ -111,11 +111,11 @@ class GuaranteeLookup:
 
     def __init__(self, frame: pd.DataFrame) -> None:
         self._rows: dict[tuple[Setting, str, float], Any] = {
-            (setting_of_row(row), row.figure, row.share): row for row in frame_rows(frame)
+            (setting_of_guarantee(row), row.figure, row.share): row for row in frame_rows(frame)
         }
 
     def get(self, setting: Setting, figure: str, share: Fraction = Fraction(0)) -> Any:
-        """Return the row of one figure, or None."""
+        """Return the row of one figure, or None if there is no such row."""
         return self._rows.get((setting, figure, float(share)))
 
     def cells(
@@ -133,8 +133,8 @@ class GuaranteeLookup:
         if accuracy is None:
             return [Cell()] * (1 + 2 * len(shares))
         first = Cell(
-            share_text(accuracy.value),
-            share_text(accuracy.standard_error),
+            share_wording(accuracy.value),
+            share_wording(accuracy.standard_error),
             printed.get((ACCURACY, Fraction(0)), ""),
             footnote=accuracy.note,
         )
@@ -150,23 +150,23 @@ class GuaranteeLookup:
         if row is None or (share and not row.edits):
             return Cell("-", published=beside.removeprefix("-"))
         letter = f" {row.bound}" if figure == BEST and row.bound else ""
-        return Cell(f"{share_text(row.value)}{letter}", published=beside)
+        return Cell(f"{share_wording(row.value)}{letter}", published=beside)
 
 
-def setting_of_row(row: Any) -> Setting:
+def setting_of_guarantee(row: Any) -> Setting:
     """Return the setting of a row of guarantees or means."""
     epsilon = None if math.isnan(row.epsilon) else row.epsilon
-    return Setting(row.dataset, row.method, number_text(epsilon))
+    return Setting(row.dataset, row.method, task_number(epsilon))
 
 
-def percent_text(share: Fraction) -> str:
-    """Write a share as headings do: ``0.5%``."""
+def guarantee_share_text(share: Fraction) -> str:
+    """Write a share of the records as a percentage: ``0.5%``."""
     return f"{float(100 * share):g}%"
 
 
 def guarantee_columns(shares: Sequence[Fraction]) -> list[Column]:
     """Return the columns of the cells that :meth:`GuaranteeLookup.cells` returns."""
-    texts = [percent_text(share) for share in shares]
+    texts = [guarantee_share_text(share) for share in shares]
     by_paper = [Column(f"A {text}", "guarantee, the paper's bound") for text in texts]
     by_best = [Column(f"best {text}", "guarantee, best bound") for text in texts]
     return [Column("accuracy"), *by_paper, *by_best]
@@ -187,7 +187,7 @@ def guarantee_notes(methods: Sequence[Method], frame: pd.DataFrame) -> list[str]
         "Plug-in estimates, as in the paper: the bounds are taken at the mean accuracy over splits "
         "as if it were the expected one, and no confidence is claimed.",
         *(["B leaves a mean of 1 unchanged; such an estimate hides rare errors."] * perfect),
-        *dagger_notes(methods, "Guarantees at such an epsilon do not hold either."),
+        *dagger_wording(methods, "Guarantees at such an epsilon do not hold either."),
         *([_REGRESSION] * regression),
     ]
 

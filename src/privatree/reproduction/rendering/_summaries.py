@@ -43,26 +43,26 @@ def summarise_scores(cells: pd.DataFrame, *, value: str = "accuracy") -> pd.Data
     score = [column for column in _SCORE if column in cells.columns]
     if cells.duplicated(score).any():
         raise ParameterError(
-            f"each combination of {', '.join(score)} must occur once in the scores. "
-            "Drop repeated rows."
+            f"each combination of {', '.join(score)} must occur once in the scores, got repeated "
+            "rows. Drop them."
         )
     plain = cells.assign(note=cells["note"].astype(object).fillna(""), value=cells[value])
     rows = []
-    for _, group in groupby(frame_rows(plain.sort_values(_SETTING)), key=_setting_of_score):
+    for _, group in groupby(frame_rows(plain.sort_values(_SETTING)), key=_setting_of_summary):
         first, *others = group
-        statistics = _statistics_of_scores([first, *others])
+        statistics = _summary_statistics([first, *others])
         rows.append((first.dataset, first.method, first.epsilon, *statistics))
     return pd.DataFrame(rows, columns=[*_SETTING, *_STATISTICS])
 
 
-def _setting_of_score(row: Any) -> tuple[str, str, str]:
+def _setting_of_summary(row: Any) -> tuple[str, str, str]:
     return row.dataset, row.method, str(row.epsilon)  # as text: NaN differs from itself
 
 
-def _statistics_of_scores(rows: list[Any]) -> tuple[float, float, int, int, str]:
+def _summary_statistics(rows: list[Any]) -> tuple[float, float, int, int, str]:
     """Return the values of ``_STATISTICS``; sums are exact, so the order of rows is irrelevant."""
     if len({str(getattr(row, "depth", "")) for row in rows}) > 1:
-        raise ParameterError("all scores must have the same depth. Summarise one depth at a time.")
+        raise ParameterError("scores must have the same depth, got several. Summarise each depth.")
     scored = [row for row in rows if not row.note and not math.isnan(row.value)]
     n, mean, error = len(scored), math.nan, math.nan
     if n > 0:
@@ -70,10 +70,10 @@ def _statistics_of_scores(rows: list[Any]) -> tuple[float, float, int, int, str]
     if n > 1:
         error = math.sqrt(math.fsum((row.value - mean) ** 2 for row in scored) / (n - 1) / n)
     notes = [row.note for row in rows if row.note]
-    return mean, error, n, len({row.repeat for row in scored}), _join_notes(notes, len(rows))
+    return mean, error, n, len({row.repeat for row in scored}), _summary_notes(notes, len(rows))
 
 
-def _join_notes(notes: list[str], n: int) -> str:
+def _summary_notes(notes: list[str], n: int) -> str:
     """Join the distinct notes of `n` scores, each with its number unless all scores have it."""
     counts = {note: notes.count(note) for note in sorted(set(notes))}
     return "; ".join(
@@ -81,14 +81,14 @@ def _join_notes(notes: list[str], n: int) -> str:
     )
 
 
-def at_epsilon(summary: pd.DataFrame, epsilon: float) -> pd.DataFrame:
+def summary_at_epsilon(summary: pd.DataFrame, epsilon: float) -> pd.DataFrame:
     """Return the rows at one epsilon, and those without privacy as if they had that epsilon."""
     at = summary["epsilon"].isna() | ((summary["epsilon"] - epsilon).abs() <= 1e-9 * epsilon)
     return summary[at].assign(epsilon=epsilon)
 
 
 def with_published_accuracy(summary: pd.DataFrame) -> pd.DataFrame:
-    """Add published, published_standard_error and difference: measured minus published."""
+    """Add columns published, published_standard_error and difference (measured - published)."""
     unknown = Published(math.nan, math.nan)
     found = [
         published_accuracy(row.dataset, row.method, row.epsilon) or unknown
@@ -117,7 +117,7 @@ def with_published_runtime(summary: pd.DataFrame) -> pd.DataFrame:
     return added[[*_COMPARED, "published", "published_bound", "ratio", "note"]]
 
 
-def beyond_tolerance(compared: pd.DataFrame) -> pd.DataFrame:
+def summary_disagreements(compared: pd.DataFrame) -> pd.DataFrame:
     """Return the rows whose figures disagree with the published ones, and a column ``tolerance``.
 
     The tolerance is ``MARGIN`` plus twice the joint standard error of both figures. An unknown

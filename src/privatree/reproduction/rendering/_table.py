@@ -104,7 +104,7 @@ def write_table(
     floats = [latex_table(table, label=name)]
     floats += [latex_table(other, label=f"{name}-{n}") for n, other in enumerate(filled, start=2)]
     return (
-        replace_file(folder / f"{name}.csv", csv_text(tidy)),
+        replace_file(folder / f"{name}.csv", table_csv_text(tidy)),
         replace_file(folder / f"{name}.md", "\n".join(pages)),
         replace_file(folder / f"{name}.tex", "\n".join(floats)),
     )
@@ -113,12 +113,12 @@ def write_table(
 # --- CSV ----------------------------------------------------------------------------------------
 
 
-def csv_text(tidy: pd.DataFrame) -> str:
+def table_csv_text(tidy: pd.DataFrame) -> str:
     """Write a DataFrame as CSV, with at most six decimals, and NaN and None as empty texts."""
-    return tidy.astype(object).map(_csv_value).to_csv(index=False, lineterminator="\n")
+    return tidy.astype(object).map(_table_csv_value).to_csv(index=False, lineterminator="\n")
 
 
-def _csv_value(value: object) -> str:
+def _table_csv_value(value: object) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     if isinstance(value, float):
@@ -133,20 +133,20 @@ def markdown_table(table: Table, *, level: int = 1) -> str:
     """Write a table in GitHub's Markdown, with aligned columns for readers of the plain text."""
     lines = ["#" * level + f" {_markdown_text(table.title)}", ""]
     footnotes = table.footnotes
-    body = list(_markdown_body_rows(table, footnotes))
+    body = list(_markdown_table_rows(table, footnotes))
     if not body:
         return "\n".join([*lines, "None.", ""])
     heading = [*table.leads, *(column.title for column in table.columns)]
-    lines += _aligned_markdown_lines(
+    lines += _markdown_table_lines(
         [_markdown_text(title) for title in heading], body, len(table.leads)
     )
-    notes = [*_column_groups_note(table), *table.all_notes]
+    notes = [*_table_column_groups_note(table), *table.all_notes]
     shown = [f"- {_markdown_text(note)}" for note in notes]
     shown += [f"- [{number}] {_markdown_text(reason)}" for reason, number in footnotes.items()]
     return "\n".join([*lines, *(["", *shown] if shown else []), ""])
 
 
-def _markdown_body_rows(table: Table, footnotes: dict[str, int]) -> Iterator[list[str]]:
+def _markdown_table_rows(table: Table, footnotes: dict[str, int]) -> Iterator[list[str]]:
     width = len(table.leads) + len(table.columns)
     for section in table.sections:
         if section.title and (section.rows or section.summary):
@@ -155,10 +155,10 @@ def _markdown_body_rows(table: Table, footnotes: dict[str, int]) -> Iterator[lis
             titles = [_markdown_text(title) for title in row.titles]
             if row.footnote:
                 titles[0] += f" [{footnotes[row.footnote]}]"
-            yield titles + [_markdown_cell(cell, footnotes) for cell in row.cells]
+            yield titles + [_markdown_table_cell(cell, footnotes) for cell in row.cells]
 
 
-def _column_groups_note(table: Table) -> list[str]:
+def _table_column_groups_note(table: Table) -> list[str]:
     """Say which columns belong together: Markdown has no headings above several columns."""
     named = [column for column in table.columns if column.group]
     groups = groupby(named, key=lambda column: column.group)
@@ -166,7 +166,7 @@ def _column_groups_note(table: Table) -> list[str]:
     return [f"Columns: {'; '.join(parts)}."] if parts else []
 
 
-def _markdown_cell(cell: Cell, footnotes: dict[str, int]) -> str:
+def _markdown_table_cell(cell: Cell, footnotes: dict[str, int]) -> str:
     text = _markdown_text(cell.text)
     parts = [f"**{text}**" if cell.bold else text]
     parts += [f"±{cell.error}"] if cell.error else []
@@ -175,7 +175,7 @@ def _markdown_cell(cell: Cell, footnotes: dict[str, int]) -> str:
     return " ".join(filter(None, parts))
 
 
-def _aligned_markdown_lines(heading: list[str], body: list[list[str]], n_leads: int) -> list[str]:
+def _markdown_table_lines(heading: list[str], body: list[list[str]], n_leads: int) -> list[str]:
     widths = [max(3, *map(len, column)) for column in zip(heading, *body, strict=True)]
     leads, others = widths[:n_leads], widths[n_leads:]
     rule = [*("-" * width for width in leads), *("-" * (width - 1) + ":" for width in others)]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from privatree.reproduction.rendering._figures import add_legend_below, new_figure
+from privatree.reproduction.rendering._figures import add_legend_below_figure, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,7 +17,7 @@ _HEIGHT = math.sqrt(3) / 2  # of a triangle with sides of length 1
 _TICKS = (20, 40, 60, 80)  # percent
 
 
-class Shares(NamedTuple):
+class TernaryShares(NamedTuple):
     """A division of the budget in three shares that add up to 1."""
 
     quantiles: float
@@ -30,7 +30,7 @@ class Shares(NamedTuple):
         return self.nodes + self.leaves / 2, self.leaves * _HEIGHT
 
 
-_CORNERS = (Shares(1, 0, 0), Shares(0, 1, 0), Shares(0, 0, 1))
+_CORNERS = (TernaryShares(1, 0, 0), TernaryShares(0, 1, 0), TernaryShares(0, 0, 1))
 _TRIANGLE = [corner.place for corner in _CORNERS]
 
 
@@ -39,12 +39,12 @@ class TernaryPanel:
     """One map: a value for each division that was tried, and the division of the paper's rule."""
 
     title: str
-    shares: tuple[Shares, ...]
+    shares: tuple[TernaryShares, ...]
     values: tuple[float, ...]
-    chosen: Shares
+    chosen: TernaryShares
 
     @property
-    def best(self) -> Shares:
+    def best(self) -> TernaryShares:
         """The division with the largest value; the first one if several have it."""
         return self.shares[max(range(len(self.values)), key=self.values.__getitem__)]
 
@@ -63,22 +63,22 @@ def ternary_map(panels: Sequence[TernaryPanel], *, value_label: str) -> Figure:
             axes.set_axis_off()
             axes.set_xlim(-0.03, 1.03)
             axes.set_ylim(-0.17, _HEIGHT + 0.03)
-            cells = _draw_cells(axes, panel)
+            cells = _draw_ternary_cells(axes, panel)
             bar = figure.colorbar(cells, ax=axes, shrink=0.8, aspect=20, pad=0.01)
             bar.set_label(value_label if place == len(panels) - 1 else "")
             bar.outline.set_linewidth(0.5)
-            _draw_sides(axes)
-            entries |= _draw_marks(axes, panel)
-        add_legend_below(figure, entries, n_columns=len(entries))
+            _draw_ternary_sides(axes)
+            entries |= _draw_ternary_marks(axes, panel)
+        add_legend_below_figure(figure, entries, n_columns=len(entries))
     return figure
 
 
-def _draw_cells(axes: Axes, panel: TernaryPanel) -> Any:
+def _draw_ternary_cells(axes: Axes, panel: TernaryPanel) -> Any:
     from matplotlib.collections import PolyCollection
 
     places = [shares.place for shares in panel.shares]
     cells = PolyCollection(
-        [nearest_region(place, places) for place in places],
+        [nearest_ternary_region(place, places) for place in places],
         array=list(panel.values),
         cmap="cividis",
         edgecolors="face",  # without it, seams between cells would be visible
@@ -88,7 +88,7 @@ def _draw_cells(axes: Axes, panel: TernaryPanel) -> Any:
     return cells
 
 
-def _draw_sides(axes: Axes) -> None:
+def _draw_ternary_sides(axes: Axes) -> None:
     from matplotlib.patches import Polygon
 
     outline = Polygon(
@@ -98,10 +98,10 @@ def _draw_sides(axes: Axes) -> None:
     for percent in _TICKS:
         share = percent / 100
         # A tick points in the direction in which its share stays the same.
-        ticks: tuple[tuple[Shares, tuple[float, float], Any, Any], ...] = (
-            (Shares(1 - share, share, 0), (-0.5, -_HEIGHT), "right", "top"),
-            (Shares(0, 1 - share, share), (1, 0), "left", "center"),
-            (Shares(share, 0, 1 - share), (-0.5, _HEIGHT), "right", "bottom"),
+        ticks: tuple[tuple[TernaryShares, tuple[float, float], Any, Any], ...] = (
+            (TernaryShares(1 - share, share, 0), (-0.5, -_HEIGHT), "right", "top"),
+            (TernaryShares(0, 1 - share, share), (1, 0), "left", "center"),
+            (TernaryShares(share, 0, 1 - share), (-0.5, _HEIGHT), "right", "bottom"),
         )
         for shares, (right, up), horizontal, vertical in ticks:
             x, y = shares.place
@@ -113,7 +113,7 @@ def _draw_sides(axes: Axes) -> None:
     axes.text(0.12, 0.52, "← quantiles (%)", ha="center", va="center", rotation=60)
 
 
-def _draw_marks(axes: Axes, panel: TernaryPanel) -> dict[str, Any]:
+def _draw_ternary_marks(axes: Axes, panel: TernaryPanel) -> dict[str, Any]:
     marks = {"best": (panel.best, "*", 11.0), "the paper's rule": (panel.chosen, "o", 6.0)}
     return {
         label: axes.plot(
@@ -131,21 +131,21 @@ def _draw_marks(axes: Axes, panel: TernaryPanel) -> dict[str, Any]:
     }
 
 
-def nearest_region(
+def nearest_ternary_region(
     place: tuple[float, float], places: Sequence[tuple[float, float]]
 ) -> list[tuple[float, float]]:
-    """Return the part of the triangle that is nearer to `place` than to any other, as a polygon."""
+    """Return the part of the triangle that is nearest to `place` among `places`, as a polygon."""
     others = [other for other in places if other != place]
     distances = [math.dist(place, other) for other in others]
     near = 2.5 * min(distances, default=0.0)  # on a grid, no place farther away matters
     region = _TRIANGLE
     for other, distance in zip(others, distances, strict=True):
         if distance <= near:
-            region = _nearer_part_of_polygon(region, place, other)
+            region = _nearer_ternary_part(region, place, other)
     return region
 
 
-def _nearer_part_of_polygon(
+def _nearer_ternary_part(
     polygon: list[tuple[float, float]], place: tuple[float, float], other: tuple[float, float]
 ) -> list[tuple[float, float]]:
     """Cut a convex polygon halfway between two places, and return the side of the first place."""

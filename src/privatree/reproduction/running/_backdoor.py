@@ -10,7 +10,7 @@ import numpy as np
 
 from privatree.baselines import methods
 from privatree.reproduction.running._task import Score
-from privatree.reproduction.running._tasks import MethodTask, select_rows, split_rows
+from privatree.reproduction.running._tasks import MethodTask, task_rows, task_split
 
 if TYPE_CHECKING:
     from privatree.robustness import BackdoorAttack
@@ -42,24 +42,24 @@ class Backdoor(MethodTask):
 
     @property
     def weight(self) -> float:
-        """More for slower methods."""
+        """Rough duration of the task: larger for slower methods."""
         return _EFFORT.get(self.method, methods.get(self.method).effort)
 
     def run(self) -> Score:
         """Poison the training part and train on it; score on the test part."""
         records, features = self.load_records(), self.encode_features()
-        train, test = split_rows(records, self.repeat)
+        train, test = task_split(records, self.repeat)
         labels = records.labels.to_numpy(dtype=object)
-        attack = paper_attack(self.repeat)
-        poisoned = attack.poison(select_rows(features, train), labels[train], self.poisoned)
+        attack = paper_backdoor_attack(self.repeat)
+        poisoned = attack.poison(task_rows(features, train), labels[train], self.poisoned)
         classifier, seconds = self.fit_and_time(poisoned.X, poisoned.y, self.repeat)
-        test_images = select_rows(features, test)
+        test_images = task_rows(features, test)
         accuracy = float(np.mean(np.asarray(classifier.predict(test_images)) == labels[test]))
         success = attack.success_rate(classifier, test_images, labels[test])
         return Score(accuracy, seconds, (success,))
 
 
-def paper_attack(seed: int) -> BackdoorAttack:
+def paper_backdoor_attack(seed: int) -> BackdoorAttack:
     """Return the paper's attack: four white pixels at the bottom right make a zero a one."""
     from privatree.reproduction.loading._mnist import SHAPE, WHITE
     from privatree.robustness import BackdoorAttack

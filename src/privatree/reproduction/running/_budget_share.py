@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from privatree.baselines.paper import PaperBudget, PaperPlan, UnbinnedColumns, grow_paper_tree
 from privatree.privacy import Ledger, Randomness
 from privatree.reproduction.running._task import Score
-from privatree.reproduction.running._tasks import DatasetTask, load_once
+from privatree.reproduction.running._tasks import DatasetTask, load_task_once
 from privatree.schema import Schema
 from privatree.tables import open_frame, open_labels, read_features, read_labels
 
@@ -42,12 +42,12 @@ class BudgetShare(DatasetTask):
     )
 
     def prepare(self) -> None:
-        """Load the dataset and bring it into the form that ``grow`` takes."""
-        _read_columns_once(self.dataset, self.data_dir, self.fingerprint)
+        """Load the dataset and bring it into the form that ``grow_paper_tree`` takes."""
+        _read_budget_share_columns(self.dataset, self.data_dir, self.fingerprint)
 
     def run(self) -> Score:
         """Grow the tree; return its accuracy on the records that it was grown from."""
-        data = _read_columns_once(self.dataset, self.data_dir, self.fingerprint)
+        data = _read_budget_share_columns(self.dataset, self.data_dir, self.fingerprint)
         plan = PaperPlan(data.schema, self._divide_budget(), self.depth, 10, True, True)
         total = plan.budget.for_a_record(*plan.kinds, self.depth)
         ledger = Ledger(total, Randomness.from_random_state(self.repeat))
@@ -75,10 +75,10 @@ class _TrainingColumns(NamedTuple):
 
 
 @lru_cache(maxsize=2)
-def _read_columns_once(
+def _read_budget_share_columns(
     dataset: str, data_dir: Path | None, fingerprint: str | None
 ) -> _TrainingColumns:
-    records = load_once(dataset, data_dir, fingerprint)
+    records = load_task_once(dataset, data_dir, fingerprint)
     columns = read_features(open_frame(records.frame), records.schema)
     labels = read_labels(open_labels(records.labels), records.schema)
     matrix = np.column_stack([column.astype(np.float64) for column in columns])

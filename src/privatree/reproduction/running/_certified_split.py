@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from privatree.reproduction.running._task import Score
-from privatree.reproduction.running._tasks import RandomSplit, n_edits, select_rows, split_rows
+from privatree.reproduction.running._tasks import RandomSplit, task_edits, task_rows, task_split
 
 CERTIFIED_SHARES = tuple(Fraction(k, 2000) for k in range(21))
 """Shares of the training records that are poisoned: 0 to 1%."""
@@ -22,7 +22,7 @@ def certified_accuracy_column(share: Fraction) -> str:
 
 @dataclass(frozen=True)
 class CertifiedSplit(RandomSplit):
-    """The same random split as without certificates; also the certified accuracy at each share."""
+    """A ``RandomSplit`` that also measures the certified accuracy at each poisoned share."""
 
     measures: ClassVar[tuple[str, ...]] = tuple(map(certified_accuracy_column, CERTIFIED_SHARES))
 
@@ -30,12 +30,12 @@ class CertifiedSplit(RandomSplit):
         """Train on one part; return the accuracy and certified accuracies on the other."""
         records, features = self.load_records(), self.encode_features()
         labels = records.labels.to_numpy()
-        train, test = split_rows(records, self.repeat)
-        rows = select_rows(features, test)
+        train, test = task_split(records, self.repeat)
+        rows = task_rows(features, test)
         classifier, seconds = self.fit_and_time(
-            select_rows(features, train), labels[train], self.repeat
+            task_rows(features, train), labels[train], self.repeat
         )
-        poisoned = [n_edits(len(labels), share) for share in CERTIFIED_SHARES]
+        poisoned = [task_edits(len(labels), share) for share in CERTIFIED_SHARES]
         certified = classifier.certified_accuracy(rows, labels[test], poisoned)
         accuracy = float(np.mean(classifier.predict(rows) == labels[test]))
         return Score(accuracy, seconds, tuple(map(float, certified)))

@@ -65,7 +65,7 @@ class Journal:
     def sort(self, tasks: Iterable[Task]) -> None:
         """Rewrite the file in an order that does not depend on which task finished first.
 
-        The given tasks come in their order, then all others in alphabetical order.
+        First come the given tasks in their order, then all other tasks in alphabetical order.
         """
         first = [task.key for task in tasks if task in self]
         others = sorted(self._rows.keys() - set(first))
@@ -83,10 +83,10 @@ class Journal:
     def _append_row(self, key: tuple[str, ...], result: tuple[str, ...]) -> None:
         self._rows[key] = result
         with self.path.open("ab") as file:  # one write: a line is whole or cut short, never mixed
-            file.write(_csv_line((*key, *result)))
+            file.write(_journal_line((*key, *result)))
 
     def _replace_rows(self, rows: Iterable[tuple[tuple[str, ...], tuple[str, ...]]]) -> None:
-        lines = [_csv_line(self._header), *(_csv_line((*k, *r)) for k, r in rows)]
+        lines = [_journal_line(self._header), *(_journal_line((*k, *r)) for k, r in rows)]
         self.path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(self.path, b"".join(lines))
 
@@ -106,7 +106,7 @@ class Journal:
             self._replace_rows(self._rows.items())
 
 
-def _csv_line(row: tuple[str, ...]) -> bytes:
+def _journal_line(row: tuple[str, ...]) -> bytes:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerow(row)
     return text.getvalue().encode(errors="backslashreplace")

@@ -1,7 +1,7 @@
 """``run.json`` in an output folder: the data, code and libraries that made the results there.
 
-Results of different data or versions must not be mixed in one folder, because nobody could tell
-them apart afterwards. Only one run at a time may use a folder.
+Results of different data or versions must not be mixed in one folder, because they could
+not be told apart afterwards. Only one run at a time may use a folder.
 """
 
 from __future__ import annotations
@@ -67,10 +67,10 @@ def record_provenance(
     """
     now: dict[str, dict[str, Any]] = {
         "datasets": dict(fingerprints),
-        "methods": {method.id: _short_hash([method.code.encode()]) for method in methods},
-        "versions": _installed_versions(),
+        "methods": {method.id: _run_hash([method.code.encode()]) for method in methods},
+        "versions": _provenance_versions(),
     }
-    before = _read_run_json(output / "run.json")
+    before = _read_provenance(output / "run.json")
     for part, words in _CHANGED.items():
         known = before.get(part, {})
         changed = [name for name, mark in now[part].items() if known.get(name, mark) != mark]
@@ -85,7 +85,7 @@ def record_provenance(
     replace_file(output / "run.json", json.dumps(now, indent=1, sort_keys=True) + "\n")
 
 
-def _read_run_json(path: Path) -> dict[str, dict[str, Any]]:
+def _read_provenance(path: Path) -> dict[str, dict[str, Any]]:
     try:
         written = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -100,9 +100,9 @@ def _read_run_json(path: Path) -> dict[str, dict[str, Any]]:
 
 
 @cache
-def _installed_versions() -> dict[str, str]:
+def _provenance_versions() -> dict[str, str]:
     """Return the versions of Python and the installed libraries, and a hash of our own code."""
-    found = {"python": platform.python_version(), "code": _hash_code()}
+    found = {"python": platform.python_version(), "code": _provenance_code_hash()}
     for library in _LIBRARIES:
         try:
             found[library] = version(library)
@@ -111,15 +111,15 @@ def _installed_versions() -> dict[str, str]:
     return found
 
 
-def _hash_code() -> str:
+def _provenance_code_hash() -> str:
     """Return a hash of all modules that can change a result."""
     package = Path(__file__).parents[2]
     left_out = {package / name for name in _NO_EFFECT_ON_RESULTS}
     modules = (p for p in sorted(package.rglob("*.py")) if left_out.isdisjoint(p.parents))
-    return _short_hash(path.name.encode() + b"\0" + path.read_bytes() for path in modules)
+    return _run_hash(path.name.encode() + b"\0" + path.read_bytes() for path in modules)
 
 
-def _short_hash(parts: Iterable[bytes]) -> str:
+def _run_hash(parts: Iterable[bytes]) -> str:
     """Return 16 hexadecimal digits: unlike a version number, they change with the code."""
     digest = hashlib.sha256()
     for part in parts:

@@ -43,13 +43,13 @@ def run_tasks(
 ) -> None:
     """Run all tasks that the journal does not have yet, in ``jobs`` processes.
 
-    Tasks of the same dataset should stand together, because a process keeps the last dataset.
+    Tasks of the same dataset should be adjacent, because a process keeps only its last dataset.
     ``time_limit`` is in seconds for one task, without the time to load its data.
     """
     waiting = deque(task for task in tasks if task not in journal)
     total = sum(task.weight for task in tasks)
     progress.start(total, total - sum(task.weight for task in waiting))
-    workers = [_Worker(time_limit) for _ in range(min(jobs, len(waiting)))]
+    workers = [_TaskWorker(time_limit) for _ in range(min(jobs, len(waiting)))]
     try:
         while waiting or any(worker.task is not None for worker in workers):
             for worker in workers:
@@ -71,7 +71,7 @@ def run_tasks(
     journal.sort(tasks)
 
 
-def _wait_for_workers(workers: Sequence[_Worker]) -> list[_Worker]:
+def _wait_for_workers(workers: Sequence[_TaskWorker]) -> list[_TaskWorker]:
     """Wait until some processes have sent a message, have ended or are late; return them."""
     busy = [worker for worker in workers if worker.task is not None]
     left = min(worker.deadline for worker in busy) - time.monotonic()
@@ -81,7 +81,7 @@ def _wait_for_workers(workers: Sequence[_Worker]) -> list[_Worker]:
     return [worker for worker in busy if worker.pipe in answered or now >= worker.deadline]
 
 
-class _Worker:
+class _TaskWorker:
     """A process that runs one task at a time. If the process ends, a new one replaces it."""
 
     def __init__(self, time_limit: float) -> None:
@@ -117,7 +117,7 @@ class _Worker:
         self._late_note = f"timeout: more than {limit:g} s {what}".rstrip()
 
     def receive(self) -> tuple[Task, Score | str] | None:
-        """Return the task with its score, or the reason for none; None if it is not finished."""
+        """Return the task, and its score or why it has none; None if the task is not finished."""
         try:
             message: _Message | None = self.pipe.recv() if self.pipe.poll() else None
         except (EOFError, OSError):
@@ -165,7 +165,7 @@ def _run_sent_tasks(pipe: Any) -> None:
     signal.signal(
         signal.SIGINT, signal.SIG_IGN
     )  # Ctrl-C reaches the main process, which ends this one
-    Thread(target=_end_with_parent, daemon=True).start()
+    Thread(target=_end_worker_with_parent, daemon=True).start()
     try:
         pipe.send("started")
         while True:
@@ -181,7 +181,7 @@ def _run_sent_tasks(pipe: Any) -> None:
         return
 
 
-def _end_with_parent() -> None:
+def _end_worker_with_parent() -> None:
     """End this process when the main process ends, even in the middle of a fit."""
     parent = parent_process()
     if parent is not None:

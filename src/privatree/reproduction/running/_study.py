@@ -19,7 +19,7 @@ from privatree.reproduction.running._journal import Journal
 from privatree.reproduction.running._provenance import record_provenance
 from privatree.reproduction.running._runner import Progress, run_tasks
 from privatree.reproduction.running._task import Task
-from privatree.reproduction.running._tasks import load_by_name
+from privatree.reproduction.running._tasks import load_task_dataset
 from privatree.schema import Categorical, Schema
 
 if TYPE_CHECKING:
@@ -94,9 +94,9 @@ class Study:
     _methods: list[Method] = field(default_factory=list)
 
     def find_datasets(self, default: Sequence[str]) -> list[Available]:
-        """Load the datasets of the request, or else the default ones; leave out missing ones.
+        """Load the requested datasets, or by default those given; leave out missing ones.
 
-        Requested datasets come in the paper's order, so that those of a suite stand together.
+        Requested datasets come in the paper's order, which is sorted by suite.
         """
         asked = {datasets.describe(name).name for name in self.request.datasets or default}
         own = self.request.datasets is None or self.request.as_published
@@ -109,7 +109,7 @@ class Study:
         return found
 
     def find_mnist_dataset(self, name: str) -> Available | None:
-        """Load a version of MNIST; return None if it is missing, or if others are requested.
+        """Load a version of MNIST; return None if it is missing or not requested.
 
         MNIST is in none of the paper's tables of datasets, so :meth:`find_datasets` ignores it.
         """
@@ -124,7 +124,7 @@ class Study:
 
     def _load_or_report(self, name: str) -> Available | None:
         try:
-            records = load_by_name(name, self.request.data_dir)
+            records = load_task_dataset(name, self.request.data_dir)
         except DatasetMissingError as error:
             self.missing[name] = str(error)
             self.reporter.say(f"Left out: {error}")
@@ -141,7 +141,7 @@ class Study:
             self.reporter.say(f"Not in {folder}, so taken from elsewhere: {', '.join(elsewhere)}.")
 
     def find_methods(self, default: Sequence[str]) -> list[Method]:
-        """Return the methods of the request, or else the default ones, if they are installed.
+        """Return those requested methods, or by default those given, that are installed.
 
         A default method that stands in for another is used only if the other is not installed.
         """

@@ -46,7 +46,7 @@ class DatasetTask:
     def key(self) -> tuple[str, ...]:
         """The values of ``fields`` as text. The folder and the fingerprint are not among them."""
         values = [getattr(self, name) for name in self.fields]
-        return tuple(value if isinstance(value, str) else number_text(value) for value in values)
+        return tuple(value if isinstance(value, str) else task_number(value) for value in values)
 
     @property
     def weight(self) -> float:
@@ -55,13 +55,13 @@ class DatasetTask:
         return 0.3 + described.n_records * described.n_features / 1e6
 
     def load_records(self) -> Records:
-        """Load the dataset, or take it from the task before, and check its fingerprint."""
-        return load_once(self.dataset, self.data_dir, self.fingerprint)
+        """Load the dataset, or reuse that of the previous task, and check its fingerprint."""
+        return load_task_once(self.dataset, self.data_dir, self.fingerprint)
 
 
 @dataclass(frozen=True)
 class MethodTask(DatasetTask):
-    """The part that all tasks share which train a method of the registry."""
+    """The part that is shared by all tasks that train a method of the registry."""
 
     method: str
     epsilon: float | None
@@ -79,28 +79,28 @@ class MethodTask(DatasetTask):
 
     def encode_features(self) -> Any:
         """Return the features in the form that the method takes: a DataFrame or an array."""
-        return _encode_once(self.dataset, self.data_dir, self.fingerprint, self.method)
+        return _task_features(self.dataset, self.data_dir, self.fingerprint, self.method)
 
     def fit_and_time(self, features: Any, labels: Any, seed: int) -> tuple[Any, float]:
         """Return the trained classifier, and how many seconds ``fit`` took."""
         epsilon = math.inf if self.epsilon is None else self.epsilon
         training = Training(self.load_records().schema, epsilon, self.depth, seed)
         classifier = methods.get(self.method).classifier(training)
-        with suppress_expected_warnings():
+        with suppress_task_warnings():
             start = time.perf_counter()
             classifier.fit(features, labels)
             return classifier, time.perf_counter() - start
 
     def fit_and_score(self, train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> Score:
-        """Train on some rows and score on others; the first time, fit twice and time the second."""
+        """Train on some rows, score on others. A setting's first fit is repeated to be timed."""
         features, labels = self.encode_features(), self.load_records().labels
-        fit = (select_rows(features, train), labels.iloc[train], seed)
+        fit = (task_rows(features, train), labels.iloc[train], seed)
         classifier, seconds = self.fit_and_time(*fit)
         setting = (self.dataset, self.method, self.epsilon, self.depth)
         if setting not in _timed_before and seconds < _SHORT_FIT:
             classifier, seconds = self.fit_and_time(*fit)
         _timed_before.add(setting)
-        predicted = np.asarray(classifier.predict(select_rows(features, test)))
+        predicted = np.asarray(classifier.predict(task_rows(features, test)))
         accuracy = np.mean(predicted == labels.iloc[test].to_numpy())
         return Score(float(accuracy), seconds)
 
@@ -127,7 +127,7 @@ class CrossValidated(MethodTask):
 
     def run(self) -> Score:
         """Train on four folds, and score on the fifth."""
-        folds = _stratified_folds(self.dataset, self.data_dir, self.fingerprint, self.repeat)
+        folds = _folds_of_task(self.dataset, self.data_dir, self.fingerprint, self.repeat)
         return self.fit_and_score(*folds[self.fold], N_FOLDS * self.repeat + self.fold)
 
 
@@ -144,10 +144,10 @@ class RandomSplit(MethodTask):
 
     def run(self) -> Score:
         """Train on one part of the split, and score on the other."""
-        return self.fit_and_score(*split_rows(self.load_records(), self.repeat), self.repeat)
+        return self.fit_and_score(*task_split(self.load_records(), self.repeat), self.repeat)
 
 
-def split_rows(records: Records, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def task_split(records: Records, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the row numbers of a stratified random split: 80% for training, 20% for the score."""
     from sklearn.model_selection import train_test_split
 
@@ -156,23 +156,23 @@ def split_rows(records: Records, seed: int) -> tuple[NDArray[np.int64], NDArray[
     return train, test
 
 
-def n_training(n_records: int) -> int:
+def task_training(n_records: int) -> int:
     """Return how many of all records are for training: 80%, rounded down."""
     return n_records * 4 // 5
 
 
-def n_edits(n_records: int, share: Fraction) -> int:
+def task_edits(n_records: int, share: Fraction) -> int:
     """Return how many records `share` of the training records is, rounded down."""
-    return math.floor(n_training(n_records) * share)
+    return math.floor(task_training(n_records) * share)
 
 
-def number_text(number: float | None) -> str:
-    """Write a number in full, as keys and file names have it: ``0.1``, ``1``; None as nothing."""
+def task_number(number: float | None) -> str:
+    """Write a number in full, for keys and file names: ``0.1``, ``1``; None as an empty text."""
     return "" if number is None else repr(float(number)).removesuffix(".0")
 
 
 @contextmanager
-def suppress_expected_warnings() -> Iterator[None]:
+def suppress_task_warnings() -> Iterator[None]:
     """Suppress two warnings that are expected with the paper's settings.
 
     One says that the paper's claim is not a guarantee; the tables say it once. The other says that
@@ -185,15 +185,15 @@ def suppress_expected_warnings() -> Iterator[None]:
 
 
 @lru_cache(maxsize=2)
-def load_once(dataset: str, data_dir: Path | None, fingerprint: str | None) -> Records:
-    """Load a dataset, keep it for the next task, and check its fingerprint."""
-    records = load_by_name(dataset, data_dir)
+def load_task_once(dataset: str, data_dir: Path | None, fingerprint: str | None) -> Records:
+    """Load a dataset and keep it for the next task; raise ParameterError if it has changed."""
+    records = load_task_dataset(dataset, data_dir)
     if fingerprint not in (None, records.fingerprint):
         raise ParameterError(f"{dataset}: its data has changed since the run began. Start again.")
     return records
 
 
-def load_by_name(dataset: str, data_dir: Path | None) -> Records:
+def load_task_dataset(dataset: str, data_dir: Path | None) -> Records:
     """Load a dataset of the paper's tables, or a version of MNIST."""
     from privatree.reproduction.loading import _mnist as mnist
 
@@ -203,22 +203,24 @@ def load_by_name(dataset: str, data_dir: Path | None) -> Records:
 
 
 @lru_cache(maxsize=4)
-def _stratified_folds(
+def _folds_of_task(
     dataset: str, data_dir: Path | None, fingerprint: str | None, repeat: int
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     from sklearn.model_selection import StratifiedKFold
 
-    labels = load_once(dataset, data_dir, fingerprint).labels
+    labels = load_task_once(dataset, data_dir, fingerprint).labels
     splitter = StratifiedKFold(N_FOLDS, shuffle=True, random_state=repeat)
     return list(splitter.split(np.zeros(len(labels)), labels))
 
 
 @lru_cache(maxsize=2)
-def _encode_once(dataset: str, data_dir: Path | None, fingerprint: str | None, method: str) -> Any:
-    records = load_once(dataset, data_dir, fingerprint)
+def _task_features(
+    dataset: str, data_dir: Path | None, fingerprint: str | None, method: str
+) -> Any:
+    records = load_task_once(dataset, data_dir, fingerprint)
     return methods.get(method).encode(records.frame, records.schema)
 
 
-def select_rows(features: Any, rows: NDArray[np.int64]) -> Any:
+def task_rows(features: Any, rows: NDArray[np.int64]) -> Any:
     """Select rows of a DataFrame or an array by their numbers."""
     return features.iloc[rows] if hasattr(features, "iloc") else features[rows]

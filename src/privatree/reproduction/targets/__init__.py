@@ -1,7 +1,7 @@
 """What ``privatree reproduce`` can make: the paper's tables and figures, one in each file.
 
 To add a target, write a file with a function that takes a request and a reporter and returns the
-paths of the files it wrote, and add it to ``TARGETS``. ``_protocols.py`` is shared by the targets.
+paths of the files it wrote, and add it to ``TARGETS``. ``_scope.py`` is shared by the targets.
 """
 
 from __future__ import annotations

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 from privatree.baselines import methods
 from privatree.reproduction import datasets
+from privatree.reproduction.rendering._score_tables import accuracy_tables
 from privatree.reproduction.rendering._summaries import (
-    at_epsilon,
     summarise_scores,
+    summary_at_epsilon,
     with_published_accuracy,
 )
 from privatree.reproduction.rendering._table import Table, write_table
-from privatree.reproduction.rendering._tables import accuracy_tables
 from privatree.reproduction.running._study import Reporter, Request, Study
-from privatree.reproduction.running._tasks import N_FOLDS, CrossValidated, number_text
-from privatree.reproduction.targets._protocols import DEPTH, Scope, find_scope, method_caveats
+from privatree.reproduction.running._tasks import N_FOLDS, CrossValidated, task_number
+from privatree.reproduction.targets._scope import DEPTH, Scope, find_scope, method_caveats
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,12 +40,12 @@ def reproduce_accuracy(request: Request, reporter: Reporter) -> list[Path]:
         f"repeat r shuffles with seed r, fold f is trained with seed {N_FOLDS} r + f.",
         *method_caveats(scope.methods),
     ]
-    return write_tables_by_epsilon(
+    return write_accuracy_or_runtime(
         scope, "accuracy", summary, with_published_accuracy, accuracy_tables, notes
     )
 
 
-def write_tables_by_epsilon(
+def write_accuracy_or_runtime(
     scope: Scope,
     target: str,
     summary: pd.DataFrame,
@@ -56,7 +56,7 @@ def write_tables_by_epsilon(
     """Write the tables of each epsilon, with the figures that `compare` adds to the summary."""
     written: list[Path] = []
     for epsilon in scope.epsilons:
-        compared = compare(at_epsilon(summary, epsilon))
+        compared = compare(summary_at_epsilon(summary, epsilon))
         table, *more = make_tables(
             compared,
             epsilon=epsilon,
@@ -64,7 +64,7 @@ def write_tables_by_epsilon(
             datasets=scope.described,
             notes=notes,
         )
-        name = f"{target}-epsilon-{number_text(epsilon)}"
+        name = f"{target}-epsilon-{task_number(epsilon)}"
         folder = scope.study.request.output / target
         written += write_table(folder, name, table, compared, more=more)
     return written

@@ -9,16 +9,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from privatree.baselines.paper import split_budget
+from privatree.baselines.paper import divide_paper_budget
 from privatree.errors import ParameterError
 from privatree.reproduction.rendering._figures import write_figure
 from privatree.reproduction.rendering._summaries import frame_rows
 from privatree.reproduction.rendering._table import Cell, Column, Row, Section, Table, write_table
-from privatree.reproduction.rendering._ternary_maps import Shares, TernaryPanel, ternary_map
-from privatree.reproduction.rendering._wording import share_text
+from privatree.reproduction.rendering._ternary_maps import TernaryPanel, TernaryShares, ternary_map
+from privatree.reproduction.rendering._wording import share_wording
 from privatree.reproduction.running._budget_share import STEPS, BudgetShare
 from privatree.reproduction.running._study import Available, Reporter, Request, Study
-from privatree.reproduction.running._tasks import number_text
+from privatree.reproduction.running._tasks import task_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,29 +49,27 @@ def reproduce_budget_shares(request: Request, reporter: Reporter) -> list[Path]:
                 fingerprint=dataset.fingerprint,
             )
             for dataset in found
-            for shares in _budget_divisions()
+            for shares in _all_budget_shares()
             for repeat in range(repeats)
         ]
-        summary = _mean_training_accuracy(study.run("budget-shares", tasks))
+        summary = _mean_of_budget_shares(study.run("budget-shares", tasks))
         scored = [dataset for dataset in found if dataset.name in set(summary["dataset"])]
         if not scored:
             raise ParameterError(
                 f"budget-shares: at least one fit must succeed, but all failed at epsilon "
                 f"{epsilon:g}. See the notes in cells.csv, and use --retry to run them again."
             )
-        panels = [_map_panel(dataset, summary, epsilon) for dataset in scored]
+        panels = [_budget_shares_panel(dataset, summary, epsilon) for dataset in scored]
         folder = request.output / "budget-shares"
-        name = f"budget-shares-epsilon-{number_text(epsilon)}"
-        written += write_table(
-            folder, name, _best_division_table(panels, epsilon, repeats), summary
-        )
+        name = f"budget-shares-epsilon-{task_number(epsilon)}"
+        written += write_table(folder, name, _best_shares_table(panels, epsilon, repeats), summary)
         if can_draw:
             figure = ternary_map(panels, value_label="mean training accuracy")
             written += write_figure(folder, name, figure)
     return written
 
 
-def _budget_divisions() -> list[tuple[int, int, int]]:
+def _all_budget_shares() -> list[tuple[int, int, int]]:
     """Return all ways to divide the steps among quantiles, nodes and leaves."""
     return [
         (quantiles, STEPS - quantiles - leaves, leaves)
@@ -80,26 +78,26 @@ def _budget_divisions() -> list[tuple[int, int, int]]:
     ]
 
 
-def _mean_training_accuracy(cells: pd.DataFrame) -> pd.DataFrame:
+def _mean_of_budget_shares(cells: pd.DataFrame) -> pd.DataFrame:
     """Return mean and standard error of the training accuracy of each division with a score."""
     grouped = cells.groupby(["dataset", "epsilon", *_SHARES])["accuracy"]
     found = grouped.agg(mean="mean", standard_error="sem", n="count").reset_index()
     return found[found["n"] > 0].assign(**{name: found[name] / STEPS for name in _SHARES})
 
 
-def _map_panel(dataset: Available, summary: pd.DataFrame, epsilon: float) -> TernaryPanel:
+def _budget_shares_panel(dataset: Available, summary: pd.DataFrame, epsilon: float) -> TernaryPanel:
     of_dataset = list(frame_rows(summary[summary["dataset"] == dataset.name]))
     return TernaryPanel(
         f"{dataset.name} ({dataset.n_records:,} records)",
-        tuple(Shares(row.quantiles, row.nodes, row.leaves) for row in of_dataset),
+        tuple(TernaryShares(row.quantiles, row.nodes, row.leaves) for row in of_dataset),
         tuple(row.mean for row in of_dataset),
-        _division_of_algorithm_1(dataset, epsilon),
+        _budget_shares_of_paper(dataset, epsilon),
     )
 
 
-def _division_of_algorithm_1(dataset: Available, epsilon: float) -> Shares:
+def _budget_shares_of_paper(dataset: Available, epsilon: float) -> TernaryShares:
     """Return the division that Algorithm 1 chooses; quantiles are for numeric features only."""
-    budget = split_budget(
+    budget = divide_paper_budget(
         Fraction(epsilon),
         n_records=dataset.n_records,
         n_classes=len(dataset.schema.classes),
@@ -108,17 +106,17 @@ def _division_of_algorithm_1(dataset: Available, epsilon: float) -> Shares:
         private_quantiles=dataset.n_categorical < dataset.n_features,
     )
     quantiles, leaves = float(budget.quantiles) / epsilon, float(budget.leaf) / epsilon
-    return Shares(quantiles, 1 - quantiles - leaves, leaves)
+    return TernaryShares(quantiles, 1 - quantiles - leaves, leaves)
 
 
-def _best_division_table(panels: Sequence[TernaryPanel], epsilon: float, repeats: int) -> Table:
+def _best_shares_table(panels: Sequence[TernaryPanel], epsilon: float, repeats: int) -> Table:
     """Return a table of the best division, and of the one nearest to that of Algorithm 1."""
     rows = []
     for panel in panels:
         values = dict(zip(panel.shares, panel.values, strict=True))
         nearest = min(values, key=partial(math.dist, panel.chosen))
         for what, shares in (("best", panel.best), ("Algorithm 1, nearest tried", nearest)):
-            cells = (*(Cell(f"{part:.0%}") for part in shares), Cell(share_text(values[shares])))
+            cells = (*(Cell(f"{part:.0%}") for part in shares), Cell(share_wording(values[shares])))
             rows.append(Row((panel.title, what), cells))
     return Table(
         f"How the budget of Algorithm 1 is best divided, ε = {epsilon:g}",

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from privatree.reproduction import datasets
 from privatree.reproduction.datasets._dataset import PaperDataset
+from privatree.reproduction.rendering._score_tables import score_sections
 from privatree.reproduction.rendering._table import Cell, Column, Row, Table, write_table
-from privatree.reproduction.rendering._tables import suite_sections
-from privatree.reproduction.rendering._wording import share_text
+from privatree.reproduction.rendering._wording import share_wording
 from privatree.reproduction.running._study import Available, Reporter, Request, Study
 
 if TYPE_CHECKING:
@@ -30,18 +30,18 @@ def reproduce_datasets(request: Request, reporter: Reporter) -> list[Path]:
     study = Study(request, reporter)
     found = {dataset.name: dataset for dataset in study.find_datasets(datasets.names())}
     described = [datasets.describe(name) for name in request.datasets or datasets.names()]
-    table = _size_table(found, described, study.missing)
-    tidy = _sizes_beside_published(found, described, study.missing)
+    table = _dataset_size_table(found, described, study.missing)
+    tidy = _dataset_size_frame(found, described, study.missing)
     return [*write_table(request.output / "datasets", "datasets", table, tidy)]
 
 
-def _size_table(
+def _dataset_size_table(
     found: Mapping[str, Available], described: Sequence[PaperDataset], missing: Mapping[str, str]
 ) -> Table:
     """Return the table of sizes; a figure that differs from the paper's is bold."""
 
     def row(dataset: PaperDataset) -> Row:
-        pairs = zip(_size_texts(found.get(dataset.name)), _size_texts(dataset), strict=True)
+        pairs = zip(_dataset_sizes(found.get(dataset.name)), _dataset_sizes(dataset), strict=True)
         cells = [
             Cell(ours, published=theirs, bold=ours not in ("", theirs)) for ours, theirs in pairs
         ]
@@ -51,19 +51,19 @@ def _size_table(
         "Datasets",
         ("dataset",),
         [Column(heading) for heading in _PROPERTIES.values()],
-        suite_sections(described, lambda dataset: [row(dataset)]),
+        score_sections(described, lambda dataset: [row(dataset)]),
         ("Rows with missing values are left out. Bold: not what the paper has.",),
     )
 
 
-def _size_texts(size: Available | PaperDataset | None) -> list[str]:
+def _dataset_sizes(size: Available | PaperDataset | None) -> list[str]:
     if size is None:
         return [""] * len(_PROPERTIES)
     counts = (size.n_records, size.n_features, size.n_categorical)
-    return [*(f"{count:,}" for count in counts), share_text(size.majority_share)]
+    return [*(f"{count:,}" for count in counts), share_wording(size.majority_share)]
 
 
-def _sizes_beside_published(
+def _dataset_size_frame(
     found: Mapping[str, Available], described: Sequence[PaperDataset], missing: Mapping[str, str]
 ) -> pd.DataFrame:
     """Return a DataFrame with one property of one dataset in each row."""

@@ -6,14 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from privatree.reproduction.rendering._figures import accuracy_curves, write_figure
+from privatree.reproduction.rendering._figures import accuracy_figure, write_figure
+from privatree.reproduction.rendering._score_tables import score_columns
 from privatree.reproduction.rendering._summaries import frame_rows, summarise_scores
 from privatree.reproduction.rendering._table import Cell, Row, Section, Table, write_table
-from privatree.reproduction.rendering._tables import method_columns
-from privatree.reproduction.rendering._wording import dagger_notes, share_text
+from privatree.reproduction.rendering._wording import dagger_wording, share_wording
 from privatree.reproduction.running._study import Reporter, Request, Study
 from privatree.reproduction.running._tasks import RandomSplit
-from privatree.reproduction.targets._protocols import DEPTH, Scope, find_scope, method_caveats
+from privatree.reproduction.targets._scope import DEPTH, Scope, find_scope, method_caveats
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,14 +36,14 @@ def reproduce_epsilon_curve(request: Request, reporter: Reporter) -> list[Path]:
     fits = scope.tasks(RandomSplit, range(scope.repeats))
     summary = summarise_scores(scope.study.run("epsilon-curve", fits))
     folder = request.output / "epsilon-curve"
-    written = [*write_table(folder, "epsilon-curve", _curve_table(summary, scope), summary)]
+    written = [*write_table(folder, "epsilon-curve", _epsilon_curve_table(summary, scope), summary)]
     if can_draw:
-        figure = accuracy_curves(summary, methods=scope.methods, datasets=scope.described)
+        figure = accuracy_figure(summary, methods=scope.methods, datasets=scope.described)
         written += write_figure(folder, "epsilon-curve", figure)
     return written
 
 
-def _curve_table(summary: pd.DataFrame, scope: Scope) -> Table:
+def _epsilon_curve_table(summary: pd.DataFrame, scope: Scope) -> Table:
     """Return the points of the curves, with a row for each epsilon.
 
     A method without privacy has the same figure in all rows.
@@ -55,7 +55,7 @@ def _curve_table(summary: pd.DataFrame, scope: Scope) -> Table:
         row = points.get((dataset, method, epsilon), levels.get((dataset, method)))
         if row is None:
             return Cell("-")
-        return Cell(share_text(row.mean), share_text(row.standard_error), footnote=row.note)
+        return Cell(share_wording(row.mean), share_wording(row.standard_error), footnote=row.note)
 
     def row(dataset: str, epsilon: float) -> Row:
         return Row((f"{epsilon:g}",), [cell(dataset, m.id, epsilon) for m in scope.methods])
@@ -63,7 +63,7 @@ def _curve_table(summary: pd.DataFrame, scope: Scope) -> Table:
     return Table(
         "Test accuracy against epsilon",
         ("epsilon",),
-        method_columns(scope.methods),
+        score_columns(scope.methods),
         [
             Section(dataset.name, [row(dataset.name, epsilon) for epsilon in scope.epsilons])
             for dataset in scope.found
@@ -72,7 +72,7 @@ def _curve_table(summary: pd.DataFrame, scope: Scope) -> Table:
             f"Trees of depth {DEPTH}. Means and standard errors over {scope.repeats} stratified "
             "random splits, 80% for training; repeat r splits and trains with seed r. The paper "
             "prints a figure and no numbers.",
-            *dagger_notes(scope.methods),
+            *dagger_wording(scope.methods),
             *method_caveats(scope.methods),
             "Dash: the method does not apply to the dataset.",
         ),

@@ -21,25 +21,25 @@ from privatree.reproduction.rendering._guarantees import (
     compute_guarantees,
     guarantee_columns,
     guarantee_notes,
-    percent_text,
-    setting_of_row,
+    guarantee_share_text,
+    setting_of_guarantee,
+)
+from privatree.reproduction.rendering._score_tables import (
+    DISAGREEMENT_COLUMNS,
+    score_disagreement_cells,
+    score_sections,
 )
 from privatree.reproduction.rendering._summaries import (
     MARGIN,
-    beyond_tolerance,
     frame_rows,
     summarise_scores,
+    summary_disagreements,
 )
 from privatree.reproduction.rendering._table import Cell, Column, Row, Section, Table, write_table
-from privatree.reproduction.rendering._tables import (
-    DISAGREEMENT_COLUMNS,
-    disagreement_cells,
-    suite_sections,
-)
-from privatree.reproduction.rendering._wording import dagger_notes, share_text, title_with_dagger
+from privatree.reproduction.rendering._wording import dagger_wording, method_wording, share_wording
 from privatree.reproduction.running._study import Reporter, Request, Study
-from privatree.reproduction.running._tasks import N_FOLDS, CrossValidated, n_edits, number_text
-from privatree.reproduction.targets._protocols import DEPTH, Scope, find_scope, method_caveats
+from privatree.reproduction.running._tasks import N_FOLDS, CrossValidated, task_edits, task_number
+from privatree.reproduction.targets._scope import DEPTH, Scope, find_scope, method_caveats
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,15 +69,15 @@ def reproduce_poisoning(request: Request, reporter: Reporter) -> list[Path]:
         figures = compute_guarantees(
             summary, methods=scope.methods, found=found, shares=SHARES, depth=DEPTH
         )
-        tidy = _add_published_guarantees(figures)
-        table = _guarantee_table(tidy, name, replace(scope, found=found))
-        more = [_disagreement_table(tidy, name, scope.methods)]
+        tidy = _add_published_poisoning(figures)
+        table = _poisoning_table(tidy, name, replace(scope, found=found))
+        more = [_poisoning_disagreements(tidy, name, scope.methods)]
         folder = request.output / "poisoning"
         written += write_table(folder, f"poisoning-{name}", table, tidy, more=more)
     return written
 
 
-def _add_published_guarantees(figures: pd.DataFrame) -> pd.DataFrame:
+def _add_published_poisoning(figures: pd.DataFrame) -> pd.DataFrame:
     """Add the columns published and difference (measured minus published)."""
     places = {(ACCURACY, 0.0): 0, **{(PAPER, float(at)): n for n, at in enumerate(SHARES, start=1)}}
 
@@ -92,30 +92,30 @@ def _add_published_guarantees(figures: pd.DataFrame) -> pd.DataFrame:
     return added.assign(difference=added["value"] - added["published"])
 
 
-def _guarantee_table(tidy: pd.DataFrame, name: str, scope: Scope) -> Table:
+def _poisoning_table(tidy: pd.DataFrame, name: str, scope: Scope) -> Table:
     figures = GuaranteeLookup(tidy)
     sizes = {dataset.name: dataset.n_records for dataset in scope.found}
 
     def rows(dataset: PaperDataset) -> list[Row]:
-        edits = " / ".join(str(n_edits(sizes[dataset.name], at)) for at in SHARES)
+        edits = " / ".join(str(task_edits(sizes[dataset.name], at)) for at in SHARES)
         lines: list[Row] = []
         for method in scope.methods:
             for epsilon in scope.epsilons if method.private else (None,):
-                setting = Setting(dataset.name, method.id, number_text(epsilon))
-                at_epsilon = math.nan if epsilon is None else epsilon
-                texts = published_guarantees(dataset.name, method.id, at_epsilon)
+                setting = Setting(dataset.name, method.id, task_number(epsilon))
+                summary_at_epsilon = math.nan if epsilon is None else epsilon
+                texts = published_guarantees(dataset.name, method.id, summary_at_epsilon)
                 keys = [(ACCURACY, Fraction(0)), *((PAPER, at) for at in SHARES)]
                 beside = dict(zip(keys, texts, strict=True))
                 of_dataset = ("", "") if lines else (dataset.title, edits)
-                titles = (*of_dataset, title_with_dagger(method), setting.epsilon)
+                titles = (*of_dataset, method_wording(method), setting.epsilon)
                 lines.append(Row(titles, figures.cells(setting, SHARES, beside)))
         return lines
 
     return Table(
         f"Accuracy guaranteed under poisoning, {name} data",
-        ("dataset", f"edits at {' / '.join(map(percent_text, SHARES))}", "method", "ε"),
+        ("dataset", f"edits at {' / '.join(map(guarantee_share_text, SHARES))}", "method", "ε"),
         guarantee_columns(SHARES),
-        suite_sections(scope.described, rows),
+        score_sections(scope.described, rows),
         (
             f"Trees of depth {DEPTH}. Means over {scope.repeats} x {N_FOLDS}-fold stratified "
             "cross-validation; repeat r shuffles with seed r, fold f is trained with seed "
@@ -123,19 +123,21 @@ def _guarantee_table(tidy: pd.DataFrame, name: str, scope: Scope) -> Table:
             "of their number.",
             *guarantee_notes(scope.methods, tidy),
             *method_caveats(scope.methods),
-            *_contradictions_of_the_paper(tidy),
+            *_poisoning_contradictions(tidy),
         ),
     )
 
 
-def _contradictions_of_the_paper(tidy: pd.DataFrame) -> list[str]:
+def _poisoning_contradictions(tidy: pd.DataFrame) -> list[str]:
     """Return a note on accuracies for which the paper's tables have two different figures."""
     told = []
     for row in frame_rows(tidy[(tidy["figure"] == ACCURACY) & tidy["published"].notna()]):
         other = published_accuracy(row.dataset, row.method, row.epsilon)
         if other is not None and abs(other.mean - row.published) > _NOTEWORTHY:
             (text, *_) = published_guarantees(row.dataset, row.method, row.epsilon)
-            told.append(f"{row.dataset} {share_text(other.mean)} and {text} (ε = {row.epsilon:g})")
+            told.append(
+                f"{row.dataset} {share_wording(other.mean)} and {text} (ε = {row.epsilon:g})"
+            )
     if not told:
         return []
     return [
@@ -144,17 +146,17 @@ def _contradictions_of_the_paper(tidy: pd.DataFrame) -> list[str]:
     ]
 
 
-def _disagreement_table(tidy: pd.DataFrame, name: str, methods: Sequence[Method]) -> Table:
+def _poisoning_disagreements(tidy: pd.DataFrame, name: str, methods: Sequence[Method]) -> Table:
     poisoned = (tidy["figure"] == ACCURACY) | (tidy["edits"] > 0)
     known = tidy[poisoned].assign(published_standard_error=math.nan)
-    far = beyond_tolerance(known.rename(columns={"value": "mean"}))
-    titles = {method.id: title_with_dagger(method) for method in methods}
+    far = summary_disagreements(known.rename(columns={"value": "mean"}))
+    titles = {method.id: method_wording(method) for method in methods}
     rows = [
         Row(
-            (row.dataset, titles[row.method], setting_of_row(row).epsilon),
+            (row.dataset, titles[row.method], setting_of_guarantee(row).epsilon),
             [
                 Cell("accuracy" if row.figure == ACCURACY else f"A {100 * row.share:g}%"),
-                *disagreement_cells(row),
+                *score_disagreement_cells(row),
             ],
         )
         for row in frame_rows(far)
@@ -167,6 +169,6 @@ def _disagreement_table(tidy: pd.DataFrame, name: str, methods: Sequence[Method]
         (
             f"Tolerance: twice the standard error of ours plus {MARGIN:g}; the paper prints none "
             "here.",
-            *dagger_notes(method for method in methods if method.id in set(far["method"])),
+            *dagger_wording(method for method in methods if method.id in set(far["method"])),
         ),
     )

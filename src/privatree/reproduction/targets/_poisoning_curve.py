@@ -1,7 +1,7 @@
 """The paper's figure of guaranteed accuracy against poisoned records, for two datasets.
 
 Each method has a curve of the best bound that is known for it, so that the comparison is fair. The
-paper's tree also has a curve of the paper's own bound, as published.
+paper's tree also has a curve of the paper's own bound.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from privatree.reproduction.rendering._guarantees import (
 )
 from privatree.reproduction.rendering._summaries import frame_rows, summarise_scores
 from privatree.reproduction.rendering._table import Row, Section, Table, write_table
-from privatree.reproduction.rendering._wording import title_with_dagger
+from privatree.reproduction.rendering._wording import method_wording
 from privatree.reproduction.running._certified_split import (
     CERTIFIED_SHARES,
     CertifiedSplit,
     certified_accuracy_column,
 )
 from privatree.reproduction.running._study import Available, Reporter, Request, Study
-from privatree.reproduction.running._tasks import RandomSplit, n_edits, number_text
-from privatree.reproduction.targets._protocols import DEPTH, Scope, find_scope, method_caveats
+from privatree.reproduction.running._tasks import RandomSplit, task_edits, task_number
+from privatree.reproduction.targets._scope import DEPTH, Scope, find_scope, method_caveats
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,13 +68,13 @@ def reproduce_poisoning_curve(request: Request, reporter: Reporter) -> list[Path
     scope = find_scope(study, DATASETS, METHODS, EPSILONS, REPEATS)
     scope = replace(scope, epsilons=sorted(scope.epsilons))
     can_draw = study.can_draw()
-    frame = _run_and_compute(scope)
+    frame = _run_poisoning_curve(scope)
     folder = request.output / "poisoning-curve"
-    written = [*write_table(folder, "poisoning-curve", _curve_table(frame, scope), frame)]
+    written = [*write_table(folder, "poisoning-curve", _poisoning_curve_table(frame, scope), frame)]
     if can_draw:
         figures = GuaranteeLookup(frame)
         panels = [
-            _guarantee_panel(figures, dataset, scope.methods, epsilon)
+            _poisoning_curve_panel(figures, dataset, scope.methods, epsilon)
             for epsilon in scope.epsilons
             for dataset in scope.found
         ]
@@ -91,7 +91,7 @@ def reproduce_poisoning_curve(request: Request, reporter: Reporter) -> list[Path
     return written
 
 
-def _run_and_compute(scope: Scope) -> pd.DataFrame:
+def _run_poisoning_curve(scope: Scope) -> pd.DataFrame:
     """Run the tasks, and return the guarantees of all methods.
 
     Certified splits have other result columns, so they have a results file of their own.
@@ -113,11 +113,11 @@ def _run_and_compute(scope: Scope) -> pd.DataFrame:
         )
     if certified:
         cells = scope.study.run(f"poisoning-curve/{_CERTIFYING}", certified)
-        frames.append(_mean_certified_accuracy(cells, scope.found))
+        frames.append(_poisoning_curve_certified(cells, scope.found))
     return pd.concat(frames, ignore_index=True)
 
 
-def _mean_certified_accuracy(cells: pd.DataFrame, found: Sequence[Available]) -> pd.DataFrame:
+def _poisoning_curve_certified(cells: pd.DataFrame, found: Sequence[Available]) -> pd.DataFrame:
     """Return the mean certified accuracies as rows of guarantees."""
     import pandas as pd
 
@@ -128,7 +128,7 @@ def _mean_certified_accuracy(cells: pd.DataFrame, found: Sequence[Available]) ->
     ]
     for share in CERTIFIED_SHARES:
         for row in frame_rows(summarise_scores(cells, value=certified_accuracy_column(share))):
-            where = (float(share), n_edits(sizes[row.dataset], share), "")
+            where = (float(share), task_edits(sizes[row.dataset], share), "")
             rows.append((*row[:3], BEST, *where, row.mean, row.standard_error, row.n, row.note))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
@@ -136,37 +136,37 @@ def _mean_certified_accuracy(cells: pd.DataFrame, found: Sequence[Available]) ->
 # --- figure -------------------------------------------------------------------------------------
 
 
-def _guarantee_panel(
+def _poisoning_curve_panel(
     figures: GuaranteeLookup, dataset: Available, methods: Sequence[Method], epsilon: float
 ) -> Panel:
     curves, references = [], []
     for method in methods:
-        setting = _method_setting(dataset, method, epsilon)
+        setting = _poisoned_setting(dataset, method, epsilon)
         accuracy = figures.get(setting, ACCURACY)
-        curve = _guarantee_curve(figures, dataset, method, setting, BEST)
+        curve = _poisoning_curve_line(figures, dataset, method, setting, BEST)
         if curve.x:
             curves.append(curve)
         elif accuracy is not None and accuracy.n:
             references.append(Reference(f"{method.title}, clean", accuracy.value))
         if method.id == "privatree-paper" and curve.x:
-            curves.append(_guarantee_curve(figures, dataset, method, setting, PAPER))
-    edits = n_edits(dataset.n_records, SHARES[-1])
+            curves.append(_poisoning_curve_line(figures, dataset, method, setting, PAPER))
+    edits = task_edits(dataset.n_records, SHARES[-1])
     one_percent = "1 record" if edits == 1 else f"{edits} records"
     title = f"{dataset.name}, ε = {epsilon:g} (1% = {one_percent})"
     return Panel(title, tuple(curves), tuple(references))
 
 
-def _guarantee_curve(
+def _poisoning_curve_line(
     figures: GuaranteeLookup, dataset: Available, method: Method, setting: Setting, figure: str
 ) -> Curve:
     """Return the curve of one figure, with one point for each number of poisoned records."""
     rows = [figures.get(setting, figure, share) for share in SHARES]
     points = {row.edits: row for row in rows if row is not None and row.n}
-    one_percent = n_edits(dataset.n_records, Fraction(1)) / 100
+    one_percent = task_edits(dataset.n_records, Fraction(1)) / 100
     errors = [row.standard_error for row in points.values()]
     return Curve(
         method.id,
-        title_with_dagger(method) + (", bound A" if figure == PAPER else ""),
+        method_wording(method) + (", bound A" if figure == PAPER else ""),
         [edits / one_percent for edits in points],
         [row.value for row in points.values()],
         () if figure == PAPER or any(map(math.isnan, errors)) else errors,
@@ -174,21 +174,23 @@ def _guarantee_curve(
     )
 
 
-def _method_setting(dataset: Available, method: Method, epsilon: float) -> Setting:
+def _poisoned_setting(dataset: Available, method: Method, epsilon: float) -> Setting:
     """Return the setting of a method; without privacy, it is the same at every epsilon."""
-    return Setting(dataset.name, method.id, number_text(epsilon if method.private else None))
+    return Setting(dataset.name, method.id, task_number(epsilon if method.private else None))
 
 
 # --- table --------------------------------------------------------------------------------------
 
 
-def _curve_table(frame: pd.DataFrame, scope: Scope) -> Table:
+def _poisoning_curve_table(frame: pd.DataFrame, scope: Scope) -> Table:
     figures = GuaranteeLookup(frame)
 
     def section(dataset: Available, epsilon: float) -> Section:
-        edits = " / ".join(str(n_edits(dataset.n_records, share)) for share in _IN_TABLE)
-        settings = [(method, _method_setting(dataset, method, epsilon)) for method in scope.methods]
-        rows = [Row((title_with_dagger(m),), figures.cells(at, _IN_TABLE)) for m, at in settings]
+        edits = " / ".join(str(task_edits(dataset.n_records, share)) for share in _IN_TABLE)
+        settings = [
+            (method, _poisoned_setting(dataset, method, epsilon)) for method in scope.methods
+        ]
+        rows = [Row((method_wording(m),), figures.cells(at, _IN_TABLE)) for m, at in settings]
         return Section(f"{dataset.name}, ε = {epsilon:g} ({edits} edits)", rows)
 
     certifying = any(method.id == _CERTIFYING for method in scope.methods)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from privatree.reproduction import datasets
+from privatree.reproduction.rendering._score_tables import runtime_tables
 from privatree.reproduction.rendering._summaries import summarise_scores, with_published_runtime
-from privatree.reproduction.rendering._tables import runtime_tables
 from privatree.reproduction.running._study import Reporter, Request, Study
 from privatree.reproduction.running._tasks import N_FOLDS, CrossValidated
-from privatree.reproduction.targets._accuracy import METHODS, write_tables_by_epsilon
-from privatree.reproduction.targets._protocols import DEPTH, find_scope
+from privatree.reproduction.targets._accuracy import METHODS, write_accuracy_or_runtime
+from privatree.reproduction.targets._scope import DEPTH, find_scope
 
 
 def reproduce_runtime(request: Request, reporter: Reporter) -> list[Path]:
@@ -24,6 +24,6 @@ def reproduce_runtime(request: Request, reporter: Reporter) -> list[Path]:
         "timed, because the first also compiles and loads code. The time to read data is not "
         "included, nor the time to encode categories as numbers for methods that need it."
     ]
-    return write_tables_by_epsilon(
+    return write_accuracy_or_runtime(
         scope, "runtime", summary, with_published_runtime, runtime_tables, notes
     )

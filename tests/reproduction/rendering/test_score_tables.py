@@ -11,14 +11,14 @@ import pytest
 
 from privatree.baselines import methods
 from privatree.reproduction import datasets
+from privatree.reproduction.rendering._score_tables import accuracy_tables, runtime_tables
 from privatree.reproduction.rendering._summaries import (
-    at_epsilon,
     summarise_scores,
+    summary_at_epsilon,
     with_published_accuracy,
     with_published_runtime,
 )
 from privatree.reproduction.rendering._table import markdown_table
-from privatree.reproduction.rendering._tables import accuracy_tables, runtime_tables
 
 IDS = ("decision-tree", "bdpt", "privatree-star", "dpgdf", "privatree-paper", "privatree")
 PRIVATE = ("dpgdf", "privatree-paper", "privatree")  # one group here, to have three to compare
@@ -55,14 +55,14 @@ def scores():
 
 def tables(cells=None, *, epsilon=0.1, **changes):
     summary = summarise_scores(scores() if cells is None else cells)
-    compared = with_published_accuracy(at_epsilon(summary, epsilon))
+    compared = with_published_accuracy(summary_at_epsilon(summary, epsilon))
     given = {"methods": METHODS, "datasets": DATASETS} | changes
     return accuracy_tables(compared, epsilon=epsilon, **given)
 
 
 def runtimes(cells=None, *, epsilon=0.1, **changes):
     summary = summarise_scores(scores() if cells is None else cells, value="fit_seconds")
-    compared = with_published_runtime(at_epsilon(summary, epsilon))
+    compared = with_published_runtime(summary_at_epsilon(summary, epsilon))
     given = {"methods": METHODS, "datasets": DATASETS} | changes
     return runtime_tables(compared, epsilon=epsilon, **given)
 

@@ -16,16 +16,16 @@ from privatree.reproduction._published import (
     published_accuracy_text,
     published_runtime,
 )
-from privatree.reproduction.rendering._summaries import MARGIN, beyond_tolerance, frame_rows
+from privatree.reproduction.rendering._summaries import MARGIN, frame_rows, summary_disagreements
 from privatree.reproduction.rendering._table import Cell, Column, Row, Section, Table
 from privatree.reproduction.rendering._wording import (
     SUITE_HEADINGS,
-    dagger_notes,
-    difference_text,
-    ratio_text,
-    seconds_text,
-    share_text,
-    title_with_dagger,
+    dagger_wording,
+    difference_wording,
+    method_wording,
+    ratio_wording,
+    seconds_wording,
+    share_wording,
 )
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _EMPTY = "Dash: the method does not apply to the dataset. Empty: not run."
 _TOLERANCE = f"twice the joint standard error of both figures plus {MARGIN:g}"
 
 
-def suite_sections(
+def score_sections(
     datasets: Sequence[PaperDataset],
     rows: Callable[[PaperDataset], Iterable[Row]],
     means: Callable[[Sequence[PaperDataset]], Sequence[Row]] = lambda members: (),
@@ -67,52 +67,52 @@ def accuracy_tables(
 ) -> tuple[Table, Table, Table]:
     """Return the table of accuracy at an epsilon, the differences, and the disagreements.
 
-    `compared` is what ``with_published_accuracy`` returns. If it has no row, the method does not
-    apply to the dataset. Datasets of a suite, and methods of a group, must stand together. `notes`
-    come below the first table, before the notes that it always has.
+    `compared` is what ``with_published_accuracy`` returns. If it has no row for a dataset and a
+    method, the method does not apply there. Datasets must be sorted by suite, and methods by group.
+    `notes` come below the first table, before the notes that this table always has.
     """
-    found = _rows_by_place(compared)
+    found = _score_rows_by_place(compared)
 
     def cell(dataset: str, method: str) -> Cell:
         printed = published_accuracy_text(dataset, method, epsilon)
         beside = printed.partition("±")[0].removeprefix("-")
         row = found.get((dataset, method))
-        error = "" if row is None else share_text(row.standard_error)
-        return _measured_cell(row, share_text, error, beside)
+        error = "" if row is None else share_wording(row.standard_error)
+        return _score_cell(row, share_wording, error, beside)
 
     def rows(dataset: PaperDataset) -> list[Row]:
-        return [_best_in_bold(_result_row(dataset, methods, cell), methods)]
+        return [_bold_scores(_score_row(dataset, methods, cell), methods)]
 
     def means(members: Sequence[PaperDataset]) -> list[Row]:
         names = [dataset.name for dataset in members]
-        return [_best_in_bold(row, methods) for row in _mean_rows(names, methods, found, epsilon)]
+        return [_bold_scores(row, methods) for row in _score_means(names, methods, found, epsilon)]
 
     main = Table(
         f"Test accuracy at ε = {epsilon:g}",
         ("dataset",),
-        method_columns(methods),
-        suite_sections(datasets, rows, means),
+        score_columns(methods),
+        score_sections(datasets, rows, means),
         (
             *notes,
-            *_standard_error_note(compared),
+            *_score_error_note(compared),
             "Bold: the best of its group.",
             "Mean of k: the mean over k datasets. One row is over all datasets above it, for "
             "methods with a figure for each; the other is over the datasets for which every method "
             "has a figure. Cells with missing scores are not used. The last rows are over all "
             "suites.",
             _EMPTY,
-            *dagger_notes(methods),
+            *dagger_wording(methods),
         ),
     )
-    far = _rows_by_place(beyond_tolerance(compared))
+    far = _score_rows_by_place(summary_disagreements(compared))
     return (
         main,
-        _difference_table(compared, far, epsilon, methods, datasets),
-        _disagreement_table(far, epsilon, methods, datasets),
+        _score_difference_table(compared, far, epsilon, methods, datasets),
+        _score_disagreement_table(far, epsilon, methods, datasets),
     )
 
 
-def _standard_error_note(compared: pd.DataFrame) -> list[str]:
+def _score_error_note(compared: pd.DataFrame) -> list[str]:
     counts = sorted({int(n) for n in compared["n"] if n})
     if not counts:
         return []
@@ -124,7 +124,7 @@ def _standard_error_note(compared: pd.DataFrame) -> list[str]:
     ]
 
 
-def _mean_rows(
+def _score_means(
     names: Sequence[str],
     methods: Sequence[Method],
     found: Mapping[tuple[str, str], Any],
@@ -132,9 +132,9 @@ def _mean_rows(
 ) -> list[Row]:
     """Return the means over all these datasets, and over those that every method has.
 
-    The first row is for methods with a figure for each dataset. If both rows are the same there is
-    one, and none over fewer than two datasets. A cell with a note lacks scores, perhaps those of
-    the hardest folds, so it is not used.
+    The first row is for methods with a figure for each dataset. If both rows are the same, one is
+    returned; a mean over fewer than two datasets is left out. A cell with a note lacks scores,
+    perhaps those of the hardest folds, so the cell is not used.
     """
     scored = {place for place, row in found.items() if row.n and not row.note}
     names = [name for name in names if any(place[0] == name for place in scored)]
@@ -145,9 +145,9 @@ def _mean_rows(
     def cell(method: str, over: Sequence[str]) -> Cell:
         printed = [published_accuracy(name, method, epsilon) for name in over]
         known = [figure.mean for figure in printed if figure]
-        beside = share_text(_exact_mean(known)) if len(known) == len(over) else ""
+        beside = share_wording(_exact_mean(known)) if len(known) == len(over) else ""
         mean = _exact_mean([found[name, method].mean for name in over])
-        return Cell(share_text(mean), published=beside)
+        return Cell(share_wording(mean), published=beside)
 
     def row(over: Sequence[str], shown: set[str]) -> Row:
         cells = [cell(m.id, over) if m.id in shown else Cell() for m in methods]
@@ -157,7 +157,7 @@ def _mean_rows(
     return [row(over, shown) for over, shown in meant if shown and len(over) > 1]
 
 
-def _best_in_bold(row: Row, methods: Sequence[Method]) -> Row:
+def _bold_scores(row: Row, methods: Sequence[Method]) -> Row:
     """Make the best figure of each group of methods bold, if the group has two figures or more."""
     figures = [float(cell.text) if cell.text[-1:].isdigit() else None for cell in row.cells]
 
@@ -171,44 +171,44 @@ def _best_in_bold(row: Row, methods: Sequence[Method]) -> Row:
     return replace(row, cells=cells)
 
 
-def _difference_table(
+def _score_difference_table(
     compared: pd.DataFrame,
     far: Mapping[tuple[str, str], Any],
     epsilon: float,
     methods: Sequence[Method],
     datasets: Sequence[PaperDataset],
 ) -> Table:
-    both = _rows_by_place(compared[compared["difference"].notna()])
-    methods, datasets = _with_a_place(both, methods, datasets)
+    both = _score_rows_by_place(compared[compared["difference"].notna()])
+    methods, datasets = _with_a_score(both, methods, datasets)
 
     def cell(dataset: str, method: str) -> Cell:
         place = (dataset, method)
         if place not in both:
             return Cell()
-        return Cell(difference_text(both[place].difference), bold=place in far)
+        return Cell(difference_wording(both[place].difference), bold=place in far)
 
     columns = [[row.difference for (_, id_), row in both.items() if id_ == m.id] for m in methods]
-    mean = [Cell(difference_text(_exact_mean(column))) for column in columns]
-    size = [Cell(share_text(_exact_mean([abs(one) for one in column]))) for column in columns]
-    sections = suite_sections(datasets, lambda dataset: [_result_row(dataset, methods, cell)])
+    mean = [Cell(difference_wording(_exact_mean(column))) for column in columns]
+    size = [Cell(share_wording(_exact_mean([abs(one) for one in column]))) for column in columns]
+    sections = score_sections(datasets, lambda dataset: [_score_row(dataset, methods, cell)])
     overall = [Row(("mean",), mean), Row(("mean absolute difference",), size)]
     return Table(
         f"Measured minus published accuracy at ε = {epsilon:g}",
         ("dataset",),
-        [Column(title_with_dagger(method)) for method in methods],
+        [Column(method_wording(method)) for method in methods],
         [*sections, Section("All suites", (), overall)] if both else [],
-        (f"Bold: beyond {_TOLERANCE}.", *dagger_notes(methods)),
+        (f"Bold: beyond {_TOLERANCE}.", *dagger_wording(methods)),
     )
 
 
-def _disagreement_table(
+def _score_disagreement_table(
     far: Mapping[tuple[str, str], Any],
     epsilon: float,
     methods: Sequence[Method],
     datasets: Sequence[PaperDataset],
 ) -> Table:
     rows = [
-        Row((dataset.name, title_with_dagger(method)), disagreement_cells(row))
+        Row((dataset.name, method_wording(method)), score_disagreement_cells(row))
         for dataset in datasets
         for method in methods
         if (row := far.get((dataset.name, method.id)))
@@ -218,21 +218,21 @@ def _disagreement_table(
         ("dataset", "method"),
         DISAGREEMENT_COLUMNS,
         (Section("", rows),),
-        (f"Tolerance: {_TOLERANCE}.", *dagger_notes(_with_a_place(far, methods, datasets)[0])),
+        (f"Tolerance: {_TOLERANCE}.", *dagger_wording(_with_a_score(far, methods, datasets)[0])),
     )
 
 
 DISAGREEMENT_COLUMNS = tuple(map(Column, ("measured", "published", "difference", "tolerance")))
-"""The headings of the cells that :func:`disagreement_cells` returns."""
+"""The headings of the cells that :func:`score_disagreement_cells` returns."""
 
 
-def disagreement_cells(row: Any) -> list[Cell]:
-    """Return the cells for one row of what ``beyond_tolerance`` returns."""
+def score_disagreement_cells(row: Any) -> list[Cell]:
+    """Return the cells for one row of what ``summary_disagreements`` returns."""
     return [
-        Cell(share_text(row.mean), share_text(row.standard_error)),
-        Cell(share_text(row.published), share_text(row.published_standard_error)),
-        Cell(difference_text(row.difference)),
-        Cell(share_text(row.tolerance)),
+        Cell(share_wording(row.mean), share_wording(row.standard_error)),
+        Cell(share_wording(row.published), share_wording(row.published_standard_error)),
+        Cell(difference_wording(row.difference)),
+        Cell(share_wording(row.tolerance)),
     ]
 
 
@@ -252,35 +252,35 @@ def runtime_tables(
     `compared` is what ``with_published_runtime`` returns. The other parameters are those of
     :func:`accuracy_tables`.
     """
-    found = _rows_by_place(compared)
+    found = _score_rows_by_place(compared)
 
     def cell(dataset: str, method: str) -> Cell:
         printed = published_runtime(dataset, method, epsilon)
         beside = printed.text if printed else ""
-        return _measured_cell(found.get((dataset, method)), seconds_text, "", beside)
+        return _score_cell(found.get((dataset, method)), seconds_wording, "", beside)
 
-    both = _rows_by_place(compared[compared["ratio"].notna()])
-    timed, timed_on = _with_a_place(both, methods, datasets)
+    both = _score_rows_by_place(compared[compared["ratio"].notna()])
+    timed, timed_on = _with_a_score(both, methods, datasets)
 
     def ratio(dataset: str, method: str) -> Cell:
         row = both.get((dataset, method))
-        return Cell() if row is None else Cell(f"{row.published_bound}{ratio_text(row.ratio)}")
+        return Cell() if row is None else Cell(f"{row.published_bound}{ratio_wording(row.ratio)}")
 
     main = Table(
         f"Mean seconds to train at ε = {epsilon:g}",
         ("dataset",),
-        method_columns(methods),
-        suite_sections(datasets, lambda dataset: [_result_row(dataset, methods, cell)]),
-        (*notes, _EMPTY, *dagger_notes(methods)),
+        score_columns(methods),
+        score_sections(datasets, lambda dataset: [_score_row(dataset, methods, cell)]),
+        (*notes, _EMPTY, *dagger_wording(methods)),
     )
     ratios = Table(
         f"Published over measured seconds at ε = {epsilon:g}",
         ("dataset",),
-        [Column(title_with_dagger(method)) for method in timed],
-        suite_sections(timed_on, lambda dataset: [_result_row(dataset, timed, ratio)]),
+        [Column(method_wording(method)) for method in timed],
+        score_sections(timed_on, lambda dataset: [_score_row(dataset, timed, ratio)]),
         (
             "The paper ran on another machine and rounds to seconds; < and > are its bounds.",
-            *dagger_notes(timed),
+            *dagger_wording(timed),
         ),
     )
     return main, ratios
@@ -289,11 +289,11 @@ def runtime_tables(
 # --- rows and columns ---------------------------------------------------------------------------
 
 
-def _rows_by_place(frame: pd.DataFrame) -> dict[tuple[str, str], Any]:
+def _score_rows_by_place(frame: pd.DataFrame) -> dict[tuple[str, str], Any]:
     return {(row.dataset, row.method): row for row in frame_rows(frame)}
 
 
-def _with_a_place(
+def _with_a_score(
     places: Iterable[tuple[str, str]], methods: Sequence[Method], datasets: Sequence[PaperDataset]
 ) -> tuple[list[Method], list[PaperDataset]]:
     """Return the methods and datasets that occur in pairs of dataset and method."""
@@ -301,18 +301,18 @@ def _with_a_place(
     return [m for m in methods if m.id in ids], [d for d in datasets if d.name in names]
 
 
-def method_columns(methods: Sequence[Method]) -> list[Column]:
+def score_columns(methods: Sequence[Method]) -> list[Column]:
     """Return a column for each method, under the heading of its group."""
-    return [Column(title_with_dagger(method), method.group) for method in methods]
+    return [Column(method_wording(method), method.group) for method in methods]
 
 
-def _result_row(
+def _score_row(
     dataset: PaperDataset, methods: Sequence[Method], cell: Callable[[str, str], Cell]
 ) -> Row:
     return Row((dataset.title,), [cell(dataset.name, method.id) for method in methods])
 
 
-def _measured_cell(row: Any, as_text: Callable[[float], str], error: str, beside: str) -> Cell:
+def _score_cell(row: Any, as_text: Callable[[float], str], error: str, beside: str) -> Cell:
     """Return a cell with the mean of a row; without scores it has a word, without a row a dash."""
     if row is None:
         return Cell("-", published=beside)
