@@ -20,7 +20,7 @@ from privatree import (
 )
 from privatree.audit import Event, Neighbours, Records, View, audit, known_pairs, own_pair
 from privatree.audit._blackbox import _distinct_rows
-from privatree.audit._events import loss_bounds
+from privatree.audit._events import event_bounds
 from privatree.privacy import Budget
 
 PAIRS = known_pairs()
@@ -91,7 +91,7 @@ def test_a_named_event_shows_nearly_all_of_the_loss_and_not_more(loss):
     pair = dataclasses.replace(PAIR, events=(SAYS_ONE,))
     report = audit(Fake(loss, random_state=7), pair, runs=runs, views=ANSWER)
     often, seldom = np.array([runs // 2]), np.array([round(runs / 2 * math.exp(-loss))])
-    expected = float(loss_bounds(often, seldom, runs, 0.01 / 2, 0.0)[0])
+    expected = float(event_bounds(often, seldom, runs, 0.01 / 2, 0.0)[0])
     assert report.lower_bound == pytest.approx(expected, abs=0.35)
     assert 0.6 * loss < report.lower_bound <= loss
     assert (report.refuted, report.claimed) == (False, loss)

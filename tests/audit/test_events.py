@@ -6,14 +6,16 @@ from scipy.stats import binom
 
 from privatree.audit import Event
 from privatree.audit import _events as events
-from privatree.audit._events import learned_event, loss_bounds
+from privatree.audit._events import event_bounds, learned_event
 
 FAILURE = 0.05
 
 
 def bound(often, seldom, runs, failure=FAILURE, delta=0.0, changes=1):
     return float(
-        loss_bounds(np.array([often]), np.array([seldom]), runs, failure, delta, changes=changes)[0]
+        event_bounds(np.array([often]), np.array([seldom]), runs, failure, delta, changes=changes)[
+            0
+        ]
     )
 
 
@@ -65,7 +67,7 @@ def test_the_figures_of_a_well_chosen_event_are_those_that_can_be_expected():
 
 
 def test_counts_that_show_nothing_give_zero():
-    assert loss_bounds(np.array([0, 5, 10]), np.array([0, 5, 10]), 10, FAILURE, 0.0).tolist() == [
+    assert event_bounds(np.array([0, 5, 10]), np.array([0, 5, 10]), 10, FAILURE, 0.0).tolist() == [
         0.0, 0.0, 0.0,
     ]  # fmt: skip
     assert bound(0, 100, 100) == 0.0
@@ -101,7 +103,7 @@ def test_a_bound_is_above_the_truth_as_seldom_as_promised(runs):
             continue
 
         def bounds(often, seldom, delta=delta, changes=changes):
-            return loss_bounds(often, seldom, runs, FAILURE, delta, changes=changes)
+            return event_bounds(often, seldom, runs, FAILURE, delta, changes=changes)
 
         largest = max(largest, chance_of_a_wrong_bound(bounds, p, q, epsilon, runs))
     assert 0.0005 < largest <= FAILURE  # and it does happen
@@ -114,10 +116,10 @@ def test_the_exact_sum_finds_bounds_that_are_wrong_more_often():
         return np.log(np.maximum(often, 1e-9) / np.maximum(seldom, 1e-9))
 
     def other_delta(often, seldom):  # the delta of the learner left out
-        return loss_bounds(often, seldom, runs, FAILURE, 0.0)
+        return event_bounds(often, seldom, runs, FAILURE, 0.0)
 
     def as_neighbours(often, seldom):  # two changes counted as one
-        return loss_bounds(often, seldom, runs, FAILURE, 0.0)
+        return event_bounds(often, seldom, runs, FAILURE, 0.0)
 
     p = q * math.e
     assert chance_of_a_wrong_bound(shares, p, q, 1.0, runs) > 0.3

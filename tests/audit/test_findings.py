@@ -6,7 +6,7 @@ import pytest
 from privatree import ParameterError
 from privatree.audit import Event, known_pairs
 from privatree.audit import _findings as findings
-from privatree.audit._events import loss_bounds
+from privatree.audit._events import event_bounds
 from privatree.audit._findings import Counting
 from privatree.audit._views import VIEWS
 
@@ -62,7 +62,7 @@ def test_named_events_are_counted_in_all_trainings_and_share_the_probability():
     seen = {"labels": (labels(*[0] * 50), labels(*[1] * 50))}
     pair = dataclasses.replace(PAIR, events=(ZERO, ONE))
     found = Counting(pair, 0.06).best_finding(seen, VIEWS)
-    expected = loss_bounds(np.array([50]), np.array([0]), 50, 0.06 / 3, 0.0)
+    expected = event_bounds(np.array([50]), np.array([0]), 50, 0.06 / 3, 0.0)
     assert found.lower_bound == float(expected[0])
     assert (found.event, found.learned) == ("the prediction is 0", False)
     assert (found.counts, found.runs, found.sizes) == ((50, 0), 50, (2, 3))
@@ -77,7 +77,7 @@ def test_an_event_keeps_its_share_where_the_models_have_nothing_of_the_kind():
     found = Counting(known_pairs()["purity"], 0.06).best_finding(seen, VIEWS)
     assert found.learned
     assert found.lower_bound == float(
-        loss_bounds(np.array([30]), np.array([0]), 30, 0.06 / 2, 0.0)[0]
+        event_bounds(np.array([30]), np.array([0]), 30, 0.06 / 2, 0.0)[0]
     )
 
 

@@ -13,11 +13,11 @@ from privatree.audit import View
 from privatree.audit._views import (
     VIEWS,
     TrainingResult,
-    is_error_outcome,
-    list_model_entries,
+    list_viewed_entries,
     observe_training,
-    train_and_record,
+    train_for_views,
     view_shows_anything,
+    view_shows_error,
 )
 
 SCHEMA = Schema({"x": Numeric(0, 1), "c": Categorical(["a", "b", "c"])}, ["no", "yes"])
@@ -50,19 +50,19 @@ def views_of(model, probes=PROBES):
 
 
 def test_an_error_is_all_that_is_seen_of_a_training_that_fails():
-    trained = train_and_record(Simple("fail"), X, Y)
+    trained = train_for_views(Simple("fail"), X, Y)
     assert trained == (None, ("KeyError: 'gone'",))
     assert set(observe_training(VIEWS, PROBES, trained)) == {("error", "KeyError: 'gone'")}
-    assert is_error_outcome(("error", "KeyError: 'gone'"))
-    assert not any(map(is_error_outcome, [(), None, "error", ("errors",), 3]))
+    assert view_shows_error(("error", "KeyError: 'gone'"))
+    assert not any(map(view_shows_error, [(), None, "error", ("errors",), 3]))
 
 
 def test_warnings_are_seen_once_each_with_their_texts():
-    said = train_and_record(Simple("warn"), X, Y).said
+    said = train_for_views(Simple("warn"), X, Y).said
     assert [text.split(":")[0] for text in said] == ["FutureWarning", "UserWarning"]
     assert all(text.split(": ")[1] for text in said)
-    assert train_and_record(Simple(), X, Y).said == ()
-    shown = observe_training(VIEWS, PROBES, train_and_record(Simple("warn"), X, Y))
+    assert train_for_views(Simple(), X, Y).said == ()
+    shown = observe_training(VIEWS, PROBES, train_for_views(Simple("warn"), X, Y))
     assert shown[list(VIEWS).index("said")] == said
 
 
@@ -73,7 +73,7 @@ def test_what_is_printed_is_seen(capsys):
             print("done", file=sys.stderr)
             return super().fit(X, y)
 
-    assert train_and_record(Printing(), X, Y).said == (f"{len(Y)} records", "done")
+    assert train_for_views(Printing(), X, Y).said == (f"{len(Y)} records", "done")
     assert capsys.readouterr() == ("", "")
 
 
@@ -84,7 +84,7 @@ def test_a_learner_that_changes_its_records_changes_a_copy():
             return super().fit(X, y)
 
     records = np.ones((2, 1))
-    train_and_record(Changing(), records, Y[:2])
+    train_for_views(Changing(), records, Y[:2])
     assert records.all()
 
 
@@ -94,7 +94,7 @@ def test_exact_numbers_and_the_statement_are_seen():
             self.prior_ = np.mean([1.0, 0.0, 0.0])
             return super().fit(X, y)
 
-    shown = observe_training({"numbers": VIEWS["numbers"]}, PROBES, train_and_record(Exact(), X, Y))
+    shown = observe_training({"numbers": VIEWS["numbers"]}, PROBES, train_for_views(Exact(), X, Y))
     assert shown == ((repr(1 / 3),),)
     schema = Schema({"x": Numeric(0, 1)}, ["no", "yes"])
     model = PrivaTreeClassifier(schema=schema, max_depth=1, random_state=0)
@@ -103,16 +103,16 @@ def test_exact_numbers_and_the_statement_are_seen():
     views = {"statement": VIEWS["statement"]}
     assert (
         "PrivaTreeClassifier"
-        in observe_training(views, X_private, train_and_record(model, X_private, y_private))[0]
+        in observe_training(views, X_private, train_for_views(model, X_private, y_private))[0]
     )
-    assert observe_training(views, X_private, train_and_record(replaced, X_private, y_private)) == (
+    assert observe_training(views, X_private, train_for_views(replaced, X_private, y_private)) == (
         None,
     )
 
 
 def test_a_model_is_seen_even_if_fit_returns_nothing():
     shown = observe_training(
-        {"labels": VIEWS["labels"]}, PROBES, train_and_record(Simple("return nothing"), X, Y)
+        {"labels": VIEWS["labels"]}, PROBES, train_for_views(Simple("return nothing"), X, Y)
     )
     assert shown == (("yes", "yes"),)
 
@@ -123,7 +123,7 @@ def test_whoever_stops_the_audit_stops_it():
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        train_and_record(Stopped(), X, Y)
+        train_for_views(Stopped(), X, Y)
 
 
 def test_a_view_that_fails_shows_that_and_one_that_cannot_be_counted_is_refused():
@@ -192,7 +192,7 @@ def test_probabilities_that_are_missing_have_their_own_step():
 
 def test_entries_are_names_numbers_and_sizes():
     found = list(
-        list_model_entries({"a": [1, 2.5, None], "b": np.array(["u"]), "c": np.array([0.5])}, "m_")
+        list_viewed_entries({"a": [1, 2.5, None], "b": np.array(["u"]), "c": np.array([0.5])}, "m_")
     )
     assert found == [
         ("key of m_", "a"),
@@ -214,8 +214,8 @@ def test_entries_are_names_numbers_and_sizes():
 def test_entries_end():
     nested = []
     nested.append(nested)
-    assert 0 < len(list(list_model_entries(nested, "m_"))) < 20
-    assert len(list(list_model_entries(list(range(5000)), "m_"))) == 1001
+    assert 0 < len(list(list_viewed_entries(nested, "m_"))) < 20
+    assert len(list(list_viewed_entries(list(range(5000)), "m_"))) == 1001
 
 
 def test_whether_there_is_anything_to_be_seen():

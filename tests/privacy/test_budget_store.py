@@ -412,7 +412,7 @@ def charge_and_die(store: BudgetStore, moment: str) -> None:
 
 def committing_late(path: Path, *, writing: bool) -> Any:
     """Mutant of `open_budget_file`: the charge is committed when somebody closes the file."""
-    connection = budget_file._connect_to_file(path)
+    connection = budget_file._connect_to_budget_file(path)
     connection.execute("BEGIN IMMEDIATE")
     LATER.append(connection)
     return nullcontext(connection)
@@ -712,7 +712,7 @@ def test_rows_that_no_charge_writes_are_refused(
         (digest,) = connection.execute("SELECT digest FROM account").fetchone()
         for number, amount in enumerate(amounts, start=1):
             row = (number, "2030-01-01T00:00:00+00:00", "model", amount, "")
-            digest = budget_file._row_digest(digest, row)
+            digest = budget_file._budget_row_digest(digest, row)
             connection.execute("INSERT INTO charge VALUES (?, ?, ?, ?, ?, ?)", (*row, digest))
     assert refusal(store.path) == (
         f"is damaged: {message}. Restore the file from a backup, and charge again what was spent "

@@ -4,7 +4,7 @@ from sklearn.base import BaseEstimator
 
 from privatree import Numeric, ParameterError, PrivaTreeClassifier, Schema
 from privatree.privacy import Budget
-from privatree.repetition import refit, refits_in_parts, without_budget
+from privatree.repetition import refit, refit_without_budget, refits_in_parts
 from privatree.repetition._refits import BUDGET_LEFT_OUT
 
 SCHEMA = Schema({"a": Numeric(0, 1)}, [0, 1])
@@ -47,11 +47,11 @@ def test_the_number_of_processes_changes_nothing():
 
 def test_the_budget_is_neither_sent_nor_charged():
     budget = Budget(1.0)
-    copy, notes = without_budget(learner(budget=budget))
+    copy, notes = refit_without_budget(learner(budget=budget))
     assert (copy.budget, notes) == (None, (BUDGET_LEFT_OUT,))
     refit(copy, X, Y, drawn_tree, 3)
     assert budget.charges == []
-    assert without_budget(learner())[1] == ()
+    assert refit_without_budget(learner())[1] == ()
 
 
 def test_a_learner_without_a_random_state_is_refitted_too():

@@ -14,7 +14,7 @@ from privatree.model import TreeBuilder
 from privatree.privacy import Leak, PrivacyStatement
 from privatree.report import html_report
 from privatree.robustness import AccuracyCertificate, best
-from privatree.robustness.certificates import guaranteed_spending
+from privatree.robustness.certificates import require_guarantee
 from privatree.schema import Numeric, Schema
 
 ARGUMENTS = (
@@ -306,7 +306,7 @@ def test_the_keyboard_is_enough(open_page, hand_made):
 
 def test_the_slider_shows_bounds_that_hold(open_page, adult_model):
     page = open_page(adult_model)
-    spending = guaranteed_spending(adult_model.privacy_)
+    spending = require_guarantee(adult_model.privacy_)
     shown = page.evaluate(
         """() => {
             const start = document.getElementById("start");

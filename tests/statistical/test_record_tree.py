@@ -24,8 +24,8 @@ def test_trees_have_the_exact_law_with_randomness_of_the_operating_system(name):
 
 def test_a_program_that_draws_by_another_law_is_seen(monkeypatch):
     """Mutant: splits are drawn with doubled exponents, which the law does not know of."""
-    real, law = sequential_exponential.relative_weights, law_of("two levels")
-    monkeypatch.setattr(sequential_exponential, "relative_weights", lambda w, r: real(w, r) ** 2)
+    real, law = sequential_exponential.sequential_weights, law_of("two levels")
+    monkeypatch.setattr(sequential_exponential, "sequential_weights", lambda w, r: real(w, r) ** 2)
     assert chi_square_ratio(grown("two levels"), law) > 2
 
 

@@ -22,15 +22,15 @@ from privatree._support.progress import progress_bar
 from privatree._support.validation import check_integer, check_number
 from privatree.audit._findings import Counting
 from privatree.audit._report import AuditReport, Finding
-from privatree.audit._views import MAX_PROBES, VIEWS, View, observe_training, train_and_record
+from privatree.audit._views import MAX_PROBES, VIEWS, View, observe_training, train_for_views
 from privatree.audit.pairs._all_pairs import known_pairs
 from privatree.audit.pairs._neighbours import Neighbours, Records
 from privatree.errors import ParameterError
 from privatree.repetition import (
     check_confidence,
-    given_parameters,
+    given_refit_parameters,
+    refit_without_budget,
     refits_in_parts,
-    without_budget,
 )
 
 MIN_RUNS, MAX_RUNS = 8, 10**7
@@ -99,22 +99,22 @@ def audit(
     >>> audit(learner, known_pairs()["purity"], runs=40).refuted
     False
     """
-    check_runs(runs)
+    check_audit_runs(runs)
     check_confidence(confidence)
     check_number("delta", delta, lambda d: 0.0 <= d < 1.0, "be a number, at least 0 and below 1")
-    claimed = _claimed_epsilon(learner, claimed)
+    claimed = _learner_epsilon(learner, claimed)
     if neighbours is None:
         neighbours = list(known_pairs(claimed or 1.0).values())
     pairs = [neighbours] if isinstance(neighbours, Neighbours) else list(neighbours)
     all_views = {**VIEWS, **(views or {})}
-    _check_pairs(pairs, all_views)
+    _check_trained_pairs(pairs, all_views)
     audited = [
-        _prepare_pair(pair, _estimator_for_pair(learner, pair), all_views, n_jobs) for pair in pairs
+        _audited_pair(pair, _learner_for_pair(learner, pair), all_views, n_jobs) for pair in pairs
     ]
     skipped = tuple(one.pair.name for one in audited if not one.can_show())
     audited = [one for one in audited if one.pair.name not in skipped]
     if claimed is None:
-        claimed = _common_claimed_epsilon([one.estimator for one in audited])
+        claimed = _common_learner_epsilon([one.estimator for one in audited])
     if not audited:
         raise ParameterError(
             f"the pairs {', '.join(skipped)} need an ensemble that lists its members as "
@@ -127,12 +127,12 @@ def audit(
     return AuditReport(findings, int(runs), float(confidence), claimed, float(delta), skipped)
 
 
-def check_runs(runs: Any) -> None:
+def check_audit_runs(runs: Any) -> None:
     check_integer("runs", runs, MIN_RUNS, MAX_RUNS)
 
 
-def _claimed_epsilon(learner: Learner, given: Any) -> float | None:
-    if given is None and _is_classifier(learner) and not isinstance(learner, type):
+def _learner_epsilon(learner: Learner, given: Any) -> float | None:
+    if given is None and _is_trainable(learner) and not isinstance(learner, type):
         classifier: Any = learner
         given = classifier.get_params(deep=False).get("epsilon")
     if given is None:
@@ -141,9 +141,9 @@ def _claimed_epsilon(learner: Learner, given: Any) -> float | None:
     return float(given)
 
 
-def _common_claimed_epsilon(estimators: Sequence[Any]) -> float | None:
+def _common_learner_epsilon(estimators: Sequence[Any]) -> float | None:
     """Return the epsilon that all classifiers have. A function made one for each pair."""
-    claims = {_claimed_epsilon(estimator, None) for estimator in estimators}
+    claims = {_learner_epsilon(estimator, None) for estimator in estimators}
     if len(claims) > 1:
         raise ParameterError(
             "claimed must be given: the classifiers for different pairs have different epsilons.",
@@ -152,7 +152,7 @@ def _common_claimed_epsilon(estimators: Sequence[Any]) -> float | None:
     return next(iter(claims), None)
 
 
-def _check_pairs(pairs: Sequence[Any], views: Mapping[str, View]) -> None:
+def _check_trained_pairs(pairs: Sequence[Any], views: Mapping[str, View]) -> None:
     for pair in pairs:
         if not isinstance(pair, Neighbours):
             raise ParameterError(
@@ -179,29 +179,29 @@ def _check_pairs(pairs: Sequence[Any], views: Mapping[str, View]) -> None:
 # --- training -------------------------------------------------------------------------------------
 
 
-def _is_classifier(learner: Any) -> bool:
+def _is_trainable(learner: Any) -> bool:
     return hasattr(learner, "fit") and hasattr(learner, "get_params")
 
 
-def _estimator_for_pair(learner: Learner, pair: Neighbours) -> Any:
+def _learner_for_pair(learner: Learner, pair: Neighbours) -> Any:
     """Return a copy with the public facts of the pair, that charges no budget."""
-    if isinstance(learner, type) or not (_is_classifier(learner) or callable(learner)):
+    if isinstance(learner, type) or not (_is_trainable(learner) or callable(learner)):
         got = (
             f"the class {learner.__name__}" if isinstance(learner, type) else type(learner).__name__
         )
         raise ParameterError(
             f"learner must be a classifier or a function that returns one, got {got}.", "learner"
         )
-    if not _is_classifier(learner):
+    if not _is_trainable(learner):
         made = learner(pair)
-        if not _is_classifier(made) or isinstance(made, type):
+        if not _is_trainable(made) or isinstance(made, type):
             raise ParameterError(
                 f"learner must return a classifier for a pair, got {type(made).__name__}.",
                 "learner",
             )
-        estimator, _ = without_budget(made)
+        estimator, _ = refit_without_budget(made)
         return estimator
-    estimator, _ = without_budget(learner)
+    estimator, _ = refit_without_budget(learner)
     if hasattr(clone(estimator), "privacy_"):  # for instance a loaded model, or a frozen one
         raise ParameterError(
             f"learner must be untrained after sklearn.base.clone, but a clone of this "
@@ -252,23 +252,23 @@ class _Audited:
     def _trainings(
         self, tables: Sequence[Records], runs: int
     ) -> Iterator[tuple[int, list[tuple[Any, ...]]]]:
-        look = partial(observe_training, self.views, _distinct_rows(self.pair))
+        look = partial(observe_training, self.views, _distinct_pair_rows(self.pair))
         return refits_in_parts(
             self.estimator,
             tables,
             look,
             runs,
-            train=train_and_record,
+            train=train_for_views,
             at_once=_AT_ONCE,
             n_jobs=self.n_jobs,
         )
 
 
-def _prepare_pair(
+def _audited_pair(
     pair: Neighbours, estimator: Any, views: Mapping[str, View], n_jobs: int | None
 ) -> _Audited:
     """Count the changes between the datasets as the learner's epsilon does."""
-    for_replaced = "replace" in given_parameters(estimator, "neighbours").values()
+    for_replaced = "replace" in given_refit_parameters(estimator, "neighbours").values()
     if for_replaced and not pair.replaced:
         raise ParameterError(
             "the learner's epsilon is for one record replaced, but the datasets of the pair "
@@ -278,7 +278,7 @@ def _prepare_pair(
     return _Audited(pair, estimator, 2 if pair.replaced and not for_replaced else 1, views, n_jobs)
 
 
-def _distinct_rows(pair: Neighbours) -> Any:
+def _distinct_pair_rows(pair: Neighbours) -> Any:
     """Return distinct rows of both datasets, first those that one has more often than the other."""
     is_frame = hasattr(pair.first.X, "iloc")
     tables = (pair.first.X, pair.second.X)

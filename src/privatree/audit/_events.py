@@ -66,7 +66,7 @@ class Event:
         return sum(bool(self.happens(outcome)) for outcome in outcomes)
 
 
-def loss_bounds(
+def event_bounds(
     often: NDArray[np.int64],
     seldom: NDArray[np.int64],
     runs: int,
@@ -113,10 +113,10 @@ def learned_event(
     """
     half = len(first) // 2
     for_order, for_place = (first[:half], second[:half]), (first[half:], second[half:])
-    scores: list[Score] = [_whole_outcome_score(*for_order)]
+    scores: list[Score] = [_event_score_of_outcome(*for_order)]
     if has_parts:
-        scores.append(_score_part_by_part(*for_order))
-    promises = [_best_threshold(score, *for_place, failure_probability, delta) for score in scores]
+        scores.append(_event_score_by_part(*for_order))
+    promises = [_event_threshold(score, *for_place, failure_probability, delta) for score in scores]
     best = max(range(len(scores)), key=lambda place: promises[place][0])
     score, (promise, threshold, likelier) = scores[best], promises[best]
 
@@ -131,11 +131,11 @@ def learned_event(
     else:
         happened = Counter(outcome for outcome in (*first, *second) if happens(outcome))
         frequent_first = [outcome for outcome, _ in happened.most_common()]
-        what = f"{words}: {_list_outcomes(frequent_first, describe)}"
+        what = f"{words}: {_list_event_outcomes(frequent_first, describe)}"
     return promise, Event(view, what, happens, likelier)
 
 
-def _whole_outcome_score(first: Outcomes, second: Outcomes) -> Score:
+def _event_score_of_outcome(first: Outcomes, second: Outcomes) -> Score:
     of_first, of_second = Counter(first), Counter(second)
     ratios = {
         outcome: math.log((of_first[outcome] + _SMOOTHING) / (of_second[outcome] + _SMOOTHING))
@@ -144,11 +144,11 @@ def _whole_outcome_score(first: Outcomes, second: Outcomes) -> Score:
     return lambda outcome: ratios.get(outcome, 0.0)
 
 
-def _score_part_by_part(first: Outcomes, second: Outcomes) -> Score:
+def _event_score_by_part(first: Outcomes, second: Outcomes) -> Score:
     """Score each part of an outcome, and add up. Parts that are missing count as 0."""
     columns = [
-        _whole_outcome_score(*both)
-        for both in zip(_outcomes_by_part(first), _outcomes_by_part(second), strict=False)
+        _event_score_of_outcome(*both)
+        for both in zip(_event_parts(first), _event_parts(second), strict=False)
     ]
 
     def score(outcome: Hashable) -> float:
@@ -158,11 +158,11 @@ def _score_part_by_part(first: Outcomes, second: Outcomes) -> Score:
     return score
 
 
-def _outcomes_by_part(outcomes: Outcomes) -> list[tuple[Hashable, ...]]:
+def _event_parts(outcomes: Outcomes) -> list[tuple[Hashable, ...]]:
     return list(zip_longest(*(o for o in outcomes if isinstance(o, tuple))))
 
 
-def _best_threshold(
+def _event_threshold(
     score: Score, first: Outcomes, second: Outcomes, failure_probability: float, delta: float
 ) -> tuple[float, float, _Side]:
     """Return the largest bound of a score, its threshold, and the likelier dataset."""
@@ -174,8 +174,8 @@ def _best_threshold(
     above_second = runs - np.searchsorted(of_second, thresholds)
     # If there are too few runs for any bound, prefer the largest difference.
     gaps = _TIE * (above_first - above_second) / runs
-    for_first = gaps + loss_bounds(above_first, above_second, runs, failure_probability, delta)
-    for_second = gaps + loss_bounds(
+    for_first = gaps + event_bounds(above_first, above_second, runs, failure_probability, delta)
+    for_second = gaps + event_bounds(
         runs - above_second, runs - above_first, runs, failure_probability, delta
     )
     likelier: _Side = "first" if for_first.max() >= for_second.max() else "second"
@@ -184,7 +184,7 @@ def _best_threshold(
     return float(bounds[place]), float(thresholds[place]), likelier
 
 
-def _list_outcomes(outcomes: Sequence[Hashable], describe: Callable[[Hashable], str]) -> str:
+def _list_event_outcomes(outcomes: Sequence[Hashable], describe: Callable[[Hashable], str]) -> str:
     """Return a short list of the outcomes in words."""
     if not outcomes:
         return "something that was not seen before"

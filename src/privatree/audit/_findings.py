@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privatree.audit._events import Event, Outcomes, learned_event, loss_bounds
+from privatree.audit._events import Event, Outcomes, event_bounds, learned_event
 from privatree.audit._outcome_words import outcome_describer
 from privatree.audit._report import Finding
 from privatree.audit._views import View, view_shows_anything
@@ -45,11 +45,11 @@ class Counting:
     def best_finding(self, seen: Seen, views: Mapping[str, View]) -> Finding:
         """Return the finding of the event with the largest bound."""
         learned = self.learn_event(
-            {name: _split_into_halves(both)[0] for name, both in seen.items()}, views
+            {name: _halves_for_finding(both)[0] for name, both in seen.items()}, views
         )
         candidates = [
             *(self._count_event(event, seen[event.view]) for event in self.pair.events),
-            self._count_event(learned, _split_into_halves(seen[learned.view])[1], learned=True),
+            self._count_event(learned, _halves_for_finding(seen[learned.view])[1], learned=True),
         ]
         return max(candidates, key=lambda finding: finding.lower_bound)
 
@@ -86,7 +86,7 @@ class Counting:
             (of_first, of_second) if event.likelier == "first" else (of_second, of_first)
         )
         counts = np.array([often]), np.array([seldom])
-        (bound,) = loss_bounds(
+        (bound,) = event_bounds(
             *counts, runs, self.failure_probability_per_event, self.delta, changes=self.changes
         )
         return Finding(
@@ -102,7 +102,7 @@ class Counting:
         )
 
 
-def _split_into_halves(
+def _halves_for_finding(
     both: tuple[Outcomes, Outcomes],
 ) -> tuple[tuple[Outcomes, Outcomes], tuple[Outcomes, Outcomes]]:
     first, second = both

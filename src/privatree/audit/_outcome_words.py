@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
-from privatree.audit._views import is_error_outcome
+from privatree.audit._views import view_shows_error
 from privatree.audit.exact._privacy_loss import TreeShape
 from privatree.schema import Categorical, Schema
 
@@ -19,18 +19,18 @@ def outcome_describer(
     """
     known: dict[str, Callable[[Any], str]] = {
         "tree": lambda shape: (
-            ("always " if len(shape) == 2 else "") + _describe_tree(shape, schema)
+            ("always " if len(shape) == 2 else "") + _tree_in_words(shape, schema)
         ),
-        "splits": lambda splits: _describe_splits(splits, schema),
-        "root": lambda root: _describe_root(root, schema),
+        "splits": lambda splits: _splits_in_words(splits, schema),
+        "root": lambda root: _root_in_words(root, schema),
         "labels": ", ".join,
         "members": ", ".join,
         "said": ", ".join,
     }
-    words = _describe_differences(outcomes) if view == "listed" else known.get(view, str)
+    words = _differences_in_words(outcomes) if view == "listed" else known.get(view, str)
 
     def say(outcome: Any) -> str:
-        if is_error_outcome(outcome):
+        if view_shows_error(outcome):
             return f"the error {' '.join(map(str, outcome[1:]))!r}"
         is_nothing = outcome is None or (outcome == () and view != "splits")
         return "none" if is_nothing else words(outcome)
@@ -38,10 +38,10 @@ def outcome_describer(
     return say
 
 
-def _describe_differences(outcomes: Iterable[Any]) -> Callable[[Any], str]:
+def _differences_in_words(outcomes: Iterable[Any]) -> Callable[[Any], str]:
     """Describe a model by the entries that not all models have."""
     seen = [
-        frozenset(outcome) for outcome in set(outcomes) if outcome and not is_error_outcome(outcome)
+        frozenset(outcome) for outcome in set(outcomes) if outcome and not view_shows_error(outcome)
     ]
     common = frozenset.intersection(*seen) if seen else frozenset()
 
@@ -52,7 +52,7 @@ def _describe_differences(outcomes: Iterable[Any]) -> Callable[[Any], str]:
     return say
 
 
-def _describe_tree(shape: TreeShape, schema: Schema) -> str:
+def _tree_in_words(shape: TreeShape, schema: Schema) -> str:
     if len(shape) == 2:
         label, probabilities = shape
         shares = (
@@ -60,21 +60,21 @@ def _describe_tree(shape: TreeShape, schema: Schema) -> str:
         )
         return f"{schema.classes[label]}{shares}"
     left, right = (
-        f"({_describe_tree(below, schema)})" if len(below) == 4 else _describe_tree(below, schema)
+        f"({_tree_in_words(below, schema)})" if len(below) == 4 else _tree_in_words(below, schema)
         for below in shape[2:]
     )
-    return f"if {_describe_root(shape, schema)} then {left} else {right}"
+    return f"if {_root_in_words(shape, schema)} then {left} else {right}"
 
 
-def _describe_splits(splits: TreeShape, schema: Schema) -> str:
+def _splits_in_words(splits: TreeShape, schema: Schema) -> str:
     if not splits:
         return "a single leaf"
     feature, left, right = splits
-    below = [_describe_splits(side, schema) for side in (left, right) if side]
+    below = [_splits_in_words(side, schema) for side in (left, right) if side]
     return f"{schema.names[feature]}" + (f", below it {' and '.join(below)}" if below else "")
 
 
-def _describe_root(root: TreeShape, schema: Schema) -> str:
+def _root_in_words(root: TreeShape, schema: Schema) -> str:
     if len(root) == 1:
         return f"a leaf that predicts {schema.classes[root[0]]}"
     feature, where = root[:2]

@@ -128,11 +128,11 @@ class AuditReport:
 
     def __str__(self) -> str:
         """Return each pair with its event, and the verdict."""
-        pairs = [_finding_as_text(finding) for finding in self.findings]
-        return "\n".join([*pairs, "", *_wrap_text(self.verdict)])
+        pairs = [_report_text_of_finding(finding) for finding in self.findings]
+        return "\n".join([*pairs, "", *_wrap_report_text(self.verdict)])
 
     def __repr__(self) -> str:
-        bound = _round_down(self.lower_bound)
+        bound = _round_reported_bound(self.lower_bound)
         return f"<AuditReport: epsilon >= {bound}, {len(self.findings)} pairs>"
 
     @property
@@ -140,13 +140,13 @@ class AuditReport:
         """Conclusion from the largest bound, as a sentence or two."""
         sure = f"With {100 * self.confidence:g}% confidence"
         beside = f" with delta {self.delta:g}" if self.delta else ""
-        bound = _round_down(self.lower_bound)
+        bound = _round_reported_bound(self.lower_bound)
         if self.claimed is None:
             return f"{sure}, the real epsilon{beside} is at least {bound}."
         if self.refuted:
             return (
                 f"{sure}, the real epsilon{beside} is at least "
-                f"{_round_down(self.lower_bound, self.claimed)}: the claim of {self.claimed:g} is "
+                f"{_round_reported_bound(self.lower_bound, self.claimed)}: the claim of {self.claimed:g} is "
                 "false for whole records."
             )
         largest = math.log(max(finding.runs for finding in self.findings) / _MIN_EVIDENCE)
@@ -161,9 +161,9 @@ class AuditReport:
         )
 
 
-def _finding_as_text(finding: Finding) -> str:
-    head = f"{finding.pair}: epsilon >= {_round_down(finding.lower_bound)}"
-    details = [f"looks for: {finding.after}", f"tables: {_dataset_sizes_as_text(finding)}"]
+def _report_text_of_finding(finding: Finding) -> str:
+    head = f"{finding.pair}: epsilon >= {_round_reported_bound(finding.lower_bound)}"
+    details = [f"looks for: {finding.after}", f"tables: {_report_text_of_sizes(finding)}"]
     if finding.lower_bound > 0:
         how = "learned from other trainings" if finding.learned else "named by theory"
         details += [
@@ -173,10 +173,10 @@ def _finding_as_text(finding: Finding) -> str:
         ]
     else:
         details.append("no event told the tables apart")
-    return "\n".join([head, *(line for text in details for line in _wrap_text(text, "  "))])
+    return "\n".join([head, *(line for text in details for line in _wrap_report_text(text, "  "))])
 
 
-def _dataset_sizes_as_text(finding: Finding) -> str:
+def _report_text_of_sizes(finding: Finding) -> str:
     first, second = finding.sizes
     if first != second:
         return f"{first} and {second} records"
@@ -184,12 +184,12 @@ def _dataset_sizes_as_text(finding: Finding) -> str:
     return f"{first} records each, one of them replaced{counted}"
 
 
-def _wrap_text(text: str, indent: str = "") -> list[str]:
+def _wrap_report_text(text: str, indent: str = "") -> list[str]:
     further = f"{indent}  " if indent else ""
     return TextWrapper(100, initial_indent=indent, subsequent_indent=further).wrap(text)
 
 
-def _round_down(bound: float, above: float = -math.inf) -> str:
+def _round_reported_bound(bound: float, above: float = -math.inf) -> str:
     """Round down, so that the printed bound holds; with more digits if it must be above a claim."""
     for digits in range(2, 16):
         rounded = math.floor(bound * 10**digits) / 10**digits

@@ -67,7 +67,7 @@ class View(NamedTuple):
     has_parts: bool = False
 
 
-def train_and_record(estimator: Any, X: Any, y: Any) -> TrainingResult:
+def train_for_views(estimator: Any, X: Any, y: Any) -> TrainingResult:
     """Train on records or files, and record the error, the warnings and all printed lines."""
     printed = io.StringIO()
     clean = X.redact_folder if isinstance(X, FileTable) else str
@@ -78,7 +78,7 @@ def train_and_record(estimator: Any, X: Any, y: Any) -> TrainingResult:
     ):
         warnings.simplefilter("always")
         try:
-            estimator.fit(*_copy_records(X, y))
+            estimator.fit(*_copy_viewed_records(X, y))
         except Exception as error:  # any error can be observed
             return TrainingResult(None, (clean(f"{type(error).__name__}: {error}"),))
     warned = {f"{warning.category.__name__}: {warning.message}" for warning in caught}
@@ -86,7 +86,7 @@ def train_and_record(estimator: Any, X: Any, y: Any) -> TrainingResult:
     return TrainingResult(estimator, tuple(sorted(said)))
 
 
-def _copy_records(X: Any, y: Any) -> tuple[Any, ...]:
+def _copy_viewed_records(X: Any, y: Any) -> tuple[Any, ...]:
     """Copy the records: a learner may change what it is given."""
     if isinstance(X, FileTable):
         return X.read()
@@ -110,11 +110,11 @@ def observe_training(
 def view_shows_anything(name: str, outcomes: Iterable[Hashable]) -> bool:
     """Whether a view shows more than None and errors. (Errors are what "said" shows.)"""
     return name == "said" or any(
-        outcome is not None and not is_error_outcome(outcome) for outcome in outcomes
+        outcome is not None and not view_shows_error(outcome) for outcome in outcomes
     )
 
 
-def is_error_outcome(outcome: Hashable) -> bool:
+def view_shows_error(outcome: Hashable) -> bool:
     """Whether training, or observing the model, failed."""
     return isinstance(outcome, tuple) and outcome[:1] == ("error",)
 
@@ -137,12 +137,12 @@ def _apply_view(name: str, view: View, model: Any, probes: Any) -> Hashable:
 # --- views ----------------------------------------------------------------------------------------
 
 
-def _see_tree(show: Callable[[Tree], Hashable], model: Any, probes: Any) -> Hashable:
+def _view_tree(show: Callable[[Tree], Hashable], model: Any, probes: Any) -> Hashable:
     tree = getattr(model, "tree_", None)
     return show(tree) if isinstance(tree, Tree) else None
 
 
-def _split_features(tree: Tree) -> TreeShape:
+def _view_splits(tree: Tree) -> TreeShape:
     """Return (feature, left, right) for a split, and () for a leaf."""
 
     def without_values(shape: TreeShape) -> TreeShape:
@@ -154,21 +154,21 @@ def _split_features(tree: Tree) -> TreeShape:
     return without_values(shape_of(tree))
 
 
-def _root_split(tree: Tree) -> TreeShape:
+def _view_root(tree: Tree) -> TreeShape:
     shape = shape_of(tree)
     return shape[:2] if len(shape) == 4 else shape[:1]
 
 
-def _root_magnitude(tree: Tree) -> Hashable:
+def _view_magnitude(tree: Tree) -> Hashable:
     threshold = abs(float(tree.threshold[0]))
     return math.floor(math.log10(threshold)) if threshold > 0 else str(threshold)
 
 
-def _predicted_labels(model: Any, probes: Any) -> Hashable:
+def _view_labels(model: Any, probes: Any) -> Hashable:
     return tuple(map(str, np.asarray(model.predict(probes)).tolist()))
 
 
-def _see_probabilities(
+def _view_probabilities(
     show: Callable[[NDArray[np.float64]], Hashable], model: Any, probes: Any
 ) -> Hashable:
     tree = getattr(model, "tree_", None)
@@ -178,15 +178,15 @@ def _see_probabilities(
     return show(np.asarray(model.predict_proba(probes), dtype=np.float64).ravel())
 
 
-def _rounded_probabilities(probabilities: NDArray[np.float64]) -> Hashable:
+def _view_rounded(probabilities: NDArray[np.float64]) -> Hashable:
     return tuple(np.rint(np.nan_to_num(probabilities, nan=-1.0) * _STEPS).astype(int).tolist())
 
 
-def _exact_probabilities(probabilities: NDArray[np.float64]) -> Hashable:
+def _view_exact(probabilities: NDArray[np.float64]) -> Hashable:
     return tuple(map(repr, probabilities.tolist()))
 
 
-def _predictions_of_members(model: Any, probes: Any) -> Hashable:
+def _view_members(model: Any, probes: Any) -> Hashable:
     members = getattr(model, "estimators_", None)
     if members is None:
         return None
@@ -194,18 +194,18 @@ def _predictions_of_members(model: Any, probes: Any) -> Hashable:
     return tuple(str(label) for of_member in labels for label in of_member)
 
 
-def _listed_values(model: Any, probes: Any) -> Hashable:
-    found = list_model_entries(model)
+def _view_listed_values(model: Any, probes: Any) -> Hashable:
+    found = list_viewed_entries(model)
     return tuple((path, str(value)) for path, value in found if not isinstance(value, float))
 
 
-def _float_values(model: Any, probes: Any) -> Hashable:
+def _view_float_values(model: Any, probes: Any) -> Hashable:
     """Most of these never repeat. A number without noise does, and reveals its dataset."""
-    found = [repr(value) for _, value in list_model_entries(model) if isinstance(value, float)]
+    found = [repr(value) for _, value in list_viewed_entries(model) if isinstance(value, float)]
     return tuple(found[:_MAX_ENTRIES]) or None
 
 
-def list_model_entries(
+def list_viewed_entries(
     value: Any, path: str = "", levels: int = _MAX_LEVELS
 ) -> Iterator[tuple[str, Any]]:
     """Yield the names, numbers and sizes in a model, each with its path, down to some depth."""
@@ -215,24 +215,24 @@ def list_model_entries(
         yield f"shape of {path}", value.shape
         if value.dtype.kind in "biufUSO":
             entry_list = value.ravel()[:_MAX_ENTRIES].tolist()
-            yield from list_model_entries(entry_list, path, levels)
+            yield from list_viewed_entries(entry_list, path, levels)
     elif levels and hasattr(value, "get_params"):
         for name in sorted(vars(value)):
             if name.endswith("_") and not name.startswith("_"):
-                yield from list_model_entries(
+                yield from list_viewed_entries(
                     getattr(value, name), f"{path}.{name}".lstrip("."), levels - 1
                 )
     elif levels and isinstance(value, Mapping):
         for key, of_key in list(value.items())[:_MAX_ENTRIES]:
             yield f"key of {path}", str(key)
-            yield from list_model_entries(of_key, f"{path}[{key!r}]", levels - 1)
+            yield from list_viewed_entries(of_key, f"{path}[{key!r}]", levels - 1)
     elif levels and isinstance(value, list | tuple):
         yield f"length of {path}", len(value)
         for place, entry in enumerate(value[:_MAX_ENTRIES]):
-            yield from list_model_entries(entry, f"{path}[{place}]", levels - 1)
+            yield from list_viewed_entries(entry, f"{path}[{place}]", levels - 1)
 
 
-def _privacy_statement(model: Any, probes: Any) -> Hashable:
+def _view_privacy_statement(model: Any, probes: Any) -> Hashable:
     """Return the statement as text, unless it declares the number of records public."""
     privacy = getattr(model, "privacy_", None)
     if not isinstance(privacy, PrivacyStatement):
@@ -242,30 +242,30 @@ def _privacy_statement(model: Any, probes: Any) -> Hashable:
 
 VIEWS: dict[str, View] = {
     "said": View("errors, warnings and what else the training says", lambda model, probes: None),
-    "tree": View("the tree", partial(_see_tree, shape_of)),
-    "splits": View("the features on which the tree splits", partial(_see_tree, _split_features)),
-    "root": View("the split at the root", partial(_see_tree, _root_split)),
+    "tree": View("the tree", partial(_view_tree, shape_of)),
+    "splits": View("the features on which the tree splits", partial(_view_tree, _view_splits)),
+    "root": View("the split at the root", partial(_view_tree, _view_root)),
     "magnitude": View(
-        "the order of magnitude of the threshold at the root", partial(_see_tree, _root_magnitude)
+        "the order of magnitude of the threshold at the root", partial(_view_tree, _view_magnitude)
     ),
-    "labels": View("the predictions for the records of both tables", _predicted_labels, True),
+    "labels": View("the predictions for the records of both tables", _view_labels, True),
     "probabilities": View(
         f"the predicted probabilities, in steps of 1/{_STEPS}, for the records of both tables",
-        partial(_see_probabilities, _rounded_probabilities),
+        partial(_view_probabilities, _view_rounded),
         True,
     ),
     "exact probabilities": View(
         "the predicted probabilities for the records of both tables",
-        partial(_see_probabilities, _exact_probabilities),
+        partial(_view_probabilities, _view_exact),
         True,
     ),
     "members": View(
         "the predictions of the members of the ensemble for the records of both tables",
-        _predictions_of_members,
+        _view_members,
         True,
     ),
-    "listed": View("names, whole numbers and sizes in the model", _listed_values),
-    "numbers": View("numbers in the model", _float_values, True),
-    "statement": View("the privacy statement", _privacy_statement),
+    "listed": View("names, whole numbers and sizes in the model", _view_listed_values),
+    "numbers": View("numbers in the model", _view_float_values, True),
+    "statement": View("the privacy statement", _view_privacy_statement),
 }
 """All built-in views, by name."""

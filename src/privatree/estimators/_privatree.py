@@ -26,8 +26,8 @@ from privatree.privacy import (
     PrivacyStatement,
     Randomness,
     conservative_epsilon,
+    epsilon_above,
     positive_fraction,
-    rounded_up,
 )
 from privatree.schema import Categorical, Schema
 
@@ -287,7 +287,7 @@ class PrivaTreeClassifier(TreeClassifier):
             notes.append("Spends are for one record added or removed: one replaced costs twice.")
         return PrivacyStatement(
             learner="PrivaTreeClassifier",
-            epsilon=math.inf if leaks else rounded_up(epsilon),
+            epsilon=math.inf if leaks else epsilon_above(epsilon),
             neighbours=self.neighbours,
             public=tuple(public),
             leaks=leaks,

@@ -3,9 +3,9 @@ from privatree.privacy._budget import Budget, Charge
 from privatree.privacy._budget_file import Account as Account
 from privatree.privacy._budget_store import BudgetStore
 from privatree.privacy._exact_epsilon import conservative_epsilon as conservative_epsilon
+from privatree.privacy._exact_epsilon import epsilon_above as epsilon_above
 from privatree.privacy._exact_epsilon import format_epsilon as format_epsilon
 from privatree.privacy._exact_epsilon import positive_fraction as positive_fraction
-from privatree.privacy._exact_epsilon import rounded_up as rounded_up
 from privatree.privacy._ledger import Ledger, Spend
 from privatree.privacy._ledger import Mechanism as Mechanism
 from privatree.privacy._ledger import SequentialMechanism as SequentialMechanism

@@ -111,7 +111,7 @@ def open_budget_file(path: Path, *, writing: bool) -> Iterator[sqlite3.Connectio
         )
     if not os.path.isfile(path):
         raise BudgetStoreError(f"{path}: is not a file. Pass the path of a budget file.")
-    with _explain_sqlite_errors(path), closing(_connect_to_file(path)) as connection:
+    with _explain_sqlite_errors(path), closing(_connect_to_budget_file(path)) as connection:
         connection.execute("BEGIN IMMEDIATE" if writing else "BEGIN")
         _check_is_budget_file(path, connection)
         yield connection
@@ -135,16 +135,16 @@ def create_budget_file(path: Path, dataset: str, epsilon: Fraction, neighbours: 
         raise BudgetStoreError(
             f"{path}: cannot be created: {error.strerror}. Choose another folder."
         ) from None
-    row = (dataset, _epsilon_as_text(epsilon), neighbours, _current_time_as_text())
+    row = (dataset, _epsilon_as_sqlite_text(epsilon), neighbours, _time_as_sqlite_text())
     try:
-        with _explain_sqlite_errors(path), closing(_connect_to_file(path)) as connection:
+        with _explain_sqlite_errors(path), closing(_connect_to_budget_file(path)) as connection:
             connection.execute("BEGIN IMMEDIATE")
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {VERSION}")
             for statement in _DEFINITIONS:
                 connection.execute(statement)
             connection.execute(
-                "INSERT INTO account VALUES (1, ?, ?, ?, ?, ?)", (*row, _row_digest("", row))
+                "INSERT INTO account VALUES (1, ?, ?, ?, ?, ?)", (*row, _budget_row_digest("", row))
             )
             connection.execute("COMMIT")
     except BaseException:
@@ -155,7 +155,7 @@ def create_budget_file(path: Path, dataset: str, epsilon: Fraction, neighbours: 
 def read_budget_account(path: Path, connection: sqlite3.Connection) -> Account:
     """Read all rows, and check their digests and values."""
     try:
-        return _read_checked_account(connection)
+        return _read_checked_budget(connection)
     except _DamagedBudgetError as damage:
         raise BudgetStoreError(f"{path}: is damaged: {damage}. {_NEXT_STEP}.") from None
 
@@ -164,24 +164,24 @@ def add_charge_to_budget_file(
     connection: sqlite3.Connection, account: Account, epsilon: Fraction, purpose: str, note: str
 ) -> None:
     """Insert a charge. The account must have been read in the same transaction."""
-    number, time = len(account.charges) + 1, _current_time_as_text()
-    row = (number, time, purpose, _epsilon_as_text(epsilon), note)
-    digest = _row_digest(account.digest, row)
+    number, time = len(account.charges) + 1, _time_as_sqlite_text()
+    row = (number, time, purpose, _epsilon_as_sqlite_text(epsilon), note)
+    digest = _budget_row_digest(account.digest, row)
     connection.execute("INSERT INTO charge VALUES (?, ?, ?, ?, ?, ?)", (*row, digest))
 
 
-def _epsilon_as_text(epsilon: Fraction) -> str:
+def _epsilon_as_sqlite_text(epsilon: Fraction) -> str:
     return f"{epsilon.numerator}/{epsilon.denominator}"
 
 
-def _current_time_as_text() -> str:
+def _time_as_sqlite_text() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 # --- connecting ---------------------------------------------------------------------------------
 
 
-def _connect_to_file(path: Path) -> sqlite3.Connection:
+def _connect_to_budget_file(path: Path) -> sqlite3.Connection:
     # mode=rw never creates a file. Readers need it too, to undo what a killed process left.
     connection = sqlite3.connect(
         f"{path.as_uri()}?mode=rw", uri=True, timeout=PATIENCE, isolation_level=None
@@ -254,7 +254,7 @@ def _explain_sqlite_errors(path: Path) -> Iterator[None]:
     except sqlite3.Error as error:
         code, found = (
             getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR),
-            printable_text(error),
+            budget_text(error),
         )
     else:
         return
@@ -269,7 +269,7 @@ class _DamagedBudgetError(Exception):
     """The file has something that this module never writes."""
 
 
-def _read_checked_account(connection: sqlite3.Connection) -> Account:
+def _read_checked_budget(connection: sqlite3.Connection) -> Account:
     [verdict] = next(connection.execute("PRAGMA integrity_check(1)"))
     if verdict != "ok":
         raise _DamagedBudgetError("SQLite reports inconsistent pages")
@@ -282,7 +282,7 @@ def _read_checked_account(connection: sqlite3.Connection) -> Account:
     if len(rows) != 1:
         raise _DamagedBudgetError("it does not have exactly one row in the table account")
     _, *fields, digest = rows[0]
-    if digest != _row_digest("", fields):
+    if digest != _budget_row_digest("", fields):
         raise _DamagedBudgetError("its account was altered after it was written")
     dataset, epsilon, neighbours, created = fields
     if neighbours not in NEIGHBOURS:
@@ -290,17 +290,17 @@ def _read_checked_account(connection: sqlite3.Connection) -> Account:
     charges: list[Charge] = []
     for row in connection.execute("SELECT * FROM charge ORDER BY number"):
         *fields, found_digest = row
-        digest = _row_digest(digest, fields)
+        digest = _budget_row_digest(digest, fields)
         number, time, purpose, amount, note = fields
         if digest != found_digest or number != len(charges) + 1:
             raise _DamagedBudgetError(f"charge {len(charges) + 1} was altered after it was written")
-        texts = printable_text(purpose), _parse_epsilon(amount), printable_text(note)
-        charges.append(Charge(number, _parse_time(time), *texts))
+        texts = budget_text(purpose), _parse_sqlite_epsilon(amount), budget_text(note)
+        charges.append(Charge(number, _parse_sqlite_time(time), *texts))
     account = Account(
-        printable_text(dataset),
-        _parse_epsilon(epsilon),
+        budget_text(dataset),
+        _parse_sqlite_epsilon(epsilon),
         neighbours,
-        _parse_time(created),
+        _parse_sqlite_time(created),
         tuple(charges),
         digest,
     )
@@ -309,12 +309,12 @@ def _read_checked_account(connection: sqlite3.Connection) -> Account:
     return account
 
 
-def _row_digest(before: str, row: Iterable[object]) -> str:
+def _budget_row_digest(before: str, row: Iterable[object]) -> str:
     # JSON text is the same for equal rows, and differs for different ones.
     return hashlib.sha256(json.dumps([before, *row], default=repr).encode()).hexdigest()
 
 
-def _parse_epsilon(written: object) -> Fraction:
+def _parse_sqlite_epsilon(written: object) -> Fraction:
     if isinstance(written, str) and len(written) <= _MAX_AMOUNT_LENGTH:
         top, _, bottom = written.partition("/")
         if top.isdecimal() and bottom.isdecimal() and int(top) > 0 and int(bottom) > 0:
@@ -322,13 +322,13 @@ def _parse_epsilon(written: object) -> Fraction:
     raise _DamagedBudgetError("an epsilon is not a positive fraction")
 
 
-def printable_text(text: object) -> str:
+def budget_text(text: object) -> str:
     """Return the text in one printable line of at most 200 characters."""
     shown = escape_text(str(text))
     return shown if len(shown) <= _MAX_TEXT_LENGTH else f"{shown[: _MAX_TEXT_LENGTH - 3]}..."
 
 
-def _parse_time(written: object) -> datetime:
+def _parse_sqlite_time(written: object) -> datetime:
     try:
         return datetime.fromisoformat(str(written))
     except ValueError:

@@ -17,9 +17,9 @@ from privatree.privacy._budget import (
 from privatree.privacy._budget_file import (
     Account,
     add_charge_to_budget_file,
+    budget_text,
     create_budget_file,
     open_budget_file,
-    printable_text,
     read_budget_account,
 )
 from privatree.privacy._exact_epsilon import decimal_fraction
@@ -80,7 +80,7 @@ class BudgetStore:
 
     def __init__(self, path: str | os.PathLike[str], *, note: str = "") -> None:
         self.path = Path(os.path.realpath(path))  # valid in every working directory
-        self.note = printable_text(note)
+        self.note = budget_text(note)
         self.read()
 
     @classmethod
@@ -110,10 +110,10 @@ class BudgetStore:
         BudgetStoreError
             If the file exists already, or if it cannot be written.
         """
-        amount = _storable_epsilon(epsilon)
+        amount = _epsilon_for_budget_store(epsilon)
         check_one_of("neighbours", neighbours, NEIGHBOURS)
         whole_path = Path(os.path.realpath(path))
-        create_budget_file(whole_path, printable_text(dataset), amount, neighbours)
+        create_budget_file(whole_path, budget_text(dataset), amount, neighbours)
         return cls(path)
 
     def read(self) -> Account:
@@ -161,21 +161,19 @@ class BudgetStore:
         ParameterError
             If the neighbours of the charge are not those of the budget.
         """
-        amount = _storable_epsilon(epsilon)
+        amount = _epsilon_for_budget_store(epsilon)
         # One transaction: no other process can charge between the check and the charge.
         with open_budget_file(self.path, writing=True) as connection:
             account = read_budget_account(self.path, connection)
             check_charge_neighbours(account.neighbours, neighbours)
             check_budget_covers(amount, account.remaining, purpose)
-            add_charge_to_budget_file(
-                connection, account, amount, printable_text(purpose), self.note
-            )
+            add_charge_to_budget_file(connection, account, amount, budget_text(purpose), self.note)
 
     def __repr__(self) -> str:
         return f"BudgetStore({str(self.path)!r})"
 
 
-def _storable_epsilon(epsilon: float | Fraction) -> Fraction:
+def _epsilon_for_budget_store(epsilon: float | Fraction) -> Fraction:
     amount = decimal_fraction("epsilon", epsilon)
     if amount > _MAX_EPSILON:
         raise ParameterError(

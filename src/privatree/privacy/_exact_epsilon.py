@@ -59,7 +59,7 @@ def format_epsilon(amount: Fraction, *, up: bool, digits: int = 6) -> str:
         return f"{float(Decimal(amount.numerator) / amount.denominator):.{digits}g}"
 
 
-def rounded_up(amount: Fraction) -> float:
+def epsilon_above(amount: Fraction) -> float:
     """Return the smallest float >= the amount: certificates must never understate a spend."""
     nearest = float(amount)
     return nearest if nearest >= amount else math.nextafter(nearest, math.inf)

@@ -164,7 +164,7 @@ class Ledger:
         BudgetExceededError
             If the charge does not fit the budget. Then nothing is drawn.
         """
-        self._charge([_make_spend(mechanism, purpose, node, times)])
+        self._charge([_make_ledger_spend(mechanism, purpose, node, times)])
         return mechanism.release(exact, self._randomness)
 
     def open_draw(
@@ -177,7 +177,7 @@ class Ledger:
         BudgetExceededError
             If the charge does not fit the budget. Then nothing is opened.
         """
-        self._charge([_make_spend(mechanism, purpose, node, 1)])
+        self._charge([_make_ledger_spend(mechanism, purpose, node, 1)])
         return mechanism.open(self._randomness)
 
     def release_all(
@@ -192,7 +192,7 @@ class Ledger:
 
         Each mechanism has its own randomness, so the result does not depend on ``threads``.
         """
-        self._charge([_make_spend(mechanism, purpose, None, 1) for mechanism in mechanisms])
+        self._charge([_make_ledger_spend(mechanism, purpose, None, 1) for mechanism in mechanisms])
         sources = self._randomness.spawn(len(mechanisms))
         with ThreadPoolExecutor(max_workers=threads) as pool:
             return list(pool.map(lambda m, e, r: m.release(e, r), mechanisms, exact, sources))
@@ -226,7 +226,7 @@ class Ledger:
         return total
 
 
-def _make_spend(mechanism: Priced, purpose: str, node: int | None, times: int) -> Spend:
+def _make_ledger_spend(mechanism: Priced, purpose: str, node: int | None, times: int) -> Spend:
     if times < 1:
         raise ParameterError(f"times must be >= 1, got {times}.", "times")
     delta = Fraction(getattr(mechanism, "delta", 0))

@@ -92,11 +92,11 @@ class Schedule:
             (self.choices, ("choice",)),
             (self.counts, ("count",)),
         ):
-            if any(_sum_of_kinds(path, kinds) > bound * (1 + _ROUNDING) for path in self.sequences):
+            if any(_sum_stages(path, kinds) > bound * (1 + _ROUNDING) for path in self.sequences):
                 raise ParameterError(
                     "no sequence of a schedule may exceed its total, choices or counts."
                 )
 
 
-def _sum_of_kinds(path: tuple[Stage, ...], kinds: tuple[str, ...]) -> Fraction:
+def _sum_stages(path: tuple[Stage, ...], kinds: tuple[str, ...]) -> Fraction:
     return sum((stage.epsilon for stage in path if stage.kind in kinds), Fraction(0))

@@ -13,7 +13,7 @@ from typing import Any
 
 from privatree._support.escape import escape_to_one_line
 from privatree.errors import ModelFormatError, ParameterError
-from privatree.privacy._exact_epsilon import rounded_up
+from privatree.privacy._exact_epsilon import epsilon_above
 from privatree.privacy._ledger import Spend
 from privatree.privacy._schedule import MAX_SEQUENCES, MAX_STAGES, Schedule, Stage
 
@@ -115,10 +115,10 @@ class PrivacyStatement:
                 "The noise came from random_state: whoever knows the seed can remove it. "
                 "Train with random_state=None before publishing."
             )
-        lines += _bulleted_list("assumed public", self.public)
-        lines += _bulleted_list("leaks", [f"{k.name}: {k.explanation}" for k in self.leaks])
-        lines += _bulleted_list("notes", notes)
-        lines += _bulleted_list("spends", _spends_as_lines(self.spends))
+        lines += _stated_bullets("assumed public", self.public)
+        lines += _stated_bullets("leaks", [f"{k.name}: {k.explanation}" for k in self.leaks])
+        lines += _stated_bullets("notes", notes)
+        lines += _stated_bullets("spends", _stated_spend_lines(self.spends))
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
@@ -126,16 +126,16 @@ class PrivacyStatement:
         claimed = self.claimed_epsilon
         return {
             "learner": self.learner,
-            "epsilon": _epsilon_to_json(self.epsilon),
+            "epsilon": _stated_epsilon_to_json(self.epsilon),
             "delta": self.delta,
             "neighbours": self.neighbours,
-            "claimed_epsilon": None if claimed is None else _epsilon_to_json(claimed),
+            "claimed_epsilon": None if claimed is None else _stated_epsilon_to_json(claimed),
             "public": list(self.public),
             "leaks": [asdict(leak) for leak in self.leaks],
             "notes": list(self.notes),
             "seeded": self.seeded,
-            "spends": [_spend_to_dict(spend) for spend in self.spends],
-            "schedule": None if self.schedule is None else _schedule_to_dict(self.schedule),
+            "spends": [_stated_spend_to_dict(spend) for spend in self.spends],
+            "schedule": None if self.schedule is None else _stated_schedule_to_dict(self.schedule),
         }
 
     @classmethod
@@ -147,25 +147,27 @@ class PrivacyStatement:
         ModelFormatError
             If anything in the dictionary is missing, unknown or not allowed.
         """
-        fields = _checked_object("privacy", written, _STATEMENT_KEYS)
+        fields = _stated_object("privacy", written, _STATEMENT_KEYS)
         if fields["neighbours"] not in _NEIGHBOURS:
             raise ModelFormatError(f"privacy: neighbours must be one of {sorted(_NEIGHBOURS)}.")
         claimed = fields["claimed_epsilon"]
         return cls(
             learner=fields["learner"],
-            epsilon=_parse_epsilon("epsilon", fields["epsilon"]),
-            delta=_parse_finite("delta", fields["delta"]),
+            epsilon=_stated_epsilon("epsilon", fields["epsilon"]),
+            delta=_stated_number("delta", fields["delta"]),
             neighbours=fields["neighbours"],
-            public=_parse_texts("public", fields["public"]),
+            public=_stated_texts("public", fields["public"]),
             leaks=tuple(
-                Leak(**_checked_object("privacy: leak", leak, _LEAK_KEYS))
+                Leak(**_stated_object("privacy: leak", leak, _LEAK_KEYS))
                 for leak in fields["leaks"]
             ),
-            claimed_epsilon=None if claimed is None else _parse_epsilon("claimed_epsilon", claimed),
-            notes=_parse_texts("notes", fields["notes"]),
+            claimed_epsilon=None
+            if claimed is None
+            else _stated_epsilon("claimed_epsilon", claimed),
+            notes=_stated_texts("notes", fields["notes"]),
             seeded=fields["seeded"],
-            spends=tuple(_spend_from_dict(entry) for entry in fields["spends"]),
-            schedule=_schedule_from_dict(fields["schedule"]),
+            spends=tuple(_stated_spend_from_dict(entry) for entry in fields["spends"]),
+            schedule=_stated_schedule_from_dict(fields["schedule"]),
         )
 
 
@@ -180,7 +182,7 @@ def shown_amount(amount: float) -> str:
         return f"{float(+Decimal(repr(amount))):.6g}"
 
 
-def _bulleted_list(title: str, entries: Sequence[str]) -> list[str]:
+def _stated_bullets(title: str, entries: Sequence[str]) -> list[str]:
     bullet = TextWrapper(
         96, initial_indent="    - ", subsequent_indent="      ", break_on_hyphens=False
     )
@@ -188,7 +190,7 @@ def _bulleted_list(title: str, entries: Sequence[str]) -> list[str]:
     return [f"  {title}:", *wrapped] if entries else []
 
 
-def _spends_as_lines(spends: tuple[Spend, ...]) -> list[str]:
+def _stated_spend_lines(spends: tuple[Spend, ...]) -> list[str]:
     """Return one line for each kind of charge, in the order of the first charge of each kind."""
     nodes_by_kind: dict[tuple[str, str, Fraction, int], list[int | None]] = {}
     for spend in spends:
@@ -225,7 +227,7 @@ _SPEND_KEYS: _Keys = {
 _SCHEDULE_KEYS: _Keys = {object: ("total", "choices", "counts"), list: ("sequences",)}
 
 
-def _checked_object(where: str, written: Any, keys: _Keys) -> dict[str, Any]:
+def _stated_object(where: str, written: Any, keys: _Keys) -> dict[str, Any]:
     """Return the JSON object if it has exactly these keys, with values of these types."""
     if not isinstance(written, dict):
         raise ModelFormatError(f"{where}: must be an object.")
@@ -244,15 +246,15 @@ def _checked_object(where: str, written: Any, keys: _Keys) -> dict[str, Any]:
     return written
 
 
-def _epsilon_to_json(epsilon: float) -> float | str:
+def _stated_epsilon_to_json(epsilon: float) -> float | str:
     return "infinity" if math.isinf(epsilon) else epsilon
 
 
-def _parse_epsilon(name: str, value: Any) -> float:
-    return math.inf if value == "infinity" else _parse_finite(name, value)
+def _stated_epsilon(name: str, value: Any) -> float:
+    return math.inf if value == "infinity" else _stated_number(name, value)
 
 
-def _parse_finite(name: str, value: Any) -> float:
+def _stated_number(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ModelFormatError(f"privacy: {name} must be a number.")
     try:
@@ -264,7 +266,7 @@ def _parse_finite(name: str, value: Any) -> float:
     return amount
 
 
-def _parse_texts(name: str, values: list[Any]) -> tuple[str, ...]:
+def _stated_texts(name: str, values: list[Any]) -> tuple[str, ...]:
     if not all(isinstance(value, str) and len(value) <= MAX_TEXT_LENGTH for value in values):
         raise ModelFormatError(
             f"privacy: {name} must be a list of strings of at most {MAX_TEXT_LENGTH} characters."
@@ -272,7 +274,7 @@ def _parse_texts(name: str, values: list[Any]) -> tuple[str, ...]:
     return tuple(values)
 
 
-def _spend_to_dict(spend: Spend) -> dict[str, Any]:
+def _stated_spend_to_dict(spend: Spend) -> dict[str, Any]:
     return {
         "mechanism": spend.mechanism,
         "epsilon": float(spend.epsilon),
@@ -283,61 +285,61 @@ def _spend_to_dict(spend: Spend) -> dict[str, Any]:
     }
 
 
-def _spend_from_dict(written: Any) -> Spend:
-    fields = _checked_object("privacy: spend", written, _SPEND_KEYS)
+def _stated_spend_from_dict(written: Any) -> Spend:
+    fields = _stated_object("privacy: spend", written, _SPEND_KEYS)
     node = fields["node"]
     if node is not None and (isinstance(node, bool) or not isinstance(node, int) or node < 0):
         raise ModelFormatError("privacy: spend: 'node' must be null or a number >= 0.")
     if fields["times"] < 1:
         raise ModelFormatError("privacy: spend: 'times' must be >= 1.")
     epsilon, delta = (
-        _exact_fraction(_parse_finite(name, fields[name])) for name in ("epsilon", "delta")
+        _stated_fraction(_stated_number(name, fields[name])) for name in ("epsilon", "delta")
     )
     return Spend(**{**fields, "epsilon": epsilon, "delta": delta})
 
 
 @lru_cache(maxsize=1024)  # most of the thousands of spends of a model are alike
-def _exact_fraction(amount: float) -> Fraction:
+def _stated_fraction(amount: float) -> Fraction:
     return Fraction(amount)
 
 
-def _schedule_to_dict(schedule: Schedule) -> dict[str, Any]:
+def _stated_schedule_to_dict(schedule: Schedule) -> dict[str, Any]:
     return {
-        "total": rounded_up(schedule.total),
-        "choices": rounded_up(schedule.choices),
-        "counts": rounded_up(schedule.counts),
+        "total": epsilon_above(schedule.total),
+        "choices": epsilon_above(schedule.choices),
+        "counts": epsilon_above(schedule.counts),
         "sequences": [
-            [[stage.kind, rounded_up(stage.epsilon)] for stage in path]
+            [[stage.kind, epsilon_above(stage.epsilon)] for stage in path]
             for path in schedule.sequences
         ],
     }
 
 
-def _schedule_from_dict(written: Any) -> Schedule | None:
+def _stated_schedule_from_dict(written: Any) -> Schedule | None:
     if written is None:
         return None
-    fields = _checked_object("privacy: schedule", written, _SCHEDULE_KEYS)
+    fields = _stated_object("privacy: schedule", written, _SCHEDULE_KEYS)
     if len(fields["sequences"]) > MAX_SEQUENCES:
         raise ModelFormatError(
             f"privacy: schedule: there must be at most {MAX_SEQUENCES} sequences."
         )
     sums = ("total", "choices", "counts")
-    amounts = {name: Fraction(_parse_finite(name, fields[name])) for name in sums}
-    sequences = tuple(_stages_from_list(path) for path in fields["sequences"])
+    amounts = {name: Fraction(_stated_number(name, fields[name])) for name in sums}
+    sequences = tuple(_stated_stages_from_list(path) for path in fields["sequences"])
     try:
         return Schedule(**amounts, sequences=sequences)
     except ParameterError as error:
         raise ModelFormatError(f"privacy: {error}") from None
 
 
-def _stages_from_list(written: Any) -> tuple[Stage, ...]:
+def _stated_stages_from_list(written: Any) -> tuple[Stage, ...]:
     stages = []
     if isinstance(written, list) and len(written) > MAX_STAGES:
         raise ModelFormatError(f"privacy: schedule: a path must have at most {MAX_STAGES} stages.")
     for entry in written if isinstance(written, list) else [None]:
         match entry:
             case ["count" | "choice" as kind, epsilon]:
-                stages.append(Stage(kind, Fraction(_parse_finite("epsilon of a stage", epsilon))))
+                stages.append(Stage(kind, Fraction(_stated_number("epsilon of a stage", epsilon))))
             case _:
                 raise ModelFormatError(
                     'privacy: schedule: a stage must be ["count" or "choice", epsilon].'

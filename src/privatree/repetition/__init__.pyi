@@ -3,8 +3,8 @@ from privatree.repetition._confidence import clopper_pearson_lower as clopper_pe
 from privatree.repetition._confidence import clopper_pearson_upper as clopper_pearson_upper
 from privatree.repetition._confidence import lower_confidence_bound as lower_confidence_bound
 from privatree.repetition._confidence import upper_confidence_bound as upper_confidence_bound
-from privatree.repetition._refits import fit_quietly as fit_quietly
-from privatree.repetition._refits import given_parameters as given_parameters
+from privatree.repetition._refits import given_refit_parameters as given_refit_parameters
 from privatree.repetition._refits import refit as refit
+from privatree.repetition._refits import refit_quietly as refit_quietly
+from privatree.repetition._refits import refit_without_budget as refit_without_budget
 from privatree.repetition._refits import refits_in_parts as refits_in_parts
-from privatree.repetition._refits import without_budget as without_budget

@@ -35,7 +35,7 @@ def lower_confidence_bound(scores: ArrayLike, confidence: float) -> float:
     is that large with probability at most ``1 - confidence`` (Markov). The sum falls in m, and by
     the inequality of the means it is at most 1 at the average of the scores.
     """
-    observed = _check_scores(scores)
+    observed = _check_bounded_scores(scores)
     threshold = -math.log1p(-check_confidence(confidence)) + _ROUNDING
     average = float(observed.mean())
     if average == 0.0:
@@ -65,7 +65,7 @@ def lower_confidence_bound(scores: ArrayLike, confidence: float) -> float:
 
 def upper_confidence_bound(scores: ArrayLike, confidence: float) -> float:
     """Bound the mean of a law on [0, 1] from above; see :func:`lower_confidence_bound`."""
-    return 1.0 - lower_confidence_bound(1.0 - _check_scores(scores), confidence)
+    return 1.0 - lower_confidence_bound(1.0 - _check_bounded_scores(scores), confidence)
 
 
 def clopper_pearson_lower(
@@ -100,7 +100,7 @@ def clopper_pearson_upper(
     return 1.0 - clopper_pearson_lower(failures, trials, failure_probability)
 
 
-def _check_scores(scores: ArrayLike) -> NDArray[np.float64]:
+def _check_bounded_scores(scores: ArrayLike) -> NDArray[np.float64]:
     observed = np.asarray(scores, dtype=np.float64)
     if observed.ndim != 1 or observed.size == 0:
         raise ParameterError("scores must be a flat list of one or more numbers.", "scores")

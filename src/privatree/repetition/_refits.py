@@ -23,16 +23,16 @@ BUDGET_LEFT_OUT = (
 )
 
 
-def without_budget(estimator: Any) -> tuple[Any, tuple[str, ...]]:
+def refit_without_budget(estimator: Any) -> tuple[Any, tuple[str, ...]]:
     """Return a copy without budgets, also in nested estimators, and notes that say so."""
     copy = clone(estimator)
-    budgets = given_parameters(copy, "budget")
+    budgets = given_refit_parameters(copy, "budget")
     if not budgets:
         return copy, ()
     return copy.set_params(**dict.fromkeys(budgets)), (BUDGET_LEFT_OUT,)
 
 
-def given_parameters(estimator: Any, name: str) -> dict[str, Any]:
+def given_refit_parameters(estimator: Any, name: str) -> dict[str, Any]:
     """Return the parameters of this name that are not None, of the estimator and nested ones."""
     return {
         key: value
@@ -88,7 +88,7 @@ def refits_in_parts(
     measure : callable
         Takes the result of ``train``. It is sent to other processes.
     train : callable, optional
-        Takes a copy, records and labels; by default :func:`fit_quietly`.
+        Takes a copy, records and labels; by default :func:`refit_quietly`.
     at_once : int, default=5
         Refits in a process before the records are sent to it again.
     n_jobs : int, optional
@@ -103,7 +103,7 @@ def refits_in_parts(
     """
     from sklearn.utils.parallel import Parallel, delayed
 
-    seeds = _draw_seeds(estimator, refits * len(tables))
+    seeds = _draw_refit_seeds(estimator, refits * len(tables))
     order = Randomness()  # no result depends on it
     parts = [
         (place, seeds[place :: len(tables)][start : start + at_once])
@@ -111,7 +111,7 @@ def refits_in_parts(
         for place in sorted(range(len(tables)), key=lambda _: order.bits(64))
     ]
     parallel = Parallel(n_jobs=n_jobs, return_as="generator", max_nbytes=None)
-    train = fit_quietly if train is None else train
+    train = refit_quietly if train is None else train
     measured = parallel(
         delayed(_refit_part)(estimator, *tables[place], measure, train, of_part)
         for place, of_part in parts
@@ -120,7 +120,7 @@ def refits_in_parts(
         yield place, found
 
 
-def fit_quietly(estimator: Any, X: Any, y: Any) -> Any:
+def refit_quietly(estimator: Any, X: Any, y: Any) -> Any:
     """Fit without PrivacyLeakWarning: the statement and the certificate say the same."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
@@ -135,7 +135,7 @@ def _refit_part(
     train: Callable[[Any, Any, Any], Any],
     seeds: Sequence[int | None],
 ) -> list[Result]:
-    seeded = given_parameters(estimator, "random_state")
+    seeded = given_refit_parameters(estimator, "random_state")
     measured = []
     for seed in seeds:
         copy = clone(estimator)
@@ -145,9 +145,9 @@ def _refit_part(
     return measured
 
 
-def _draw_seeds(estimator: Any, refits: int) -> list[int | None]:
+def _draw_refit_seeds(estimator: Any, refits: int) -> list[int | None]:
     """Return distinct seeds below 2^32, which all learners accept, or None for secret noise."""
-    given = given_parameters(estimator, "random_state")
+    given = given_refit_parameters(estimator, "random_state")
     if not given:
         return [None] * refits
     source = Randomness.from_random_state(given.get("random_state", next(iter(given.values()))))

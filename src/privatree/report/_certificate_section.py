@@ -14,11 +14,11 @@ from privatree.report._certificate_table import UNITS, CertificateTable, certifi
 from privatree.report._shown_names import escape_shown_text
 from privatree.robustness.certificates import (
     NOT_PRIVATE,
-    guaranteed_spending,
+    require_guarantee,
     pluralize,
-    public_conditions,
-    shown_confidence,
-    shown_score,
+    public_conditions_text,
+    confidence_text,
+    score_text,
 )
 from privatree.schema import Label
 
@@ -64,11 +64,11 @@ def certificate_section(
                 "label is none of the model's classes. Certify with the model's records.",
                 "certificate",
             )
-        lower = shown_score(certificate.lower, up=False)
+        lower = score_text(certificate.lower, up=False)
         measured = MeasuredAccuracy(
             start=int(Decimal(lower) * UNITS),
             text=f"at least {lower} expected without poison, "
-            f"with {shown_confidence(certificate.confidence)} confidence, from "
+            f"with {confidence_text(certificate.confidence)} confidence, from "
             f"{pluralize(certificate.refits, 'refit')} on "
             f"{pluralize(certificate.n_train, 'record')}, tested on "
             f"{pluralize(certificate.n_test, 'record')}. The files do not tell whether "
@@ -79,12 +79,12 @@ def certificate_section(
         return CertificateSection(None, escape_shown_text(why_not))
     return CertificateSection(
         table=certificate_table(
-            guaranteed_spending(privacy), extra_start=measured.start if measured else None
+            require_guarantee(privacy), extra_start=measured.start if measured else None
         ),
         conditions=(
             "the records you test on and the parameters of the learner are fixed before training, "
             "and no attacker changes them",
-            *map(escape_shown_text, public_conditions(privacy)),
+            *map(escape_shown_text, public_conditions_text(privacy)),
         ),
         measured=measured,
         caution=_SEEDED if privacy.seeded else "",
@@ -111,7 +111,7 @@ def _why_no_certificate(privacy: PrivacyStatement) -> str:
             'neighbours="add-remove" to get a certificate.'
         )
     try:
-        guaranteed_spending(privacy)
+        require_guarantee(privacy)
     except CertificateError as error:
         return str(error)
     return ""

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from privatree.privacy import Schedule, rounded_up
+from privatree.privacy import Schedule, epsilon_above
 from privatree.robustness.poisoning_bounds import (
     Interval,
     Spending,
@@ -82,7 +82,7 @@ def certificate_table(spending: Spending, extra_start: int | None = None) -> Cer
         spending = _IdentitySchedule(
             spending.total, spending.choices, spending.counts, spending.sequences
         )
-    epsilon = rounded_up(spending.total) if isinstance(spending, Schedule) else spending.epsilon
+    epsilon = epsilon_above(spending.total) if isinstance(spending, Schedule) else spending.epsilon
     step = _one_edit_bound_of_table(spending)
     edits = _edits_of_certificate_table(spending, step)
     joint = _joint_bounds_of_table(spending, edits)

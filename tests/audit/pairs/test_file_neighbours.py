@@ -11,7 +11,7 @@ from handing_over import differences, handed_over
 
 from privatree import PrivaTreeClassifier
 from privatree.audit import Records, audit, file_pairs, known_pairs
-from privatree.audit._views import train_and_record
+from privatree.audit._views import train_for_views
 from privatree.audit.pairs._file_readers import (
     FileTable,
     read_memory,
@@ -114,7 +114,7 @@ def fails(folder, schema, target):
 
 def test_where_files_are_is_not_what_tells_them_apart():
     with file_pairs(fails)["open-quote"].given() as tables:
-        said = {train_and_record(LEARNER, *table).said for table in tables}
+        said = {train_for_views(LEARNER, *table).said for table in tables}
     assert said == {("OSError: FOLDER/part-0.csv: no",)}
 
 
@@ -136,7 +136,7 @@ def test_what_a_reader_warns_of_is_said():
 
     with file_pairs(warns)["open-quote"].given() as (first, _):
         model = PrivaTreeClassifier(1.0, schema=PAIRS["open-quote"].schema, random_state=0)
-        assert train_and_record(model, *first).said == ("UserWarning: FOLDER is odd",)
+        assert train_for_views(model, *first).said == ("UserWarning: FOLDER is odd",)
 
 
 # --- readers --------------------------------------------------------------------------------------

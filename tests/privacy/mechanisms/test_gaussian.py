@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from privatree.errors import ParameterError
 from privatree.privacy import Randomness
 from privatree.privacy.mechanisms import Gaussian
-from privatree.privacy.mechanisms._laplace import round_to_grid_steps
+from privatree.privacy.mechanisms._laplace import round_to_noise_grid
 
 CASES = [
     (Fraction(1), Fraction(1, 10**5)),
@@ -41,7 +41,7 @@ def largest_delta(mechanism: Gaussian) -> float:
     """
     near, far = _furthest_pair(mechanism)
     shift = int(
-        abs(round_to_grid_steps(near, mechanism.step) - round_to_grid_steps(far, mechanism.step))[0]
+        abs(round_to_noise_grid(near, mechanism.step) - round_to_noise_grid(far, mechanism.step))[0]
     )
     variance = float(mechanism.variance(1))
     reach = int(12 * math.sqrt(variance)) + 2 * shift
@@ -90,7 +90,7 @@ def test_the_variance_pays_for_rounding_each_number(count: int) -> None:
         near = generator.normal(size=count)
         move = generator.normal(size=count)
         far = near + move / np.linalg.norm(move) * (1 - 1e-12)
-        apart = round_to_grid_steps(near, mechanism.step) - round_to_grid_steps(far, mechanism.step)
+        apart = round_to_noise_grid(near, mechanism.step) - round_to_noise_grid(far, mechanism.step)
         assert np.sum(apart**2) <= float(allowed)
 
 
@@ -103,7 +103,7 @@ def test_many_numbers_at_the_rounding_borders() -> None:
     far += mechanism.step * 2.0**-19
     assert np.linalg.norm(far - near) <= 1 + 2.0**-18
     apart = np.linalg.norm(
-        round_to_grid_steps(far, mechanism.step) - round_to_grid_steps(near, mechanism.step)
+        round_to_noise_grid(far, mechanism.step) - round_to_noise_grid(near, mechanism.step)
     )
     assert apart > 1 / mechanism.step
     assert apart**2 <= float(mechanism.variance(16) * 2 * Fraction(mechanism._rho))

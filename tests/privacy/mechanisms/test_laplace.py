@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from privatree.errors import ParameterError
 from privatree.privacy import Randomness
 from privatree.privacy.mechanisms import Laplace
-from privatree.privacy.mechanisms._laplace import grid_step, round_to_grid_steps
-from privatree.privacy.samplers._discrete_laplace import dyadic_below
+from privatree.privacy.mechanisms._laplace import noise_grid_step, round_to_noise_grid
+from privatree.privacy.samplers._discrete_laplace import dyadic_laplace_rate
 
 EPSILONS = [Fraction(1), Fraction(8)]
 SENSITIVITIES = [Fraction(1), Fraction(3, 10), Fraction(100001, 3), Fraction(1, 10**6)]
@@ -56,9 +56,9 @@ def largest_loss(mechanism: Laplace) -> float:
 def loss_of_many(mechanism: Laplace, near: NDArray[Any], far: NDArray[Any], rounded: int) -> float:
     """The loss between two vectors, of which ``rounded`` numbers count as rounded."""
     distance = np.abs(
-        round_to_grid_steps(near, mechanism.step) - round_to_grid_steps(far, mechanism.step)
+        round_to_noise_grid(near, mechanism.step) - round_to_noise_grid(far, mechanism.step)
     ).sum()
-    return float(dyadic_below(mechanism._rate(rounded))) * float(distance)
+    return float(dyadic_laplace_rate(mechanism._rate(rounded))) * float(distance)
 
 
 def vectors_that_rounding_moves_apart(step: float) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -186,7 +186,7 @@ def test_whole_numbers_on_a_grid_coarser_than_one_are_rounded_numbers(
 @settings(deadline=None)
 @given(st.fractions(min_value=Fraction(1, 10**9), max_value=10**9).filter(lambda s: s > 0))
 def test_the_grid_is_a_power_of_two_of_the_right_size(sensitivity: Fraction) -> None:
-    step = grid_step(sensitivity)
+    step = noise_grid_step(sensitivity)
     assert step.numerator & (step.numerator - 1) == 0
     assert step.denominator & (step.denominator - 1) == 0
     assert 4096 <= sensitivity / step <= 4 * 4096

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from privatree.errors import BudgetExceededError, ParameterError
 from privatree.privacy import Randomness
 from privatree.privacy.mechanisms import Draw, Exponential, LogWeights, SequentialExponential
-from privatree.privacy.mechanisms._sequential_exponential import relative_weights
+from privatree.privacy.mechanisms._sequential_exponential import sequential_weights
 from privatree.privacy.samplers import _halving as halving
 from privatree.privacy.samplers import precision
 
@@ -89,7 +89,7 @@ def test_with_the_error_infinite_every_draw_is_decided_precisely_and_is_the_same
 
 @pytest.mark.parametrize("case", CASES)
 def test_relative_weights_are_the_law_in_units_of_the_largest(case: str) -> None:
-    found = relative_weights(weights_of(case), RATE)
+    found = sequential_weights(weights_of(case), RATE)
     assert found.max() == pytest.approx(1, rel=1e-11)
     assert found / found.sum() == pytest.approx(law(case), rel=1e-11)
     np.testing.assert_array_equal(found == 0, np.array(CASES[case][1]) == 0)
@@ -97,8 +97,8 @@ def test_relative_weights_are_the_law_in_units_of_the_largest(case: str) -> None
 
 def test_weights_below_all_others_become_zero() -> None:
     weights = weights_of("plain")._replace(exact_scores=np.array([0, 2000, 1000, 949]))
-    assert relative_weights(weights, RATE).tolist()[1] == 1.0
-    assert (relative_weights(weights, RATE) > 0).tolist() == [False, True, True, False]
+    assert sequential_weights(weights, RATE).tolist()[1] == 1.0
+    assert (sequential_weights(weights, RATE) > 0).tolist() == [False, True, True, False]
 
 
 def test_the_laws_beside_the_draws_are_right() -> None:

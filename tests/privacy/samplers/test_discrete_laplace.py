@@ -13,9 +13,9 @@ from privatree.privacy.samplers import _discrete_laplace as module
 from privatree.privacy.samplers._discrete_laplace import (
     DENOMINATOR,
     MAX_NOISE,
-    add_clamped,
+    add_integer_noise,
     discrete_laplace,
-    dyadic_below,
+    dyadic_laplace_rate,
 )
 
 RATES = [Fraction(1, 100), Fraction(1, 3), Fraction(1, 2), Fraction(7, 10), Fraction(3)]
@@ -135,7 +135,7 @@ def test_starting_a_cut_draw_again_with_fresh_words_would_be_caught(
     def restarting(rate: Fraction, count: int, randomness: Randomness) -> NDArray[np.int64]:
         draws = np.empty(count, dtype=np.int64)
         done = 0
-        numerator = np.uint64(int(dyadic_below(rate) * DENOMINATOR))
+        numerator = np.uint64(int(dyadic_laplace_rate(rate) * DENOMINATOR))
         while done < count:
             done, _ = module._fill_noise(draws, done, randomness.words(64), numerator)
         return draws
@@ -192,11 +192,11 @@ def test_clamped_sums_do_not_give_large_counts_away() -> None:
     """Clipped noise on neighbouring counts gives the same result, and nothing overflows."""
     counts = np.array([0, 1, 5, 2**60, 2**62, 2**63 - 1, -(2**60), -(2**63)])
     for noise in (MAX_NOISE, -MAX_NOISE):
-        noisy = add_clamped(counts, np.full(len(counts), noise))
+        noisy = add_integer_noise(counts, np.full(len(counts), noise))
         assert set(noisy.tolist()) == {2**61 if noise > 0 else -(2**61)}
-    small = add_clamped(counts[:3], np.array([7, -7, 0]))
+    small = add_integer_noise(counts[:3], np.array([7, -7, 0]))
     assert small.tolist() == [7, -6, 5]
-    assert add_clamped(counts[3:], np.zeros(5, dtype=np.int64)).tolist() == [
+    assert add_integer_noise(counts[3:], np.zeros(5, dtype=np.int64)).tolist() == [
         *[2**60] * 3,
         *[-(2**60)] * 2,
     ]
@@ -204,7 +204,7 @@ def test_clamped_sums_do_not_give_large_counts_away() -> None:
 
 @pytest.mark.parametrize("rate", [*RATES, Fraction(10**6), Fraction(1, 2**50), Fraction(5, 2**51)])
 def test_the_dyadic_rate_is_just_below(rate: Fraction) -> None:
-    dyadic = dyadic_below(rate)
+    dyadic = dyadic_laplace_rate(rate)
     assert dyadic <= rate
     assert dyadic == min(rate, 4096) or min(rate, 4096) - dyadic < Fraction(1, 2**50)
     assert (dyadic * 2**50).denominator == 1
@@ -212,6 +212,6 @@ def test_the_dyadic_rate_is_just_below(rate: Fraction) -> None:
 
 def test_a_rate_too_small_is_refused() -> None:
     with pytest.raises(ParameterError, match="Raise epsilon"):
-        dyadic_below(Fraction(1, 2**50 + 1))
+        dyadic_laplace_rate(Fraction(1, 2**50 + 1))
     with pytest.raises(ParameterError):
         discrete_laplace(Fraction(1, 10**30), 1, Randomness(1))

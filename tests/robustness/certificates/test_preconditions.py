@@ -10,11 +10,11 @@ from privatree.baselines import BDPTClassifier, DPGDFClassifier, RandomTreeClass
 from privatree.errors import CertificateError
 from privatree.privacy import PrivacyStatement, Schedule
 from privatree.robustness import EpsilonDP
-from privatree.robustness.certificates import guaranteed_spending
+from privatree.robustness.certificates import require_guarantee
 from privatree.robustness.certificates._certification import Certification
 from privatree.robustness.certificates._preconditions import (
-    claimed_spending,
-    read_privacy_statement,
+    require_claim,
+    require_privacy_statement,
 )
 
 SCHEMA = Schema({"a": Numeric(0, 1), "b": Categorical([0, 1])}, ["no", "yes"])
@@ -46,7 +46,7 @@ def privacy(estimator):
 def test_the_record_level_learner_is_certified_by_its_schedule(parameters):
     learner = PrivaTreeClassifier(0.5, schema=SCHEMA, **parameters)
     statement = privacy(learner)
-    spending = guaranteed_spending(statement)
+    spending = require_guarantee(statement)
     assert isinstance(spending, Schedule)
     assert spending.sequences
     halved = 2 if parameters.get("neighbours") == "replace" else 1  # an edit is half a replacement
@@ -56,13 +56,13 @@ def test_the_record_level_learner_is_certified_by_its_schedule(parameters):
 
 def test_a_learner_with_a_finite_epsilon_alone_is_certified_by_that():
     statement = privacy(RandomTreeClassifier(0.5, schema=SCHEMA))
-    assert guaranteed_spending(statement) == EpsilonDP(0.5)
+    assert require_guarantee(statement) == EpsilonDP(0.5)
 
 
 def test_stages_are_rounded_up_as_in_a_file():
     learner = PrivaTreeClassifier(0.3, schema=SCHEMA, schedule="robust")
     exact = learner.fit(X, Y).privacy_.schedule
-    kept = guaranteed_spending(privacy(learner))
+    kept = require_guarantee(privacy(learner))
     assert exact != kept
     assert all(
         0 <= after.epsilon - before.epsilon < 1e-15
@@ -127,9 +127,9 @@ def test_a_learner_without_a_statement_is_refused():
 )
 def test_statements_that_guarantee_too_little(changed, reason):
     whole = {"learner": "Other", "epsilon": 1.0}
-    assert guaranteed_spending(PrivacyStatement(**whole)) == EpsilonDP(1.0)
+    assert require_guarantee(PrivacyStatement(**whole)) == EpsilonDP(1.0)
     with pytest.raises(CertificateError, match=reason):
-        guaranteed_spending(PrivacyStatement(**{**whole, **changed}))
+        require_guarantee(PrivacyStatement(**{**whole, **changed}))
 
 
 # --- claims ---------------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ def test_statements_that_guarantee_too_little(changed, reason):
 @pytest.mark.parametrize("kind", [PaperPrivaTreeClassifier, BDPTClassifier, DPGDFClassifier])
 def test_a_claim_counts_for_its_epsilon_alone(kind):
     statement = certification(kind(0.5, schema=SCHEMA)).check_privacy(claimed=True)
-    assert claimed_spending(statement) == EpsilonDP(0.5)
+    assert require_claim(statement) == EpsilonDP(0.5)
     with pytest.raises(CertificateError, match="must be given a schema"):
         Certification(kind(0.5), X, ["no"] * 3 + Y[3:].tolist(), 0.9, 1).check_privacy(claimed=True)
 
@@ -152,13 +152,13 @@ def test_without_a_statement_the_parameter_epsilon_is_the_claim():
     class Other:
         epsilon = 0.25
 
-    statement = read_privacy_statement(Other(), claimed=True)
+    statement = require_privacy_statement(Other(), claimed=True)
     assert (statement.learner, statement.claimed_epsilon) == ("Other", 0.25)
     assert math.isinf(statement.epsilon)
     for epsilon in (None, math.inf, math.nan, 0, True, "1"):
         Other.epsilon = epsilon
         with pytest.raises(CertificateError, match="finite parameter epsilon"):
-            read_privacy_statement(Other(), claimed=True)
+            require_privacy_statement(Other(), claimed=True)
 
 
 def test_one_model_is_not_a_learner():
@@ -181,6 +181,6 @@ def test_a_schedule_of_less_than_epsilon_is_refused(neighbours, total):
         statement = PrivacyStatement("x", 0.5, neighbours=neighbours, schedule=schedule)
         if refused:
             with pytest.raises(CertificateError, match="one that spends less"):
-                guaranteed_spending(statement)
+                require_guarantee(statement)
         else:
-            assert guaranteed_spending(statement) == schedule
+            assert require_guarantee(statement) == schedule

@@ -26,7 +26,7 @@ from privatree.robustness import DPAClassifier
 from privatree.robustness.dpa import _classifier as partition_aggregation
 from privatree.robustness.dpa import _voter as voter
 from privatree.robustness.dpa._classifier import vote_radii
-from privatree.robustness.dpa._record_hash import canonical_rows, partition_numbers
+from privatree.robustness.dpa._record_hash import partition_numbers, rows_to_hash
 
 # Attacks are tried on few records: there are fewer of them to edit.
 pytestmark = pytest.mark.filterwarnings("ignore:n_partitions leaves each partition:UserWarning")
@@ -126,7 +126,7 @@ def make_of_trees() -> DPAClassifier:
 def record_for(partition: int, label: int, size: float = 1e6) -> Record:
     """A record in this partition, larger than all others, so that it is the last there."""
     rows = np.column_stack([np.full(200, size), np.arange(200.0)])
-    (found, *_) = np.flatnonzero(partition_numbers(canonical_rows(rows), N_PARTITIONS) == partition)
+    (found, *_) = np.flatnonzero(partition_numbers(rows_to_hash(rows), N_PARTITIONS) == partition)
     return Record(tuple(rows[found].tolist()), label)
 
 
@@ -273,7 +273,7 @@ def unsorted(rows: Any, codes: Any) -> Any:
 
 
 def scaled_together(rows: Any) -> Any:
-    written = canonical_rows(rows)
+    written = rows_to_hash(rows)
     return written / np.abs(written).max(axis=0) if len(written) > len(QUERIES) else written
 
 
@@ -292,8 +292,8 @@ def of_one_more(votes: Any, *, unseen_classes: bool) -> Any:
 
 MUTANTS = [
     (partition_aggregation, "partition_numbers", by_position),
-    (voter, "training_order", unsorted),
-    (partition_aggregation, "canonical_rows", scaled_together),
+    (voter, "voter_order", unsorted),
+    (partition_aggregation, "rows_to_hash", scaled_together),
     (partition_aggregation, "vote_radii", without_tie_term),
     (partition_aggregation, "vote_radii", of_one_more),
 ]

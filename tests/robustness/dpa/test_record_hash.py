@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from privatree.robustness.dpa._record_hash import canonical_rows, partition_numbers
+from privatree.robustness.dpa._record_hash import partition_numbers, rows_to_hash
 
 ROWS = np.array([[0.0, 0.0], [1.0, -2.5], [np.nan, np.inf], [1e300, 5e-324], [39.0, 13.0]])
 
 
 def numbers(rows: Any, n_partitions: int = 2**62) -> list[int]:
-    return partition_numbers(canonical_rows(np.asarray(rows)), n_partitions).tolist()
+    return partition_numbers(rows_to_hash(np.asarray(rows)), n_partitions).tolist()
 
 
 def test_these_numbers_never_change() -> None:
@@ -36,13 +36,13 @@ def test_zeros_are_one_and_nans_are_one() -> None:
     (strange,) = struct.unpack(">d", bytes.fromhex("fff8000000000001"))
     assert np.isnan(strange)
     assert numbers([[0.0, np.nan]]) == numbers([[-0.0, strange]]) == numbers([[0.0, -np.nan]])
-    written = canonical_rows(np.array([[-0.0, strange]]))
+    written = rows_to_hash(np.array([[-0.0, strange]]))
     assert written.tobytes() == np.array([[0.0, np.nan]]).tobytes()
 
 
 def test_what_is_given_stays_as_it_is() -> None:
     rows = np.array([[-0.0]])
-    canonical_rows(rows)
+    rows_to_hash(rows)
     assert np.signbit(rows[0, 0])
 
 

@@ -133,7 +133,7 @@ def exact_privacy_loss(
     worst, recorded = 0.0, Fraction(0)
     worst_pair: tuple[Table, Table] | None = None
     for table in tables:
-        larger = [_add_record(table, kind) for kind in range(len(table))]
+        larger = [_neighbour_table(table, kind) for kind in range(len(table))]
         pairs = [(table, other) for other in larger]
         if neighbours == "replace":
             pairs = [(a, b) for i, a in enumerate(larger) for b in larger[:i]]
@@ -228,7 +228,7 @@ class _Steps:
 
     def law_of_step(self, table: Table, node: Node | None) -> _Law:
         """Return the outcomes of a step, by their transcript."""
-        key = table, _public_state(node)
+        key = table, _public_node_state(node)
         if key not in self._laws:
             ways = run_every_execution(lambda script: self._run_step(script, table, node))
             self._laws[key] = {tuple(script.transcript): outcome for script, outcome in ways}
@@ -255,7 +255,7 @@ class _Steps:
             script.log_probability,
             tuple(children),
             tables,
-            (tuple(_public_state(child) for child in children), spends),
+            (tuple(_public_node_state(child) for child in children), spends),
             spends,
             account.total.epsilon,
             builder.built,
@@ -278,30 +278,30 @@ class _Steps:
             raise RuntimeError("a node must have the records of its region, but has others.")
 
 
-def _public_state(node: Node | None) -> Hashable:
+def _public_node_state(node: Node | None) -> Hashable:
     """Return what is public about a node that is being grown."""
     match node:
         case OpenNode():
-            return "open", _array_bytes(node.region), node.at
+            return "open", _node_array_bytes(node.region), node.at
         case SplittingNode():
-            return "split", _array_bytes(node.region), node.at, node.centre, node.mechanism
+            return "split", _node_array_bytes(node.region), node.at, node.centre, node.mechanism
         case SubtreeNode():
             subtree = node.subtree
             return (
                 "subtree",
-                _array_bytes(node.region),
-                _array_bytes(subtree.region),
+                _node_array_bytes(node.region),
+                _node_array_bytes(subtree.region),
                 subtree.rate,
-                tuple(_array_bytes(grid) for grid in subtree.grids),
+                tuple(_node_array_bytes(grid) for grid in subtree.grids),
             )
     return None
 
 
-def _array_bytes(arrays: Iterable[Any]) -> tuple[bytes, ...]:
+def _node_array_bytes(arrays: Iterable[Any]) -> tuple[bytes, ...]:
     return tuple(array.tobytes() for array in arrays)
 
 
-def _add_record(table: Table, kind: int) -> Table:
+def _neighbour_table(table: Table, kind: int) -> Table:
     return (*table[:kind], table[kind] + 1, *table[kind + 1 :])
 
 
@@ -342,7 +342,7 @@ class _Comparison:
         """Compare all draws from a node on. The two nodes have the same public state."""
         if a == b:
             return _SAME
-        key = a, b, _public_state(at_a)
+        key = a, b, _public_node_state(at_a)
         if key not in self._known:
             self._known[key] = self._compute_loss_between(a, b, at_a, at_b)
         return self._known[key]
@@ -405,7 +405,7 @@ def _law_of_subtrees(
     known: dict[tuple[Table, Hashable], dict[TreeShape, float]],
 ) -> dict[TreeShape, float]:
     """Return the probability of every subtree below a node."""
-    key = table, _public_state(node)
+    key = table, _public_node_state(node)
     if key in known:
         return known[key]
     found: dict[TreeShape, float] = {}

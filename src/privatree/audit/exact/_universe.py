@@ -55,7 +55,7 @@ class Universe:
         n_classes : int, default=2
             Number of classes.
         """
-        features = {f"f{place}": _make_feature(size) for place, size in enumerate(sizes)}
+        features = {f"f{place}": _make_universe_feature(size) for place, size in enumerate(sizes)}
         return cls(Schema(features, list(range(n_classes))))
 
     @cached_property
@@ -113,7 +113,7 @@ class Universe:
         return np.array(codes, dtype=np.uint8), np.array(labels, dtype=np.uint8)
 
 
-def _make_feature(size: int | str) -> Numeric | Categorical:
+def _make_universe_feature(size: int | str) -> Numeric | Categorical:
     if isinstance(size, str):
         return Categorical([f"c{place}" for place in range(int(size))])
     return Numeric(0, size - 1, integer=True)

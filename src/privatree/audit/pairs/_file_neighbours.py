@@ -180,37 +180,37 @@ def _pair_with_extra_line(
     be read as a record without a label, which does not count. ``last`` replaces the last line, and
     should be read in the same way.
     """
-    lines = [b"%d,%d,%s,fine" % (x, y, kind.encode()) for x, kind, y in _example_rows()]
+    lines = [b"%d,%d,%s,fine" % (x, y, kind.encode()) for x, kind, y in _rows_of_files()]
     if last is not None:
         lines[-1] = last
-    files = tuple({"part-0.csv": _join_lines([_HEADER, *more, *lines])} for more in ([], [line]))
-    return _make_pair(name, after, reads, files)
+    files = tuple({"part-0.csv": _file_lines([_HEADER, *more, *lines])} for more in ([], [line]))
+    return _make_file_pair(name, after, reads, files)
 
 
 def _pair_with_odd_folder() -> FileNeighbours:
     """Make a pair of partitioned datasets. The record with an odd value has its own folder."""
     first = {
-        f"kind={kind}/part-0.csv": _join_lines(
-            [b"x,y", *(b"%d,%d" % (x, y) for x, of_row, y in _example_rows() if of_row == kind)]
+        f"kind={kind}/part-0.csv": _file_lines(
+            [b"x,y", *(b"%d,%d" % (x, y) for x, of_row, y in _rows_of_files() if of_row == kind)]
         )
         for kind in ("a", "b")
     }
-    second = {**first, f"{_NO_TEXT}/part-0.csv": _join_lines([b"x,y", b"50,1"])}
+    second = {**first, f"{_NO_TEXT}/part-0.csv": _file_lines([b"x,y", b"50,1"])}
     after = "an error if the name of a folder is no text"
-    return _make_pair("odd-folder", after, (50.0, "a"), (first, second))
+    return _make_file_pair("odd-folder", after, (50.0, "a"), (first, second))
 
 
-def _make_pair(
+def _make_file_pair(
     name: str, after: str, reads: tuple[float, str] | None, files: Any
 ) -> FileNeighbours:
-    first = _make_records(_example_rows())
-    second = first if reads is None else _make_records([*_example_rows(), (*reads, 1)])
+    first = _make_file_records(_rows_of_files())
+    second = first if reads is None else _make_file_records([*_rows_of_files(), (*reads, 1)])
     return FileNeighbours(
         name, after, _SCHEMA, first, second, max_depth=2, files=files, target=TARGET
     )
 
 
-def _example_rows() -> list[tuple[float, str, int]]:
+def _rows_of_files() -> list[tuple[float, str, int]]:
     """Return rows where class 1 has the larger x and the second kind, so both must be read."""
     return [
         (49.0 + 2 * (place % 2), "ab"[place // 2 % 2], int(place % 4 == 3))
@@ -218,12 +218,12 @@ def _example_rows() -> list[tuple[float, str, int]]:
     ]
 
 
-def _make_records(rows: list[tuple[float, str, int]]) -> Records:
+def _make_file_records(rows: list[tuple[float, str, int]]) -> Records:
     import pandas as pd
 
     x, kind, y = zip(*rows, strict=True)
     return Records(pd.DataFrame({"x": x, "kind": pd.Categorical(kind, _KINDS)}), np.array(y))
 
 
-def _join_lines(lines: list[bytes]) -> bytes:
+def _file_lines(lines: list[bytes]) -> bytes:
     return b"".join(line + b"\n" for line in lines)

@@ -54,7 +54,7 @@ class FileTable:
 def read_table(folder: Path, schema: Schema, target: str) -> Records:
     """Read all files into a frame, with :func:`privatree.sources.read_files`."""
     read = read_files(find_files([folder]), schema, target, allow_ragged=True)
-    return _clean_records(read.features.to_pandas(), read.labels.to_pandas(), schema)
+    return _clean_read_records(read.features.to_pandas(), read.labels.to_pandas(), schema)
 
 
 def read_stream(folder: Path, schema: Schema, target: str) -> Records:
@@ -99,10 +99,10 @@ def _read_file_by_file(
     files = find_files([folder])
     frames = [read(file).assign(**partitions_of_path(file)) for file in files]
     whole = pd.concat(frames, ignore_index=True)
-    return _clean_records(whole[list(schema.names)], whole[target], schema)
+    return _clean_read_records(whole[list(schema.names)], whole[target], schema)
 
 
-def _clean_records(X: pd.DataFrame, labels: pd.Series, schema: Schema) -> Records:
+def _clean_read_records(X: pd.DataFrame, labels: pd.Series, schema: Schema) -> Records:
     """Keep records with a known label, and fill missing values: some learners need that."""
     import pandas as pd
 

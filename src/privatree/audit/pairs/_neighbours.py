@@ -127,17 +127,17 @@ class Neighbours:
 def table_pairs(epsilon: float = 1.0) -> dict[str, Neighbours]:
     """Return all pairs in memory, by name. The size of one depends on the claimed epsilon."""
     pairs = (
-        _purity_pair(),
-        _many_features_pair(),
-        _new_class_pair(),
-        _new_category_pair(),
-        _outlier_pair(),
-        _size_threshold_pair(epsilon),
-        _category_order_pair(),
-        _three_records_pair(),
-        _first_row_pair(),
-        _part_sizes_pair(),
-        _no_records_pair(),
+        _purity_neighbours(),
+        _many_features_neighbours(),
+        _new_class_neighbours(),
+        _new_category_neighbours(),
+        _outlier_neighbours(),
+        _size_threshold_neighbours(epsilon),
+        _category_order_neighbours(),
+        _three_records_neighbours(),
+        _first_row_neighbours(),
+        _part_sizes_neighbours(),
+        _no_records_neighbours(),
     )
     return {pair.name: pair for pair in pairs}
 
@@ -145,7 +145,7 @@ def table_pairs(epsilon: float = 1.0) -> dict[str, Neighbours]:
 # --- the pairs ------------------------------------------------------------------------------------
 
 
-def _purity_pair() -> Neighbours:
+def _purity_neighbours() -> Neighbours:
     """One more record makes a pure node impure, which a learner reveals if it stops at pure nodes.
 
     There are so many records that noise alone does not empty a side of a split.
@@ -157,10 +157,10 @@ def _purity_pair() -> Neighbours:
         lambda splits: splits == (0, (), ()),
         likelier="first",
     )
-    return _pair_with_record_added(
+    return _neighbours_with_record(
         "purity",
         "stopping where all records have one class",
-        _make_binary_dataset({"f0": side, "f1": other}, side),
+        _make_binary_neighbour({"f0": side, "f1": other}, side),
         ({"f0": 0, "f1": 0}, 1),
         max_depth=2,
         events=(event,),
@@ -168,7 +168,7 @@ def _purity_pair() -> Neighbours:
     )
 
 
-def _many_features_pair() -> Neighbours:
+def _many_features_neighbours() -> Neighbours:
     """One record is in the histogram of every feature, so the costs of all histograms add up.
 
     All features are constant, except in that record. A learner that spends its whole epsilon on
@@ -180,10 +180,10 @@ def _many_features_pair() -> Neighbours:
     event = Event(
         "splits", "the tree is a single leaf", lambda splits: splits == (), likelier="first"
     )
-    return _pair_with_record_added(
+    return _neighbours_with_record(
         "many-features",
         "a budget for each feature, as if a record were in one of them only",
-        _make_binary_dataset(columns, np.arange(n_records) % 2),
+        _make_binary_neighbour(columns, np.arange(n_records) % 2),
         (dict.fromkeys(columns, 1), 1),
         max_depth=1,
         events=(event,),
@@ -191,31 +191,31 @@ def _many_features_pair() -> Neighbours:
     )
 
 
-def _new_class_pair() -> Neighbours:
-    data = _make_dataset({"x": Numeric(0, 1)}, {"x": np.linspace(0, 1, 10)}, np.zeros(10, int))
-    return _pair_with_record_added(
+def _new_class_neighbours() -> Neighbours:
+    data = _make_neighbour({"x": Numeric(0, 1)}, {"x": np.linspace(0, 1, 10)}, np.zeros(10, int))
+    return _neighbours_with_record(
         "new-class", "classes taken from the records", data, ({"x": 0.5}, 1)
     )
 
 
-def _new_category_pair() -> Neighbours:
+def _new_category_neighbours() -> Neighbours:
     codes = np.tile([0, 1], 20)
-    data = _make_dataset({"f": Categorical(["a", "b", "c"])}, {"f": codes}, codes)
-    return _pair_with_record_added(
+    data = _make_neighbour({"f": Categorical(["a", "b", "c"])}, {"f": codes}, codes)
+    return _neighbours_with_record(
         "new-category", "categories taken from the records", data, ({"f": 2}, 1)
     )
 
 
-def _outlier_pair() -> Neighbours:
+def _outlier_neighbours() -> Neighbours:
     x = np.linspace(0, 1, 40)
-    data = _make_dataset({"x": Numeric(0, 1_000_000)}, {"x": x}, (x > 0.5).astype(int))
+    data = _make_neighbour({"x": Numeric(0, 1_000_000)}, {"x": x}, (x > 0.5).astype(int))
     record = {"x": 1_000_000}, 1
-    return _pair_with_record_added(
+    return _neighbours_with_record(
         "outlier", "ranges taken from the records", data, record, max_depth=1
     )
 
 
-def _size_threshold_pair(epsilon: float) -> Neighbours:
+def _size_threshold_neighbours(epsilon: float) -> Neighbours:
     """One more record decides whether a plan with the exact size would have two levels.
 
     The record-level learner plans with a noisy number of records.
@@ -224,10 +224,10 @@ def _size_threshold_pair(epsilon: float) -> Neighbours:
     sizes = range(2, _MAX_TABLE)
     n_records = bisect_left(sizes, True, key=lambda n: _has_two_levels(plan, n)) + sizes[0] - 1
     side, other = np.arange(n_records) % 2, np.arange(n_records) // 2 % 2
-    return _pair_with_record_added(
+    return _neighbours_with_record(
         "size-threshold",
         "planning with the exact number of records",
-        _make_binary_dataset({"f0": side, "f1": other}, side ^ other),
+        _make_binary_neighbour({"f0": side, "f1": other}, side ^ other),
         ({"f0": 0, "f1": 0}, 0),
         max_depth=2,
     )
@@ -238,30 +238,30 @@ def _has_two_levels(plan: RecordPlan, n_records: int) -> bool:
     return not isinstance(stage, DrawSubtree) or len(stage.grids) > 0
 
 
-def _category_order_pair() -> Neighbours:
+def _category_order_neighbours() -> Neighbours:
     """Two categories have the same ratio of classes until one record is added."""
     codes, labels = np.repeat([0, 1, 2, 3], 20), np.tile([0, 1], 40)
     labels[:20], labels[60:] = 0, 1
-    return _pair_with_record_added(
+    return _neighbours_with_record(
         "category-order",
         "categories put in the order of their exact ratios of classes",
-        _make_dataset({"f": Categorical(["a", "b", "c", "d"])}, {"f": codes}, labels),
+        _make_neighbour({"f": Categorical(["a", "b", "c", "d"])}, {"f": codes}, labels),
         ({"f": 1}, 1),
         max_depth=1,
     )
 
 
-def _three_records_pair() -> Neighbours:
-    return _pair_with_record_added(
+def _three_records_neighbours() -> Neighbours:
+    return _neighbours_with_record(
         "three-records",
         "any budget that is exceeded where there are hardly any records",
-        _make_binary_dataset({"f": np.array([0, 1])}, np.array([0, 1])),
+        _make_binary_neighbour({"f": np.array([0, 1])}, np.array([0, 1])),
         ({"f": 0}, 1),
         max_depth=1,
     )
 
 
-def _first_row_pair() -> Neighbours:
+def _first_row_neighbours() -> Neighbours:
     """The classes of the rows alternate. Without the first row, all others move up by one place."""
     event = Event(
         "members",
@@ -269,10 +269,10 @@ def _first_row_pair() -> Neighbours:
         _seven_of_ten_members_agree,
         likelier="first",
     )
-    return _pair_without_first_record(
+    return _neighbours_without_first(
         "first-row",
         "rows dealt to the members of an ensemble by their position",
-        _make_binary_dataset({"f": np.zeros(10, int)}, np.arange(10) % 2),
+        _make_binary_neighbour({"f": np.zeros(10, int)}, np.arange(10) % 2),
         events=(event,),
         needs="members",
     )
@@ -285,17 +285,17 @@ def _seven_of_ten_members_agree(predictions: Hashable) -> bool:
     return sum(float(label) == place % 2 for place, label in enumerate(predictions)) >= 7
 
 
-def _part_sizes_pair() -> Neighbours:
-    return _pair_without_first_record(
+def _part_sizes_neighbours() -> Neighbours:
+    return _neighbours_without_first(
         "part-sizes",
         "parts of the records whose sizes follow from the number of all",
-        _make_binary_dataset({"f": np.zeros(7, int)}, np.ones(7, int)),
+        _make_binary_neighbour({"f": np.zeros(7, int)}, np.ones(7, int)),
         needs="members",
     )
 
 
-def _no_records_pair() -> Neighbours:
-    schema, table = _make_binary_dataset({"f": np.zeros(1, int)}, np.zeros(1, int))
+def _no_records_neighbours() -> Neighbours:
+    schema, table = _make_binary_neighbour({"f": np.zeros(1, int)}, np.zeros(1, int))
     empty = Records(table.X.iloc[:0], table.y[:0])
     return Neighbours(
         "no-records", "an error if there is nothing to train on", schema, empty, table
@@ -305,7 +305,7 @@ def _no_records_pair() -> Neighbours:
 # --- making datasets ------------------------------------------------------------------------------
 
 
-def _pair_with_record_added(
+def _neighbours_with_record(
     name: str,
     after: str,
     data: tuple[Schema, Records],
@@ -315,12 +315,12 @@ def _pair_with_record_added(
     import pandas as pd
 
     (schema, first), (values, label) = data, record
-    row = _make_frame(schema, {name: np.array([value]) for name, value in values.items()})
+    row = _make_neighbour_frame(schema, {name: np.array([value]) for name, value in values.items()})
     X = pd.concat([first.X, row], ignore_index=True)
     return Neighbours(name, after, schema, first, Records(X, np.append(first.y, label)), **options)
 
 
-def _pair_without_first_record(
+def _neighbours_without_first(
     name: str, after: str, data: tuple[Schema, Records], **options: Any
 ) -> Neighbours:
     schema, first = data
@@ -328,18 +328,18 @@ def _pair_without_first_record(
     return Neighbours(name, after, schema, first, second, **options)
 
 
-def _make_dataset(
+def _make_neighbour(
     features: Mapping[str, Feature], columns: Mapping[str, Any], labels: Any
 ) -> tuple[Schema, Records]:
     schema = Schema(features, [0, 1])
-    return schema, Records(_make_frame(schema, columns), labels)
+    return schema, Records(_make_neighbour_frame(schema, columns), labels)
 
 
-def _make_binary_dataset(columns: Mapping[str, Any], labels: Any) -> tuple[Schema, Records]:
-    return _make_dataset({name: Categorical(["0", "1"]) for name in columns}, columns, labels)
+def _make_binary_neighbour(columns: Mapping[str, Any], labels: Any) -> tuple[Schema, Records]:
+    return _make_neighbour({name: Categorical(["0", "1"]) for name in columns}, columns, labels)
 
 
-def _make_frame(schema: Schema, columns: Mapping[str, Any]) -> pd.DataFrame:
+def _make_neighbour_frame(schema: Schema, columns: Mapping[str, Any]) -> pd.DataFrame:
     """Return a frame. Categories are given by their codes."""
     import pandas as pd
 

@@ -61,7 +61,7 @@ def own_pair(
             raise ParameterError(
                 "both datasets must be frames with the columns of the schema, in its order."
             )
-    of_first, of_second = (_count_records(table) for table in tables)
+    of_first, of_second = (_count_own_records(table) for table in tables)
     only_first = (of_first - of_second).total()
     only_second = (of_second - of_first).total()
     if (only_first, only_second) not in ((0, 1), (1, 0), (1, 1)):
@@ -74,7 +74,7 @@ def own_pair(
     return Neighbours(name, after, schema, tables[0], tables[1], max_depth=max_depth)
 
 
-def _count_records(table: Records) -> Counter[tuple[Hashable, ...]]:
+def _count_own_records(table: Records) -> Counter[tuple[Hashable, ...]]:
     """Count equal records. Missing values are equal to each other, and 1 equals 1.0."""
     import pandas as pd
 

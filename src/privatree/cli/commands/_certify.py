@@ -157,13 +157,16 @@ def certify(
 
     from privatree import PrivaTreeClassifier
     from privatree.robustness import accuracy_certificate
-    from privatree.robustness.certificates import check_certificate_parameters, refuse_counted_size
+    from privatree.robustness.certificates import (
+        check_certification_parameters,
+        refuse_counted_size,
+    )
     from privatree.sources import find_files, read_files
     from privatree.sources.csv import STANDARD_INPUT, csv_reading_assumptions
 
     with name_learner_options([*parameters, *_CERTIFICATE_OPTIONS]):  # before any record is read
         PrivaTreeClassifier(**parameters).check_parameters()
-        check_certificate_parameters(confidence, refits, numbers)
+        check_certification_parameters(confidence, refits, numbers)
     if STANDARD_INPUT in data and STANDARD_INPUT in (test or ()):
         raise ParameterError(
             "- must be either DATA or --test, because standard input can be read only once."

@@ -15,9 +15,9 @@ from scipy.optimize import brentq, minimize_scalar
 from privatree.errors import ParameterError
 from privatree.privacy._exact_epsilon import positive_fraction
 from privatree.privacy._randomness import Randomness
-from privatree.privacy.mechanisms._laplace import grid_step, round_to_grid_steps
+from privatree.privacy.mechanisms._laplace import noise_grid_step, round_to_noise_grid
 from privatree.privacy.samplers._discrete_gaussian import discrete_gaussian
-from privatree.privacy.samplers._discrete_laplace import add_clamped
+from privatree.privacy.samplers._discrete_laplace import add_integer_noise
 
 
 @dataclass(frozen=True)
@@ -60,16 +60,18 @@ class Gaussian:
     @property
     def step(self) -> float:
         """Step of the grid: every released number is a multiple of it."""
-        return float(grid_step(self.sensitivity))
+        return float(noise_grid_step(self.sensitivity))
 
     @cached_property
     def _rho(self) -> float:
         """Largest zCDP parameter that gives (epsilon, delta), rounded down."""
         epsilon, delta = float(self.epsilon), float(self.delta)
         upper = epsilon + log(1 / delta) + log(1 / float(1 - self.delta)) + 1
-        root = brentq(lambda r: _log_delta(exp(r), epsilon) - log(delta), log(1e-300), log(upper))
+        root = brentq(
+            lambda r: _gaussian_log_delta(exp(r), epsilon) - log(delta), log(1e-300), log(upper)
+        )
         rho = 0.999 * exp(root)  # smaller than the root, whatever the error of the search is
-        if _log_delta(rho, epsilon) >= log(delta):
+        if _gaussian_log_delta(rho, epsilon) >= log(delta):
             raise ParameterError(
                 f"no noise level was found for epsilon={epsilon} and delta={delta}. Raise epsilon "
                 "or delta."
@@ -78,19 +80,19 @@ class Gaussian:
 
     def variance(self, count: int) -> Fraction:
         """Return the variance of the noise in squared steps, for ``count`` numbers."""
-        steps = self.sensitivity / grid_step(self.sensitivity) + isqrt(max(count, 1) - 1) + 1
+        steps = self.sensitivity / noise_grid_step(self.sensitivity) + isqrt(max(count, 1) - 1) + 1
         return steps**2 / (2 * Fraction(self._rho))
 
     def release(
         self, exact_values: NDArray[np.float64], randomness: Randomness
     ) -> NDArray[np.float64]:
         """Return the numbers with independent noise, in the same shape."""
-        steps = round_to_grid_steps(exact_values, self.step)
+        steps = round_to_noise_grid(exact_values, self.step)
         noise = discrete_gaussian(self.variance(steps.size), steps.size, randomness)
-        return np.asarray(add_clamped(steps, noise.reshape(steps.shape)) * self.step)
+        return np.asarray(add_integer_noise(steps, noise.reshape(steps.shape)) * self.step)
 
 
-def _log_delta(rho: float, epsilon: float) -> float:
+def _gaussian_log_delta(rho: float, epsilon: float) -> float:
     """Return log(delta) such that rho-zCDP gives (epsilon, delta) [CKS20], at the best order."""
 
     def at_order(log_excess: float) -> float:

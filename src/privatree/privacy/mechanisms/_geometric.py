@@ -12,7 +12,11 @@ from numpy.typing import NDArray
 from privatree.errors import ParameterError
 from privatree.privacy._exact_epsilon import positive_fraction
 from privatree.privacy._randomness import Randomness
-from privatree.privacy.samplers._discrete_laplace import add_clamped, discrete_laplace, dyadic_below
+from privatree.privacy.samplers._discrete_laplace import (
+    add_integer_noise,
+    discrete_laplace,
+    dyadic_laplace_rate,
+)
 
 
 @dataclass(frozen=True)
@@ -59,12 +63,12 @@ class Geometric:
     @property
     def rate(self) -> Fraction:
         """Minus log(a), for the ratio a that the sampler uses."""
-        return dyadic_below(self.epsilon / self.sensitivity)
+        return dyadic_laplace_rate(self.epsilon / self.sensitivity)
 
     def release(self, exact_counts: NDArray[np.int64], randomness: Randomness) -> NDArray[np.int64]:
         """Return the counts with independent noise, in the same shape."""
         noise = discrete_laplace(self.epsilon / self.sensitivity, exact_counts.size, randomness)
-        return add_clamped(exact_counts, noise.reshape(exact_counts.shape))
+        return add_integer_noise(exact_counts, noise.reshape(exact_counts.shape))
 
     def log_probability(
         self, noisy_counts: NDArray[np.int64], exact_count: int

@@ -117,14 +117,14 @@ class JointExponentialQuantiles:
         runs: list[tuple[int, int]] = []
         placed, limit, end = len(self.quantiles), len(exact.positions), exact.rows
         while placed > 0:
-            interval = _choose_by_weight(tables.interval_weights(placed, limit, end), randomness)
-            run = 1 + _choose_by_weight(tables.run_weights(placed, interval), randomness)
+            interval = _choose_quantile(tables.interval_weights(placed, limit, end), randomness)
+            run = 1 + _choose_quantile(tables.run_weights(placed, interval), randomness)
             runs.append((interval, run))
             placed, limit, end = placed - run, interval, int(exact.positions[interval])
         return runs
 
 
-def _choose_by_weight(weights: NDArray[np.float64], randomness: Randomness) -> int:
+def _choose_quantile(weights: NDArray[np.float64], randomness: Randomness) -> int:
     """Draw index i with probability proportional to weight i, by repeated halving."""
     first, last = 0, len(weights)
     while last - first > 1:

@@ -46,7 +46,7 @@ class JointQuantileTables:
         self._targets = np.array([float(share * exact.rows) for share in shares])
         self._firsts, self._lasts = self._windows()
         self._log_a, self._log_b = np.empty(shape), np.empty(shape)
-        _fill_tables(
+        _fill_quantile_tables(
             self._positions,
             self._log_widths,
             self._rate,
@@ -80,7 +80,7 @@ class JointQuantileTables:
         first, last = self._firsts[placed - 1], min(self._lasts[placed - 1], limit)
         misses = np.abs(end - self._positions[first:last] - self._targets[placed])
         weights = np.zeros(limit)
-        weights[first:last] = _weights_from_logs(
+        weights[first:last] = _table_weights_from_logs(
             self._log_a[placed - 1, first:last] - self._rate * misses
         )
         return weights
@@ -92,16 +92,16 @@ class JointQuantileTables:
         inside = interval < self._lasts[firsts]
         logs = np.where(inside, self._log_b[firsts, interval], _ZERO[0])
         logs += np.cumsum(self._log_widths[interval] - np.log(lengths))
-        return _weights_from_logs(logs - self._rate * np.cumsum(self._targets[firsts + 1]))
+        return _table_weights_from_logs(logs - self._rate * np.cumsum(self._targets[firsts + 1]))
 
 
-def _weights_from_logs(logs: NDArray[np.float64]) -> NDArray[np.float64]:
+def _table_weights_from_logs(logs: NDArray[np.float64]) -> NDArray[np.float64]:
     weights: NDArray[np.float64] = np.exp(logs - logs.max())
     return weights
 
 
 @compiled
-def _fill_tables(
+def _fill_quantile_tables(
     positions: Any,
     log_widths: Any,
     rate: Any,
@@ -128,7 +128,7 @@ def _fill_tables(
                 log_b[0, i] = -rate * abs(positions[i] - targets[0])
         else:
             window, own_window = (firsts[j - 1], lasts[j - 1]), (firsts[j], lasts[j])
-            _convolve(positions, rate, targets[j], log_a[j - 1], window, log_b[j], own_window)
+            _convolve_table(positions, rate, targets[j], log_a[j - 1], window, log_b[j], own_window)
         log_zero_gaps = -rate * targets[: j + 1].sum()
         for i in range(firsts[j], lasts[j]):
             log_width = log_widths[i] - log(scale)
@@ -144,7 +144,7 @@ def _fill_tables(
 
 
 @compiled
-def _convolve(
+def _convolve_table(
     positions: Any, rate: Any, target: Any, log_a: Any, window: Any, log_b: Any, own_window: Any
 ) -> None:
     """Compute B(i) = sum over i' < i of A(i') K(x_i - x_i'), in time linear in the intervals.
@@ -159,7 +159,7 @@ def _convolve(
     for i in range(last - 1, first - 1, -1):
         if positions[i] < block:
             suffix, block = _ZERO, positions[i] // length * length
-        suffix = _add_scaled(suffix, (log_a[i] - rate * positions[i], 1.0))
+        suffix = _add_table_entries(suffix, (log_a[i] - rate * positions[i], 1.0))
         suffixes[0][i], suffixes[1][i] = suffix
     far, near, block = _ZERO, _ZERO, 0
     oldest = reached = first  # intervals before `oldest` are far, those up to `reached` are near
@@ -169,21 +169,21 @@ def _convolve(
             near, block = _ZERO, position // length * length
         while reached < min(i, last):
             if positions[reached] >= block:
-                near = _add_scaled(near, (log_a[reached] - rate * positions[reached], 1.0))
+                near = _add_table_entries(near, (log_a[reached] - rate * positions[reached], 1.0))
             reached += 1
         while oldest < reached and positions[oldest] + target <= position:
-            far = _add_scaled(far, (log_a[oldest] + rate * positions[oldest], 1.0))
+            far = _add_table_entries(far, (log_a[oldest] + rate * positions[oldest], 1.0))
             oldest += 1
         both = near
         if oldest < reached and positions[oldest] < block:
-            both = _add_scaled(near, (suffixes[0][oldest], suffixes[1][oldest]))
+            both = _add_table_entries(near, (suffixes[0][oldest], suffixes[1][oldest]))
         excess = rate * (position - target)
-        log_unit, units = _add_scaled((far[0] - excess, far[1]), (both[0] + excess, both[1]))
+        log_unit, units = _add_table_entries((far[0] - excess, far[1]), (both[0] + excess, both[1]))
         log_b[i] = log_unit + log(units)
 
 
 @compiled
-def _add_scaled(one: Any, two: Any) -> Any:
+def _add_table_entries(one: Any, two: Any) -> Any:
     """Add two scaled numbers, each a pair: the logarithm of a unit and the number of units."""
     if one[0] < two[0]:
         one, two = two, one

@@ -12,14 +12,18 @@ from numpy.typing import NDArray
 from privatree.errors import ParameterError
 from privatree.privacy._exact_epsilon import positive_fraction
 from privatree.privacy._randomness import Randomness
-from privatree.privacy.samplers._discrete_laplace import add_clamped, discrete_laplace, dyadic_below
+from privatree.privacy.samplers._discrete_laplace import (
+    add_integer_noise,
+    discrete_laplace,
+    dyadic_laplace_rate,
+)
 
 _STEPS_A_SENSITIVITY = 2**12
 _MAX_WHOLE = 2.0**53
 _MIN_SENSITIVITY = Fraction(1, 2**500)
 
 
-def grid_step(sensitivity: Fraction) -> Fraction:
+def noise_grid_step(sensitivity: Fraction) -> Fraction:
     """Return the step of the public grid: a power of two, about a 4096th of the sensitivity."""
     if not _MIN_SENSITIVITY <= sensitivity <= 1 / _MIN_SENSITIVITY:
         raise ParameterError(
@@ -31,7 +35,7 @@ def grid_step(sensitivity: Fraction) -> Fraction:
     return Fraction(2) ** exponent
 
 
-def round_to_grid_steps(
+def round_to_noise_grid(
     exact_values: NDArray[np.float64] | NDArray[np.int64], step: float
 ) -> NDArray[np.int64]:
     """Return the values as whole numbers of steps, each moved by at most half a step.
@@ -89,26 +93,26 @@ class Laplace:
     @property
     def step(self) -> float:
         """Step of the grid: every released number is a multiple of it."""
-        return float(grid_step(self.sensitivity))
+        return float(noise_grid_step(self.sensitivity))
 
     def _rate(self, rounded: int) -> Fraction:
         """Return the rate of the noise per step, if ``rounded`` numbers have to be rounded."""
-        steps = (self.sensitivity / grid_step(self.sensitivity)).__floor__() + rounded
+        steps = (self.sensitivity / noise_grid_step(self.sensitivity)).__floor__() + rounded
         return self.epsilon / steps
 
     def release(
         self, exact_values: NDArray[np.float64] | NDArray[np.int64], randomness: Randomness
     ) -> NDArray[np.float64]:
         """Return the numbers with independent noise, in the same shape."""
-        steps = round_to_grid_steps(exact_values, self.step)
+        steps = round_to_noise_grid(exact_values, self.step)
         on_grid = np.issubdtype(exact_values.dtype, np.integer) and self.step <= 1
         noise = discrete_laplace(self._rate(0 if on_grid else steps.size), steps.size, randomness)
-        return np.asarray(add_clamped(steps, noise.reshape(steps.shape)) * self.step)
+        return np.asarray(add_integer_noise(steps, noise.reshape(steps.shape)) * self.step)
 
     def log_probability(
         self, noisy_values: NDArray[np.float64], exact_value: float
     ) -> NDArray[np.float64]:
         """Return the logarithm of the probability of each number, given one exact value."""
-        rate = float(dyadic_below(self._rate(1)))
+        rate = float(dyadic_laplace_rate(self._rate(1)))
         distance = np.abs(np.rint(noisy_values / self.step) - np.rint(exact_value / self.step))
         return np.asarray(np.log(np.tanh(rate / 2)) - rate * distance)

@@ -84,7 +84,7 @@ class Draw:
         """Draw an index with probability exactly proportional to its weight."""
         self._use_one_choice()
         return select_by_halving(
-            relative_weights(weights, self._rate),
+            sequential_weights(weights, self._rate),
             weights.relative_error + _CONVERSION_ERROR,
             weights.precise,
             self._randomness,
@@ -106,7 +106,7 @@ class Draw:
 
     def log_probabilities(self, weights: LogWeights) -> NDArray[np.float64]:
         """Return the log-probabilities of :meth:`draw`."""
-        logs = _relative_logs(weights, self._rate)
+        logs = _sequential_log_weights(weights, self._rate)
         return np.asarray(logs - np.log(np.exp(logs).sum()))
 
     def log_probabilities_by_score(self, exact_scores: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -124,18 +124,18 @@ class Draw:
 
 
 _CONVERSION_ERROR = 50_000.0 * UNIT_ROUNDOFF
-"""Error bound of :func:`relative_weights`. The logarithm of a factor is at most 590 in size, and 64
+"""Error bound of :func:`sequential_weights`. The logarithm of a factor is at most 590 in size, and 64
 roundoffs of that off. Exponents that matter are at most 350 + 590, with a few roundings each, and
 exp adds 64 roundoffs."""
 
 
-def relative_weights(weights: LogWeights, rate: Fraction) -> NDArray[np.float64]:
+def sequential_weights(weights: LogWeights, rate: Fraction) -> NDArray[np.float64]:
     """Return the weights divided by the largest; a negligible one, below exp(-350), becomes 0."""
-    logs = _relative_logs(weights, rate)
+    logs = _sequential_log_weights(weights, rate)
     return np.where(logs < -350.0, 0.0, np.exp(np.maximum(logs, -350.0)))
 
 
-def _relative_logs(weights: LogWeights, rate: Fraction) -> NDArray[np.float64]:
+def _sequential_log_weights(weights: LogWeights, rate: Fraction) -> NDArray[np.float64]:
     """Return log-weights relative to the largest; minus infinity if the factor is 0."""
     possible = weights.exact_factors > 0
     scores = weights.exact_scores[possible]

@@ -40,10 +40,10 @@ def decay_table(rate: Fraction, largest: int) -> Decay:
     n_coarse = min(largest, int(-_LOWEST / step) + 1) // (_MASK + 1) + 1
     fine = -step * np.arange(_MASK + 1)
     coarse = -step * (np.arange(n_coarse) * float(_MASK + 1))
-    return _exp_or_zero(coarse), _exp_or_zero(fine)
+    return _decay_or_zero(coarse), _decay_or_zero(fine)
 
 
-def _exp_or_zero(exponents: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+def _decay_or_zero(exponents: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
     return np.where(exponents < _LOWEST, 0.0, np.exp(np.maximum(exponents, _LOWEST)))
 
 

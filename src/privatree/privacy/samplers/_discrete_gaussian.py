@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from privatree.privacy._randomness import Randomness
 from privatree.privacy.samplers._bernoulli import bernoulli_exp
-from privatree.privacy.samplers._discrete_laplace import discrete_laplace, dyadic_below
+from privatree.privacy.samplers._discrete_laplace import discrete_laplace, dyadic_laplace_rate
 
 
 def discrete_gaussian(variance: Fraction, count: int, randomness: Randomness) -> NDArray[np.int64]:
     """Return ``count`` independent draws, by rejection from geometric noise [CKS20, Alg. 3]."""
-    rate = dyadic_below(Fraction(1, isqrt(int(variance)) + 1))
+    rate = dyadic_laplace_rate(Fraction(1, isqrt(int(variance)) + 1))
     draws: list[int] = []
     while len(draws) < count:
         for proposal in discrete_laplace(rate, count - len(draws), randomness).tolist():

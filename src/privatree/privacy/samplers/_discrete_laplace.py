@@ -1,7 +1,7 @@
 """Exact two-sided geometric noise, P(z) proportional to exp(-rate |z|), in bulk [CKS20, Alg. 2].
 
 Compiled integer arithmetic on 64-bit words. It uses no floating-point numbers, so the law is exact.
-Noise beyond +-2^62 is returned as +-2^62; :func:`add_clamped` hides that.
+Noise beyond +-2^62 is returned as +-2^62; :func:`add_integer_noise` hides that.
 """
 
 from __future__ import annotations
@@ -23,22 +23,24 @@ _WORDS_A_DRAW = 12
 
 
 def discrete_laplace(rate: Fraction, count: int, randomness: Randomness) -> NDArray[np.int64]:
-    """Return ``count`` draws with P(z) proportional to exp(-dyadic_below(rate) |z|)."""
-    numerator = dyadic_below(rate) * DENOMINATOR
+    """Return ``count`` draws with P(z) proportional to exp(-dyadic_laplace_rate(rate) |z|)."""
+    numerator = dyadic_laplace_rate(rate) * DENOMINATOR
     draws = np.empty(count, dtype=np.int64)
     done = 0
     words = np.empty(0, dtype=np.uint64)
     while done < count:
         fresh = randomness.words(_WORDS_A_DRAW * (count - done) + 64)
         words = np.concatenate((words, fresh))
-        done, used = _fill_noise(draws, done, words, np.uint64(int(numerator)))
+        done, used = _fill_laplace_noise(draws, done, words, np.uint64(int(numerator)))
         # A draw that ran out of words starts again with the *same* words, followed by more. With
         # other words, draws that need few words would be too frequent.
         words = words[used:]
     return draws
 
 
-def add_clamped(exact_counts: NDArray[np.int64], noise: NDArray[np.int64]) -> NDArray[np.int64]:
+def add_integer_noise(
+    exact_counts: NDArray[np.int64], noise: NDArray[np.int64]
+) -> NDArray[np.int64]:
     """Clamp the counts to +-2^60, add the noise, and clamp the sums to +-2^61.
 
     Clamping a count moves neighbours no further apart, and clamping a sum uses nothing else.
@@ -54,7 +56,7 @@ def add_clamped(exact_counts: NDArray[np.int64], noise: NDArray[np.int64]) -> ND
     return np.asarray(np.clip(exact_counts + noise, -(2**61), 2**61))
 
 
-def dyadic_below(rate: Fraction) -> Fraction:
+def dyadic_laplace_rate(rate: Fraction) -> Fraction:
     """Return the rate of the sampler: the largest s/2^50 <= rate, so noise is never too small."""
     numerator = min(rate.numerator * DENOMINATOR // rate.denominator, _MAX_NUMERATOR)
     if numerator < 1:
@@ -68,7 +70,7 @@ def dyadic_below(rate: Fraction) -> Fraction:
 
 
 @compiled
-def _draw_uniform_below(words: Any, position: Any, bound: Any) -> Any:
+def _draw_laplace_uniform(words: Any, position: Any, bound: Any) -> Any:
     """Draw a uniform integer below ``bound``."""
     rejected = (np.uint64(0) - bound) % bound  # 2^64 mod bound: without these words it is uniform
     while position < words.size:
@@ -80,7 +82,7 @@ def _draw_uniform_below(words: Any, position: Any, bound: Any) -> Any:
 
 
 @compiled
-def _bernoulli_exp(words: Any, position: Any, numerator: Any) -> Any:
+def _toss_laplace_coin(words: Any, position: Any, numerator: Any) -> Any:
     """Draw 1 with probability exp(-numerator / 2^50), for numerator <= 2^50, else 0.
 
     As in :mod:`privatree.privacy.samplers._bernoulli`; a coin of bias x/k is a coin of bias x and
@@ -89,13 +91,13 @@ def _bernoulli_exp(words: Any, position: Any, numerator: Any) -> Any:
     successes = np.uint64(0)
     while True:
         if numerator < np.uint64(DENOMINATOR):
-            draw, position = _draw_uniform_below(words, position, np.uint64(DENOMINATOR))
+            draw, position = _draw_laplace_uniform(words, position, np.uint64(DENOMINATOR))
             if position < 0:
                 return np.uint64(0), -1
             if draw >= numerator:
                 break
         if successes > np.uint64(0):
-            draw, position = _draw_uniform_below(words, position, successes + np.uint64(1))
+            draw, position = _draw_laplace_uniform(words, position, successes + np.uint64(1))
             if position < 0:
                 return np.uint64(0), -1
             if draw > np.uint64(0):
@@ -105,22 +107,22 @@ def _bernoulli_exp(words: Any, position: Any, numerator: Any) -> Any:
 
 
 @compiled
-def _draw_noise(words: Any, position: Any, numerator: Any) -> Any:
+def _draw_laplace_noise(words: Any, position: Any, numerator: Any) -> Any:
     """Draw an exponential variable in steps of 2^-50, divide it by the rate, and add a sign."""
     while True:
         accepted = np.uint64(0)
         fraction = np.uint64(0)
         while accepted == np.uint64(0):
-            fraction, position = _draw_uniform_below(words, position, np.uint64(DENOMINATOR))
+            fraction, position = _draw_laplace_uniform(words, position, np.uint64(DENOMINATOR))
             if position < 0:
                 return np.int64(0), -1
-            accepted, position = _bernoulli_exp(words, position, fraction)
+            accepted, position = _toss_laplace_coin(words, position, fraction)
             if position < 0:
                 return np.int64(0), -1
         magnitude = np.uint64(0)
         rest = fraction  # part of the exponential variable that is not yet divided
         while magnitude < np.uint64(MAX_NOISE):
-            more, position = _bernoulli_exp(words, position, np.uint64(DENOMINATOR))
+            more, position = _toss_laplace_coin(words, position, np.uint64(DENOMINATOR))
             if position < 0:
                 return np.int64(0), -1
             if more == np.uint64(0):
@@ -130,7 +132,7 @@ def _draw_noise(words: Any, position: Any, numerator: Any) -> Any:
                 magnitude += rest // numerator
                 rest %= numerator
         magnitude = min(magnitude + rest // numerator, np.uint64(MAX_NOISE))
-        negative, position = _draw_uniform_below(words, position, np.uint64(2))
+        negative, position = _draw_laplace_uniform(words, position, np.uint64(2))
         if position < 0:
             return np.int64(0), -1
         if negative == np.uint64(0):
@@ -140,11 +142,11 @@ def _draw_noise(words: Any, position: Any, numerator: Any) -> Any:
 
 
 @compiled
-def _fill_noise(draws: Any, done: Any, words: Any, numerator: Any) -> Any:
+def _fill_laplace_noise(draws: Any, done: Any, words: Any, numerator: Any) -> Any:
     """Fill ``draws`` from ``done`` on. Return the number of draws and of words used."""
     used = 0
     while done < draws.size:
-        draw, position = _draw_noise(words, used, numerator)
+        draw, position = _draw_laplace_noise(words, used, numerator)
         if position < 0:
             break
         draws[done] = draw

@@ -52,11 +52,11 @@ def select_by_score(
 ) -> int:
     """Draw index i with probability exactly proportional to measure_i exp(rate * score_i)."""
     exact_scores = _widen_scores(exact_scores)
-    exact_weights, relative_error = _float_weights(exact_scores, rate, measure)
+    exact_weights, relative_error = _float_score_weights(exact_scores, rate, measure)
     return select_by_halving(
         exact_weights,
         relative_error,
-        lambda digits: _decimal_weights(exact_scores, rate, measure, digits),
+        lambda digits: _decimal_score_weights(exact_scores, rate, measure, digits),
         randomness,
     )
 
@@ -69,8 +69,8 @@ def toss_coins_by_score(
     words = randomness.words(len(exact_scores))
     best = exact_scores.max()
     heads = hidden = np.full(len(words), True)
-    if _fits_floats(exact_scores, rate):
-        exponents = np.maximum(_float_exponents(exact_scores, rate), _LOWEST_EXPONENT)
+    if _scores_fit_floats(exact_scores, rate):
+        exponents = np.maximum(_score_exponents(exact_scores, rate), _LOWEST_EXPONENT)
         uniforms = words.astype(np.float64) * 2.0**-64
         biases = np.exp(exponents)
         heads = uniforms < biases
@@ -79,7 +79,7 @@ def toss_coins_by_score(
     for index in np.flatnonzero(hidden & (exact_scores < best)):
         difference = Fraction(exact_scores[index].item()) - Fraction(best.item())
         uniform = UniformReal(randomness, int(words[index]))
-        heads[index] = _is_below_exp(rate * difference, uniform)
+        heads[index] = _toss_coin_precisely(rate * difference, uniform)
     heads[exact_scores == best] = True
     return heads
 
@@ -99,18 +99,18 @@ def _widen_scores(exact_scores: NDArray[Any]) -> Scores:
 # --- in floats ----------------------------------------------------------------------------------
 
 
-def _fits_floats(exact_scores: Scores, rate: Fraction) -> bool:
+def _scores_fit_floats(exact_scores: Scores, rate: Fraction) -> bool:
     """Whether the error bounds hold. If not, everything is decided in arbitrary precision."""
     spread = exact_scores.max().item() - exact_scores.min().item()
     return bool(rate < _MAX_RATE and spread < _MAX_SPREAD)
 
 
-def _float_exponents(exact_scores: Scores, rate: Fraction) -> NDArray[np.float64]:
+def _score_exponents(exact_scores: Scores, rate: Fraction) -> NDArray[np.float64]:
     """Return rate * (score - best), with a relative error of three roundings."""
     return np.asarray((exact_scores - exact_scores.max()).astype(np.float64) * float(rate))
 
 
-def _float_weights(
+def _float_score_weights(
     exact_scores: Scores, rate: Fraction, measure: NDArray[np.float64] | None
 ) -> tuple[NDArray[np.float64], float]:
     """Return the weights divided by about the largest, and a bound on their relative error.
@@ -119,9 +119,9 @@ def _float_weights(
     the exponent, of the logarithm, of their sum and of the shift add up to less than
     3000 + (14 + 64) L unit roundoffs (``docs/proofs/exponential.md``).
     """
-    if not _fits_floats(exact_scores, rate):
+    if not _scores_fit_floats(exact_scores, rate):
         return np.ones(len(exact_scores)), np.inf
-    logs, largest = _float_exponents(exact_scores, rate), 0.0
+    logs, largest = _score_exponents(exact_scores, rate), 0.0
     if measure is not None:
         log_measure = np.log(measure)
         largest = float(np.abs(log_measure).max())
@@ -135,7 +135,7 @@ def _float_weights(
 # --- in arbitrary precision, for the rare decision that floats leave open ------------------------
 
 
-def _decimal_weights(
+def _decimal_score_weights(
     exact_scores: Scores, rate: Fraction, measure: NDArray[np.float64] | None, digits: int
 ) -> tuple[list[Decimal], Decimal]:
     """Return the weights with ``digits`` digits, and a bound on their relative error."""
@@ -143,7 +143,7 @@ def _decimal_weights(
     base_measure = [1.0] * len(scores) if measure is None else measure.tolist()
     best = max(scores)
     with localcontext(precision(digits)):
-        exponents = [_fraction_to_decimal(rate * (score - best)) for score in scores]
+        exponents = [_score_to_decimal(rate * (score - best)) for score in scores]
         weights = [
             Decimal(mass) * exponent.exp()
             for mass, exponent in zip(base_measure, exponents, strict=True)
@@ -151,13 +151,13 @@ def _decimal_weights(
         return weights, (10 - 2 * min(exponents)) * Decimal(10) ** (1 - digits)
 
 
-def _is_below_exp(exponent: Fraction, uniform: UniformReal) -> bool:
+def _toss_coin_precisely(exponent: Fraction, uniform: UniformReal) -> bool:
     """Return whether the uniform number is below exp(exponent), exponent < 0."""
     digits = FIRST_DIGITS
     while True:
         with localcontext(precision(digits)):
             number = uniform.to_digits(digits)
-            value = _fraction_to_decimal(exponent)
+            value = _score_to_decimal(exponent)
             bias = value.exp()
             margin = (bias * (4 - 4 * value) + 4) * Decimal(10) ** (1 - digits)
             if abs(number - bias) > margin:
@@ -165,5 +165,5 @@ def _is_below_exp(exponent: Fraction, uniform: UniformReal) -> bool:
         digits *= 2
 
 
-def _fraction_to_decimal(value: Fraction) -> Decimal:
+def _score_to_decimal(value: Fraction) -> Decimal:
     return Decimal(value.numerator) / Decimal(value.denominator)

@@ -112,7 +112,7 @@ class UnitCubeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         columns = read_features(X, self.schema)
         points = np.empty((len(columns[0]), len(columns)), dtype=np.float32)
         for i, feature in enumerate(self.schema.features.values()):
-            low, width = _feature_range(feature)
+            low, width = _art_feature_range(feature)
             points[:, i] = (columns[i] - low) / width
         return points
 
@@ -128,7 +128,7 @@ class UnitCubeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "points",
             )
         features = zip(array.T, self.schema.features.values(), self._dtypes, strict=True)
-        columns = [_nearest_values(*typed_column) for typed_column in features]
+        columns = [_art_nearest_values(*typed_column) for typed_column in features]
         return pd.DataFrame(dict(zip(self.schema.names, columns, strict=True)), copy=False)
 
     def one_hot(self, y: Any) -> NDArray[np.float32]:
@@ -198,7 +198,7 @@ class UnitCubeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.array(list(self.schema.classes))
 
 
-def _feature_range(feature: Feature) -> tuple[float, float]:
+def _art_feature_range(feature: Feature) -> tuple[float, float]:
     """Return the lowest value (or category code) of a feature, and the width of its range."""
     if isinstance(feature, Categorical):
         return 0.0, float(max(len(feature.categories) - 1, 1))
@@ -206,11 +206,11 @@ def _feature_range(feature: Feature) -> tuple[float, float]:
     return float(feature.low), width if width > 0 else 1.0
 
 
-def _nearest_values(coordinates: NDArray[np.float64], feature: Feature, dtype: Any) -> Any:
+def _art_nearest_values(coordinates: NDArray[np.float64], feature: Feature, dtype: Any) -> Any:
     """Return the feature values nearest to coordinates from 0 to 1; NaN stays missing."""
     import pandas as pd
 
-    low, width = _feature_range(feature)
+    low, width = _art_feature_range(feature)
     values = low + width * np.clip(coordinates, 0.0, 1.0)
     if isinstance(feature, Categorical):
         codes = np.where(np.isnan(values), -1, np.rint(values)).astype(np.int64)

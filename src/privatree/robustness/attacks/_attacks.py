@@ -100,7 +100,7 @@ class BackdoorAttack:
         if not isinstance(self.trigger, Mapping) or not self.trigger:
             raise ParameterError("trigger must map at least one column to a value.", "trigger")
         object.__setattr__(self, "trigger", dict(self.trigger))
-        _check_target_and_source(self.target, self.source)
+        _check_attack_labels(self.target, self.source)
 
     @classmethod
     def on_image(
@@ -145,7 +145,7 @@ class BackdoorAttack:
         Otherwise the numbers of copies of two records differ by at most one.
         """
         _check_attacked_data(X, y, n)
-        sources = _rows_of_source_class(y, self.source, self.target)
+        sources = _rows_of_attacked_class(y, self.source, self.target)
         rows = np.resize(check_random_state(self.random_state).permutation(sources), n)
         labels = set_labels(take_rows(y, rows), np.arange(n), self.target)
         copies = self.apply(take_rows(X, rows))
@@ -165,7 +165,7 @@ class BackdoorAttack:
         successes, as in [Vos23].
         """
         check_editable_table(X_test, y_test)
-        sources = _rows_of_source_class(y_test, self.source, self.target)
+        sources = _rows_of_attacked_class(y_test, self.source, self.target)
         predicted = model.predict(self.apply(take_rows(X_test, sources)))
         return float(np.mean([label == self.target for label in labels_as_objects(predicted)]))
 
@@ -199,12 +199,12 @@ class LabelFlipAttack:
 
     def __post_init__(self) -> None:
         if self.target is not None:
-            _check_target_and_source(self.target, self.source)
+            _check_attack_labels(self.target, self.source)
 
     def poison(self, X: Any, y: Any, n: int) -> PoisonedData:
         """Change n labels. This takes 2 n edits. At least n records must have a source label."""
         _check_attacked_data(X, y, n)
-        sources = _rows_of_source_class(y, self.source, self.target)
+        sources = _rows_of_attacked_class(y, self.source, self.target)
         if n > len(sources):
             raise ParameterError(
                 f"n must be at most the number of records whose label can be changed, got {n}. "
@@ -274,7 +274,7 @@ class InsertionAttack:
         row = np.array([check_random_state(self.random_state).randint(len(y))])
         record, label = take_rows(X, row), take_rows(y, row)
         if self.point is not None:
-            for position, value in _point_values_by_position(X, self.point).items():
+            for position, value in _attack_values_by_column(X, self.point).items():
                 record = set_column(record, position, value)
         if self.label is not None:
             label = set_labels(label, np.array([0]), self.label)
@@ -286,7 +286,7 @@ class InsertionAttack:
         )
 
 
-def _rows_of_source_class(y: Any, source: Any, target: Any) -> Rows:
+def _rows_of_attacked_class(y: Any, source: Any, target: Any) -> Rows:
     """Return the rows of the source class; without one, of all classes except the target."""
     rows = [
         row
@@ -303,7 +303,7 @@ def _rows_of_source_class(y: Any, source: Any, target: Any) -> Rows:
     return np.array(rows, dtype=np.intp)
 
 
-def _point_values_by_position(X: Any, point: Any) -> dict[int, Any]:
+def _attack_values_by_column(X: Any, point: Any) -> dict[int, Any]:
     """Return the value of the point for each column position of X."""
     if hasattr(point, "keys"):
         values = {column_position(X, column): point[column] for column in point.keys()}  # noqa: SIM118
@@ -318,7 +318,7 @@ def _point_values_by_position(X: Any, point: Any) -> dict[int, Any]:
     return values
 
 
-def _check_target_and_source(target: Any, source: Any) -> None:
+def _check_attack_labels(target: Any, source: Any) -> None:
     if target is None:
         raise ParameterError("target must be a label, got None.", "target")
     if source is not None and source == target:

@@ -19,7 +19,7 @@ from privatree.robustness.certificates._certificate_json import (
 from privatree.robustness.certificates._certificate_plot import plot_certificate
 from privatree.robustness.certificates._certificate_text import score_certificate_text
 from privatree.robustness.certificates._majority import Majority
-from privatree.robustness.certificates._preconditions import claimed_spending, guaranteed_spending
+from privatree.robustness.certificates._preconditions import require_claim, require_guarantee
 from privatree.robustness.poisoning_bounds._bounds import (
     Certified,
     Spending,
@@ -95,7 +95,7 @@ class Certificate(SavedCertificate):
     @cached_property
     def spending(self) -> Spending:
         """Schedule or epsilon of the learner, on which the bounds rest."""
-        read_spending = guaranteed_spending if self.claimed_by is None else claimed_spending
+        read_spending = require_guarantee if self.claimed_by is None else require_claim
         return read_spending(self.privacy)
 
     @property

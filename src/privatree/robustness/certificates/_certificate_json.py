@@ -19,7 +19,7 @@ from privatree.robustness.certificates._certificate_text import (
     prediction_certificates_sentences,
     score_certificate_sentences,
 )
-from privatree.robustness.certificates._majority import Majority, is_label
+from privatree.robustness.certificates._majority import Majority, is_majority_label
 from privatree.schema import Label
 
 if TYPE_CHECKING:
@@ -128,10 +128,10 @@ def score_certificate_to_dict(certificate: Certificate) -> dict[str, Any]:
 def score_certificate_from_dict(kind: type[ScoreKind], written: Any) -> ScoreKind:
     """Read the certificate of an accuracy or a success rate, and check what it promises."""
     own_keys = {"comparison", "claimed_by", "majority", "rows", *_SCORE_FIGURES}
-    _check_header(written, kind.kind, own_keys)
+    _check_json_header(written, kind.kind, own_keys)
     if not (written["claimed_by"] is None or isinstance(written["claimed_by"], str)):
         raise ModelFormatError("'claimed_by' must be a name or null.")
-    rows = _read_list(written, "rows", dict, "objects")
+    rows = _list_from_json(written, "rows", dict, "objects")
     if len(rows) > MAX_ROWS:
         raise ModelFormatError(f"'rows' must have at most {MAX_ROWS} entries.")
     privacy = PrivacyStatement.from_dict(written["privacy"])
@@ -139,16 +139,16 @@ def score_certificate_from_dict(kind: type[ScoreKind], written: Any) -> ScoreKin
         certificate = kind(
             privacy=privacy,
             claimed_by=written["claimed_by"],
-            poisoned=tuple(_read_number("poisoned", row.get("poisoned"), int) for row in rows),
-            notes=_read_notes(written),
-            majority=_read_majority(written["majority"]),
-            **{name: _read_number(name, written[name], of) for name, of in _SCORE_FIGURES.items()},
+            poisoned=tuple(_json_number("poisoned", row.get("poisoned"), int) for row in rows),
+            notes=_notes_from_json(written),
+            majority=_majority_from_json(written["majority"]),
+            **{name: _json_number(name, written[name], of) for name, of in _SCORE_FIGURES.items()},
         )
     except (CertificateError, ParameterError) as error:
         raise ModelFormatError(str(error)) from None
     promise = certificate.promise.replace(" ", "_")
     for row, edits in zip(rows, certificate.poisoned, strict=True):
-        promised = _read_number(promise, row.get(promise), float)
+        promised = _json_number(promise, row.get(promise), float)
         supported = certificate.guarantee(edits)
         excess = promised - supported if kind.more_is_better else supported - promised
         if excess > ROUNDING:
@@ -159,12 +159,12 @@ def score_certificate_from_dict(kind: type[ScoreKind], written: Any) -> ScoreKin
     return certificate
 
 
-def _read_majority(written: Any) -> Majority | None:
+def _majority_from_json(written: Any) -> Majority | None:
     if written is None:
         return None
     if not isinstance(written, dict) or written.keys() != {"class", "share"}:
         raise ModelFormatError("'majority' must be null or have a 'class' and a 'share'.")
-    return Majority(written["class"], _read_number("share", written["share"], float))
+    return Majority(written["class"], _json_number("share", written["share"], float))
 
 
 # --- certificates of predictions ------------------------------------------------------------------
@@ -193,20 +193,20 @@ def prediction_certificates_to_dict(certificates: PredictionCertificates) -> dic
 def prediction_certificates_from_dict(kind: type[PredictionKind], written: Any) -> PredictionKind:
     """Read the certificates of predictions, and check what they promise."""
     figures = {"classes", "confidence", "refits", "n_train", "counts"}
-    _check_header(written, "predictions", figures.union(_PREDICTION_PROMISES))
+    _check_json_header(written, "predictions", figures.union(_PREDICTION_PROMISES))
     privacy = PrivacyStatement.from_dict(written["privacy"])
     try:
         certificates = kind(
             privacy=privacy,
-            classes=_read_classes(written["classes"]),
-            counts=_read_counts(written),
-            confidence=_read_number("confidence", written["confidence"], float),
-            n_train=_read_number("n_train", written["n_train"], int),
-            notes=_read_notes(written),
+            classes=_classes_from_json(written["classes"]),
+            counts=_counts_from_json(written),
+            confidence=_json_number("confidence", written["confidence"], float),
+            n_train=_json_number("n_train", written["n_train"], int),
+            notes=_notes_from_json(written),
         )
     except (CertificateError, ParameterError) as error:
         raise ModelFormatError(str(error)) from None
-    if _read_number("refits", written["refits"], int) != certificates.refits:
+    if _json_number("refits", written["refits"], int) != certificates.refits:
         raise ModelFormatError("'counts' must add up to 'refits' for each record.")
     n_records = len(certificates.counts)
     for name in _PREDICTION_PROMISES:
@@ -215,11 +215,11 @@ def prediction_certificates_from_dict(kind: type[PredictionKind], written: Any) 
     if written["predictions"] != certificates.predictions:
         raise ModelFormatError("'predictions' must be what most refits predicted.")
     lower, upper = (
-        np.array([_read_number(name, entry, float) for entry in written[name]])
+        np.array([_json_number(name, entry, float) for entry in written[name]])
         for name in ("probability_at_least", "runner_up_at_most")
     )
     known = [-1 if edits is None else edits for edits in written["tolerates"]]
-    tolerates = [_read_number("tolerates", edits, int) for edits in known]
+    tolerates = [_json_number("tolerates", edits, int) for edits in known]
     if (
         np.any(lower > certificates.lower + ROUNDING)
         or np.any(upper < certificates.runner_up - ROUNDING)
@@ -232,19 +232,19 @@ def prediction_certificates_from_dict(kind: type[PredictionKind], written: Any) 
     return certificates
 
 
-def _read_classes(written: Any) -> tuple[Label, ...]:
-    labels = tuple(filter(is_label, written)) if isinstance(written, list) else ()
+def _classes_from_json(written: Any) -> tuple[Label, ...]:
+    labels = tuple(filter(is_majority_label, written)) if isinstance(written, list) else ()
     if not labels or len(set(labels)) != len(written):
         raise ModelFormatError("'classes' must be a list of different texts, numbers or bools.")
     return labels
 
 
-def _read_counts(written: dict[str, Any]) -> NDArray[np.int64]:
+def _counts_from_json(written: dict[str, Any]) -> NDArray[np.int64]:
     """Read a table of whole numbers. PredictionCertificates checks whether they are consistent."""
-    rows = _read_list(written, "counts", list, "lists")
+    rows = _list_from_json(written, "counts", list, "lists")
     if len({len(row) for row in rows}) != 1:
         raise ModelFormatError("'counts' must be rows of the same length, one for each record.")
-    counts = [[_read_number("counts", count, int) for count in row] for row in rows]
+    counts = [[_json_number("counts", count, int) for count in row] for row in rows]
     if max(map(max, counts), default=0) > MAX_REFITS:
         raise ModelFormatError(f"each entry of 'counts' must be at most {MAX_REFITS}.")
     return np.array(counts, dtype=np.int64)
@@ -253,7 +253,7 @@ def _read_counts(written: dict[str, Any]) -> NDArray[np.int64]:
 # --- parts of a file ------------------------------------------------------------------------------
 
 
-def _check_header(written: Any, kind: str, own_keys: set[str]) -> None:
+def _check_json_header(written: Any, kind: str, own_keys: set[str]) -> None:
     """Refuse a file of another format, version or kind, or with other keys."""
     if not isinstance(written, dict) or written.get("format") != FORMAT:
         raise ModelFormatError(
@@ -276,19 +276,19 @@ def _check_header(written: Any, kind: str, own_keys: set[str]) -> None:
         raise ModelFormatError(f"a certificate must have the keys {', '.join(sorted(keys))}.")
 
 
-def _read_notes(written: dict[str, Any]) -> tuple[str, ...]:
+def _notes_from_json(written: dict[str, Any]) -> tuple[str, ...]:
     """Read the notes, without the note that follows from the privacy statement."""
-    return tuple(note for note in _read_list(written, "notes", str, "texts") if note != SEEDED)
+    return tuple(note for note in _list_from_json(written, "notes", str, "texts") if note != SEEDED)
 
 
-def _read_list(written: dict[str, Any], name: str, kind: type, plural: str) -> list[Any]:
+def _list_from_json(written: dict[str, Any], name: str, kind: type, plural: str) -> list[Any]:
     entries = written[name]
     if not isinstance(entries, list) or not all(isinstance(entry, kind) for entry in entries):
         raise ModelFormatError(f"'{name}' must be a list of {plural}.")
     return entries
 
 
-def _read_number(name: str, value: Any, kind: type) -> Any:
+def _json_number(name: str, value: Any, kind: type) -> Any:
     """Return a finite number as an int or a float."""
     allowed = (int,) if kind is int else (int, float)
     try:

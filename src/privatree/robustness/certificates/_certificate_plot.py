@@ -8,7 +8,7 @@ import numpy as np
 
 from privatree._support.plot_style import BLUE, GREY, new_axes
 from privatree.privacy import shown_amount
-from privatree.robustness.certificates._certificate_text import shown_confidence
+from privatree.robustness.certificates._certificate_text import confidence_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +26,7 @@ def plot_certificate(certificate: Certificate, ax: Axes | None) -> Axes:
         ax = new_axes(6.4, 4.2)
     farthest = max(10, int(_BEYOND * max(certificate.poisoned, default=0)))
     edits = np.unique(np.linspace(0, farthest, _POINTS, dtype=np.int64)).tolist()
-    sure = f"guaranteed with {shown_confidence(certificate.confidence)} confidence"
+    sure = f"guaranteed with {confidence_text(certificate.confidence)} confidence"
     if certificate.claimed_by is not None:
         sure = f"only if the claim by {certificate.claimed_by} is true"
     certain = [certificate.guarantee(x) for x in edits]

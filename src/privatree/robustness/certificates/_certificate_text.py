@@ -44,16 +44,16 @@ def score_certificate_text(certificate: Certificate) -> str:
     side = "at least" if certificate.more_is_better else "at most"
     header = [
         ("without poison, average of the refits", f"{certificate.estimate:.4f}"),
-        (f"without poison, expected {side}", _safe_score(certificate, certificate.clean_bound)),
+        (f"without poison, expected {side}", _safe_text(certificate, certificate.clean_bound)),
     ]
     if certificate.majority is not None:
-        always = f"always answering {_class_name(certificate.majority)}"
+        always = f"always answering {_class_text(certificate.majority)}"
         header.append((always, f"{certificate.majority.share:.4f}"))
     width = max(len(name) for name, _ in header)
     rows = [
         ("poisoned", "share", certificate.promise, "bound"),
         *(
-            (str(edits), f"{edits / certificate.n_train:.2%}", _safe_score(certificate, value), by)
+            (str(edits), f"{edits / certificate.n_train:.2%}", _safe_text(certificate, value), by)
             for edits, (value, by), _ in certificate.rows
         ),
     ]
@@ -62,7 +62,7 @@ def score_certificate_text(certificate: Certificate) -> str:
         f"{certificate.score} against poisoned training records",
         *(f"  {name:<{width}}   {figure}" for name, figure in header),
         "",
-        *_table_lines(rows),
+        *_table_text(rows),
         f"  {_BOUND_COLUMN}",
     ]
     return _join_text(figures, _score_hints(certificate), score_certificate_sentences(certificate))
@@ -74,7 +74,7 @@ def score_certificate_sentences(certificate: Certificate) -> dict[str, Any]:
     shown = "guaranteed" if certificate.claimed_by is None else "shown"
     reserve = "" if certificate.claimed_by is None else ", if the claim is true"
     meaning = (
-        f"{_evidence(certificate)} and test set "
+        f"{_evidence_text(certificate)} and test set "
         f"({pluralize(certificate.n_test, 'record')}), any x additions or removals of training "
         f"records leave an expected {certificate.score} of {side} what is {shown} for "
         f"x{reserve}. {_TWO_EDITS}"
@@ -82,7 +82,7 @@ def score_certificate_sentences(certificate: Certificate) -> dict[str, Any]:
     comparison = []
     if certificate.majority is not None:
         comparison = [
-            f"Always answering {_class_name(certificate.majority)} would have an accuracy of "
+            f"Always answering {_class_text(certificate.majority)} would have an accuracy of "
             f"{certificate.majority.share:.4f} on the test set.",
             *_score_hints(certificate),
         ]
@@ -91,16 +91,16 @@ def score_certificate_sentences(certificate: Certificate) -> dict[str, Any]:
         f"the test set{trigger} and the parameters of the learner were fixed before training, and "
         "no attacker changes them",
         *(
-            public_conditions(certificate.privacy)
+            public_conditions_text(certificate.privacy)
             if certificate.claimed_by is None
-            else _claim_conditions(certificate.privacy, certificate.claimed_by)
+            else _claim_conditions_text(certificate.privacy, certificate.claimed_by)
         ),
     ]
     return {
         "meaning": meaning,
         "comparison": comparison,
         "conditions": conditions,
-        "notes": _all_notes(certificate),
+        "notes": _notes_text(certificate),
         "warning": NOT_PRIVATE,
     }
 
@@ -114,17 +114,17 @@ def _score_hints(certificate: Certificate) -> list[str]:
     too_few = certificate.clean_bound < certificate.majority.share <= certificate.estimate
     return [
         f"Every figure for poisoned records is below that of always answering "
-        f"{_class_name(certificate.majority)}. {'More refits, a' if too_few else 'A'} smaller "
+        f"{_class_text(certificate.majority)}. {'More refits, a' if too_few else 'A'} smaller "
         f"epsilon, {robust}more training records or fewer poisoned ones can make certificates "
         "stronger."
     ]
 
 
-def _safe_score(certificate: Certificate, value: float) -> str:
-    return shown_score(value, up=not certificate.more_is_better)
+def _safe_text(certificate: Certificate, value: float) -> str:
+    return score_text(value, up=not certificate.more_is_better)
 
 
-def _class_name(majority: Majority) -> str:
+def _class_text(majority: Majority) -> str:
     name = repr(majority.label)
     return name if len(name) <= _MAX_CLASS_WIDTH else f"{name[: _MAX_CLASS_WIDTH - 3]}..."
 
@@ -142,7 +142,7 @@ def prediction_certificates_text(certificates: PredictionCertificates) -> str:
         f"Certificates of {pluralize(len(certificates.counts), 'prediction')} of "
         f"{privacy.learner}, epsilon {shown_amount(privacy.epsilon)}",
         "",
-        *_table_lines([("poisoned", "certain"), *shares]),
+        *_table_text([("poisoned", "certain"), *shares]),
         f"  {_CERTAIN_COLUMN}",
     ]
     sentences = prediction_certificates_sentences(certificates)
@@ -152,7 +152,7 @@ def prediction_certificates_text(certificates: PredictionCertificates) -> str:
 def prediction_certificates_sentences(certificates: PredictionCertificates) -> dict[str, Any]:
     """Return the sentences of the certificates of predictions by their key in the file."""
     meaning = (
-        f"{_evidence(certificates)} and all "
+        f"{_evidence_text(certificates)} and all "
         f"{pluralize(len(certificates.counts), 'record')} to predict together: the class that the "
         "learner predicts most often for a record stays the one that it predicts most often, "
         "after any additions or removals of at most as many training records as that tolerates. "
@@ -161,8 +161,8 @@ def prediction_certificates_sentences(certificates: PredictionCertificates) -> d
     fixed = "the parameters of the learner were fixed before training"
     return {
         "meaning": meaning,
-        "conditions": [fixed, *public_conditions(certificates.privacy)],
-        "notes": _all_notes(certificates),
+        "conditions": [fixed, *public_conditions_text(certificates.privacy)],
+        "notes": _notes_text(certificates),
         "warning": NOT_PRIVATE,
     }
 
@@ -188,19 +188,19 @@ def _prediction_hints(certificates: PredictionCertificates) -> list[str]:
 # --- conditions and notes -------------------------------------------------------------------------
 
 
-def public_conditions(privacy: PrivacyStatement) -> list[str]:
+def public_conditions_text(privacy: PrivacyStatement) -> list[str]:
     """Return the conditions on what the learner assumes to be public."""
     if not privacy.public:
         return []
     return [
         "these do not come from the records, so poison cannot change them: "
-        f"{_public_list(privacy)}",
+        f"{_public_list_text(privacy)}",
         "types of columns and labels were fixed beforehand, and each record is read on its own: no "
         "other record changes how",
     ]
 
 
-def _claim_conditions(privacy: PrivacyStatement, claimed_by: str) -> list[str]:
+def _claim_conditions_text(privacy: PrivacyStatement, claimed_by: str) -> list[str]:
     epsilon = shown_amount(privacy.claimed_epsilon or 0.0)
     entries = [
         f"epsilon = {epsilon} holds for one record added or removed: this is claimed by "
@@ -208,29 +208,29 @@ def _claim_conditions(privacy: PrivacyStatement, claimed_by: str) -> list[str]:
     ]
     if privacy.public:
         entries.append(
-            f"the claim takes these as public: {_public_list(privacy)}. Where poison changes one "
+            f"the claim takes these as public: {_public_list_text(privacy)}. Where poison changes one "
             "of them, not even the claim covers it"
         )
     entries += [f"known to contradict the claim: {k.name}: {k.explanation}" for k in privacy.leaks]
     return entries
 
 
-def _public_list(privacy: PrivacyStatement) -> str:
+def _public_list_text(privacy: PrivacyStatement) -> str:
     """Return what is public on one line. An explanation after a colon goes into brackets."""
     parts = [entry.partition(": ") for entry in privacy.public]
     return "; ".join(f"{name} ({why})" if why else name for name, _, why in parts)
 
 
-def _all_notes(certificate: Certificate | PredictionCertificates) -> list[str]:
+def _notes_text(certificate: Certificate | PredictionCertificates) -> list[str]:
     return [*certificate.notes, *([SEEDED] if certificate.privacy.seeded else [])]
 
 
 # --- formatting -----------------------------------------------------------------------------------
 
 
-def _evidence(certificate: Certificate | PredictionCertificates) -> str:
+def _evidence_text(certificate: Certificate | PredictionCertificates) -> str:
     return (
-        f"With {shown_confidence(certificate.confidence)} confidence over "
+        f"With {confidence_text(certificate.confidence)} confidence over "
         f"{pluralize(certificate.refits, 'refit')}, for this training set "
         f"({pluralize(certificate.n_train, 'record')})"
     )
@@ -241,18 +241,18 @@ def pluralize(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def shown_confidence(confidence: float) -> str:
+def confidence_text(confidence: float) -> str:
     """Return a probability as a percentage without trailing zeros."""
     return f"{Decimal(repr(confidence)) * 100:f}".rstrip("0").rstrip(".") + "%"
 
 
-def shown_score(value: float, *, up: bool) -> str:
+def score_text(value: float, *, up: bool) -> str:
     """Return a score with four digits, rounded to the side that promises less."""
     rounding = ROUND_CEILING if up else ROUND_FLOOR
     return f"{Decimal(repr(value)).quantize(Decimal('0.0001'), rounding=rounding):f}"
 
 
-def _table_lines(rows: Iterable[Sequence[str]]) -> list[str]:
+def _table_text(rows: Iterable[Sequence[str]]) -> list[str]:
     return ["  " + "  ".join(cell.rjust(10) for cell in row) for row in rows]
 
 

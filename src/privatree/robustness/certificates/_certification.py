@@ -14,20 +14,20 @@ from privatree.errors import CertificateError, ParameterError
 from privatree.privacy import PrivacyStatement
 from privatree.repetition import (
     check_confidence,
-    fit_quietly,
     lower_confidence_bound,
     refit,
+    refit_quietly,
+    refit_without_budget,
     upper_confidence_bound,
-    without_budget,
 )
 from privatree.robustness.attacks._poisoned_numbers import parse_poisoned
 from privatree.robustness.certificates._certificate_json import MAX_REFITS
 from privatree.robustness.certificates._measures import Accuracy, SuccessRate
 from privatree.robustness.certificates._preconditions import (
-    check_dataset_size,
-    claimed_spending,
-    guaranteed_spending,
-    read_privacy_statement,
+    require_claim,
+    require_guarantee,
+    require_privacy_statement,
+    require_public_size,
 )
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
-def check_certificate_parameters(
+def check_certification_parameters(
     confidence: Any, refits: Any, poisoned: Sequence[int | str] = (0,)
 ) -> None:
     """Check the parameters of a certificate that can be checked without any record."""
@@ -53,10 +53,10 @@ class Certification:
     def __init__(
         self, estimator: Any, X: Any, y: Any, confidence: Any, refits: Any, **options: Any
     ) -> None:
-        check_certificate_parameters(confidence, refits)
+        check_certification_parameters(confidence, refits)
         if len(y) == 0:
             raise ParameterError("X and y must have at least one record.")
-        self.estimator, self.notes = without_budget(estimator)
+        self.estimator, self.notes = refit_without_budget(estimator)
         self.X, self.y = X, y
         self.confidence, self.refits = float(confidence), int(refits)
         self.options = options  # n_jobs and progress
@@ -76,16 +76,16 @@ class Certification:
                 "its training, but the clone is already trained. Pass the learner itself, not a "
                 "frozen model: a certificate is about training."
             )
-        return fit_quietly(copy, self.X, self.y)
+        return refit_quietly(copy, self.X, self.y)
 
     def check_privacy(self, *, claimed: bool) -> PrivacyStatement:
         """Return the learner's statement if what it guarantees, or claims, can be certified."""
-        privacy = read_privacy_statement(self.trial_model, claimed=claimed)
+        privacy = require_privacy_statement(self.trial_model, claimed=claimed)
         if claimed:
-            claimed_spending(privacy)
+            require_claim(privacy)
         else:
-            guaranteed_spending(privacy)
-            check_dataset_size(self.estimator, privacy, self.y)
+            require_guarantee(privacy)
+            require_public_size(self.estimator, privacy, self.y)
         return privacy
 
     def measure_refits(self, measure: Callable[[Any], Result]) -> list[Result]:

@@ -12,7 +12,7 @@ from privatree._support.validation import list_some_names
 from privatree.errors import CertificateError, ParameterError
 from privatree.model import Model
 from privatree.robustness.attacks._attacks import BackdoorAttack
-from privatree.robustness.certificates._majority import Majority, is_label
+from privatree.robustness.certificates._majority import Majority, is_majority_label
 from privatree.schema import Numeric
 from privatree.tables import (
     column_names,
@@ -58,7 +58,7 @@ class Accuracy:
             )
         counts = np.bincount(known, minlength=len(classes))
         label = classes[int(np.argmax(counts))]
-        shown = label if is_label(label) else str(label)
+        shown = label if is_majority_label(label) else str(label)
         majority = Majority(shown, float(counts.max() / len(codes)))
         unknown = len(codes) - len(known)
         if unknown == 0:
@@ -84,7 +84,7 @@ class Accuracy:
         if isinstance(released, Model):
             names = getattr(model, "feature_names_in_", None)
             return released.score(self.X_test, self.y_test, names=names)
-        return _check_score("score(X_test, y_test)", model.score(self.X_test, self.y_test))
+        return _check_measured_score("score(X_test, y_test)", model.score(self.X_test, self.y_test))
 
 
 @dataclass(frozen=True)
@@ -109,11 +109,11 @@ class SuccessRate:
                     f"learner never predicts. The classes are {list_some_names(classes)}."
                 )
         self(model)
-        return trigger_notes(self.attack, self.X_test, model), None
+        return measured_trigger_notes(self.attack, self.X_test, model), None
 
     def __call__(self, model: Any) -> float:
         rate = self.attack.success_rate(model, self.X_test, self.y_test)
-        return _check_score("attack.success_rate", rate)
+        return _check_measured_score("attack.success_rate", rate)
 
 
 @dataclass(frozen=True)
@@ -128,13 +128,13 @@ class PredictedCodes:
         return np.asarray(codes, dtype=np.int64)
 
 
-def _check_score(name: str, score: Any) -> float:
+def _check_measured_score(name: str, score: Any) -> float:
     if not 0.0 <= float(score) <= 1.0:  # NaN fails this comparison too
         raise CertificateError(f"{name} must return a number from 0 to 1, got {score}.")
     return float(score)
 
 
-def trigger_notes(attack: Any, X_test: Any, model: Any) -> tuple[str, ...]:
+def measured_trigger_notes(attack: Any, X_test: Any, model: Any) -> tuple[str, ...]:
     """Return a note for each value of the trigger that the learner reads as another value.
 
     There are no notes if `attack` is not a :class:`BackdoorAttack`, or `model` has no schema.

@@ -22,7 +22,7 @@ from privatree.schema import Schema
 from privatree.tables import read_labels
 
 
-def guaranteed_spending(privacy: PrivacyStatement) -> Spending:
+def require_guarantee(privacy: PrivacyStatement) -> Spending:
     """Return the schedule, or else the epsilon, that the learner's own statement guarantees.
 
     Raise a :class:`CertificateError` if the statement guarantees too little for a certificate.
@@ -63,7 +63,7 @@ def guaranteed_spending(privacy: PrivacyStatement) -> Spending:
     return EpsilonDP(privacy.epsilon)
 
 
-def claimed_spending(privacy: PrivacyStatement) -> Spending:
+def require_claim(privacy: PrivacyStatement) -> Spending:
     """Return the epsilon that somebody claims for the learner."""
     if privacy.claimed_epsilon is None:
         raise CertificateError(
@@ -75,7 +75,7 @@ def claimed_spending(privacy: PrivacyStatement) -> Spending:
     return EpsilonDP(privacy.claimed_epsilon)
 
 
-def read_privacy_statement(model: Any, *, claimed: bool) -> PrivacyStatement:
+def require_privacy_statement(model: Any, *, claimed: bool) -> PrivacyStatement:
     """Return the statement of a trained model, without what only this one model spent.
 
     If `claimed` is true, a model without a statement may have a parameter ``epsilon`` instead.
@@ -102,7 +102,7 @@ class _ForbiddenParameterError(CertificateError, ParameterError):
     """A parameter with which a certificate would not hold."""
 
 
-def check_dataset_size(estimator: Any, privacy: PrivacyStatement, y: Any) -> None:
+def require_public_size(estimator: Any, privacy: PrivacyStatement, y: Any) -> None:
     """Refuse a learner whose number of records comes from the data, where an attack changes it."""
     declared = getattr(estimator, "dataset_size", None)
     if privacy.neighbours == "replace" and declared == "private":

@@ -19,7 +19,7 @@ from privatree.robustness.certificates._certificate_json import (
     prediction_certificates_to_dict,
 )
 from privatree.robustness.certificates._certificate_text import prediction_certificates_text
-from privatree.robustness.certificates._preconditions import guaranteed_spending
+from privatree.robustness.certificates._preconditions import require_guarantee
 from privatree.robustness.poisoning_bounds._bounds import (
     Spending,
     best,
@@ -123,7 +123,7 @@ class PredictionCertificates(SavedCertificate):
     @cached_property
     def spending(self) -> Spending:
         """Schedule or epsilon of the learner, on which the bounds rest."""
-        return guaranteed_spending(self.privacy)
+        return require_guarantee(self.privacy)
 
     @property
     def refits(self) -> int:

@@ -23,7 +23,7 @@ from privatree._support.validation import check_integer, check_same_length, is_i
 from privatree.errors import ParameterError
 from privatree.estimators import check_columns
 from privatree.robustness.attacks._poisoned_numbers import parse_poisoned, parse_poisoned_entry
-from privatree.robustness.dpa._record_hash import canonical_rows, partition_numbers
+from privatree.robustness.dpa._record_hash import partition_numbers, rows_to_hash
 from privatree.robustness.dpa._voter import ABSTAINING, Voter, train_voter
 from privatree.schema import Label, Numeric, Schema
 from privatree.tables import open_frame, read_features, read_labels
@@ -199,7 +199,7 @@ class DPAClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.classes_, codes = np.unique(labels, return_inverse=True)
             return rows, codes
         codes = read_labels(y, self._labels).astype(np.intp)
-        self.classes_ = _label_array(self._labels.classes)
+        self.classes_ = _classifier_labels(self._labels.classes)
         check_same_length(len(rows), len(codes))
         return rows[codes >= 0], codes[codes >= 0]
 
@@ -225,11 +225,11 @@ class DPAClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     "each column is read, or encode text as numbers.",
                     "X",
                 ) from None
-            return canonical_rows(found[0] if checked else found)
+            return rows_to_hash(found[0] if checked else found)
         table = open_frame(X)
         check_columns(self, X, table, self._features, reset=reset)
         names = None if reset else getattr(self, "feature_names_in_", None)
-        return canonical_rows(np.column_stack(read_features(table, self._features, names)))
+        return rows_to_hash(np.column_stack(read_features(table, self._features, names)))
 
     def _warn_of_small_partitions(self, n_records: int) -> None:
         if self.n_partitions == 1 or n_records >= _FEW_RECORDS * self.n_partitions:
@@ -268,7 +268,7 @@ class DPAClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if len(rows) == 0:  # most classifiers refuse to predict no rows
             return votes
         counted = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
-            delayed(_count_votes_of_batch)(self.voters_[part], rows, self.classes_)
+            delayed(_classifier_votes)(self.voters_[part], rows, self.classes_)
             for part in gen_batches(len(self.voters_), _VOTERS_PER_TASK)
         )
         for votes_of_batch in counted:
@@ -370,7 +370,7 @@ def _check_base_estimator(base: Any) -> None:
             )
 
 
-def _count_votes_of_batch(
+def _classifier_votes(
     voters: Sequence[Voter], rows: NDArray[np.float64], classes: NDArray[Any]
 ) -> NDArray[np.int32]:
     votes = np.zeros((len(rows), len(classes)), dtype=np.int32)
@@ -379,7 +379,7 @@ def _count_votes_of_batch(
     return votes
 
 
-def _label_array(labels: Sequence[Any]) -> NDArray[Any]:
+def _classifier_labels(labels: Sequence[Any]) -> NDArray[Any]:
     """Return an array of the labels, of dtype object if numpy would change a label."""
     array = np.array(labels)
     return array if array.tolist() == list(labels) else np.array(labels, dtype=object)

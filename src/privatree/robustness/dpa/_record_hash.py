@@ -15,7 +15,7 @@ _PERSON = b"privatree-dpa"  # makes these hashes differ from those of other prog
 _DIGEST_BYTES = 8
 
 
-def canonical_rows(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+def rows_to_hash(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     """Copy rows so that equal records have equal bytes: one zero, one NaN, stored by rows."""
     copied = np.array(rows, dtype=np.float64, order="C")
     copied[copied == 0] = 0.0  # replaces -0.0 too
@@ -24,7 +24,7 @@ def canonical_rows(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def partition_numbers(rows: NDArray[np.float64], n_partitions: int) -> NDArray[np.int64]:
-    """Return the number of the partition of each row that :func:`canonical_rows` returned.
+    """Return the number of the partition of each row that :func:`rows_to_hash` returned.
 
     The number is BLAKE2b, as a big-endian number of 8 bytes modulo `n_partitions`, of the number of
     columns (8 bytes) and the values (IEEE 754 doubles), all with the highest byte first.

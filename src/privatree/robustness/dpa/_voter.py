@@ -61,7 +61,7 @@ def train_voter(
     model = clone(base)
     names = [name for name in model.get_params() if name.split("__")[-1] == "random_state"]
     model.set_params(**dict.fromkeys(names, seed))
-    order = training_order(rows, codes)
+    order = voter_order(rows, codes)
     ordered = rows[order]
     try:
         model.fit(ordered, classes[codes[order]])
@@ -73,6 +73,6 @@ def train_voter(
     return Voter(present, model)
 
 
-def training_order(rows: NDArray[np.float64], codes: NDArray[np.intp]) -> NDArray[np.intp]:
+def voter_order(rows: NDArray[np.float64], codes: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return the order that sorts records by their values, column by column, then by label."""
     return np.lexsort((codes, *rows.T[::-1]))

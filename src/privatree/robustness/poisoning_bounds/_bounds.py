@@ -35,7 +35,7 @@ from scipy.special import expit
 
 from privatree._support.validation import is_integer
 from privatree.errors import ParameterError
-from privatree.privacy import Schedule, Stage, rounded_up
+from privatree.privacy import Schedule, Stage, epsilon_above
 from privatree.robustness.poisoning_bounds._optimal_bound import (
     Interval,
     TradeOff,
@@ -139,7 +139,7 @@ def bounds(spending: Spending, value: float, edits: int) -> dict[str, float]:
 
 def _bounds_to_compare(spending: Spending, value: float, edits: int) -> dict[str, float]:
     """Return all bounds, but C* only without E: C* is slow and exceeds E by a grid error."""
-    epsilon = rounded_up(spending.total) if isinstance(spending, Schedule) else spending.epsilon
+    epsilon = epsilon_above(spending.total) if isinstance(spending, Schedule) else spending.epsilon
     found = {
         "A": paper_bound(epsilon, value, edits),
         "B": complement_bound(epsilon, value, edits),
@@ -218,12 +218,12 @@ def any_learner_bound(epsilon: float, value: float, edits: int) -> float:
 
 def logit_bound(schedule: Schedule, value: float, edits: int) -> float:
     """Return bound C: each edit lowers the log-odds by the sum of the stages' ranges."""
-    return lower_logit(value, _capped_product(edits, rounded_up(_max_path_range(schedule))))
+    return lower_logit(value, _capped_product(edits, epsilon_above(_range_for_bound(schedule))))
 
 
 def stepwise_logit_bound(schedule: Schedule, value: float, edits: int) -> float:
     """Return bound C*: for each edit, bound all choices as C does and all counts as AB* does."""
-    choices, counts = rounded_up(schedule.choices), rounded_up(schedule.counts)
+    choices, counts = epsilon_above(schedule.choices), epsilon_above(schedule.counts)
     odds, factor = (math.exp(x) if x < 709 else math.inf for x in (choices, counts))
 
     def after_choices(mean: float) -> float:
@@ -241,7 +241,7 @@ def stepwise_logit_bound(schedule: Schedule, value: float, edits: int) -> float:
 
 def renyi_bound(schedule: Schedule, value: float, edits: int) -> float:
     """Return bound D: the Renyi divergence of order alpha is at most alpha rho, both ways."""
-    root = _capped_product(edits, math.sqrt(rounded_up(_max_path_divergence(schedule))))
+    root = _capped_product(edits, math.sqrt(epsilon_above(_divergence_for_bound(schedule))))
     if value in (0.0, 1.0):
         return value
     high, low = math.sqrt(-math.log1p(-value)), math.sqrt(-math.log(value))
@@ -257,7 +257,7 @@ def optimal_bound(schedule: Schedule, value: float, edits: int) -> float:
     """
     if edits == 0 or value in (0.0, 1.0):
         return value
-    if edits * _max_path_range(schedule) > _NEGLIGIBLE_RANGE:
+    if edits * _range_for_bound(schedule) > _NEGLIGIBLE_RANGE:
         return logit_bound(schedule, value, edits)
     first, *others = set(schedule.sequences)
     at_once = 0.0 if others else min(value, _trade_off_of_edits((first,), edits)(value))
@@ -284,7 +284,7 @@ def _trade_off_of_edits(sequences: tuple[tuple[Stage, ...], ...], edits: int) ->
 
 
 @lru_cache(maxsize=64)
-def _max_path_range(schedule: Schedule) -> Fraction:
+def _range_for_bound(schedule: Schedule) -> Fraction:
     """Return the largest sum of ranges along a path. The range of a count is twice its epsilon."""
     if not schedule.sequences:
         return schedule.total + schedule.counts
@@ -296,7 +296,7 @@ def _max_path_range(schedule: Schedule) -> Fraction:
 
 
 @lru_cache(maxsize=64)
-def _max_path_divergence(schedule: Schedule) -> Fraction:
+def _divergence_for_bound(schedule: Schedule) -> Fraction:
     """Return the largest sum, along a path, of divergences of order alpha divided by alpha."""
     weight = {"choice": Fraction(1, 8), "count": Fraction(1, 2)}
     if not schedule.sequences:  # the worst is one stage, with the largest share for counts or none

@@ -71,8 +71,8 @@ def optimal_trade_off(sequences: Sequence[tuple[Interval, ...]], cells: int = CE
     """
     most = max(sum((interval.length for interval in path), Fraction(0)) for path in sequences)
     step = Fraction(math.nextafter(float(most / cells), math.inf))
-    paths = {tuple(_cells_of_interval(i, step) for i in path if i.length > 0) for path in sequences}
-    return _trade_off_from_delta(_delta_of_paths(frozenset(paths), float(step)), float(step))
+    paths = {tuple(_grid_cells(i, step) for i in path if i.length > 0) for path in sequences}
+    return _trade_off_from_delta(_grid_delta_of_paths(frozenset(paths), float(step)), float(step))
 
 
 # --- delta, backwards -----------------------------------------------------------------------------
@@ -81,7 +81,7 @@ _Cells = tuple[int, int, int]
 """Number of cells of an interval, and the least and largest number of cells above 0."""
 
 
-def _cells_of_interval(interval: Interval, step: Fraction) -> _Cells:
+def _grid_cells(interval: Interval, step: Fraction) -> _Cells:
     """Return an interval between grid points that covers `interval`, wherever `interval` lies."""
     if interval.centred:
         half = math.ceil(interval.length / 2 / step)
@@ -90,14 +90,14 @@ def _cells_of_interval(interval: Interval, step: Fraction) -> _Cells:
     return n_cells, 0, n_cells
 
 
-def _delta_of_paths(paths: frozenset[tuple[_Cells, ...]], step: float) -> NDArray[np.float64]:
+def _grid_delta_of_paths(paths: frozenset[tuple[_Cells, ...]], step: float) -> NDArray[np.float64]:
     """Return delta at 0, step, 2 step, ...; delta is 0 beyond the end of the array."""
     rest: dict[_Cells, set[tuple[_Cells, ...]]] = {}
     for path in paths:
         if path:
             rest.setdefault(path[0], set()).add(path[1:])
     deltas = [
-        _delta_before_stage(stage, _delta_of_paths(frozenset(rest[stage]), step), step)
+        _grid_delta_before_stage(stage, _grid_delta_of_paths(frozenset(rest[stage]), step), step)
         for stage in rest
     ]
     largest = np.zeros(max(map(len, deltas), default=1))
@@ -106,7 +106,7 @@ def _delta_of_paths(paths: frozenset[tuple[_Cells, ...]], step: float) -> NDArra
     return largest
 
 
-def _delta_before_stage(
+def _grid_delta_before_stage(
     stage: _Cells, later: NDArray[np.float64], step: float
 ) -> NDArray[np.float64]:
     """Return delta before a stage, from `later`, the delta after the stage."""
@@ -119,11 +119,11 @@ def _delta_before_stage(
     mirrored[:reached] = later[1 : reached + 1]
     negative = -np.expm1(below_zero) + np.exp(below_zero) * mirrored[::-1]
     everywhere = np.concatenate([negative, later, np.zeros(2 * n_cells)])
-    return np.asarray(_worst_mean(everywhere, weights, n_cells, lowest, len(later) + n_cells))
+    return np.asarray(_worst_grid_mean(everywhere, weights, n_cells, lowest, len(later) + n_cells))
 
 
 @compiled
-def _worst_mean(
+def _worst_grid_mean(
     later: NDArray[np.float64],
     weights: NDArray[np.float64],
     n_cells: int,
@@ -153,10 +153,10 @@ def _trade_off_from_delta(delta: NDArray[np.float64], step: float) -> TradeOff:
     high = 1.0 - delta[: len(shifts)] - ROUNDING
     up, down = np.exp(shifts), np.exp(-shifts)
     steepest_first = [*zip(up[::-1], high[::-1], strict=True), *zip(down, down * high, strict=True)]
-    return _upper_envelope([*steepest_first, (0.0, 0.0)])
+    return _envelope_of_trade_off([*steepest_first, (0.0, 0.0)])
 
 
-def _upper_envelope(lines: Sequence[tuple[float, float]]) -> TradeOff:
+def _envelope_of_trade_off(lines: Sequence[tuple[float, float]]) -> TradeOff:
     """Return the largest of lines given as slope and level, the steepest first."""
     levels: list[float] = []
     slopes: list[float] = []
