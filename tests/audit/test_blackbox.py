@@ -19,7 +19,7 @@ from privatree import (
     Schema,
 )
 from privatree.audit import Event, Neighbours, Records, View, audit, known_pairs, own_pair
-from privatree.audit._blackbox import _distinct_rows
+from privatree.audit._blackbox import _distinct_pair_rows
 from privatree.audit._events import event_bounds
 from privatree.privacy import Budget
 
@@ -289,7 +289,7 @@ def test_pairs_that_a_model_cannot_show_are_skipped_and_named():
     # How many share the confidence was fixed before anything was trained.
     stricter = audit(Fake(9.0, random_state=0), PAIR, runs=100, confidence=0.995)
     assert report.lower_bound == pytest.approx(stricter.lower_bound)
-    with pytest.raises(ParameterError, match="the pairs first-row need an ensemble that lists"):
+    with pytest.raises(ParameterError, match="the pairs first-row need models in which more"):
         audit(Fake(), PAIRS["first-row"], runs=8)
 
 
@@ -319,12 +319,14 @@ def test_probes_are_rows_of_both_tables_those_that_differ_first():
     second = pd.DataFrame({"x": [math.nan, *range(7), 77.0, *range(8, 40)], "c": "a"})
     y = np.zeros(41, int)
     pair = Neighbours("pair", "nothing", schema, Records(first, y), Records(second, y))
-    probes = _distinct_rows(pair)
+    probes = _distinct_pair_rows(pair)
     assert probes["x"].tolist()[:2] == [7.0, 77.0]
     assert (len(probes), len(probes["x"].unique())) == (12, 12)
-    as_arrays = _distinct_rows(pair.encoded(lambda frame, schema: frame[["x"]].to_numpy(float)))
+    as_arrays = _distinct_pair_rows(
+        pair.encoded(lambda frame, schema: frame[["x"]].to_numpy(float))
+    )
     assert as_arrays[:, 0].tolist()[:2] == [7.0, 77.0]
-    assert len(_distinct_rows(PAIRS["no-records"])) == 1
+    assert len(_distinct_pair_rows(PAIRS["no-records"])) == 1
 
 
 # --- refusals -------------------------------------------------------------------------------------
@@ -354,7 +356,7 @@ def test_probes_are_rows_of_both_tables_those_that_differ_first():
         ({"progress": "yes"}, "progress must be True, False or None"),
         (
             {"views": {"list": View("a list", lambda model, probes: [1])}},
-            r"the view 'list' must show something hashable, got list\. Turn lists",
+            r"the view 'list' must return a hashable value, got list\. Turn lists",
         ),
     ],
     ids=lambda value: "-".join(value) if isinstance(value, dict) else "",

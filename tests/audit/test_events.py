@@ -214,7 +214,7 @@ def test_noise_from_one_law_promises_a_lot_only_to_who_learns_and_counts_on_the_
     first, second = rng.integers(2**60, size=(2, 1000)).tolist()
     promise, _ = learned(first, second)
     assert promise == 0.0
-    mutant, *_ = events._best_threshold(
-        events._whole_outcome_score(first, second), first, second, FAILURE, 0.0
+    mutant, *_ = events._event_threshold(
+        events._event_score(first, second), first, second, FAILURE, 0.0
     )
     assert mutant > 4

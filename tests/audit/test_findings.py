@@ -28,7 +28,7 @@ def noise(seed, n_outcomes=2000, runs=4000):
 def test_noise_is_not_taken_for_a_difference_but_by_who_counts_what_taught_him(monkeypatch):
     counting = Counting(PAIR, 1e-4)
     assert [counting.best_finding(noise(seed), VIEWS).lower_bound for seed in range(5)] == [0.0] * 5
-    monkeypatch.setattr(findings, "_split_into_halves", lambda both: (both, both))
+    monkeypatch.setattr(findings, "_halves_for_finding", lambda both: (both, both))
     assert max(counting.best_finding(noise(seed), VIEWS).lower_bound for seed in range(5)) > 0.5
 
 

@@ -132,7 +132,7 @@ def test_a_view_that_fails_shows_that_and_one_that_cannot_be_counted_is_refused(
         ("error", "ZeroDivisionError: integer division or modulo by zero"),
     )
     views = {"list": View("a list", lambda model, probes: ([],))}
-    with pytest.raises(ParameterError, match="view 'list' must show something hashable, got tuple"):
+    with pytest.raises(ParameterError, match="view 'list' must return a hashable value, got tuple"):
         observe_training(views, PROBES, TrainingResult(Simple(), ()))
 
 

@@ -651,7 +651,8 @@ def test_a_later_version_is_not_guessed_at(store: BudgetStore) -> None:
     with raw(store.path) as connection:
         connection.execute("PRAGMA user_version = 2")
     assert refusal(store.path) == (
-        "is a budget of version 2; this privatree reads version 1. Please upgrade privatree."
+        "is a budget of version 2; this privatree reads version 1. "
+        "Upgrade privatree to read a later version."
     )
 
 

@@ -47,9 +47,13 @@ ONE = (Stage("choice", WHOLE),)
         ((WHOLE, WHOLE, WHOLE), ((),), "1 to 100 stages"),
         ((WHOLE, WHOLE, WHOLE), (ONE,) * 101, "at most 100 sequences"),
         ((Fraction(200), Fraction(200), WHOLE), (ONE * 101,), "1 to 100 stages"),
-        ((HALF, WHOLE, WHOLE), (ONE,), "no sequence of a schedule may exceed"),
-        ((WHOLE, HALF, HALF), (ONE,), "no sequence of a schedule may exceed"),
-        ((WHOLE, WHOLE, HALF), ((Stage("count", WHOLE),),), "no sequence of a schedule may exceed"),
+        ((HALF, WHOLE, WHOLE), (ONE,), "sequences of a schedule must not exceed"),
+        ((WHOLE, HALF, HALF), (ONE,), "sequences of a schedule must not exceed"),
+        (
+            (WHOLE, WHOLE, HALF),
+            ((Stage("count", WHOLE),),),
+            "sequences of a schedule must not exceed",
+        ),
     ],
 )
 def test_a_schedule_that_contradicts_itself_is_refused(

@@ -205,7 +205,7 @@ def test_infinite_amounts_are_written_as_a_word() -> None:
 
 @pytest.mark.parametrize("written", [None, [], "privacy", 3, True, math.nan])
 def test_what_is_no_object_is_refused(written: Any) -> None:
-    with pytest.raises(ModelFormatError, match="must be an object"):
+    with pytest.raises(ModelFormatError, match="must be a JSON object"):
         PrivacyStatement.from_dict(written)
 
 

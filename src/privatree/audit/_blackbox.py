@@ -66,7 +66,7 @@ def audit(
     runs : int, default=1000
         Trainings of each dataset. A pair with a rare event gets several times as many.
     confidence : float, default=0.99
-        Probability with which all bounds of the report hold together, at least.
+        Least probability that all bounds of the report hold together.
     claimed : float, optional
         Epsilon to compare with; by default the learner's parameter ``epsilon``. It is for a
         replaced record if the learner has the parameter ``neighbours="replace"``. Otherwise it is
@@ -74,11 +74,11 @@ def audit(
     delta : float, default=0.0
         Delta of an (epsilon, delta) claim.
     views : mapping of str to View, optional
-        Further ways to observe_training a model, beside :data:`~privatree.audit._views.VIEWS`.
+        Further ways to observe a model, beside :data:`~privatree.audit._views.VIEWS`.
     n_jobs : int, optional
-        Number of processes, as in scikit-learn: None is 1, -1 is one for each processor.
+        Number of processes, as in scikit-learn: None is 1, -1 is all processors.
     progress : bool, optional
-        Whether to show a progress bar on stderr; by default only if stderr is a terminal.
+        Whether to show a progress bar on stderr; by default if that is a terminal.
 
     Returns
     -------
@@ -117,8 +117,8 @@ def audit(
         claimed = _common_learner_epsilon([one.estimator for one in audited])
     if not audited:
         raise ParameterError(
-            f"the pairs {', '.join(skipped)} need an ensemble that lists its members as "
-            "estimators_, and this learner has none. Choose other pairs."
+            f"the pairs {', '.join(skipped)} need models in which more can be observed, such as an "
+            "ensemble with estimators_. Choose other pairs."
         )
     failure = (1.0 - confidence) / len(pairs)
     total = 2 * sum(one.pair.trainings(runs) for one in audited)
@@ -142,7 +142,7 @@ def _learner_epsilon(learner: Learner, given: Any) -> float | None:
 
 
 def _common_learner_epsilon(estimators: Sequence[Any]) -> float | None:
-    """Return the epsilon that all classifiers have. A function made one for each pair."""
+    """Return the common epsilon of the classifiers that a function made, one for each pair."""
     claims = {_learner_epsilon(estimator, None) for estimator in estimators}
     if len(claims) > 1:
         raise ParameterError(
@@ -184,7 +184,7 @@ def _is_trainable(learner: Any) -> bool:
 
 
 def _learner_for_pair(learner: Learner, pair: Neighbours) -> Any:
-    """Return a copy with the public facts of the pair, that charges no budget."""
+    """Return a copy that has the schema and depth of the pair and charges no budget."""
     if isinstance(learner, type) or not (_is_trainable(learner) or callable(learner)):
         got = (
             f"the class {learner.__name__}" if isinstance(learner, type) else type(learner).__name__
@@ -226,7 +226,7 @@ class _Audited:
     n_jobs: int | None
 
     def can_show(self) -> bool:
-        """Whether the models have what the pair needs."""
+        """Whether the models have the view that the pair needs."""
         if self.pair.needs is None:
             return True
         with self.pair.given() as (first, _):
@@ -267,7 +267,7 @@ class _Audited:
 def _audited_pair(
     pair: Neighbours, estimator: Any, views: Mapping[str, View], n_jobs: int | None
 ) -> _Audited:
-    """Count the changes between the datasets as the learner's epsilon does."""
+    """Return a pair, with its changes counted as the learner's epsilon counts them."""
     for_replaced = "replace" in given_refit_parameters(estimator, "neighbours").values()
     if for_replaced and not pair.replaced:
         raise ParameterError(
@@ -279,7 +279,7 @@ def _audited_pair(
 
 
 def _distinct_pair_rows(pair: Neighbours) -> Any:
-    """Return distinct rows of both datasets, first those that one has more often than the other."""
+    """Return distinct rows of both datasets, first those that occur more often in one of them."""
     is_frame = hasattr(pair.first.X, "iloc")
     tables = (pair.first.X, pair.second.X)
     rows_of_each = [

@@ -75,14 +75,14 @@ def event_bounds(
     *,
     changes: int = 1,
 ) -> NDArray[np.float64]:
-    """Return lower bounds on epsilon, one for each event, from how often it happened.
+    """Return lower bounds on epsilon, one for each event, from its counts.
 
     If a learner is (epsilon, delta)-private, p <= e^epsilon q + delta for the probabilities p and q
     of any event. p is bounded from below and q from above, by Clopper and Pearson [CP34]. If there
     is a dataset between the two (``changes=2``), p <= e^(2 epsilon) q + (1 + e^epsilon) delta.
 
-    ``often`` and ``seldom`` are counts over ``runs`` trainings of each dataset. Each bound exceeds
-    epsilon with at most ``failure_probability``. Bounds are at least 0, which always holds.
+    ``often`` and ``seldom`` are counts over ``runs`` trainings of each dataset. Each bound is wrong
+    with a probability of at most ``failure_probability``. Bounds are >= 0, which always holds.
     """
     p = clopper_pearson_lower(often, runs, failure_probability / 2)
     q = clopper_pearson_upper(seldom, runs, failure_probability / 2)
@@ -113,7 +113,7 @@ def learned_event(
     """
     half = len(first) // 2
     for_order, for_place = (first[:half], second[:half]), (first[half:], second[half:])
-    scores: list[Score] = [_event_score_of_outcome(*for_order)]
+    scores: list[Score] = [_event_score(*for_order)]
     if has_parts:
         scores.append(_event_score_by_part(*for_order))
     promises = [_event_threshold(score, *for_place, failure_probability, delta) for score in scores]
@@ -135,7 +135,7 @@ def learned_event(
     return promise, Event(view, what, happens, likelier)
 
 
-def _event_score_of_outcome(first: Outcomes, second: Outcomes) -> Score:
+def _event_score(first: Outcomes, second: Outcomes) -> Score:
     of_first, of_second = Counter(first), Counter(second)
     ratios = {
         outcome: math.log((of_first[outcome] + _SMOOTHING) / (of_second[outcome] + _SMOOTHING))
@@ -145,10 +145,9 @@ def _event_score_of_outcome(first: Outcomes, second: Outcomes) -> Score:
 
 
 def _event_score_by_part(first: Outcomes, second: Outcomes) -> Score:
-    """Score each part of an outcome, and add up. Parts that are missing count as 0."""
+    """Return a function that adds up a score for each part of an outcome, 0 for missing parts."""
     columns = [
-        _event_score_of_outcome(*both)
-        for both in zip(_event_parts(first), _event_parts(second), strict=False)
+        _event_score(*both) for both in zip(_event_parts(first), _event_parts(second), strict=False)
     ]
 
     def score(outcome: Hashable) -> float:
@@ -165,7 +164,7 @@ def _event_parts(outcomes: Outcomes) -> list[tuple[Hashable, ...]]:
 def _event_threshold(
     score: Score, first: Outcomes, second: Outcomes, failure_probability: float, delta: float
 ) -> tuple[float, float, _Side]:
-    """Return the largest bound of a score, its threshold, and the likelier dataset."""
+    """Return the largest bound that thresholds give, its threshold, and the likelier dataset."""
     of_first = np.sort([score(outcome) for outcome in first])
     of_second = np.sort([score(outcome) for outcome in second])
     thresholds = np.unique(np.concatenate([of_first, of_second]))

@@ -28,8 +28,8 @@ Seen = Mapping[str, tuple[Outcomes, Outcomes]]
 class Counting:
     """The rule by which outcomes of a pair become a lower bound on epsilon.
 
-    The bound exceeds the real epsilon with at most ``failure_probability``. ``changes`` is 1 if the
-    datasets are neighbours as the claim counts, and 2 if there is one dataset between them.
+    The bound is wrong with a probability of at most ``failure_probability``. ``changes`` is 1 if
+    the datasets are neighbours as the claim counts, and 2 if there is one dataset between them.
     """
 
     pair: Neighbours
@@ -39,7 +39,7 @@ class Counting:
 
     @property
     def failure_probability_per_event(self) -> float:
-        """Failure probability of each event: the named ones, and the learned one."""
+        """Failure probability of each event, whether named by theory or learned."""
         return self.failure_probability / (len(self.pair.events) + 1)
 
     def best_finding(self, seen: Seen, views: Mapping[str, View]) -> Finding:

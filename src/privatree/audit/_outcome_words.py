@@ -15,7 +15,7 @@ def outcome_describer(
 ) -> Callable[[Hashable], str]:
     """Return a function that puts what the view shows into words.
 
-    ``outcomes`` are all outcomes of the view: what all models list is left out of the words.
+    ``outcomes`` are all outcomes of the view. The words leave out entries that all models list.
     """
     known: dict[str, Callable[[Any], str]] = {
         "tree": lambda shape: (
@@ -39,7 +39,7 @@ def outcome_describer(
 
 
 def _differences_in_words(outcomes: Iterable[Any]) -> Callable[[Any], str]:
-    """Describe a model by the entries that not all models have."""
+    """Return a function that names the entries of a model that some models lack."""
     seen = [
         frozenset(outcome) for outcome in set(outcomes) if outcome and not view_shows_error(outcome)
     ]

@@ -18,7 +18,7 @@ class Finding:
     Attributes
     ----------
     pair, after : str
-        Name of the pair, and the mistake on which it is built.
+        Name of the pair, and the mistake that it would show.
     lower_bound : float
         Lower bound on the epsilon of the learner.
     event : str
@@ -64,7 +64,7 @@ class AuditReport:
     runs : int
         Trainings of each dataset.
     confidence : float
-        Probability with which all bounds hold together, at least.
+        Least probability that all bounds hold together.
     claimed : float or None
         Claimed epsilon.
     delta : float
@@ -137,7 +137,7 @@ class AuditReport:
 
     @property
     def verdict(self) -> str:
-        """Conclusion from the largest bound, as a sentence or two."""
+        """Conclusion from the largest bound, in one or two sentences."""
         sure = f"With {100 * self.confidence:g}% confidence"
         beside = f" with delta {self.delta:g}" if self.delta else ""
         bound = _round_reported_bound(self.lower_bound)
@@ -146,8 +146,8 @@ class AuditReport:
         if self.refuted:
             return (
                 f"{sure}, the real epsilon{beside} is at least "
-                f"{_round_reported_bound(self.lower_bound, self.claimed)}: the claim of {self.claimed:g} is "
-                "false for whole records."
+                f"{_round_reported_bound(self.lower_bound, self.claimed)}: the claim of "
+                f"{self.claimed:g} is false for whole records."
             )
         largest = math.log(max(finding.runs for finding in self.findings) / _MIN_EVIDENCE)
         too_few = (

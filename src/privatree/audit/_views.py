@@ -48,7 +48,7 @@ class View(NamedTuple):
     Attributes
     ----------
     words : str
-        What is observed. A description ends with ": " and the outcome.
+        What is observed. In a report, ": " and the outcome follow.
     see : callable
         Takes the model and records to predict; returns a hashable value, or None if such a model
         has nothing of the kind.
@@ -108,7 +108,7 @@ def observe_training(
 
 
 def view_shows_anything(name: str, outcomes: Iterable[Hashable]) -> bool:
-    """Whether a view shows more than None and errors. (Errors are what "said" shows.)"""
+    """Whether a view shows more than None and errors. (The view "said" shows errors.)"""
     return name == "said" or any(
         outcome is not None and not view_shows_error(outcome) for outcome in outcomes
     )
@@ -128,7 +128,7 @@ def _apply_view(name: str, view: View, model: Any, probes: Any) -> Hashable:
         hash(shown)
     except TypeError:
         raise ParameterError(
-            f"the view {name!r} must show something hashable, got {type(shown).__name__}. Turn "
+            f"the view {name!r} must return a hashable value, got {type(shown).__name__}. Turn "
             "lists and arrays into tuples."
         ) from None
     return shown
@@ -200,7 +200,7 @@ def _view_listed_values(model: Any, probes: Any) -> Hashable:
 
 
 def _view_float_values(model: Any, probes: Any) -> Hashable:
-    """Most of these never repeat. A number without noise does, and reveals its dataset."""
+    """Return the floats in a model. Noisy ones hardly ever repeat; exact ones reveal a dataset."""
     found = [repr(value) for _, value in list_viewed_entries(model) if isinstance(value, float)]
     return tuple(found[:_MAX_ENTRIES]) or None
 

@@ -10,7 +10,7 @@
     _budget.py          the total epsilon of a dataset, in memory
     _budget_store.py    the total epsilon of a dataset, in a SQLite file
     _budget_file.py     reading and writing that SQLite file
-    mechanisms/         one mechanism a file, each with its proof
+    mechanisms/         one mechanism per file, each with its proof
     samplers/           exact samplers
 """
 

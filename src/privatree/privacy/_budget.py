@@ -57,7 +57,7 @@ class Budget:
     Parameters
     ----------
     epsilon : float or Fraction
-        Largest total.
+        Largest total epsilon.
     neighbours : {"add-remove", "replace"}, default="add-remove"
         Neighbour relation that every charge must have. Epsilons of different relations cannot be
         added up.

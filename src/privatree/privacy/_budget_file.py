@@ -5,7 +5,7 @@ The database has a rollback journal, which SQLite deletes when a transaction com
 moved alone. In SQLite's other mode, WAL, a charge is in a second file for some time, and is lost
 if that file is lost. A process that is killed leaves a journal, and with it the next process undoes
 the unfinished charge. ``synchronous=EXTRA`` also writes the folder to disk: otherwise a journal
-could reappear after a power failure and undo a charge whose model is already published.
+could reappear after a power failure and undo a charge whose model is already released.
 
 SQLite has no checksums. So each row has a digest of itself and of all rows before it: a damaged row
 is noticed, and is not read as a smaller charge. The digests protect from accidents, not from a
@@ -99,7 +99,7 @@ class Account:
 
 @contextmanager
 def open_budget_file(path: Path, *, writing: bool) -> Iterator[sqlite3.Connection]:
-    """Run the block in one transaction: all of its changes are written, or none.
+    """Run the ``with`` block in one transaction: all its changes to the file are written, or none.
 
     With `writing`, no other process writes before the block ends. No connection outlives the block.
     Only SQLite may open the file: closing any other handle would drop the locks of other threads.
@@ -135,7 +135,7 @@ def create_budget_file(path: Path, dataset: str, epsilon: Fraction, neighbours: 
         raise BudgetStoreError(
             f"{path}: cannot be created: {error.strerror}. Choose another folder."
         ) from None
-    row = (dataset, _epsilon_as_sqlite_text(epsilon), neighbours, _time_as_sqlite_text())
+    row = (dataset, _epsilon_in_sqlite(epsilon), neighbours, _time_in_sqlite())
     try:
         with _explain_sqlite_errors(path), closing(_connect_to_budget_file(path)) as connection:
             connection.execute("BEGIN IMMEDIATE")
@@ -153,7 +153,7 @@ def create_budget_file(path: Path, dataset: str, epsilon: Fraction, neighbours: 
 
 
 def read_budget_account(path: Path, connection: sqlite3.Connection) -> Account:
-    """Read all rows, and check their digests and values."""
+    """Read all rows. Raise a BudgetStoreError if a digest or a value is wrong."""
     try:
         return _read_checked_budget(connection)
     except _DamagedBudgetError as damage:
@@ -164,17 +164,17 @@ def add_charge_to_budget_file(
     connection: sqlite3.Connection, account: Account, epsilon: Fraction, purpose: str, note: str
 ) -> None:
     """Insert a charge. The account must have been read in the same transaction."""
-    number, time = len(account.charges) + 1, _time_as_sqlite_text()
-    row = (number, time, purpose, _epsilon_as_sqlite_text(epsilon), note)
+    number, time = len(account.charges) + 1, _time_in_sqlite()
+    row = (number, time, purpose, _epsilon_in_sqlite(epsilon), note)
     digest = _budget_row_digest(account.digest, row)
     connection.execute("INSERT INTO charge VALUES (?, ?, ?, ?, ?, ?)", (*row, digest))
 
 
-def _epsilon_as_sqlite_text(epsilon: Fraction) -> str:
+def _epsilon_in_sqlite(epsilon: Fraction) -> str:
     return f"{epsilon.numerator}/{epsilon.denominator}"
 
 
-def _time_as_sqlite_text() -> str:
+def _time_in_sqlite() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
@@ -198,7 +198,7 @@ def _connect_to_budget_file(path: Path) -> sqlite3.Connection:
 
 
 def _check_is_budget_file(path: Path, connection: sqlite3.Connection) -> None:
-    """Refuse databases of other applications, and files in which a charge can be lost."""
+    """Raise a BudgetStoreError for other databases, and for files in which a charge can be lost."""
     [kind] = next(connection.execute("PRAGMA application_id"))
     if os.path.getsize(path) == 0:  # also after an interrupted creation was undone just now
         raise BudgetStoreError(
@@ -220,7 +220,7 @@ def _check_is_budget_file(path: Path, connection: sqlite3.Connection) -> None:
     if version != VERSION:
         raise BudgetStoreError(
             f"{path}: is a budget of version {version}; this privatree reads version {VERSION}. "
-            "Please upgrade privatree."
+            "Upgrade privatree to read a later version."
         )
     [mode] = next(connection.execute("PRAGMA journal_mode"))
     if mode != "delete":
@@ -266,7 +266,7 @@ def _explain_sqlite_errors(path: Path) -> Iterator[None]:
 
 
 class _DamagedBudgetError(Exception):
-    """The file has something that this module never writes."""
+    """A budget file has something that this module never writes."""
 
 
 def _read_checked_budget(connection: sqlite3.Connection) -> Account:
@@ -283,7 +283,7 @@ def _read_checked_budget(connection: sqlite3.Connection) -> Account:
         raise _DamagedBudgetError("it does not have exactly one row in the table account")
     _, *fields, digest = rows[0]
     if digest != _budget_row_digest("", fields):
-        raise _DamagedBudgetError("its account was altered after it was written")
+        raise _DamagedBudgetError("its row in the table account was altered")
     dataset, epsilon, neighbours, created = fields
     if neighbours not in NEIGHBOURS:
         raise _DamagedBudgetError(f"its neighbours are not one of {', '.join(NEIGHBOURS)}")
@@ -293,7 +293,7 @@ def _read_checked_budget(connection: sqlite3.Connection) -> Account:
         digest = _budget_row_digest(digest, fields)
         number, time, purpose, amount, note = fields
         if digest != found_digest or number != len(charges) + 1:
-            raise _DamagedBudgetError(f"charge {len(charges) + 1} was altered after it was written")
+            raise _DamagedBudgetError(f"charge {len(charges) + 1} was altered")
         texts = budget_text(purpose), _parse_sqlite_epsilon(amount), budget_text(note)
         charges.append(Charge(number, _parse_sqlite_time(time), *texts))
     account = Account(

@@ -35,8 +35,8 @@ class BudgetStore:
     ``BudgetStore.create(path, epsilon)`` makes the file, once for each set of records;
     ``BudgetStore(path)`` opens it. Like a :class:`Budget`, it is charged before anything is drawn.
     A charge is on disk when :meth:`charge` returns, and stays there whatever happens to the model.
-    Processes and threads that charge at the same time wait for each other, so that all of them
-    together cannot overspend.
+    Processes and threads that charge at the same time wait for each other, so together they cannot
+    overspend.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class BudgetStore:
         path : path
             File to create. An existing file is never overwritten.
         epsilon : float or Fraction
-            Largest total. It cannot be changed later.
+            Largest total epsilon. It cannot be changed later.
         neighbours : {"add-remove", "replace"}, default="add-remove"
             Neighbour relation that every charge must have.
         dataset : str, default=""
@@ -128,7 +128,7 @@ class BudgetStore:
 
     @property
     def epsilon(self) -> Fraction:
-        """Largest total."""
+        """Largest total epsilon."""
         return self.read().epsilon
 
     @property
@@ -157,7 +157,7 @@ class BudgetStore:
             If less than `epsilon` is left. Then nothing is taken.
         BudgetStoreError
             If the file cannot be used. The charge may have been written nevertheless, for instance
-            if the disk failed in the middle, but nothing may be drawn.
+            if the disk failed meanwhile, but nothing may be drawn.
         ParameterError
             If the neighbours of the charge are not those of the budget.
         """
@@ -177,7 +177,7 @@ def _epsilon_for_budget_store(epsilon: float | Fraction) -> Fraction:
     amount = decimal_fraction("epsilon", epsilon)
     if amount > _MAX_EPSILON:
         raise ParameterError(
-            f"epsilon must be at most {_MAX_EPSILON:g}. A larger one gives no privacy.", "epsilon"
+            f"epsilon must be at most {_MAX_EPSILON:g}: more gives no privacy.", "epsilon"
         )
     if amount.denominator >= 10**_MAX_DIGITS:
         raise ParameterError(

@@ -31,9 +31,9 @@ def positive_fraction(name: str, value: Any) -> Fraction:
 
 
 def decimal_fraction(name: str, value: Any) -> Fraction:
-    """Like :func:`positive_fraction`, but take a float as the decimal that is printed: 0.1 is 1/10.
+    """Like :func:`positive_fraction`, but a float means the decimal that is printed: 0.1 is 1/10.
 
-    For amounts that people add up: ten times 1/10 is 1, but ten times the float 0.1 is more.
+    Use it for amounts that people add up: ten times 1/10 is 1, ten times the float 0.1 is more.
     """
     exact = positive_fraction(name, value)
     return exact if isinstance(value, numbers.Rational) else Fraction(repr(float(value)))
@@ -42,14 +42,14 @@ def decimal_fraction(name: str, value: Any) -> Fraction:
 def conservative_epsilon(name: str, value: Any) -> Fraction:
     """Return the smaller of the float and the decimal that an epsilon stands for.
 
-    They differ by a part in 10^16. So neither a statement in floats nor a budget in decimals
-    promises more privacy than there is.
+    A statement counts in floats and a budget in decimals. Noise drawn for the smaller value
+    satisfies both readings, which differ by a part in 10^16.
     """
     return min(positive_fraction(name, value), decimal_fraction(name, value))
 
 
 def format_epsilon(amount: Fraction, *, up: bool, digits: int = 6) -> str:
-    """Return an amount for people: exact if it has few digits, else rounded up or down."""
+    """Return an epsilon as text: exact if it has few digits, otherwise rounded up or down."""
     with localcontext(prec=_SHORT) as context:
         context.clear_flags()  # the caller's flags were copied into this context
         exact = Decimal(amount.numerator) / amount.denominator
@@ -60,6 +60,6 @@ def format_epsilon(amount: Fraction, *, up: bool, digits: int = 6) -> str:
 
 
 def epsilon_above(amount: Fraction) -> float:
-    """Return the smallest float >= the amount: certificates must never understate a spend."""
+    """Return the smallest float >= an epsilon: certificates must never understate a spend."""
     nearest = float(amount)
     return nearest if nearest >= amount else math.nextafter(nearest, math.inf)

@@ -59,7 +59,7 @@ class Spend:
     epsilon, delta : Fraction
         Privacy cost of one release.
     node : int or None
-        Node of the tree at which it was drawn.
+        Node of the tree for which the draw was made.
     times : int
         Number of releases over the same records, for example one histogram for each of several
         features. The charge is ``times * epsilon``.
@@ -129,7 +129,7 @@ class Ledger:
 
     @property
     def total(self) -> Cost:
-        """Cost so far: the own spends, and the largest total of each group of disjoint parts."""
+        """Cost so far: own spends, plus the largest total in each group of disjoint parts."""
         return self._total_without(None)
 
     @property
@@ -198,7 +198,7 @@ class Ledger:
             return list(pool.map(lambda m, e, r: m.release(e, r), mechanisms, exact, sources))
 
     def spends(self) -> Iterator[Spend]:
-        """Iterate over all charges: first the own ones, then those of the parts."""
+        """Iterate over all charges: first those of this ledger, then those of its parts."""
         yield from self._own
         for group in self._groups:
             for part in group:

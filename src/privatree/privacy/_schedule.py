@@ -24,8 +24,8 @@ class Stage(NamedTuple):
     Parameters
     ----------
     kind : {"count", "choice"}
-        "count" is a noisy count. "choice" is a draw by an exponential mechanism, whose bounded
-        range is epsilon.
+        "count" is a noisy count. "choice" is a draw by an exponential mechanism, of bounded range
+        epsilon [DR19].
     epsilon : Fraction
         Privacy cost.
 
@@ -46,7 +46,7 @@ class Schedule:
     Parameters
     ----------
     total, choices, counts : Fraction
-        Upper bounds on the sum of all stages, of all choices and of all counts along a path.
+        Upper bounds on the epsilon of all stages, of all choices and of all counts along a path.
     sequences : tuple of tuples of Stage
         Every possible sequence of stages, in the order of time; empty if there are too many.
 
@@ -69,7 +69,7 @@ class Schedule:
     sequences: tuple[tuple[Stage, ...], ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse bounds that do not cover the sequences: certificates rely on both."""
+        """Raise a ParameterError if a sequence exceeds the bounds: certificates rely on both."""
         if not 0 < self.total <= MAX_TOTAL or min(self.choices, self.counts) < 0:
             raise ParameterError(
                 f"the total of a schedule must be > 0 and at most {MAX_TOTAL}, and its choices and "
@@ -94,7 +94,7 @@ class Schedule:
         ):
             if any(_sum_stages(path, kinds) > bound * (1 + _ROUNDING) for path in self.sequences):
                 raise ParameterError(
-                    "no sequence of a schedule may exceed its total, choices or counts."
+                    "the sequences of a schedule must not exceed its total, choices or counts."
                 )
 
 

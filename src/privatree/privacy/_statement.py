@@ -68,7 +68,7 @@ class PrivacyStatement:
     leaks : tuple of Leak
         Facts that the model reveals outside the guarantee.
     claimed_epsilon : float or None
-        Epsilon that a publication claims for this learner, if the claim is not true.
+        Epsilon that a paper claims for this learner, if that claim is false.
     notes : tuple of str
         Further remarks for the reader.
     seeded : bool
@@ -76,7 +76,7 @@ class PrivacyStatement:
     spends : tuple of Spend
         Every charge of the training.
     schedule : Schedule or None
-        The most that the learner could have spent along any path of the tree, if it is known.
+        Most that the learner could have spent along a path of the tree, if known.
 
     Examples
     --------
@@ -228,9 +228,9 @@ _SCHEDULE_KEYS: _Keys = {object: ("total", "choices", "counts"), list: ("sequenc
 
 
 def _stated_object(where: str, written: Any, keys: _Keys) -> dict[str, Any]:
-    """Return the JSON object if it has exactly these keys, with values of these types."""
+    """Return the JSON object. Raise a ModelFormatError if it has other keys or types of values."""
     if not isinstance(written, dict):
-        raise ModelFormatError(f"{where}: must be an object.")
+        raise ModelFormatError(f"{where}: must be a JSON object.")
     types = {key: kind for kind, of_kind in keys.items() for key in of_kind}
     for key in sorted(types.keys() ^ written.keys(), key=repr):
         problem = f"{key!r} is missing" if key in types else f"unknown key {key!r}"
@@ -256,13 +256,13 @@ def _stated_epsilon(name: str, value: Any) -> float:
 
 def _stated_number(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ModelFormatError(f"privacy: {name} must be a number.")
+        raise ModelFormatError(f"privacy: {name} must be a number, got {type(value).__name__}.")
     try:
         amount = float(value)
     except OverflowError:
         amount = math.nan
     if not (math.isfinite(amount) and amount >= 0):
-        raise ModelFormatError(f"privacy: {name} must be finite and >= 0.")
+        raise ModelFormatError(f"privacy: {name} must be finite and >= 0, got {amount}.")
     return amount
 
 
@@ -320,9 +320,7 @@ def _stated_schedule_from_dict(written: Any) -> Schedule | None:
         return None
     fields = _stated_object("privacy: schedule", written, _SCHEDULE_KEYS)
     if len(fields["sequences"]) > MAX_SEQUENCES:
-        raise ModelFormatError(
-            f"privacy: schedule: there must be at most {MAX_SEQUENCES} sequences."
-        )
+        raise ModelFormatError(f"privacy: schedule: must have at most {MAX_SEQUENCES} sequences.")
     sums = ("total", "choices", "counts")
     amounts = {name: Fraction(_stated_number(name, fields[name])) for name in sums}
     sequences = tuple(_stated_stages_from_list(path) for path in fields["sequences"])

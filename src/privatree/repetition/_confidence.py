@@ -1,7 +1,7 @@
 """Confidence bounds on a mean and on probabilities, from independent observations.
 
-They hold for every number of observations, not only in the limit. The only assumption on the law
-is that its values are in [0, 1].
+The bounds hold for every number of observations, not only in the limit. The only assumption on the
+law is that its values are in [0, 1].
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ def lower_confidence_bound(scores: ArrayLike, confidence: float) -> float:
 
     Notes
     -----
-    The largest m at which ``sum_j w_j prod_i (1 - c_j + c_j X_i / m)`` is still ``1/(1 -
-    confidence)``. At m = the true mean every factor has mean 1 and so has the sum, which therefore
-    is that large with probability at most ``1 - confidence`` (Markov). The sum falls in m, and by
-    the inequality of the means it is at most 1 at the average of the scores.
+    The bound is the largest m with ``sum_j w_j prod_i (1 - c_j + c_j X_i / m) >= 1/(1 -
+    confidence)``. At m = the true mean every factor has mean 1, and so has the sum: it is that
+    large with probability at most ``1 - confidence`` (Markov). The sum falls in m, and by the
+    inequality of the means it is at most 1 at the average of the scores.
     """
     observed = _check_bounded_scores(scores)
     threshold = -math.log1p(-check_confidence(confidence)) + _ROUNDING
@@ -73,7 +73,7 @@ def clopper_pearson_lower(
 ) -> NDArray[np.float64]:
     """Bound probabilities from below, each from its number of successes in independent trials.
 
-    Each bound is above its probability with at most ``failure_probability``.
+    Each bound is wrong with a probability of at most ``failure_probability``.
     """
     from scipy.stats import beta
 
@@ -103,7 +103,8 @@ def clopper_pearson_upper(
 def _check_bounded_scores(scores: ArrayLike) -> NDArray[np.float64]:
     observed = np.asarray(scores, dtype=np.float64)
     if observed.ndim != 1 or observed.size == 0:
-        raise ParameterError("scores must be a flat list of one or more numbers.", "scores")
+        got = f"got the shape {observed.shape}"
+        raise ParameterError(f"scores must be a list of one or more numbers, {got}.", "scores")
     if not np.all((observed >= 0.0) & (observed <= 1.0)):  # NaN fails this, too
         raise ParameterError("scores must be numbers between 0 and 1.", "scores")
     return observed

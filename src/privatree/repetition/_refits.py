@@ -92,7 +92,7 @@ def refits_in_parts(
     at_once : int, default=5
         Refits in a process before the records are sent to it again.
     n_jobs : int, optional
-        Number of processes, as in scikit-learn: None is 1, -1 is one for each processor.
+        Number of processes, as in scikit-learn: None is 1, -1 is all processors.
 
     Yields
     ------

@@ -14,10 +14,10 @@ from privatree.report._certificate_table import UNITS, CertificateTable, certifi
 from privatree.report._shown_names import escape_shown_text
 from privatree.robustness.certificates import (
     NOT_PRIVATE,
-    require_guarantee,
+    confidence_text,
     pluralize,
     public_conditions_text,
-    confidence_text,
+    require_guarantee,
     score_text,
 )
 from privatree.schema import Label

@@ -294,8 +294,8 @@ def test_nothing_charged_yet(folder, monkeypatch, capsys):
         (["create", "no/a.db", "--epsilon", "5"], "/no. Create it first.\n"),
         (["create", "a.db", "--epsilon", "0"], "epsilon must be > 0, got 0.0.\n"),
         (["create", "a.db", "--epsilon", "nan"], "epsilon must be a finite number, got nan.\n"),
-        (["create", "a.db", "--epsilon", "1e10"], "epsilon must be at most 1e+09. A larger "
-         "one gives no privacy.\n"),
+        (["create", "a.db", "--epsilon", "1e10"], "epsilon must be at most 1e+09: more "
+         "gives no privacy.\n"),
         (["create", "a.db"], "Missing option '--epsilon'. See privatree budget create --help.\n"),
         (["create", "a.db", "--epsilon", "1", "--neighbours", "x"], "budget create --help.\n"),
         (["spend", "a.db"], "No such command 'spend'. See privatree budget --help.\n"),

@@ -181,7 +181,7 @@ def test_the_check_of_the_sampler_catches_choices_without_weights(monkeypatch, c
         possible = np.flatnonzero(weights)
         return int(possible[randomness.below(len(possible))])
 
-    monkeypatch.setattr(quantiles_module, "_choose_by_weight", uniform)
+    monkeypatch.setattr(quantiles_module, "_choose_quantile", uniform)
     assert statistic(chi_square, small(2, QUANTILES[1], 6), (0, 2, 2, 4)) > 1
 
 

@@ -137,7 +137,7 @@ def test_starting_a_cut_draw_again_with_fresh_words_would_be_caught(
         done = 0
         numerator = np.uint64(int(dyadic_laplace_rate(rate) * DENOMINATOR))
         while done < count:
-            done, _ = module._fill_noise(draws, done, randomness.words(64), numerator)
+            done, _ = module._fill_laplace_noise(draws, done, randomness.words(64), numerator)
         return draws
 
     rate = Fraction(1, 2)
@@ -158,12 +158,12 @@ def test_no_draws() -> None:
 def test_below_rejects_the_words_that_would_make_it_uneven(bound: int) -> None:
     rejected = 2**64 % bound
     words = [*range(max(0, rejected - 3), rejected), rejected]
-    value, position = module._draw_uniform_below(
+    value, position = module._draw_laplace_uniform(
         np.array(words, dtype=np.uint64), 0, np.uint64(bound)
     )
     assert position == len(words)
     assert value == rejected % bound
-    _, position = module._draw_uniform_below(
+    _, position = module._draw_laplace_uniform(
         np.array(words[:-1], dtype=np.uint64), 0, np.uint64(bound)
     )
     assert position == -1
@@ -178,7 +178,9 @@ def test_magnitude_and_sign(numerator: int, whole: int, fraction: int, sign: int
     accepted = [fraction, 2**50 - 1]
     one_more, no_more = [0, 2], [1]
     words = [*accepted, *one_more * whole, *no_more, 0 if sign > 0 else 1]
-    value, position = module._draw_noise(np.array(words, dtype=np.uint64), 0, np.uint64(numerator))
+    value, position = module._draw_laplace_noise(
+        np.array(words, dtype=np.uint64), 0, np.uint64(numerator)
+    )
     magnitude = (whole * DENOMINATOR + fraction) // numerator
     if magnitude >= MAX_NOISE:  # the sampler stops before the end, and reads one_more as a plus
         assert value == MAX_NOISE

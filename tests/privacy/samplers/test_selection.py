@@ -92,7 +92,7 @@ def forbid_precise(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("decided in arbitrary precision")
 
     monkeypatch.setattr(halving, "_halve_precisely", refuse)
-    monkeypatch.setattr(selection, "_is_below_exp", refuse)
+    monkeypatch.setattr(selection, "_toss_coin_precisely", refuse)
 
 
 # --- select -------------------------------------------------------------------------------------
@@ -403,7 +403,7 @@ def test_the_error_bound_holds_for_awkward_weights() -> None:
         rate = Fraction(float(np.exp(generator.normal(scale=4))))
         measure = np.exp(generator.normal(scale=[1, 20, 150][round_ % 3], size=30))
         exact = precise_weights(scores, rate, measure)
-        weights, bound = selection._float_weights(scores, rate, measure)
+        weights, bound = selection._float_score_weights(scores, rate, measure)
         unit = max(exact)
         # The weights have a common unit that is not known exactly: compare with the largest.
         largest = int(np.argmax(weights))
@@ -440,7 +440,7 @@ def test_the_error_bound_holds_in_arbitrary_precision(digits: int) -> None:
     """And is needed: the weights are off by much more than one rounding."""
     worst = Fraction(0)
     for scores, rate in FAR:
-        weights, bound = selection._decimal_weights(scores, rate, FAR_MEASURE, digits)
+        weights, bound = selection._decimal_score_weights(scores, rate, FAR_MEASURE, digits)
         exact = precise_weights(scores, rate, FAR_MEASURE)
         for weight, truth in zip(weights, exact, strict=True):
             error = abs(Fraction(weight) / truth - 1)

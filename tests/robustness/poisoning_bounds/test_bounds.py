@@ -85,7 +85,7 @@ def test_without_that_the_optimal_bound_is_the_design_s(value, edits, expected):
 
 
 def test_divergence_of_the_design():
-    rho = certificates._max_path_divergence(DESIGN)
+    rho = certificates._divergence_for_bound(DESIGN)
     assert float(rho) * 36**2 == pytest.approx(0.892407, abs=6e-7)
     assert float(rho) * 100 == pytest.approx(0.068859, abs=6e-7)
     half = schedule_of(stages(("choice", 2)))  # 2^2 / 8
@@ -195,7 +195,7 @@ def test_bounds_rise_with_the_value(spending, one, other, edits):
 def test_the_optimal_bound_is_below_no_other_by_more_than_its_grid(schedule, value, edits):
     """A stage is widened by at most two cells: the others, with so much more, are below."""
     wider = 1 + 2 * max(map(len, schedule.sequences)) * Fraction(1, CELLS)
-    longest = max(certificates._max_path_range(schedule_of(path)) for path in schedule.sequences)
+    longest = max(certificates._range_for_bound(schedule_of(path)) for path in schedule.sequences)
 
     def widened(path):  # by two cells of the longest path, for each of its stages
         extra = 2 * longest / CELLS

@@ -144,7 +144,7 @@ def test_a_grid_that_is_not_wide_enough_is_caught(two_points, worst_event, monke
     """A mutant: intervals that lie between grid points need one cell more."""
     monkeypatch.setattr(
         optimal_bound,
-        "_cells_of_interval",
+        "_grid_cells",
         lambda interval, step: (n := math.floor(interval.length / step), 0, n),
     )
     value, length = 0.9, Fraction("0.999")

@@ -1,8 +1,8 @@
 """Every possible execution of the learner's own code, with its probability.
 
 The code runs unchanged, but its draws are taken from a *script*. After each run, the last draw that
-has another possible outcome takes the next one, until there is none. The law of a draw is the law
-that its mechanism states. That the sampler has this law is checked elsewhere, by chi-square tests.
+has a further possible outcome takes it, until no draw has one. The law of a draw is the law that
+its mechanism states. That the sampler has this law is checked elsewhere, by chi-square tests.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Script:
         """Everything that was drawn and built, in order."""
 
     def choose_outcome(self, log_probabilities: NDArray[np.float64]) -> int:
-        """Take the outcome that the script prescribes, and multiply by its probability."""
+        """Take the outcome that the script prescribes, and note its probability."""
         possible = np.flatnonzero(log_probabilities > -np.inf).tolist()
         place = len(self._taken)
         taken = self._prescribed[place] if place < len(self._prescribed) else 0

@@ -328,7 +328,7 @@ _STEPS = {
 
 
 class _Comparison:
-    """Largest log ratios between two datasets, from any node on."""
+    """Largest log ratios of probabilities between two datasets, from any node on."""
 
     def __init__(self, steps: _Steps) -> None:
         self._steps = steps

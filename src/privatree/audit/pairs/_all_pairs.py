@@ -12,7 +12,7 @@ from privatree.errors import ParameterError
 
 
 def known_pairs(epsilon: float = 1.0, *, read: Reader = read_table) -> dict[str, Neighbours]:
-    """Return all pairs, by name. Each shows one mistake of a published or a plausible learner.
+    """Return all pairs, by name. Each shows one mistake that learners make or could make.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def known_pairs(epsilon: float = 1.0, *, read: Reader = read_table) -> dict[str,
 def chosen_pairs(
     names: Sequence[str] | None, epsilon: float = 1.0, *, read: Reader = read_table
 ) -> list[Neighbours]:
-    """Return the pairs with these names, or all pairs for None."""
+    """Return the pairs with these names; all for None. Raise a ParameterError for other names."""
     pairs = known_pairs(epsilon, read=read)
     unknown = [name for name in names or () if name not in pairs]
     if unknown:

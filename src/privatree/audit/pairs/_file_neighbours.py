@@ -2,9 +2,9 @@
 
 Whoever releases a model considers a line of a file to be one record. If a line changes how other
 lines are read (by an open quote, by a byte at which reading stops, by a value that turns a whole
-column into text), then one record is many, and the learner's epsilon does not hold for the model.
+column into text), then one line changes many records, and the learner's epsilon does not hold.
 
-All datasets are alike, and so large that the tree is nearly certain. A reader that loses records
+All datasets are alike, and large, so noise hardly changes the tree. A reader that loses records
 because of one line shows after a few trainings.
 """
 
@@ -174,11 +174,11 @@ def _pair_with_extra_line(
     reads: tuple[float, str] | None = None,
     last: bytes | None = None,
 ) -> FileNeighbours:
-    """Make a pair of a file, and the same file with one more line after the header.
+    """Make a pair: a file, and the same file with one more line after the header.
 
     ``reads`` is what the line should be read as (x and kind; its label is 1). By default it should
-    be read as a record without a label, which does not count. ``last`` replaces the last line, and
-    should be read in the same way.
+    be read as a record without a label, which does not count. ``last`` replaces the last line of
+    both files, and should be read as the same record.
     """
     lines = [b"%d,%d,%s,fine" % (x, y, kind.encode()) for x, kind, y in _rows_of_files()]
     if last is not None:
@@ -211,7 +211,7 @@ def _make_file_pair(
 
 
 def _rows_of_files() -> list[tuple[float, str, int]]:
-    """Return rows where class 1 has the larger x and the second kind, so both must be read."""
+    """Return rows where class 1 has the larger x and the second kind, so a tree needs both."""
     return [
         (49.0 + 2 * (place % 2), "ab"[place // 2 % 2], int(place % 4 == 3))
         for place in range(_N_LINES)

@@ -92,7 +92,7 @@ class Neighbours:
 
     @property
     def replaced(self) -> bool:
-        """Whether the datasets have the same size, so that one record is replaced."""
+        """Whether one record is replaced, so that the datasets have the same size."""
         first, second = self.sizes
         return first == second
 
@@ -125,7 +125,7 @@ class Neighbours:
 
 
 def table_pairs(epsilon: float = 1.0) -> dict[str, Neighbours]:
-    """Return all pairs in memory, by name. The size of one depends on the claimed epsilon."""
+    """Return all pairs in memory, by name. The size of one pair depends on the claimed epsilon."""
     pairs = (
         _purity_neighbours(),
         _many_features_neighbours(),
@@ -148,7 +148,7 @@ def table_pairs(epsilon: float = 1.0) -> dict[str, Neighbours]:
 def _purity_neighbours() -> Neighbours:
     """One more record makes a pure node impure, which a learner reveals if it stops at pure nodes.
 
-    There are so many records that noise alone does not empty a side of a split.
+    Each side of a split has 100 records, too many for noise alone to empty it.
     """
     side, other = np.repeat([0, 1], 100), np.tile([0, 1], 100)
     event = Event(
@@ -216,7 +216,7 @@ def _outlier_neighbours() -> Neighbours:
 
 
 def _size_threshold_neighbours(epsilon: float) -> Neighbours:
-    """One more record decides whether a plan with the exact size would have two levels.
+    """One more record decides whether a tree planned for the exact size has two levels.
 
     The record-level learner plans with a noisy number of records.
     """
@@ -279,7 +279,7 @@ def _first_row_neighbours() -> Neighbours:
 
 
 def _seven_of_ten_members_agree(predictions: Hashable) -> bool:
-    """All rows are alike, so each member makes one prediction."""
+    """Return whether seven members predict the class at their place. (All rows are alike.)"""
     if not isinstance(predictions, tuple) or len(predictions) != 10:
         return False
     return sum(float(label) == place % 2 for place, label in enumerate(predictions)) >= 7

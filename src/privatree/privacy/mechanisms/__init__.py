@@ -1,7 +1,7 @@
-"""Differentially private mechanisms, one a file, each with its proof in ``docs/proofs/``.
+"""Differentially private mechanisms, one per file, each with its proof in ``docs/proofs/``.
 
 A mechanism is a frozen dataclass that holds its epsilon. ``release(exact, randomness)`` draws. Most
-also have the exact law of the draw, for tests and audits. Learners do not call ``release``: they
+also give the exact law of the draw, for tests and audits. Learners do not call ``release``: they
 pass the mechanism to a :class:`~privatree.privacy.Ledger`, which charges before it draws.
 
 ::
@@ -9,7 +9,7 @@ pass the mechanism to a :class:`~privatree.privacy.Ledger`, which charges before
     _geometric.py, _truncated_geometric.py, _laplace.py, _gaussian.py    noise on numbers
     _exponential.py, _permute_and_flip.py     choice of a candidate by its score
     _sequential_exponential.py                choice of an outcome in several steps
-    _joint_exponential_quantiles.py           all quantiles of a column, for the paper's learner
+    _joint_exponential_quantiles.py           all quantiles of a column, for the learner of [Vos23]
     _joint_exponential_tables.py              weights of those quantiles
     _quantile_grid.py                         public grid of those quantiles
 """

@@ -34,7 +34,7 @@ class Gaussian:
     Notes
     -----
     Neighbours: any relation under which ``sensitivity`` holds.
-    Sensitivity: L2. Rounding d numbers adds at most sqrt(d) steps, which are included.
+    Sensitivity: L2. Rounding d numbers adds at most sqrt(d) steps; the noise covers these, too.
     Guarantee: (epsilon, delta)-DP, by concentrated differential privacy [CKS20].
     Cost: epsilon and delta.
 
@@ -59,7 +59,7 @@ class Gaussian:
 
     @property
     def step(self) -> float:
-        """Step of the grid: every released number is a multiple of it."""
+        """Step of the grid: every released number is a multiple of this step."""
         return float(noise_grid_step(self.sensitivity))
 
     @cached_property
@@ -67,11 +67,9 @@ class Gaussian:
         """Largest zCDP parameter that gives (epsilon, delta), rounded down."""
         epsilon, delta = float(self.epsilon), float(self.delta)
         upper = epsilon + log(1 / delta) + log(1 / float(1 - self.delta)) + 1
-        root = brentq(
-            lambda r: _gaussian_log_delta(exp(r), epsilon) - log(delta), log(1e-300), log(upper)
-        )
+        root = brentq(lambda r: _log_delta(exp(r), epsilon) - log(delta), log(1e-300), log(upper))
         rho = 0.999 * exp(root)  # smaller than the root, whatever the error of the search is
-        if _gaussian_log_delta(rho, epsilon) >= log(delta):
+        if _log_delta(rho, epsilon) >= log(delta):
             raise ParameterError(
                 f"no noise level was found for epsilon={epsilon} and delta={delta}. Raise epsilon "
                 "or delta."
@@ -92,8 +90,8 @@ class Gaussian:
         return np.asarray(add_integer_noise(steps, noise.reshape(steps.shape)) * self.step)
 
 
-def _gaussian_log_delta(rho: float, epsilon: float) -> float:
-    """Return log(delta) such that rho-zCDP gives (epsilon, delta) [CKS20], at the best order."""
+def _log_delta(rho: float, epsilon: float) -> float:
+    """Return the least log(delta) that [CKS20] proves for rho-zCDP and this epsilon."""
 
     def at_order(log_excess: float) -> float:
         order = 1 + exp(log_excess)

@@ -62,7 +62,7 @@ class Geometric:
 
     @property
     def rate(self) -> Fraction:
-        """Minus log(a), for the ratio a that the sampler uses."""
+        """Rate of the noise as drawn, -log(a): epsilon/sensitivity, rounded down."""
         return dyadic_laplace_rate(self.epsilon / self.sensitivity)
 
     def release(self, exact_counts: NDArray[np.int64], randomness: Randomness) -> NDArray[np.int64]:

@@ -1,12 +1,12 @@
 """All quantiles of a column by one exponential mechanism [GJK21], drawn in float64.
 
-The outcomes are the sorted tuples of cells of a public grid. The utility of a tuple is minus the
-sum, over its gaps, of the distance between the number of rows in the gap and its target. There are
-too many tuples to list. But the weight of a tuple is a product over its gaps, so the quantiles can
-be drawn one by one, from the last to the first, by tables of partial sums.
+The outcomes are the sorted tuples of cells of a public grid. The score of a tuple is minus the sum,
+over its gaps, of the distance between the number of rows in the gap and the number that should be
+there. There are too many tuples to list. But the weight of a tuple is a product over its gaps, so
+the quantiles can be drawn one by one, from the last to the first, by tables of partial sums.
 
-Other mechanisms have exact samplers. This mechanism is used by the paper's learner only, whose own
-claim is wrong by far more than a rounding error.
+Other mechanisms have exact samplers. This one is used only by the learner of [Vos23], whose claimed
+epsilon is wrong by far more than a rounding error.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class JointExponentialQuantiles:
     Notes
     -----
     Neighbours: one row replaced, added or removed.
-    Sensitivity: replacing a row changes the utility of a tuple by at most 2; adding or removing a
-    row changes it by less.
+    Sensitivity: replacing a row changes the score of a tuple by at most 2; adding or removing a row
+    changes it by less.
     Guarantee: ``epsilon``-differential privacy, up to the rounding of float64 numbers; see
     ``docs/proofs/joint-exponential-quantiles.md``. The running time depends on the data.
     Cost: ``epsilon``, for all quantiles together.
@@ -88,13 +88,13 @@ class JointExponentialQuantiles:
 
     @property
     def shares(self) -> tuple[Fraction, ...]:
-        """Share of the rows that each of the m + 1 gaps should hold."""
+        """Share of the rows that each gap before, between and after the quantiles should hold."""
         borders = (Fraction(0), *self.quantiles, Fraction(1))
         return tuple(b - a for a, b in pairwise(borders))
 
     @property
     def rate(self) -> Fraction:
-        """Loss of log-weight for each row in a wrong gap. The cap only adds privacy."""
+        """Loss of log-weight for each row in a wrong gap, capped. The cap only adds privacy."""
         return min(self.epsilon / (2 * self.sensitivity), Fraction(_MAX_RATE))
 
     def release(
@@ -112,7 +112,7 @@ class JointExponentialQuantiles:
         return grid.edges(sorted(noisy_cells))
 
     def _draw_runs(self, exact: Intervals, randomness: Randomness) -> list[tuple[int, int]]:
-        """Draw the intervals with quantiles and how many each holds, from last to first."""
+        """Draw which intervals hold quantiles, and how many each holds, from last to first."""
         tables = JointQuantileTables(exact, self.rate, self.shares)
         runs: list[tuple[int, int]] = []
         placed, limit, end = len(self.quantiles), len(exact.positions), exact.rows

@@ -7,7 +7,7 @@ tables are filled in the order of j, the number of quantiles placed so far:
 - B_j(i): quantiles 1, ..., j - 1 lie before interval i and gap j ends in it,
   B_1(i) = K_1(x_i) and B_j(i) = sum over i' < i of A_{j-1}(i') K_j(x_i - x_i');
 - A_j(i): quantiles 1, ..., j lie up to interval i and quantile j lies in it,
-  A_j(i) = sum over runs k of B_{j-k+1}(i) w_i^k / k! K_{j-k+2}(0) ... K_j(0).
+  A_j(i) = sum over k (quantiles in i) of B_{j-k+1}(i) w_i^k / k! K_{j-k+2}(0) ... K_j(0).
 
 In the code, quantiles and gaps are counted from 0.
 """
@@ -62,7 +62,7 @@ class JointQuantileTables:
         """Return for each quantile the range of intervals outside which its weight is negligible.
 
         A tuple whose quantile j has position x misses the targets by 2 |x - centre_j| rows or more.
-        It is compared with the tuple of the intervals nearest to the centres.
+        Its weight is compared with that of the tuple nearest to the centres.
         """
         positions, rows = self._positions, int(self._positions[-1])
         centres = np.cumsum(self._targets[:-1])
@@ -80,7 +80,7 @@ class JointQuantileTables:
         first, last = self._firsts[placed - 1], min(self._lasts[placed - 1], limit)
         misses = np.abs(end - self._positions[first:last] - self._targets[placed])
         weights = np.zeros(limit)
-        weights[first:last] = _table_weights_from_logs(
+        weights[first:last] = _table_weights(
             self._log_a[placed - 1, first:last] - self._rate * misses
         )
         return weights
@@ -92,10 +92,10 @@ class JointQuantileTables:
         inside = interval < self._lasts[firsts]
         logs = np.where(inside, self._log_b[firsts, interval], _ZERO[0])
         logs += np.cumsum(self._log_widths[interval] - np.log(lengths))
-        return _table_weights_from_logs(logs - self._rate * np.cumsum(self._targets[firsts + 1]))
+        return _table_weights(logs - self._rate * np.cumsum(self._targets[firsts + 1]))
 
 
-def _table_weights_from_logs(logs: NDArray[np.float64]) -> NDArray[np.float64]:
+def _table_weights(logs: NDArray[np.float64]) -> NDArray[np.float64]:
     weights: NDArray[np.float64] = np.exp(logs - logs.max())
     return weights
 

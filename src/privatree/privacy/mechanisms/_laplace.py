@@ -40,8 +40,8 @@ def round_to_noise_grid(
 ) -> NDArray[np.int64]:
     """Return the values as whole numbers of steps, each moved by at most half a step.
 
-    Integers beyond 2^53 are clipped: rounding them to float64 could move neighbours apart, but
-    clipping cannot. Values beyond 2^60 steps are clipped too. NaN becomes 0.
+    Integers beyond 2^53 are clipped: rounding them to float64 could move neighbours further apart,
+    but clipping cannot. Values beyond 2^60 steps are clipped too. NaN becomes 0.
     """
     values = exact_values.astype(np.float64)
     if np.issubdtype(exact_values.dtype, np.integer):
@@ -55,9 +55,9 @@ def round_to_noise_grid(
 class Laplace:
     """Laplace noise on real numbers, in steps of a fine public grid.
 
-    Floating-point Laplace noise reveals the exact value through the results that it can reach
-    [Mir12]. Here values are rounded to multiples of a power of two, and the noise is a whole number
-    of steps, drawn exactly.
+    With floating-point Laplace noise, the bits of a result reveal the exact value [Mir12]. Here
+    values are rounded to multiples of a power of two, and the noise is a whole number of steps,
+    drawn exactly.
 
     Parameters
     ----------
@@ -69,8 +69,8 @@ class Laplace:
     Notes
     -----
     Neighbours: any relation under which ``sensitivity`` holds.
-    Sensitivity: L1. Rounding d numbers adds at most d steps, which are included. Numbers of an
-    integer type need no rounding.
+    Sensitivity: L1. Rounding d numbers adds at most d steps; the noise covers these, too. Numbers
+    of an integer type need no rounding.
     Guarantee: epsilon-DP.
     Cost: epsilon.
 
@@ -92,7 +92,7 @@ class Laplace:
 
     @property
     def step(self) -> float:
-        """Step of the grid: every released number is a multiple of it."""
+        """Step of the grid: every released number is a multiple of this step."""
         return float(noise_grid_step(self.sensitivity))
 
     def _rate(self, rounded: int) -> Fraction:

@@ -29,7 +29,7 @@ class PermuteAndFlip:
         Largest change of any candidate's score between neighbours.
     monotone : bool, default=False
         Whether one record moves all scores in the same direction, as for counts. Then the rate is
-        epsilon/sensitivity, otherwise half of it.
+        epsilon/sensitivity, otherwise half of that.
 
     Notes
     -----
@@ -68,7 +68,7 @@ class PermuteAndFlip:
         return int(heads[randomness.below(len(heads))])
 
     def log_probabilities(self, exact_scores: Scores) -> NDArray[np.float64]:
-        """Return the log-probability of each candidate i: log E[1/heads; i shows heads]."""
+        """Return log E[1/n; coin i shows heads] for each candidate i, where n coins show heads."""
         biases = np.exp(float(self._rate) * (exact_scores - exact_scores.max()))
         logs = np.empty(len(biases))
         for index, bias in enumerate(biases):

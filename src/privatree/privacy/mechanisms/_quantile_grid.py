@@ -39,8 +39,8 @@ class ValueCounts(NamedTuple):
 class Intervals:
     """Maximal intervals of cells, such that all cells of an interval have the same position.
 
-    The position of a cell is the number of data cells that are not above it. Starts and positions
-    strictly increase, and no interval is empty.
+    The position of a cell is the number of values whose cells are not above it. Starts and
+    positions strictly increase, and no interval is empty.
     """
 
     starts: NDArray[np.int64]
@@ -49,7 +49,7 @@ class Intervals:
 
     @property
     def rows(self) -> int:
-        """Number of data cells. All are at or below the last interval."""
+        """Number of values. All are at or below the last interval."""
         return int(self.positions[-1])
 
 

@@ -26,7 +26,7 @@ class LogWeights(NamedTuple):
     exact_scores : array of int64
         Scores.
     exact_factors : array of float64
-        Factors: 0 for a candidate that cannot be drawn, else between ``decay.MIN_FACTOR`` and 2.
+        Factors: 0 for a candidate that cannot be drawn, or from ``decay.MIN_FACTOR`` to 2.
     relative_error : float
         Bound on the relative error of each weight.
     precise : callable
@@ -51,8 +51,8 @@ class LogWeights(NamedTuple):
 class Draw:
     """One outcome of a mechanism that is drawn in several choices.
 
-    A ledger charges for the outcome and opens the draw. The draw allows one choice, and after each
-    choice as many more as :meth:`expect` announces. After the last choice it refuses.
+    A ledger charges for the outcome and opens the draw. The draw allows one choice, and the number
+    of further choices that :meth:`expect` announces after each. Then it refuses.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class Draw:
         return select_by_score(exact_scores, self._rate, self._randomness)
 
     def expect(self, n_choices: int) -> None:
-        """Announce, once after a choice, how many more choices follow from it."""
+        """Announce, once after a choice, how many further choices it requires."""
         if not self._may_expect or n_choices < 0:
             raise BudgetExceededError(
                 "expect must be called at most once after each choice, with a number >= 0."
@@ -124,7 +124,7 @@ class Draw:
 
 
 _CONVERSION_ERROR = 50_000.0 * UNIT_ROUNDOFF
-"""Error bound of :func:`sequential_weights`. The logarithm of a factor is at most 590 in size, and 64
+"""Error bound of :func:`sequential_weights`. Logarithms of factors are at most 590 in size, and 64
 roundoffs of that off. Exponents that matter are at most 350 + 590, with a few roundings each, and
 exp adds 64 roundoffs."""
 

@@ -70,11 +70,11 @@ class TruncatedGeometric:
         rate = float(self._untruncated.rate)
         logs = self._untruncated.log_probability(noisy_counts, exact_count)
         if self.lower is not None:
-            at_lower = _log_tail_of_geometric(exact_count - self.lower, rate)
+            at_lower = _log_geometric_tail(exact_count - self.lower, rate)
             logs = np.where(noisy_counts == self.lower, at_lower, logs)
             logs = np.where(noisy_counts < self.lower, -np.inf, logs)
         if self.upper is not None:
-            at_upper = _log_tail_of_geometric(self.upper - exact_count, rate)
+            at_upper = _log_geometric_tail(self.upper - exact_count, rate)
             logs = np.where(noisy_counts == self.upper, at_upper, logs)
             logs = np.where(noisy_counts > self.upper, -np.inf, logs)
         if self.lower is not None and self.lower == self.upper:
@@ -82,7 +82,7 @@ class TruncatedGeometric:
         return np.asarray(logs)
 
 
-def _log_tail_of_geometric(distance: int, rate: float) -> float:
-    """Return log P(z >= distance), in closed form: 1 - cdf would cancel."""
+def _log_geometric_tail(distance: int, rate: float) -> float:
+    """Return log P(noise >= distance) in closed form: 1 - cdf would lose digits."""
     log_upper = -rate * max(distance, 1 - distance) - np.log1p(np.exp(-rate))
     return float(log_upper if distance >= 1 else np.log1p(-np.exp(log_upper)))

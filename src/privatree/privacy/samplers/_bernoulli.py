@@ -15,7 +15,7 @@ def bernoulli(probability: Fraction, randomness: Randomness) -> bool:
 def bernoulli_exp(x: Fraction, randomness: Randomness) -> bool:
     """Return True with probability exactly exp(-x), x >= 0.
 
-    exp(-x) is a product of floor(x) coins exp(-1) and one coin exp(-(x - floor(x))).
+    The result is True if floor(x) coins of bias exp(-1) and one of bias exp(floor(x) - x) all are.
     """
     whole, fraction = divmod(x, 1)
     return all(

@@ -43,8 +43,8 @@ def add_integer_noise(
 ) -> NDArray[np.int64]:
     """Clamp the counts to +-2^60, add the noise, and clamp the sums to +-2^61.
 
-    Clamping a count moves neighbours no further apart, and clamping a sum uses nothing else.
-    Without it the largest noise would reveal an exact count.
+    Clamping a count moves neighbours no further apart, and clamping a sum uses nothing but the sum.
+    Without clamping, the largest noise would reveal an exact count.
     """
     if exact_counts.dtype.kind not in "iu":
         raise ParameterError(
@@ -83,7 +83,7 @@ def _draw_laplace_uniform(words: Any, position: Any, bound: Any) -> Any:
 
 @compiled
 def _toss_laplace_coin(words: Any, position: Any, numerator: Any) -> Any:
-    """Draw 1 with probability exp(-numerator / 2^50), for numerator <= 2^50, else 0.
+    """Return 1 with probability exp(-numerator / 2^50), otherwise 0; numerator <= 2^50.
 
     As in :mod:`privatree.privacy.samplers._bernoulli`; a coin of bias x/k is a coin of bias x and
     a coin of bias 1/k.
@@ -143,7 +143,7 @@ def _draw_laplace_noise(words: Any, position: Any, numerator: Any) -> Any:
 
 @compiled
 def _fill_laplace_noise(draws: Any, done: Any, words: Any, numerator: Any) -> Any:
-    """Fill ``draws`` from ``done`` on. Return the number of draws and of words used."""
+    """Fill ``draws`` from ``done`` on. Return the numbers of draws made and of words used."""
     used = 0
     while done < draws.size:
         draw, position = _draw_laplace_noise(words, used, numerator)

@@ -2,8 +2,8 @@
 
 A half of the candidates is chosen, then a half of that half, and so on, each time with a new
 uniform number. The error of the weights then leaves only a small share of every decision open,
-however many candidates there are. (With a running sum, the error would leave as much open at every
-single candidate.) An open decision is made in arbitrary precision with more bits of the same
+however many candidates there are. (With a running sum, the error would leave that share open at
+every single candidate.) An open decision is made in arbitrary precision with more bits of the same
 uniform number, so the law is exact.
 """
 
@@ -38,7 +38,7 @@ def select_by_halving(
     precise_weights: PreciseWeights,
     randomness: Randomness,
 ) -> int:
-    """Draw index i with probability exactly proportional to the weight that is approximated.
+    """Draw index i with probability exactly proportional to its true weight.
 
     Each of ``exact_weights`` is within ``relative_error`` of the true weight, or is 0 if the true
     weight is below ``NEGLIGIBLE`` times the largest. Their sum must not overflow.

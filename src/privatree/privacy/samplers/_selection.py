@@ -1,8 +1,8 @@
 """Exact choices by exponential weights, and exact coins, at the speed of floating point.
 
-*Candidate* i has the weight ``measure_i * exp(rate * score_i)``. Scores and measures (positive) are
-taken as exact rational numbers, as which int64 and float64 are given. :mod:`refinement` and
-:mod:`halving` explain why decisions are exact although they are computed in floats.
+*Candidate* i has the weight ``measure_i * exp(rate * score_i)``. Scores and (positive) measures are
+given as int64 or float64 and taken as exact rational numbers. :mod:`refinement` and :mod:`halving`
+explain why decisions are exact although they are computed in floats.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def select_by_score(
 def toss_coins_by_score(
     exact_scores: Scores, rate: Fraction, randomness: Randomness
 ) -> NDArray[np.bool_]:
-    """Toss independent coins; i shows heads with probability exp(rate * (score_i - best))."""
+    """Toss independent coins; coin i shows heads with probability exp(rate * (score_i - best))."""
     exact_scores = _widen_scores(exact_scores)
     words = randomness.words(len(exact_scores))
     best = exact_scores.max()
@@ -85,7 +85,7 @@ def toss_coins_by_score(
 
 
 def _widen_scores(exact_scores: NDArray[Any]) -> Scores:
-    """Convert scores to a type in which their differences do not overflow."""
+    """Convert scores to a type without overflow of differences, or raise a ParameterError."""
     kind = exact_scores.dtype.kind
     if kind == "f":
         return exact_scores.astype(np.float64, copy=False)
@@ -100,7 +100,7 @@ def _widen_scores(exact_scores: NDArray[Any]) -> Scores:
 
 
 def _scores_fit_floats(exact_scores: Scores, rate: Fraction) -> bool:
-    """Whether the error bounds hold. If not, everything is decided in arbitrary precision."""
+    """Whether the error bounds of floats hold. If not, all is decided in arbitrary precision."""
     spread = exact_scores.max().item() - exact_scores.min().item()
     return bool(rate < _MAX_RATE and spread < _MAX_SPREAD)
 

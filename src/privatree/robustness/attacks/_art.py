@@ -35,8 +35,8 @@ def art_classifier(model: Any, schema: Schema | None = None) -> Any:
     Parameters
     ----------
     model : classifier
-        A trained classifier, or an untrained one that ART trains. A model that was loaded from a
-        file predicts, but cannot be trained again.
+        A trained classifier, or an untrained one that ART trains. A model loaded from a file
+        predicts, but cannot be trained again.
     schema : Schema, optional
         Schema of the records; by default the model's own ``schema_`` or ``schema``.
 

@@ -141,7 +141,7 @@ class BackdoorAttack:
     def poison(self, X: Any, y: Any, n: int) -> PoisonedData:
         """Add n copies of records, with the trigger and the target label. This takes n edits.
 
-        Each record of the source class is copied at most once if there are at least n of them.
+        Each record of the source class is copied at most once if there are at least n such records.
         Otherwise the numbers of copies of two records differ by at most one.
         """
         _check_attacked_data(X, y, n)
@@ -208,7 +208,7 @@ class LabelFlipAttack:
         if n > len(sources):
             raise ParameterError(
                 f"n must be at most the number of records whose label can be changed, got {n}. "
-                "Use a smaller n, or leave out source to change labels of all classes.",
+                "Use a smaller n. Without source, labels of all classes can be changed.",
                 "n",
             )
         randomness = check_random_state(self.random_state)
@@ -226,7 +226,7 @@ class LabelFlipAttack:
             return [(self.target, rows)]
         classes = list(dict.fromkeys(label for label in labels if label is not None))
         if len(classes) < 2:
-            raise ParameterError("y must have at least two labels. Pass a target.", "y")
+            raise ParameterError("y must have at least two labels, or target must be given.", "y")
         number = {label: i for i, label in enumerate(classes)}
         steps = randomness.randint(1, len(classes), size=len(rows))
         new = (np.array([number[labels[row]] for row in rows], dtype=int) + steps) % len(classes)
@@ -243,7 +243,7 @@ class InsertionAttack:
         Record to copy, with a value for every column; by default a random record of the data.
         None, NaN and ``pandas.NA`` all mean a missing value.
     label : label, optional
-        Label of the copies. By default a random record keeps its own label. A `point` needs one.
+        Label of the copies, required with a `point`. By default a random record keeps its label.
     random_state : int, RandomState or None, default=None
         Seed for the choice of the record, if there is no `point`.
 

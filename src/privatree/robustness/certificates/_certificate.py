@@ -84,7 +84,8 @@ class Certificate(SavedCertificate):
         _ = self.spending  # raises an error if the statement supports no certificate
         check_confidence(self.confidence)
         if not (0 <= self.estimate <= 1 and 0 <= self.clean_bound <= 1):
-            raise ParameterError("estimate and clean_bound must be from 0 to 1.")
+            got = f"{self.estimate} and {self.clean_bound}"
+            raise ParameterError(f"estimate and clean_bound must be from 0 to 1, got {got}.")
         if self._to_maximize(self.clean_bound) > self._to_maximize(self.estimate):
             raise ParameterError("clean_bound must not be better than the estimate.", "clean_bound")
         if min(self.refits, self.n_train, self.n_test) < 1 or min(self.poisoned, default=0) < 0:

@@ -19,7 +19,7 @@ from privatree.robustness.certificates._certificate_text import (
     prediction_certificates_sentences,
     score_certificate_sentences,
 )
-from privatree.robustness.certificates._majority import Majority, is_majority_label
+from privatree.robustness.certificates._majority import Majority, is_label
 from privatree.schema import Label
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class SavedCertificate:
         return json.dumps(self.to_dict(), indent=self._indent, ensure_ascii=False, allow_nan=False)
 
     def save(self, path: str | Path) -> None:
-        """Write the certificate to a JSON file. Only the owner of the file can read a new file."""
+        """Write the certificate to a JSON file. If the file is new, only its owner can read it."""
         # A surrogate without its pair has no UTF-8; its backslash form is its JSON escape.
         encoded = f"{self.to_json()}\n".encode("utf-8", errors="backslashreplace")
         replace_file(path, encoded, private=True)
@@ -213,7 +213,9 @@ def prediction_certificates_from_dict(kind: type[PredictionKind], written: Any) 
         if not isinstance(written[name], list) or len(written[name]) != n_records:
             raise ModelFormatError(f"{name!r} must be a list with an entry for each record.")
     if written["predictions"] != certificates.predictions:
-        raise ModelFormatError("'predictions' must be what most refits predicted.")
+        raise ModelFormatError(
+            "each of 'predictions' must be the class with the largest of 'counts'."
+        )
     lower, upper = (
         np.array([_json_number(name, entry, float) for entry in written[name]])
         for name in ("probability_at_least", "runner_up_at_most")
@@ -233,7 +235,7 @@ def prediction_certificates_from_dict(kind: type[PredictionKind], written: Any) 
 
 
 def _classes_from_json(written: Any) -> tuple[Label, ...]:
-    labels = tuple(filter(is_majority_label, written)) if isinstance(written, list) else ()
+    labels = tuple(filter(is_label, written)) if isinstance(written, list) else ()
     if not labels or len(set(labels)) != len(written):
         raise ModelFormatError("'classes' must be a list of different texts, numbers or bools.")
     return labels
@@ -254,7 +256,7 @@ def _counts_from_json(written: dict[str, Any]) -> NDArray[np.int64]:
 
 
 def _check_json_header(written: Any, kind: str, own_keys: set[str]) -> None:
-    """Refuse a file of another format, version or kind, or with other keys."""
+    """Raise a ModelFormatError for another format, version, kind or other keys."""
     if not isinstance(written, dict) or written.get("format") != FORMAT:
         raise ModelFormatError(
             f"a certificate must be an object with 'format': '{FORMAT}'. privatree.load reads a "

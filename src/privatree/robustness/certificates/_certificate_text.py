@@ -208,15 +208,15 @@ def _claim_conditions_text(privacy: PrivacyStatement, claimed_by: str) -> list[s
     ]
     if privacy.public:
         entries.append(
-            f"the claim takes these as public: {_public_list_text(privacy)}. Where poison changes one "
-            "of them, not even the claim covers it"
+            f"the claim takes these as public: {_public_list_text(privacy)}. Where poison changes "
+            "one of them, not even the claim covers it"
         )
     entries += [f"known to contradict the claim: {k.name}: {k.explanation}" for k in privacy.leaks]
     return entries
 
 
 def _public_list_text(privacy: PrivacyStatement) -> str:
-    """Return what is public on one line. An explanation after a colon goes into brackets."""
+    """Return on one line what is public. An explanation after a colon goes into brackets."""
     parts = [entry.partition(": ") for entry in privacy.public]
     return "; ".join(f"{name} ({why})" if why else name for name, _, why in parts)
 

@@ -79,7 +79,7 @@ class Certification:
         return refit_quietly(copy, self.X, self.y)
 
     def check_privacy(self, *, claimed: bool) -> PrivacyStatement:
-        """Return the learner's statement if what it guarantees, or claims, can be certified."""
+        """Return the learner's statement. Raise an error if its epsilon cannot be certified."""
         privacy = require_privacy_statement(self.trial_model, claimed=claimed)
         if claimed:
             require_claim(privacy)

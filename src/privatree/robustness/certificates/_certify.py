@@ -62,9 +62,9 @@ def accuracy_certificate(
         Number of trainings. The certificate is below the estimate by about 0.01 with 400 refits,
         and by about 0.04 with 100.
     n_jobs : int, optional
-        Number of processes, as in scikit-learn: None is 1, -1 is one for each processor.
+        Number of processes, as in scikit-learn: None is 1, -1 is all processors.
     progress : bool, optional
-        Whether to show a progress bar on stderr; by default only if stderr is a terminal.
+        Whether to show a progress bar on stderr; by default if that is a terminal.
 
     Returns
     -------
@@ -109,7 +109,7 @@ def claimed_accuracy_certificate(
 ) -> AccuracyCertificate:
     """Compute the certificate that would hold if a claimed epsilon were true.
 
-    Use this for the paper's tree, the published methods among the baselines, and learners of other
+    Use this for the tree of [Vos23], the baselines that follow a paper, and learners of other
     libraries with a parameter ``epsilon``. The result is only as true as the claim, and says so
     wherever it is shown. The bounds are those for a learner of which only epsilon is known.
 

@@ -21,14 +21,14 @@ class Majority:
     share: float
 
     def __post_init__(self) -> None:
-        if not is_majority_label(self.label):
+        if not is_label(self.label):
             raise ParameterError("the class of a majority must be text, a number or a bool.")
         if not 0 < self.share <= 1:
-            raise ParameterError("the share of a majority must be above 0 and at most 1.")
+            raise ParameterError(f"the share of a majority must be > 0 and <= 1, got {self.share}.")
 
 
-def is_majority_label(value: Any) -> TypeGuard[Label]:
-    """Tell whether a schema accepts the value as a class and a JSON file can hold it."""
+def is_label(value: Any) -> TypeGuard[Label]:
+    """Return whether a schema accepts the value as a class and a JSON file can hold it."""
     if isinstance(value, float):
         return math.isfinite(value)
     return isinstance(value, (str, bool, int))

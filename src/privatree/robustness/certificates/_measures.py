@@ -12,7 +12,7 @@ from privatree._support.validation import list_some_names
 from privatree.errors import CertificateError, ParameterError
 from privatree.model import Model
 from privatree.robustness.attacks._attacks import BackdoorAttack
-from privatree.robustness.certificates._majority import Majority, is_majority_label
+from privatree.robustness.certificates._majority import Majority, is_label
 from privatree.schema import Numeric
 from privatree.tables import (
     column_names,
@@ -58,7 +58,7 @@ class Accuracy:
             )
         counts = np.bincount(known, minlength=len(classes))
         label = classes[int(np.argmax(counts))]
-        shown = label if is_majority_label(label) else str(label)
+        shown = label if is_label(label) else str(label)
         majority = Majority(shown, float(counts.max() / len(codes)))
         unknown = len(codes) - len(known)
         if unknown == 0:
@@ -96,7 +96,7 @@ class SuccessRate:
     y_test: Any
 
     def compare_labels(self, model: Any) -> tuple[tuple[str, ...], None]:
-        """Return notes on trigger values outside the schema. There is no class to compare with.
+        """Return notes on trigger values outside the schema, and None for the majority.
 
         Raise an error if the model never predicts the target, or the attack returns no rate.
         """

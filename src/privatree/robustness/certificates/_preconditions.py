@@ -64,7 +64,7 @@ def require_guarantee(privacy: PrivacyStatement) -> Spending:
 
 
 def require_claim(privacy: PrivacyStatement) -> Spending:
-    """Return the epsilon that somebody claims for the learner."""
+    """Return the epsilon claimed for the learner. Raise a CertificateError if it is guaranteed."""
     if privacy.claimed_epsilon is None:
         raise CertificateError(
             f"{privacy.learner} must have an epsilon that is only claimed, but guarantees its "
@@ -76,7 +76,7 @@ def require_claim(privacy: PrivacyStatement) -> Spending:
 
 
 def require_privacy_statement(model: Any, *, claimed: bool) -> PrivacyStatement:
-    """Return the statement of a trained model, without what only this one model spent.
+    """Return the statement of a trained model, without the spends of this one model.
 
     If `claimed` is true, a model without a statement may have a parameter ``epsilon`` instead.
     """
@@ -88,7 +88,7 @@ def require_privacy_statement(model: Any, *, claimed: bool) -> PrivacyStatement:
     if not claimed:
         raise CertificateError(
             f"{name} must have a privacy_ that states its guarantee, as privatree's learners have. "
-            "If somebody claims that its epsilon holds, use claimed_accuracy_certificate."
+            "If its epsilon is claimed elsewhere, use claimed_accuracy_certificate."
         )
     epsilon: Any = getattr(model, "epsilon", None)
     if not is_number(epsilon) or not 0 < epsilon < math.inf:
@@ -103,7 +103,7 @@ class _ForbiddenParameterError(CertificateError, ParameterError):
 
 
 def require_public_size(estimator: Any, privacy: PrivacyStatement, y: Any) -> None:
-    """Refuse a learner whose number of records comes from the data, where an attack changes it."""
+    """Raise a CertificateError if the size comes from the data, where an attack changes it."""
     declared = getattr(estimator, "dataset_size", None)
     if privacy.neighbours == "replace" and declared == "private":
         raise CertificateError(
@@ -117,7 +117,7 @@ def require_public_size(estimator: Any, privacy: PrivacyStatement, y: Any) -> No
 
 
 def refuse_counted_size(declared: Any, n_records: Collection[int]) -> None:
-    """Refuse a declared number of records that is exactly one of the true numbers."""
+    """Raise a CertificateError if the declared number of records is one of the true numbers."""
     if is_integer(declared) and declared in n_records:
         raise _ForbiddenParameterError(
             "dataset_size must be declared from public knowledge, but is exactly the number of "

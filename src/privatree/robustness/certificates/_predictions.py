@@ -109,11 +109,11 @@ class PredictionCertificates(SavedCertificate):
         if len(shape) != 2 or shape[0] < 1 or shape[1] != len(self.classes) or shape[1] < 2:
             raise ParameterError(
                 "counts must have one row for each record and one column for each class, with at "
-                "least one record and two classes.",
+                f"least one record and two classes, got the shape {shape}.",
                 "counts",
             )
         if self.n_train < 1:
-            raise ParameterError("n_train must be >= 1.", "n_train")
+            raise ParameterError(f"n_train must be >= 1, got {self.n_train}.", "n_train")
         if self.counts.min() < 0 or sums.min() != sums.max() or sums.min() < 1:
             raise ParameterError(
                 "counts must be >= 0, and each row must add up to the number of refits.", "counts"
@@ -181,7 +181,7 @@ class PredictionCertificates(SavedCertificate):
         return float(np.mean(self.tolerates >= edits))
 
     def table(self) -> pd.DataFrame:
-        """Return a frame with a row for each record; a missing `tolerates` is no certificate."""
+        """Return a frame with a row for each record. A missing `tolerates` means no certificate."""
         import pandas as pd
 
         tolerates = pd.Series(self.tolerates, dtype="Int64")

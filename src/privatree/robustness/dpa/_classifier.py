@@ -64,7 +64,7 @@ class DPAClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     classes_ : ndarray
-        Labels as declared, else sorted. If classes have equally many votes, the first one wins.
+        Labels as declared, or sorted if not declared. If votes are equal, the first class wins.
     classes_declared_ : bool
         Whether the classes were declared, by `schema` or by `classes`.
     voters_ : list of Voter
@@ -89,10 +89,10 @@ class DPAClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     every partition that could vote; edits within a radius cannot cause that.
 
     Without a schema, ``fit`` refuses all records if one value is not a number, infinite or (unless
-    the base estimator accepts it) NaN. An attacker can cause this error, but no other prediction.
-    With a schema no value is an error.
+    the base estimator accepts it) NaN. An attacker can cause this error, but not another
+    prediction. With a schema no value is an error.
 
-    The ensemble is not differentially private, and nobody can read a thousand trees.
+    The ensemble is not differentially private, and a thousand trees are too many to read.
 
     Examples
     --------

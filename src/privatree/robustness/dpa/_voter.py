@@ -53,7 +53,7 @@ def train_voter(
     labels, not class codes: a code depends on the classes of other partitions.
 
     If the classifier raises an exception, in training or when it predicts the first of its own
-    records, the exception is returned. It is a function of this partition, too.
+    records, the exception is returned. Like a model, it depends on this partition alone.
     """
     present = np.unique(codes)
     if len(present) < 2:

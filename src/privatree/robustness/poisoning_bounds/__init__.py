@@ -2,8 +2,8 @@
 
 ::
 
-    _bounds.py          the bounds A to D, the largest of all, and how many edits it tolerates
-    _optimal_bound.py   bound E, the best that the stages of a learner allow
+    _bounds.py          bounds A to E, the largest of them, and how many edits it tolerates
+    _optimal_bound.py   the grid on which bound E is computed
 """
 
 from privatree._support.lazy_names import lazy_names

@@ -16,7 +16,7 @@ D     Renyi divergence                                    with a schedule
 E     the best that the stages allow, on a grid           with a schedule
 ====  ==================================================  ===========================
 
-A schedule is what a learner could spend along *any* path on *any* data, so a certificate never
+A schedule lists the stages of spending along *any* path on *any* data, so a certificate never
 claims more than its ledger supports. Proofs are in ``docs/proofs/poisoning.md``. The only numerical
 error is the rounding of double precision.
 """
@@ -138,7 +138,7 @@ def bounds(spending: Spending, value: float, edits: int) -> dict[str, float]:
 
 
 def _bounds_to_compare(spending: Spending, value: float, edits: int) -> dict[str, float]:
-    """Return all bounds, but C* only without E: C* is slow and exceeds E by a grid error."""
+    """Return all bounds, but C* only if there is no E: C* is slow and exceeds E by a grid error."""
     epsilon = epsilon_above(spending.total) if isinstance(spending, Schedule) else spending.epsilon
     found = {
         "A": paper_bound(epsilon, value, edits),
@@ -156,7 +156,7 @@ def _bounds_to_compare(spending: Spending, value: float, edits: int) -> dict[str
 
 
 def max_tolerated_edits(holds: Callable[[int], bool]) -> int | None:
-    """Return the largest number of edits for which `holds` is true, or None if ``holds(0)`` is not.
+    """Return the largest number of edits for which `holds` is true, or None if it never is.
 
     `holds` must be monotone: if it is false for a number of edits, it is false for all larger ones.
     """
@@ -217,7 +217,7 @@ def any_learner_bound(epsilon: float, value: float, edits: int) -> float:
 
 
 def logit_bound(schedule: Schedule, value: float, edits: int) -> float:
-    """Return bound C: each edit lowers the log-odds by the sum of the stages' ranges."""
+    """Return bound C: each edit lowers the log-odds by the sum of all ranges on a path."""
     return lower_logit(value, _capped_product(edits, epsilon_above(_range_for_bound(schedule))))
 
 
@@ -250,10 +250,10 @@ def renyi_bound(schedule: Schedule, value: float, edits: int) -> float:
 
 
 def optimal_bound(schedule: Schedule, value: float, edits: int) -> float:
-    """Return bound E: the best that holds for every learner with these stages, less a grid error.
+    """Return bound E: the best for all learners with these stages of spending, less a grid error.
 
     Edits are taken one by one: each goes along one path. With a single sequence all nodes at a time
-    are at the same stage, so that all edits can also be taken at once; the better is returned.
+    are at the same stage, so that all edits can also be taken at once; the better bound counts.
     """
     if edits == 0 or value in (0.0, 1.0):
         return value
@@ -285,7 +285,7 @@ def _trade_off_of_edits(sequences: tuple[tuple[Stage, ...], ...], edits: int) ->
 
 @lru_cache(maxsize=64)
 def _range_for_bound(schedule: Schedule) -> Fraction:
-    """Return the largest sum of ranges along a path. The range of a count is twice its epsilon."""
+    """Return the largest sum of ranges on a path: epsilon for a choice, 2 epsilon for a count."""
     if not schedule.sequences:
         return schedule.total + schedule.counts
     weight = {"choice": 1, "count": 2}

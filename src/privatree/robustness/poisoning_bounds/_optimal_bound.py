@@ -147,7 +147,7 @@ _MAX_EXPONENT = 690.0
 
 
 def _trade_off_from_delta(delta: NDArray[np.float64], step: float) -> TradeOff:
-    """Use P(S) - e^s Q(S) <= delta(s) for S, and with P and Q exchanged for its complement."""
+    """Return the bound by P(S) - e^s Q(S) <= delta(s), for S and (P, Q exchanged) not S."""
     shifts = np.arange(len(delta)) * step
     shifts = shifts[shifts < _MAX_EXPONENT]
     high = 1.0 - delta[: len(shifts)] - ROUNDING
