@@ -76,7 +76,7 @@ def test_a_statement_may_not_promise_more_than_its_spends() -> None:
     path = [(0.25, None, 1), (0.125, 0, 2), (0.25, 1, 1), (0.25, 4, 1)]
     elsewhere = [(0.5, 2, 1), (0.25, 3, 1)]
     Model(SCHEMA, tree, with_spends(1.0, *path, *elsewhere))
-    with pytest.raises(ModelFormatError, match="epsilon must be at least the spends"):
+    with pytest.raises(ModelFormatError, match="epsilon must be at least the sum"):
         Model(SCHEMA, tree, with_spends(0.999, *path, *elsewhere))
     with pytest.raises(ModelFormatError, match="the node of a spend must be a node of the tree"):
         Model(SCHEMA, tree, with_spends(1.0, (0.5, 5, 1)))

@@ -212,9 +212,13 @@ def _check_spends(tree: Tree, privacy: PrivacyStatement) -> None:
     times = 2 if privacy.neighbours == "replace" else 1  # spends are for one added or removed
     epsilon, delta = times * tree.path_sums(spent).max(axis=0) / (1 + 1e-9)
     if epsilon > privacy.epsilon:
-        raise ModelFormatError("privacy: epsilon must be at least the spends on every path.")
+        raise ModelFormatError(
+            "privacy: epsilon must be at least the sum of the spends on each path."
+        )
     if delta > privacy.delta and not math.isinf(privacy.epsilon):
-        raise ModelFormatError("privacy: delta must be at least the spends on every path.")
+        raise ModelFormatError(
+            "privacy: delta must be at least the sum of the spends' deltas on each path."
+        )
     if privacy.leaks and not math.isinf(privacy.epsilon):
         raise ModelFormatError("privacy: epsilon must be infinite where there are leaks.")
 

@@ -173,8 +173,8 @@ class Study:
         """Run the tasks that are not finished yet; return the results of all of them."""
         if not tasks:
             raise NothingToRunError(
-                f"{name}: nothing to run: there is no dataset with a method that applies to it. "
-                "Provide what is named above as left out, or choose other datasets or methods."
+                f"{name}: nothing to run. None of the chosen methods applies to an available "
+                "dataset. Choose other datasets or methods, or install what is listed above."
             )
         record_provenance(self.request.output, self._fingerprints, self._methods)
         path = self.request.output / name / "cells.csv"

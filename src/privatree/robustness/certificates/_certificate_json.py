@@ -199,7 +199,7 @@ def prediction_certificates_from_dict(kind: type[PredictionKind], written: Any) 
         certificates = kind(
             privacy=privacy,
             classes=_classes_from_json(written["classes"]),
-            counts=_counts_from_json(written),
+            counts=_prediction_counts_from_json(written),
             confidence=_json_number("confidence", written["confidence"], float),
             n_train=_json_number("n_train", written["n_train"], int),
             notes=_notes_from_json(written),
@@ -241,7 +241,7 @@ def _classes_from_json(written: Any) -> tuple[Label, ...]:
     return labels
 
 
-def _counts_from_json(written: dict[str, Any]) -> NDArray[np.int64]:
+def _prediction_counts_from_json(written: dict[str, Any]) -> NDArray[np.int64]:
     """Read a table of whole numbers. PredictionCertificates checks whether they are consistent."""
     rows = _list_from_json(written, "counts", list, "lists")
     if len({len(row) for row in rows}) != 1:

@@ -67,9 +67,9 @@ def require_claim(privacy: PrivacyStatement) -> Spending:
     """Return the epsilon claimed for the learner. Raise a CertificateError if it is guaranteed."""
     if privacy.claimed_epsilon is None:
         raise CertificateError(
-            f"{privacy.learner} must have an epsilon that is only claimed, but guarantees its "
-            "epsilon itself. Use accuracy_certificate, whose result rests on no claim and is "
-            "stronger."
+            "this certificate is for learners whose epsilon is only claimed, but "
+            f"{privacy.learner} guarantees its epsilon. Use accuracy_certificate: its result is "
+            "stronger and rests on no claim."
         )
     _check_schema_was_declared(privacy)
     return EpsilonDP(privacy.claimed_epsilon)

@@ -174,7 +174,7 @@ def open_csv(path: Path, dialect: CsvDialect | None = None) -> CsvFile:
 def csv_reading_assumptions(files: Sequence[Path], dialect: CsvDialect | None) -> tuple[str, ...]:
     """Return the assumptions under which a row of a file cannot change how other rows are read.
 
-    Nothing is assumed about CSV files in which one line is one row, Parquet files and workbooks.
+    Parquet files, workbooks and CSV files with one row per line need no assumption.
     """
     is_multiline = dialect is not None and dialect.multiline
     if is_multiline and any(
