@@ -80,7 +80,7 @@ def test_a_statement_may_not_promise_more_than_its_spends() -> None:
         Model(SCHEMA, tree, with_spends(0.999, *path, *elsewhere))
     with pytest.raises(ModelFormatError, match="the node of a spend must be a node of the tree"):
         Model(SCHEMA, tree, with_spends(1.0, (0.5, 5, 1)))
-    with pytest.raises(ModelFormatError, match="at least the spends"):
+    with pytest.raises(ModelFormatError, match="at least the sum"):
         Model(SCHEMA, tree, with_spends(1.0, (0.5, 0, 10**400)))
 
 
