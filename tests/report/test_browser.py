@@ -203,7 +203,7 @@ def test_typing_shows_the_way_at_once(open_page, hand_made):
     assert page.locator(".rules li.on").count() == 1
     assert page.locator("#prediction").get_attribute("aria-live") == "polite"
     page.click("#clear")
-    page.wait_for_function("document.getElementById('path').hidden")
+    page.locator("#path").wait_for(state="hidden")
     assert page.locator(".box.on").count() == 0
     page.click("#made-up")
     assert page.locator("#prediction .label").count() == 1
