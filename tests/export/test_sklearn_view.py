@@ -189,5 +189,5 @@ def test_a_release_that_keeps_nodes_otherwise_is_refused(model, monkeypatch) -> 
     assert set(tree.__reduce__()[2]["nodes"].dtype.names) == sklearn_view._NODE_FIELDS
     assert set(tree.__reduce__()[2]) == {"max_depth", "node_count", "nodes", "values"}
     monkeypatch.setattr(sklearn_view, "_NODE_FIELDS", {"left_child"})
-    with pytest.raises(ParameterError, match="another format"):
+    with pytest.raises(ParameterError, match="a format that privatree cannot write"):
         as_sklearn(model)

@@ -195,14 +195,14 @@ def test_arrays_that_are_no_tree_are_refused(
         ("feature", np.full(2**17 + 1, -1, dtype=np.int32), "1 to 131072 nodes"),
         ("feature", np.zeros(7), "of type int32"),
         ("feature", np.zeros(7, dtype=bool), "of type int32"),
-        ("feature", np.full(7, 2**31), "fit in int32"),
-        ("label", np.full(7, -(2**31) - 1), "fit in int32"),
+        ("feature", np.full(7, 2**31), "fit in the type int32"),
+        ("label", np.full(7, -(2**31) - 1), "fit in the type int32"),
         ("threshold", np.full(7, "x"), "of type float64"),
         ("left", np.zeros(6, dtype=np.int32), r"shape \(7,\)"),
         ("probability", np.zeros((7, 3)), r"shape \(7, 2\)"),
         ("goes_left", np.zeros(2, dtype=np.uint8), "goes_left"),
         ("goes_left", np.zeros(4, dtype=np.uint8), "goes_left"),
-        ("goes_left", np.full(3, 257), "fit in uint8"),
+        ("goes_left", np.full(3, 257), "fit in the type uint8"),
     ],
 )
 def test_arrays_of_the_wrong_kind_are_refused(

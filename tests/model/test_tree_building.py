@@ -32,7 +32,7 @@ def test_an_unfinished_tree_is_refused(small_schema: Schema) -> None:
         (lambda b: (b.leaf(0, 0), b.leaf(0, 0)), "nor a leaf yet, got 0"),
         (lambda b: b.split_numeric(0, 4, 0.5), "feature must be in 0 to 3"),
         (lambda b: b.split_numeric(0, -1, 0.5), "feature must be in 0 to 3"),
-        (lambda b: b.split_categories(0, 0, [0]), "feature must be categorical, got number 0"),
+        (lambda b: b.split_categories(0, 0, [0]), "feature 0 is numeric"),
         (lambda b: b.split_categories(0, 1, [3]), "in 0 to 2"),
         (lambda b: b.split_categories(0, 1, [-1]), "in 0 to 2"),
     ],

@@ -56,8 +56,16 @@ BAD_NODES = [
     (0, {"feature": "height", "threshold": 37.0, "left": 1, "right": 2}, "of the schema"),
     (0, {"feature": 0, "threshold": 37.0, "left": 1, "right": 2}, "of the schema"),
     (0, {"feature": ["age"], "threshold": 37.0, "left": 1, "right": 2}, "of the schema"),
-    (0, {"feature": "age", "categories": [], "left": 1, "right": 2}, "must have 'threshold'"),
-    (1, {"feature": "work", "threshold": 1.0, "left": 3, "right": 4}, "must have 'categories'"),
+    (
+        0,
+        {"feature": "age", "categories": [], "left": 1, "right": 2},
+        "must have the key 'threshold'",
+    ),
+    (
+        1,
+        {"feature": "work", "threshold": 1.0, "left": 3, "right": 4},
+        "must have the key 'categories'",
+    ),
     *[
         (0, {"feature": "age", "threshold": value, "left": 1, "right": 2}, "finite number")
         for value in (None, True, "37", [37], math.nan, math.inf, 10**400, -(10**5000), NESTED)

@@ -58,7 +58,7 @@ def check_output(output: Path, inputs: Iterable[Path]) -> None:
             pass
     except OSError as error:
         raise ParameterError(
-            f"{output}: cannot be written: {error.strerror}. Name a file in another folder."
+            f"{output}: cannot be written ({error.strerror}). Name a file in another folder."
         ) from None
 
 

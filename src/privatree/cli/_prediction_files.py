@@ -61,8 +61,8 @@ class BufferedPredictions:
                             writer.write_batch(batch)
             except pa.ArrowException:
                 raise ParameterError(
-                    "--keep must name columns of types that CSV can hold, got another type. Write "
-                    "a .parquet file."
+                    "--keep must name columns of types that CSV can hold, but CSV cannot hold the "
+                    "type of one of these columns. Write a .parquet file."
                 ) from None
 
     def write_parquet(self, file: IO[bytes]) -> None:

@@ -233,5 +233,7 @@ def check_epsilon(epsilon: Any) -> None:
         raise ParameterError(f"epsilon must be at least {MIN_EPSILON:g}, got {epsilon}.", "epsilon")
     if exact > MAX_EPSILON:
         raise ParameterError(
-            f"epsilon must be at most {MAX_EPSILON:g}, got more, which is no privacy.", "epsilon"
+            f"epsilon must be at most {MAX_EPSILON:g}, got more. An epsilon this large gives no "
+            "privacy.",
+            "epsilon",
         )

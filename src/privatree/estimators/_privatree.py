@@ -256,9 +256,9 @@ class PrivaTreeClassifier(TreeClassifier):
         most = max((len(feature.categories) for feature in kinds), default=0)
         if most * (2**depth - 1) > MAX_MASK:
             raise ParameterError(
-                f"max_depth must be smaller for a feature of {most} categories: all splits of a "
-                f"tree together must have at most {MAX_MASK} categories, got depth {depth}, which "
-                "can have more.",
+                f"max_depth must be smaller for a feature of {most} categories, got {depth}: at "
+                f"this depth, all splits of a tree together can have more than {MAX_MASK} "
+                "categories. Pass a smaller max_depth.",
                 "max_depth",
             )
 

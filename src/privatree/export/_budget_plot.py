@@ -67,7 +67,7 @@ def plot_budget(model: Any, ax: Axes | None = None) -> Axes:
     total = sum(bar.epsilon for bar in bars)
     if not math.isfinite(total):
         raise ParameterError(
-            "the spends of the privacy statement must have a finite sum, got infinity. "
+            "the epsilons spent in the privacy statement must have a finite sum, got infinity. "
             "This statement cannot be drawn."
         )
     if ax is None:

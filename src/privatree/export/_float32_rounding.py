@@ -36,7 +36,7 @@ class Float32Rounding:
         return np.clip(nearest, self._lowest[n_below], self._highest[n_below])
 
     def round_thresholds(self, thresholds: NDArray[np.float64]) -> NDArray[np.float32]:
-        """Return the rounded values of some of the thresholds."""
+        """Return the 32-bit values of `thresholds`, each of which was given to the constructor."""
         return self.rounded[np.searchsorted(self.thresholds, thresholds)]
 
 

@@ -270,8 +270,8 @@ def _onnx_number_type(
     if all(isinstance(number, int) and _MIN_INT <= number <= _MAX_INT for number in numbers):
         return np.dtype(np.int64)
     raise ParameterError(
-        f"ONNX needs {what} that are all doubles or all 64-bit integers, got larger or mixed "
-        "numbers. Use text instead."
+        f"ONNX needs {what} that are all doubles or all 64-bit integers, got larger numbers "
+        "or a mixture of both. Use text instead."
     )
 
 

@@ -171,7 +171,7 @@ def _fit_plot_axes(ax: Axes, placed: TreeLayout) -> float:
     ax.set_axis_off()
     figure = ax.get_figure(root=True)
     if figure is None:
-        raise ParameterError("ax must be on a figure, got axes without one.", "ax")
+        raise ParameterError("ax must belong to a figure, got axes without a figure.", "ax")
     if figure.get_layout_engine() is not None:
         figure.draw_without_rendering()  # computes the size of the axes
     width, height = ax.bbox.width / figure.dpi, ax.bbox.height / figure.dpi

@@ -204,7 +204,8 @@ def _sklearn_tree(tree: Tree, columns: _SklearnColumns) -> Any:
     kind, arguments, state = smallest.tree_.__reduce__()
     if {*(state["nodes"].dtype.names or ())} != _NODE_FIELDS:
         raise ParameterError(
-            "this release of scikit-learn stores trees in another format. Upgrade privatree."
+            "this release of scikit-learn stores trees in a format that privatree cannot write. "
+            "Upgrade privatree."
         )
     splits = tree.splits
     values = _sklearn_node_probabilities(tree)

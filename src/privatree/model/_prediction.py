@@ -123,7 +123,8 @@ def _check_matrix(matrix: ArrayLike) -> Array:
             values = values.astype(np.float64)
     except (TypeError, ValueError):
         raise ParameterError(
-            "matrix must be a 2-D array of numbers, got others.", "matrix"
+            "matrix must be a 2-D array of numbers, got values that cannot be converted to one.",
+            "matrix",
         ) from None
     if values.ndim != 2:
         raise ParameterError(f"matrix must have 2 dimensions, got {values.ndim}.", "matrix")
@@ -144,7 +145,9 @@ def _check_column_positions(
     used = column[list(tree.used_features)]
     if ((used < 0) | (used >= n_columns)).any():
         raise ParameterError(
-            f"columns of the tree's features must be in 0 to {n_columns - 1}.", "columns"
+            f"columns must hold a position in 0 to {n_columns - 1} for each feature that the tree "
+            "uses.",
+            "columns",
         )
     return column.astype(np.uint32)
 

@@ -213,11 +213,13 @@ def _check_spends(tree: Tree, privacy: PrivacyStatement) -> None:
     epsilon, delta = times * tree.path_sums(spent).max(axis=0) / (1 + 1e-9)
     if epsilon > privacy.epsilon:
         raise ModelFormatError(
-            "privacy: epsilon must be at least the sum of the spends on each path."
+            "privacy: epsilon must be at least the sum of the epsilons spent on each path from the "
+            "root to a leaf."
         )
     if delta > privacy.delta and not math.isinf(privacy.epsilon):
         raise ModelFormatError(
-            "privacy: delta must be at least the sum of the spends' deltas on each path."
+            "privacy: delta must be at least the sum of the deltas spent on each path from the "
+            "root to a leaf."
         )
     if privacy.leaks and not math.isinf(privacy.epsilon):
         raise ModelFormatError("privacy: epsilon must be infinite where there are leaks.")

@@ -257,7 +257,7 @@ def _freeze_array(name: str, values: Any, kind: type[np.generic], shape: tuple[i
     if wanted.kind in "iu" and array.size:
         limits = np.iinfo(wanted)
         if int(array.min()) < limits.min or int(array.max()) > limits.max:
-            raise ModelFormatError(f"{name} must fit in {wanted}.")
+            raise ModelFormatError(f"the numbers of {name} must fit in the type {wanted}.")
     if array.dtype == wanted == np.uint8 and isinstance(array.base, bytes):  # is read-only already
         return array
     frozen = np.array(array, dtype=wanted, order="C")
@@ -306,7 +306,9 @@ def _check_splits(tree: Tree) -> None:
             f"all category splits together must have at most {MAX_MASK} categories."
         )
     if len(tree.goes_left) != length.sum() or (tree.goes_left > 1).any():
-        raise ModelFormatError("goes_left must have an entry, 0 or 1, for each category.")
+        raise ModelFormatError(
+            "goes_left must have an entry, 0 or 1, for each category of each category split."
+        )
 
 
 def _check_leaves(tree: Tree) -> None:

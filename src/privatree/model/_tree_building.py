@@ -43,7 +43,9 @@ class TreeBuilder:
         kind, codes = self._check_unfinished(node, feature), {int(code) for code in left_codes}
         if not isinstance(kind, Categorical):
             raise ParameterError(
-                f"feature must be categorical, got number {feature}. Use split_numeric.", "feature"
+                f"feature must be categorical, but feature {feature} is numeric. Use "
+                "split_numeric.",
+                "feature",
             )
         if not codes <= set(range(len(kind.categories))):
             raise ParameterError(
@@ -104,7 +106,7 @@ def assemble_tree(schema: Schema, drafts: Sequence[NodeDraft]) -> Tree:
     if any(leaf.probability is not None for leaf in leaves):
         if any(leaf.probability is None or len(leaf.probability) != n_classes for leaf in leaves):
             raise ModelFormatError(
-                f"every leaf must have {n_classes} probabilities, or no leaf must have any."
+                f"every leaf must have {n_classes} probabilities, or no leaf may have any."
             )
         probability = np.array([draft.probability or [0.0] * n_classes for draft in drafts])
     feature, threshold, left, right, masks, label, _ = zip(*drafts, strict=True)

@@ -94,7 +94,7 @@ class _NodeReader:
         codes = self.categories[position]
         if (codes is None) == ("categories" in entry):
             needed = "'threshold'" if codes is None else "'categories'"
-            raise ModelFormatError(f"a split on this feature must have {needed}.")
+            raise ModelFormatError(f"a split on this feature must have the key {needed}.")
         draft = NodeDraft(
             position, left=self._read_child(entry, "left"), right=self._read_child(entry, "right")
         )

@@ -36,7 +36,7 @@ def model(epsilon=1.0, **changes):
         ({"epsilon": 1e-12}, "epsilon must be at least 1e-09, got 1e-12."),
         (
             {"epsilon": 10**400},
-            "epsilon must be at most 1e+09, got more, which is no privacy.",
+            "epsilon must be at most 1e+09, got more. An epsilon this large gives no privacy.",
         ),
         ({"max_depth": 0}, "max_depth must be an integer from 1 to 16, got 0."),
         ({"max_depth": -3}, "max_depth must be an integer from 1 to 16, got -3."),

@@ -143,7 +143,7 @@ def test_an_output_that_cannot_be_written_costs_nothing(folder, monkeypatch, cap
         patch.setattr(_output, "TemporaryFile", refuse)
         assert fit(monkeypatch) == 2
     assert capsys.readouterr().err == (
-        "privatree: model.json: cannot be written: Permission denied. Name a file in another "
+        "privatree: model.json: cannot be written (Permission denied). Name a file in another "
         "folder.\n"
     )
     assert BudgetStore("patients.db").remaining == 1
@@ -170,7 +170,7 @@ def test_a_model_that_cannot_be_saved_after_all_is_printed_and_stays_charged(
     printed = capsys.readouterr()
     assert printed.err == (
         "Charged epsilon 0.1 to patients.db: 0.9 of 1 is left.\n"
-        "privatree: model.json: cannot be written: No space left on device. Epsilon was spent on "
+        "privatree: model.json: cannot be written (No space left on device). Epsilon was spent on "
         "the model, so the model was printed: save the standard output.\n"
     )
     assert json.loads(printed.out)["format"] == "privatree-model"

@@ -84,9 +84,12 @@ def test_it_is_none_of_the_paper_s_tabular_datasets() -> None:
         ({"y": np.zeros((24, 1), int)}, "y must be 24 whole numbers.* 24 x 1 of"),
         ({"y": np.int64(1)}, "y must be 24 whole numbers.* a number of"),
         ({"y": np.zeros(24)}, "y must be 24 whole numbers.*float64"),
-        ({"y": np.arange(24) % 3}, "y must be 0 or 1"),
+        ({"y": np.arange(24) % 3}, "y must hold only the digits 0 and 1"),
         ({"y": np.arange(24) < -1}, "y must be 24 whole numbers.*bool"),
-        ({"y": (np.arange(24) < 9).astype(int)}, "at least 10 images of each digit, got 9"),
+        (
+            {"y": (np.arange(24) < 9).astype(int)},
+            "at least 10 images of each digit, got 9 of digit 1",
+        ),
     ],
 )
 def test_wrong_arrays_are_refused(tmp_path: Path, change: dict[str, Any], message: str) -> None:

@@ -169,7 +169,8 @@ def certify(
         check_certification_parameters(confidence, refits, numbers)
     if STANDARD_INPUT in data and STANDARD_INPUT in (test or ()):
         raise ParameterError(
-            "- must be either DATA or --test, because standard input can be read only once."
+            "- (standard input) must be given as DATA or as --test, got it as both. Standard input "
+            "can be read only once."
         )
     files, test_files = find_files(data), find_files(test or [])
     csv.check_with_files([*files, *test_files])
@@ -233,7 +234,7 @@ def _split_to_certify(
     if not 0 < n_test < n_records:
         raise ParameterError(
             f"--test-share must leave records for training and for the test, but takes {n_test} of "
-            f"{n_records}."
+            f"{n_records} records. Choose another share."
         )
     order = check_random_state(split_seed).permutation(n_records)
     test, train = order[:n_test], order[n_test:]

@@ -193,7 +193,7 @@ def _save_or_print_fit(model: Any, output: Path) -> None:
 
         write_output(None, export_json(model), form="json")
         raise ParameterError(
-            f"{output}: cannot be written: {error.strerror}. Epsilon was spent on the model, so "
+            f"{output}: cannot be written ({error.strerror}). Epsilon was spent on the model, so "
             "the model was printed: save the standard output."
         ) from None
 

@@ -73,7 +73,8 @@ class Dialect:
     def quote_name(self, name: str) -> str:
         if not name:
             raise ParameterError(
-                "SQL needs names of at least one character, got an empty name. Rename it."
+                "SQL needs names of at least one character, got an empty name. Rename the column "
+                "or table."
             )
         return self.name_quoter(_check_no_nul_in_dialect(name))
 
@@ -95,7 +96,7 @@ class Dialect:
 def _check_no_nul_in_dialect(text: str) -> str:
     if "\0" in text:
         raise ParameterError(
-            f"SQL cannot hold the character NUL, got it in {text!r}. Remove the character."
+            f"SQL cannot hold the character NUL, but {text!r} contains it. Remove the character."
         )
     return text
 

@@ -195,11 +195,14 @@ def _labels_in_expression(labels: Sequence[Label], dialect: Dialect) -> list[str
         return _integers_in_expression([int(label) for label in labels], dialect)
     for label in labels:
         if isinstance(label, int) and (abs(label) > sys.float_info.max or float(label) != label):
-            raise unwritable_in_sql("labels that are exact doubles, as some are fractions", label)
+            raise unwritable_in_sql(
+                "integer labels that doubles can hold exactly, because other labels are fractions",
+                label,
+            )
         if not dialect.can_hold(float(label)):
             raise ParameterError(
-                f"{dialect.title} needs labels of at least {dialect.min_positive!r} or 0, got "
-                f"{label!r}. Use text instead."
+                f"{dialect.title} needs labels that are 0 or at least {dialect.min_positive!r} in "
+                f"size, got {label!r}. Use text instead."
             )
     return [dialect.double_result(float(label)) for label in labels]
 

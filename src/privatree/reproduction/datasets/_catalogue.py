@@ -108,5 +108,5 @@ def describe(name: str) -> PaperDataset:
     if name not in _CATALOGUE:
         known = tuple(_CATALOGUE)
         hint = did_you_mean(name, known) or f" Choose one of {', '.join(known)}."
-        raise ParameterError(f"a dataset must be one of the paper's, got {name!r}.{hint}")
+        raise ParameterError(f"a dataset must be one of those in the paper, got {name!r}.{hint}")
     return _CATALOGUE[name]

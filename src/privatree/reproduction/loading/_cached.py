@@ -60,7 +60,7 @@ def scratch_folder_in_cache() -> Iterator[Path]:
         scratch = TemporaryDirectory(dir=folder, prefix=".unfinished-")
     except OSError as error:
         raise ParameterError(
-            f"{folder}: the cache folder must be writable, got: {error.strerror}. "
+            f"{folder}: the cache folder must be writable, got the error {error.strerror!r}. "
             "Set the environment variable PRIVATREE_CACHE to another folder."
         ) from None
     with scratch:

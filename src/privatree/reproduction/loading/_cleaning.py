@@ -52,7 +52,8 @@ def clean_records(
         )
     if labels.isna().any():
         raise ParameterError(
-            f"{where}: every row must have a label, got {labels.isna().sum()} without. Remove them."
+            f"{where}: every row must have a label, got {labels.isna().sum()} rows without one. "
+            "Remove these rows."
         )
     missing = np.zeros(len(features), dtype=np.bool_)
     for _, column in features.items():
@@ -62,7 +63,8 @@ def clean_records(
     if features.empty:
         raise ParameterError(
             f"{where}: must have at least one feature and one row without missing values, got "
-            f"{features.shape[1]} and {len(features)}. Add a feature, or fill in missing values."
+            f"{features.shape[1]} features and {len(features)} such rows. Add a feature, or fill "
+            "in missing values."
         )
     columns = {
         name: _clean_column(column, name, where, name in categorical)

@@ -56,7 +56,8 @@ def _read_categorical_columns(path: Path) -> frozenset[str]:
         note: Any = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ParameterError(
-            f"{path}: must be a readable JSON file, got {type(error).__name__}. Fix or remove it."
+            f"{path}: must be a readable JSON file, but reading it failed with "
+            f"{type(error).__name__}. Fix or remove it."
         ) from None
     listed = note.get("categorical", []) if isinstance(note, dict) else None
     if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):

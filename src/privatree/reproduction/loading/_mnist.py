@@ -91,8 +91,9 @@ def _read_mnist(path: Path) -> tuple[NDArray[np.uint8], NDArray[Any]]:
             pixels, digits = arrays["X"], arrays["y"]
     except Exception as error:  # a damaged file can make NumPy raise anything
         raise ParameterError(
-            f"{path}: must be a readable NumPy file with the arrays X and y, got "
-            f"{type(error).__name__}. Write the file again with numpy.savez, or remove the file."
+            f"{path}: must be a readable NumPy file with the arrays X and y, but reading "
+            f"it failed with {type(error).__name__}. Write the file again with numpy.savez, or "
+            "remove the file."
         ) from None
     if pixels.dtype != np.uint8 or pixels.ndim != 2 or pixels.shape[1] != _N_PIXELS:
         raise ParameterError(
@@ -105,12 +106,14 @@ def _read_mnist(path: Path) -> tuple[NDArray[np.uint8], NDArray[Any]]:
             f"{_mnist_array_in_words(digits)}. Write the file again."
         )
     if not np.isin(digits, (0, 1)).all():
-        raise ParameterError(f"{path}: y must be 0 or 1, got other digits. Leave them out.")
-    fewest = min(int(np.sum(digits == digit)) for digit in (0, 1))
+        raise ParameterError(
+            f"{path}: y must hold only the digits 0 and 1, got others. Remove their images."
+        )
+    fewest, rarer = min((int(np.sum(digits == digit)), digit) for digit in (0, 1))
     if fewest < _MIN_IMAGES:
         raise ParameterError(
-            f"{path}: must have at least {_MIN_IMAGES} images of each digit, got {fewest}. Add "
-            "images of that digit."
+            f"{path}: must have at least {_MIN_IMAGES} images of each digit, got {fewest} of "
+            f"digit {rarer}. Add images of digit {rarer}."
         )
     return pixels, digits
 
@@ -157,7 +160,9 @@ def _fetch_mnist() -> Records:
     digits = texts[chosen].to_numpy(dtype=np.uint8)
     records = _mnist_records(pixels, digits, "OpenML")
     if not _has_all_of_mnist(records):
-        raise DatasetMissingError(_how_to_get_mnist("it has another number of zeros or ones"))
+        raise DatasetMissingError(
+            _how_to_get_mnist("the download has another number of zeros or ones")
+        )
     _store_mnist(pixels, digits)
     return records
 

@@ -22,8 +22,8 @@ def read_parquet_file(path: Path) -> tuple[pd.DataFrame, str | None]:
         table = found.to_pandas()
     except Exception as error:  # a damaged file can make pyarrow and pandas raise anything
         raise ParameterError(
-            f"{path}: must be a readable Parquet file, got {type(error).__name__}. Write the file "
-            "again, or remove the file."
+            f"{path}: must be a readable Parquet file, but reading it failed with "
+            f"{type(error).__name__}. Write the file again, or remove the file."
         ) from None
     stored = (found.schema.metadata or {}).get(_FINGERPRINT)
     return table, None if stored is None else stored.decode("ascii", "replace")

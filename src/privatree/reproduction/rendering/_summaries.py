@@ -44,7 +44,7 @@ def summarise_scores(cells: pd.DataFrame, *, value: str = "accuracy") -> pd.Data
     if cells.duplicated(score).any():
         raise ParameterError(
             f"each combination of {', '.join(score)} must occur once in the scores, got repeated "
-            "rows. Drop them."
+            "rows. Drop the repeated rows."
         )
     plain = cells.assign(note=cells["note"].astype(object).fillna(""), value=cells[value])
     rows = []
@@ -62,7 +62,10 @@ def _setting_of_summary(row: Any) -> tuple[str, str, str]:
 def _summary_statistics(rows: list[Any]) -> tuple[float, float, int, int, str]:
     """Return the values of ``_STATISTICS``; sums are exact, so the order of rows is irrelevant."""
     if len({str(getattr(row, "depth", "")) for row in rows}) > 1:
-        raise ParameterError("scores must have the same depth, got several. Summarise each depth.")
+        raise ParameterError(
+            "the scores of a summary must have the same depth, got several depths. Summarise each "
+            "depth separately."
+        )
     scored = [row for row in rows if not row.note and not math.isnan(row.value)]
     n, mean, error = len(scored), math.nan, math.nan
     if n > 0:

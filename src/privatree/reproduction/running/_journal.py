@@ -45,7 +45,7 @@ class Journal:
         if len(score.more) != len(self._measures):
             raise ParameterError(
                 f"a score must have {len(self._measures)} numbers besides the accuracy, got "
-                f"{len(score.more)}. List a name for each of them in the task's measures."
+                f"{len(score.more)}. List a name for each number in the task's measures."
             )
         found = (f"{number:.6f}" for number in (score.accuracy, *score.more))
         self._append_row(task.key, (*found, f"{score.fit_seconds:.4f}", ""))

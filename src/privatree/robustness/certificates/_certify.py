@@ -21,7 +21,7 @@ from privatree.robustness.certificates._certificate import (
 from privatree.robustness.certificates._certification import Certification
 from privatree.robustness.certificates._measures import (
     Accuracy,
-    Attack,
+    AttackWithTrigger,
     PredictedCodes,
     SuccessRate,
 )
@@ -160,7 +160,7 @@ def attack_success_certificate(
     y: Any,
     X_test: Any,
     y_test: Any,
-    attack: Attack,
+    attack: AttackWithTrigger,
     *,
     poisoned: Sequence[int | str] = PAPER_SHARES,
     confidence: float = 0.99,

@@ -24,7 +24,7 @@ from privatree.tables import (
 )
 
 
-class Attack(Protocol):
+class AttackWithTrigger(Protocol):
     """An attack with a trigger that is fixed before training."""
 
     def success_rate(self, model: Any, X_test: Any, y_test: Any) -> float:
@@ -91,7 +91,7 @@ class Accuracy:
 class SuccessRate:
     """The share of triggered test records for which a model predicts the attacker's target."""
 
-    attack: Attack
+    attack: AttackWithTrigger
     X_test: Any
     y_test: Any
 
