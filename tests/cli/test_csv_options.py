@@ -190,8 +190,8 @@ def test_the_same_in_python(here):
     [
         (["a.parquet", "--delimiter", ";"], "--delimiter is for CSV files, and a.parquet is "
          "not one. Leave the option out.\n"),
-        (["a.csv", "--multiline", "--quote", "none"], "--multiline must be used with a quote: "
-         "only quoted values can contain line breaks.\n"),
+        (["a.csv", "--multiline", "--quote", "none"], "--multiline must be used with a quote "
+         "character, because only quoted values can contain line breaks.\n"),
         (["a.csv", "--encoding", "klingon"], "--encoding must be a character encoding that Python "
          "knows, such as utf-8 or latin-1, got 'klingon'.\n"),
         (["a.csv", "--decimal", ";"], "--decimal must be \".\" or \",\", got ';'.\n"),

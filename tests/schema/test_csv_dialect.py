@@ -125,7 +125,7 @@ def test_it_is_written_and_read_as_it_is(options):
     ("written", "message"),
     [
         (7, "'csv' must be a table of delimiter"),
-        ({"delimeter": ";"}, r"csv: unknown key 'delimeter'.*Did you mean 'delimiter'\?"),
+        ({"delimeter": ";"}, r"'csv' has the unknown key 'delimeter'.*Did you mean 'delimiter'\?"),
         ({"delimiter": "no"}, "csv: delimiter must be one"),
         ({"escape": 5}, "csv: escape must be one"),
         ({"encoding": ["utf-8"]}, "csv: encoding must be a character encoding"),

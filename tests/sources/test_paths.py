@@ -130,7 +130,7 @@ def test_a_name_that_is_not_utf_8_is_a_column_that_can_be_shown(tmp_path):
 
 
 def test_folders_that_say_two_things(tmp_path):
-    with pytest.raises(ParameterError, match=r"must be in one folder called year=\.\.\., got two"):
+    with pytest.raises(ParameterError, match=r"only one folder named year=\.\.\., got two"):
         partitions_of_path(tmp_path / "year=1" / "year=2" / "a.csv")
 
 

@@ -590,7 +590,7 @@ def test_files_without_a_schema_must_agree(tmp_path):
     assert records.features.to_pylist() == [{"x": 1.0}, {"x": 1.5}]
     for content, message in [
         ("y\nyes\n", "lacks 'x'"),
-        ("x,z,y\n1,2,no\n", "must have the columns of the first file only"),
+        ("x,z,y\n1,2,no\n", "must have only columns that the first file also has"),
         ("x,y\nword,no\n", "one type in all files"),
     ]:
         second.write_text(content)

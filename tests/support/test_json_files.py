@@ -35,7 +35,7 @@ def test_json_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("contents", "message"),
     [
-        (b"", "a thing must be JSON: Expecting value"),
+        (b"", "a thing must be JSON, but is not .Expecting value"),
         (b"\xff", "a thing must be UTF-8 text. Save it as UTF-8."),
         (b'"\xed\xa0\x80"', "must be UTF-8 text"),
         (b"\xef\xbb\xbf\xef\xbb\xbf{}", "must be JSON"),
@@ -112,8 +112,8 @@ def test_a_file_may_be_as_large_as_a_full_tree() -> None:
     [
         (b"[]," * 2 * MAX_VALUES, f"at most {MAX_VALUES} values"),
         (b'{"":0},' * MAX_VALUES, f"at most {MAX_VALUES} values"),
-        (b"".join(b'"k%d": 0,' % n for n in range(400_000)), f"at most {MAX_NAMES} names"),
-        (b"".join(b'"k%d" : 0,' % n for n in range(400_000)), f"at most {MAX_NAMES} names"),
+        (b"".join(b'"k%d": 0,' % n for n in range(400_000)), f"at most {MAX_NAMES} keys"),
+        (b"".join(b'"k%d" : 0,' % n for n in range(400_000)), f"at most {MAX_NAMES} keys"),
         ("\U0001f600".encode() + b"a" * (MAX_BYTES // 2), f"at most {MAX_BYTES // 2} bytes"),
     ],
     ids=["lists", "objects", "names", "names and spaces", "wide"],

@@ -65,7 +65,7 @@ def check_json_size(encoded: bytes, what: str) -> None:
         raise ModelFormatError(f"{what} must have at most {MAX_VALUES} values.")
     usual = sum(encoded.count(f'"{name}":'.encode()) for name in _FORMAT_NAMES)
     if encoded.count(b":") - usual > MAX_NAMES:
-        raise ModelFormatError(f"{what} must have at most {MAX_NAMES} names.")
+        raise ModelFormatError(f"{what} must have at most {MAX_NAMES} keys.")
 
 
 def shorten_message(message: str) -> str:
@@ -86,7 +86,7 @@ def _parse_json(path: str | os.PathLike[str], what: str) -> Any:
             parse_constant=_parse_finite_json_number,
         )
     except json.JSONDecodeError as error:
-        raise ModelFormatError(f"{what} must be JSON: {error}.") from None
+        raise ModelFormatError(f"{what} must be JSON, but is not ({error}).") from None
     except ModelFormatError:
         raise
     except ValueError:  # more digits than Python converts to an int
@@ -109,7 +109,7 @@ def _read_json_text(path: str | os.PathLike[str], what: str) -> str:
 def _refuse_repeated_json_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     table = dict(pairs)
     if len(table) < len(pairs):
-        raise ModelFormatError("an object must not have the same key twice.")
+        raise ModelFormatError("a JSON object must not have the same key twice. Remove one.")
     return table
 
 

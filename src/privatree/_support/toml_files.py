@@ -92,9 +92,9 @@ def _parse_toml(encoded: bytes) -> dict[str, Any]:
             raise SchemaError(f"a dotted key must have at most {MAX_KEY_PARTS} parts.")
         return tomllib.loads(text)
     except UnicodeDecodeError:
-        raise SchemaError("must be UTF-8 text. Save it as UTF-8.") from None
+        raise SchemaError("a schema file must be UTF-8 text. Save it as UTF-8.") from None
     except tomllib.TOMLDecodeError as error:
-        raise SchemaError(f"not a TOML file: {error}.") from None
+        raise SchemaError(f"a schema file must be TOML, but is not ({error}).") from None
     except SchemaError:
         raise
     except ValueError:  # more digits than Python converts to an int
@@ -105,7 +105,9 @@ def _check_toml_size(encoded: bytes) -> None:
     if len(encoded) > MAX_BYTES:
         raise SchemaError(f"a schema file must be at most {MAX_BYTES} bytes.")
     if max(map(encoded.count, (b",", b"\n"))) > MAX_VALUES:
-        raise SchemaError(f"a schema file must have at most {MAX_VALUES} values and lines.")
+        raise SchemaError(
+            f"a schema file must have at most {MAX_VALUES} values, and at most {MAX_VALUES} lines."
+        )
 
 
 # --- writing ------------------------------------------------------------------------------------

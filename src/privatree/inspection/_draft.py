@@ -120,8 +120,9 @@ def draft_schema(
         comments["features", column.name] = _feature_comment(column, feature, is_csv)
     if not features:
         raise ParameterError(
-            "a schema must have a feature, but no column can be one: all hold identifiers, free "
-            "text, dates or nothing. Choose other files, or write the schema by hand."
+            "a schema must have a feature, but no column can be a feature, because each holds "
+            "identifiers, free text, dates or no values. Choose other files, or write the schema "
+            "by hand."
         )
     schema = replace(Schema(features, facts.classes).all_unconfirmed(), csv=csv)
     if csv is not None:

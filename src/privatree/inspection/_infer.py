@@ -137,7 +137,7 @@ def _distinct_to_infer(values: Sequence[Any]) -> list[Any]:
     python = (v.item() if isinstance(v, np.generic) else v for v in plain_python_values(present))
     plain = list(dict.fromkeys(python))
     if any(value is None for value in plain):
-        _refuse_to_infer("another object")
+        _refuse_to_infer("a column of other objects")
     texts = sum(isinstance(value, str) for value in plain)
     if 0 < texts < len(plain):
         _refuse_to_infer("both in one column")

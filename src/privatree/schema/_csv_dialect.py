@@ -100,7 +100,8 @@ class CsvDialect:
         check_schema_bool("multiline", self.multiline)
         if self.multiline and self.quote is None:
             raise SchemaError(
-                "multiline must be used with a quote: only quoted values can contain line breaks."
+                "multiline must be used with a quote character, because only quoted values can "
+                "contain line breaks."
             )
         marks_read = check_unconfirmed_names(self.unconfirmed, _NAMES)
         object.__setattr__(self, "unconfirmed", marks_read)
@@ -150,7 +151,7 @@ class CsvDialect:
         if unknown := sorted(str(key) for key in written.keys() - {*_NAMES, "unconfirmed"}):
             meant = did_you_mean(unknown[0], _NAMES)
             raise SchemaError(
-                f"csv: unknown key {unknown[0]!r}; known keys are {sorted(_NAMES)}.{meant}"
+                f"'csv' has the unknown key {unknown[0]!r}; known keys are {sorted(_NAMES)}.{meant}"
             )
         try:
             return cls(**_empty_option_to_none(written))

@@ -455,9 +455,11 @@ def _check_schema_keys(
     where: str, table: dict[Any, Any], allowed: set[str], needed: set[str]
 ) -> None:
     if unknown := sorted(str(key) for key in table.keys() - allowed):
-        raise SchemaError(f"{where}: unknown key {unknown[0]!r}; known keys are {sorted(allowed)}.")
+        raise SchemaError(
+            f"{where} has the unknown key {unknown[0]!r}; known keys are {sorted(allowed)}."
+        )
     if absent := sorted(needed - table.keys()):
-        raise SchemaError(f"{where}: the key {absent[0]!r} is missing. Add it.")
+        raise SchemaError(f"{where} must have the key {absent[0]!r}, but lacks it. Add it.")
 
 
 def _schema_entries_for_repr(entries: Sequence[str]) -> str:
@@ -489,7 +491,7 @@ def _feature_to_dict(feature: Feature) -> dict[str, Any]:
 def _feature_from_dict(name: str, entry: Any) -> Feature:
     where = f"feature {name!r}"
     if not isinstance(entry, dict) or entry.get("kind") not in ("numeric", "categorical"):
-        raise SchemaError(f'{where}: must have kind = "numeric" or kind = "categorical".')
+        raise SchemaError(f'{where} must have kind = "numeric" or kind = "categorical".')
     arguments = {key: value for key, value in entry.items() if key != "kind"}
     for key in ("categories", "cuts"):
         if isinstance(arguments.get(key), Mapping):  # iterating over a table gives its keys

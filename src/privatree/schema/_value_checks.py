@@ -77,7 +77,7 @@ def check_schema_label(name: str, value: Any) -> Label:
         return value
     if isinstance(value, int):
         if abs(value) > _MAX_LABEL:
-            raise SchemaError(f"{name} must not be numbers of thousands of digits.")
+            raise SchemaError(f"{name} must not contain numbers with thousands of digits.")
         return int(value)
     if isinstance(value, numbers.Real) and _is_finite_value(value):
         return float(value)

@@ -103,7 +103,8 @@ class ParquetFile(DataFile):
             metadata = pq.read_metadata(handle)
         if not metadata.schema.to_arrow_schema().equals(self.stored_schema):
             raise SourceError(
-                f"{self.path}: must not change while it is read, but has. Read a copy."
+                f"{self.path}: the file must not change while it is read, but has changed. Read a "
+                "copy."
             )
         groups: list[int] = []
         n_rows = 0

@@ -92,9 +92,9 @@ def _list_files_of_path(given: str | os.PathLike[str]) -> list[Path]:
     if place.is_dir():
         if (place / "_delta_log").exists() or any(place.glob("metadata/*.metadata.json")):
             raise ParameterError(
-                f"{path}: must not be a Delta or Iceberg table: its files also contain old "
-                "versions of records. Read it with Spark, DuckDB or polars, and train on the "
-                "result."
+                f"{path}: must not be a Delta or Iceberg table, because the files of such a table "
+                "also contain old versions of records. Read the table with Spark, DuckDB or "
+                "polars, and train on the result."
             )
         files = list(_list_files_in_folder(place))
         if not files:
@@ -136,7 +136,8 @@ def partitions_of_path(file: Path) -> dict[str, str | None]:
         name, value = found
         if name in values:
             raise ParameterError(
-                f"{file}: must be in one folder called {name}=..., got two. Rename one folder."
+                f"{file}: the path must contain only one folder named {name}=..., got two. Rename "
+                "one of the two folders."
             )
         values[name] = value
     return dict(reversed(values.items()))

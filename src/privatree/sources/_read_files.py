@@ -151,7 +151,8 @@ def _redact_file_type_conflict() -> Iterator[None]:
         yield
     except pa.ArrowException:
         raise SchemaError(
-            "a column must have one type in all files, got several. Convert the files."
+            "a column must have the same type in all files, but one column has different types. "
+            "Convert it to one type in all files."
         ) from None
 
 
@@ -221,8 +222,8 @@ def read_files_without_schema(
         )
         if unused:
             raise SchemaError(
-                f"{path}: must have the columns of the first file only, but has others. Remove "
-                "these columns."
+                f"{path}: must have only columns that the first file also has, but has others. "
+                "Remove the others."
             )
         columns = _read_file_with_guessed_types(file, positions)
         tables.append(pa.table(dict(zip(positions, columns, strict=True))))

@@ -166,7 +166,8 @@ def test_kept_columns_of_several_types_are_one(folder, monkeypatch, capsys):
     assert run(monkeypatch, "predict", *arguments) == 2
     assert capsys.readouterr() == (
         "",
-        "privatree: a column must have one type in all files, got several. Convert the files.\n",
+        "privatree: a column must have the same type in all files, but one column has different "
+        "types. Convert it to one type in all files.\n",
     )
 
 
@@ -189,8 +190,8 @@ def test_no_rows(folder, monkeypatch, capsys):
     ("arguments", "message"),
     [
         (["no.json", "data.csv"], "no.json: No such file or directory.\n"),
-        (["data.csv", "data.csv"], "data.csv: a model file must be JSON: Expecting value: line 1 "
-         "column 1 (char 0).\n"),
+        (["data.csv", "data.csv"], "data.csv: a model file must be JSON, but is not (Expecting "
+         "value: line 1 column 1 (char 0)).\n"),
         (["model.json", "no.csv"], "no.csv: No such file or directory.\n"),
         (["model.json", "model.json"], "must end in .csv or .tsv (also .gz or .zst), .xlsx, "
          ".parquet or .pq. Rename or convert the file.\n"),

@@ -76,7 +76,8 @@ class CsvFile(DataFile):
             head = _read_csv_bytes(stream, len(first_row.head))
             if head != first_row.head or (not first_row.is_ended and stream.read(1)):
                 raise SourceError(
-                    f"{self.path}: must not change while it is read, but has. Read a copy."
+                    f"{self.path}: the file must not change while it is read, but has changed. "
+                    "Read a copy."
                 )
             returns_end_rows = first_row.returns_end_rows
             yield from read_row_chunks(stream, self.dialect, returns_end_rows=returns_end_rows)

@@ -53,8 +53,8 @@ def spark_session(master: str | None = None, settings: Mapping[str, str] | None 
         return builder.getOrCreate()
     raise SourceError(
         f"Spark must start with {'its own master' if master is None else f'the master {master}'}, "
-        "but does not. Check the master's address, and that the cluster runs Spark "
-        f"{pyspark.__version__} as this machine does."
+        "but did not start. Check the address of the master, and that the cluster runs the same "
+        f"version of Spark as this machine, which is {pyspark.__version__}."
     )
 
 
@@ -64,15 +64,15 @@ def _check_session_java() -> None:
     java = shutil.which("java", path=f"{home}/bin" if home else None)
     if java is None:
         raise ParameterError(
-            f"Spark needs Java {_OLDEST_JAVA} or newer, got none. Install it, or set JAVA_HOME to "
-            "its folder."
+            f"Spark needs Java {_OLDEST_JAVA} or newer, got none. Install Java {_OLDEST_JAVA}, or "
+            "set JAVA_HOME to its folder."
         )
     said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
     found = re.search(r'version "(\d+)', said)
     if found and int(found[1]) < _OLDEST_JAVA:  # old versions are called 1.8 and the like
         raise ParameterError(
-            f"Spark needs Java {_OLDEST_JAVA} or newer, got {found[1]}. Install it, or set "
-            "JAVA_HOME to its folder."
+            f"Spark needs Java {_OLDEST_JAVA} or newer, got {found[1]}. Install Java "
+            f"{_OLDEST_JAVA}, or set JAVA_HOME to its folder."
         )
 
 

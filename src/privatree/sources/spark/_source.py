@@ -107,7 +107,9 @@ class SparkSource(Source):
     def _make_pass(self, query: Query[AnyPartial], advance: Callable[[int], None]) -> AnyPartial:
         answer = query.new_partial()
         if not isinstance(answer, SerializablePartial):
-            raise TypeError(f"query must have a serializable answer, got {type(answer).__name__}.")
+            raise TypeError(
+                f"the answer of a query must be a SerializablePartial, got {type(answer).__name__}."
+            )
         spark = self._selected.sparkSession
         context = spark_job_context(spark)
         progress = _TaskProgress(context, self._exact_rows or 0, advance)
