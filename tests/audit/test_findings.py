@@ -93,5 +93,5 @@ def test_delta_and_two_changes_reach_the_bound():
 
 
 def test_views_that_show_nothing_at_all_are_refused():
-    with pytest.raises(ParameterError, match="at least one view must show something"):
+    with pytest.raises(ParameterError, match="at least one view must return something"):
         Counting(PAIR, 0.05).best_finding({"labels": ([None] * 8, [None] * 8)}, VIEWS)

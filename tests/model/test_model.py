@@ -288,7 +288,7 @@ def test_a_missing_file_is_just_missing(tmp_path: Path) -> None:
         (written(schema=[]), "schema: "),
         (written(tree=None), "'nodes'"),
         (written(privacy={}), "privacy: "),
-        (written(privacy=[]), "privacy: "),
+        (written(privacy=[]), "privacy must be a JSON object"),
     ],
 )
 def test_what_is_not_a_model_is_refused(

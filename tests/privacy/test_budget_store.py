@@ -682,13 +682,13 @@ def test_charges_are_only_added(store: BudgetStore, statement: str) -> None:
         triggers = connection.execute(found).fetchall()
         for name, _ in triggers:
             connection.execute(f"DROP TRIGGER {name}")
-    assert refusal(store.path).startswith("is damaged: it does not have the tables of a budget.")
+    assert refusal(store.path).startswith("is damaged (it does not have the tables of a budget).")
     with raw(store.path) as connection:
         connection.execute("PRAGMA ignore_check_constraints = ON")
         connection.execute(statement)
         for _, sql in triggers:
             connection.execute(sql)
-    assert refusal(store.path).startswith("is damaged: ")
+    assert refusal(store.path).startswith("is damaged (")
 
 
 @pytest.mark.parametrize(
@@ -716,7 +716,7 @@ def test_rows_that_no_charge_writes_are_refused(
             digest = budget_file._budget_row_digest(digest, row)
             connection.execute("INSERT INTO charge VALUES (?, ?, ?, ?, ?, ?)", (*row, digest))
     assert refusal(store.path) == (
-        f"is damaged: {message}. Restore the file from a backup, and charge again what was spent "
+        f"is damaged ({message}). Restore the file from a backup, and charge again what was spent "
         "since then."
     )
 
@@ -776,7 +776,7 @@ def test_a_last_charge_that_its_page_forgot_is_noticed(store: BudgetStore) -> No
     assert content[n_cells] == bytes([0, 3])
     content[n_cells] = bytes([0, 2])
     store.path.write_bytes(content)
-    assert refusal(store.path).startswith("is damaged: SQLite reports inconsistent pages.")
+    assert refusal(store.path).startswith("is damaged (SQLite reports inconsistent pages).")
 
 
 def test_a_truncated_file_is_refused(path: Path, written: tuple[bytes, Any]) -> None:
@@ -797,7 +797,7 @@ def test_what_may_not_be_written_can_be_read_but_not_charged(store: BudgetStore)
     store.path.parent.chmod(0o555)
     with pytest.raises(BudgetStoreError, match="writable"):
         store.charge(0.5, purpose="model")
-    with pytest.raises(BudgetStoreError, match="cannot be created: Permission denied"):
+    with pytest.raises(BudgetStoreError, match=r"cannot be created \(Permission denied\)"):
         BudgetStore.create(store.path.parent / "b.db", 1)
     store.path.parent.chmod(0o755)
     assert store.remaining == 1
@@ -812,7 +812,7 @@ def test_what_may_not_be_written_can_be_read_but_not_charged(store: BudgetStore)
             "is read-only. The file and its folder must be writable.",
         ),
         (sqlite3.SQLITE_CANTOPEN, "cannot be opened. The file and its folder must be writable."),
-        (sqlite3.SQLITE_IOERR, "cannot be used: no luck."),
+        (sqlite3.SQLITE_IOERR, "cannot be used (no luck)."),
     ],
 )
 def test_failures_are_one_line_and_nothing_is_charged(

@@ -146,10 +146,10 @@ def test_a_schedule_is_never_written_as_less_than_it_is() -> None:
 @pytest.mark.parametrize(
     ("stage", "message"),
     [
-        (["split", 0.5], 'a stage must be \\["count" or "choice", epsilon\\]'),
-        (["count"], "a stage must be"),
-        (["count", 0.5, 1], "a stage must be"),
-        ("count", "a stage must be"),
+        (["split", 0.5], 'each stage of the schedule must be \\["count", epsilon\\] or'),
+        (["count"], "each stage of the schedule must be"),
+        (["count", 0.5, 1], "each stage of the schedule must be"),
+        ("count", "each stage of the schedule must be"),
         (["count", -0.5], "epsilon of a stage must be finite and >= 0"),
         (["choice", "infinity"], "epsilon of a stage must be a number"),
     ],
@@ -190,7 +190,7 @@ def test_a_text_too_long_to_print_is_refused(place: tuple[Any, ...]) -> None:
         if length <= MAX_TEXT_LENGTH:
             assert "xxx" in str(PrivacyStatement.from_dict(written))
         else:
-            with pytest.raises(ModelFormatError, match=r"^privacy: .*at most 10000 characters"):
+            with pytest.raises(ModelFormatError, match=r"privacy: .*at most 10000 characters"):
                 PrivacyStatement.from_dict(written)
 
 

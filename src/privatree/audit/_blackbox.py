@@ -117,8 +117,8 @@ def audit(
         claimed = _common_learner_epsilon([one.estimator for one in audited])
     if not audited:
         raise ParameterError(
-            f"the pairs {', '.join(skipped)} need models in which more can be observed, such as an "
-            "ensemble with estimators_. Choose other pairs."
+            f"the pairs {', '.join(skipped)} need something that models of this learner do not "
+            "show, such as the estimators_ of an ensemble. Choose other pairs."
         )
     failure = (1.0 - confidence) / len(pairs)
     total = 2 * sum(one.pair.trainings(runs) for one in audited)
@@ -162,8 +162,8 @@ def _check_trained_pairs(pairs: Sequence[Any], views: Mapping[str, View]) -> Non
         for view in (*(event.view for event in pair.events), *filter(None, [pair.needs])):
             if view not in views:
                 raise ParameterError(
-                    f"the pair {pair.name!r} needs the view {view!r}, which must be one of "
-                    f"{', '.join(views)}. Pass it in views."
+                    f"the pair {pair.name!r} needs the view {view!r}, but the only views are "
+                    f"{', '.join(views)}. Pass {view!r} in views."
                 )
     if not pairs:
         raise ParameterError(
@@ -271,9 +271,9 @@ def _audited_pair(
     for_replaced = "replace" in given_refit_parameters(estimator, "neighbours").values()
     if for_replaced and not pair.replaced:
         raise ParameterError(
-            "the learner's epsilon is for one record replaced, but the datasets of the pair "
-            f'{pair.name!r} have different sizes. Audit it with neighbours="add-remove", or on '
-            "datasets of the same size."
+            "the learner guarantees its epsilon for one record replaced, but the datasets of the "
+            f'pair {pair.name!r} have different sizes. Set neighbours="add-remove" in the learner, '
+            "or use a pair of datasets of the same size."
         )
     return _Audited(pair, estimator, 2 if pair.replaced and not for_replaced else 1, views, n_jobs)
 

@@ -73,7 +73,9 @@ class Counting:
                 best, promised = event, promise
         if best is None:
             raise ParameterError(
-                "at least one view must show something of the models, but all showed None.", "views"
+                "at least one view must return something other than None for the models, but all "
+                "returned None.",
+                "views",
             )
         return best
 

@@ -133,7 +133,7 @@ def create_budget_file(path: Path, dataset: str, epsilon: Fraction, neighbours: 
         ) from None
     except OSError as error:
         raise BudgetStoreError(
-            f"{path}: cannot be created: {error.strerror}. Choose another folder."
+            f"{path}: cannot be created ({error.strerror}). Choose another folder."
         ) from None
     row = (dataset, _epsilon_in_sqlite(epsilon), neighbours, _time_in_sqlite())
     try:
@@ -157,7 +157,7 @@ def read_budget_account(path: Path, connection: sqlite3.Connection) -> Account:
     try:
         return _read_checked_budget(connection)
     except _DamagedBudgetError as damage:
-        raise BudgetStoreError(f"{path}: is damaged: {damage}. {_NEXT_STEP}.") from None
+        raise BudgetStoreError(f"{path}: is damaged ({damage}). {_NEXT_STEP}.") from None
 
 
 def add_charge_to_budget_file(
@@ -259,7 +259,7 @@ def _explain_sqlite_errors(path: Path) -> Iterator[None]:
     else:
         return
     kind = code & 0xFF  # the primary code of an extended error code
-    raise BudgetStoreError(f"{path}: {_SQLITE_ERRORS.get(kind, f'cannot be used: {found}')}.")
+    raise BudgetStoreError(f"{path}: {_SQLITE_ERRORS.get(kind, f'cannot be used ({found})')}.")
 
 
 # --- reading ------------------------------------------------------------------------------------

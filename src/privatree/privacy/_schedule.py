@@ -76,7 +76,9 @@ class Schedule:
                 "counts must be >= 0."
             )
         if max(self.choices, self.counts) > MAX_TOTAL:
-            raise ParameterError(f"choices and counts of a schedule must be at most {MAX_TOTAL}.")
+            raise ParameterError(
+                f"choices and counts of a schedule must each be at most {MAX_TOTAL}."
+            )
         lengths = [len(path) for path in self.sequences]
         if len(lengths) > MAX_SEQUENCES or not all(0 < n <= MAX_STAGES for n in lengths):
             raise ParameterError(
@@ -85,7 +87,7 @@ class Schedule:
             )
         if not self.sequences and self.choices + self.counts < self.total * (1 - _ROUNDING):
             raise ParameterError(
-                "choices and counts of a schedule must add up to at least its total."
+                "the sum of choices and counts of a schedule must be at least its total."
             )
         for bound, kinds in (
             (self.total, ("choice", "count")),
@@ -94,7 +96,9 @@ class Schedule:
         ):
             if any(_sum_stages(path, kinds) > bound * (1 + _ROUNDING) for path in self.sequences):
                 raise ParameterError(
-                    "the sequences of a schedule must not exceed its total, choices or counts."
+                    "the epsilons in each sequence of a schedule must add up to at most its total, "
+                    "those of choices to at most its choices, and those of counts to at most its "
+                    "counts."
                 )
 
 

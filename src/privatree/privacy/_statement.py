@@ -158,7 +158,7 @@ class PrivacyStatement:
             neighbours=fields["neighbours"],
             public=_stated_texts("public", fields["public"]),
             leaks=tuple(
-                Leak(**_stated_object("privacy: leak", leak, _LEAK_KEYS))
+                Leak(**_stated_object("a leak in privacy", leak, _LEAK_KEYS))
                 for leak in fields["leaks"]
             ),
             claimed_epsilon=None
@@ -230,7 +230,7 @@ _SCHEDULE_KEYS: _Keys = {object: ("total", "choices", "counts"), list: ("sequenc
 def _stated_object(where: str, written: Any, keys: _Keys) -> dict[str, Any]:
     """Return the JSON object. Raise a ModelFormatError if it has other keys or types of values."""
     if not isinstance(written, dict):
-        raise ModelFormatError(f"{where}: must be a JSON object.")
+        raise ModelFormatError(f"{where} must be a JSON object.")
     types = {key: kind for kind, of_kind in keys.items() for key in of_kind}
     for key in sorted(types.keys() ^ written.keys(), key=repr):
         problem = f"{key!r} is missing" if key in types else f"unknown key {key!r}"
@@ -286,12 +286,12 @@ def _stated_spend_to_dict(spend: Spend) -> dict[str, Any]:
 
 
 def _stated_spend_from_dict(written: Any) -> Spend:
-    fields = _stated_object("privacy: spend", written, _SPEND_KEYS)
+    fields = _stated_object("a spend in privacy", written, _SPEND_KEYS)
     node = fields["node"]
     if node is not None and (isinstance(node, bool) or not isinstance(node, int) or node < 0):
-        raise ModelFormatError("privacy: spend: 'node' must be null or a number >= 0.")
+        raise ModelFormatError("a spend in privacy: 'node' must be null or a number >= 0.")
     if fields["times"] < 1:
-        raise ModelFormatError("privacy: spend: 'times' must be >= 1.")
+        raise ModelFormatError("a spend in privacy: 'times' must be >= 1.")
     epsilon, delta = (
         _stated_fraction(_stated_number(name, fields[name])) for name in ("epsilon", "delta")
     )
@@ -318,9 +318,11 @@ def _stated_schedule_to_dict(schedule: Schedule) -> dict[str, Any]:
 def _stated_schedule_from_dict(written: Any) -> Schedule | None:
     if written is None:
         return None
-    fields = _stated_object("privacy: schedule", written, _SCHEDULE_KEYS)
+    fields = _stated_object("the schedule in privacy", written, _SCHEDULE_KEYS)
     if len(fields["sequences"]) > MAX_SEQUENCES:
-        raise ModelFormatError(f"privacy: schedule: must have at most {MAX_SEQUENCES} sequences.")
+        raise ModelFormatError(
+            f"privacy: the schedule must have at most {MAX_SEQUENCES} sequences."
+        )
     sums = ("total", "choices", "counts")
     amounts = {name: Fraction(_stated_number(name, fields[name])) for name in sums}
     sequences = tuple(_stated_stages_from_list(path) for path in fields["sequences"])
@@ -333,13 +335,16 @@ def _stated_schedule_from_dict(written: Any) -> Schedule | None:
 def _stated_stages_from_list(written: Any) -> tuple[Stage, ...]:
     stages = []
     if isinstance(written, list) and len(written) > MAX_STAGES:
-        raise ModelFormatError(f"privacy: schedule: a path must have at most {MAX_STAGES} stages.")
+        raise ModelFormatError(
+            f"privacy: each sequence of the schedule must have at most {MAX_STAGES} stages."
+        )
     for entry in written if isinstance(written, list) else [None]:
         match entry:
             case ["count" | "choice" as kind, epsilon]:
                 stages.append(Stage(kind, Fraction(_stated_number("epsilon of a stage", epsilon))))
             case _:
                 raise ModelFormatError(
-                    'privacy: schedule: a stage must be ["count" or "choice", epsilon].'
+                    'privacy: each stage of the schedule must be ["count", epsilon] or '
+                    '["choice", epsilon].'
                 )
     return tuple(stages)

@@ -168,7 +168,7 @@ MISTAKES = {
     "no-pairs": (["--pairs", ""], "--pairs must be among purity, "),
     "no-usable": (
         ["--pairs", "first-row"],
-        "such as an ensemble with estimators_. Choose other pairs.",
+        "such as the estimators_ of an ensemble. Choose other pairs.",
     ),
     "half": (["--data", "a.csv"], "--data, --neighbour, --target and --schema must be given toge"),
     "other-half": (["--schema", "schema.toml"], "--data, --neighbour, --target and --schema must"),

@@ -211,7 +211,7 @@ def test_more_choices_are_expected_once_after_each() -> None:
     with pytest.raises(BudgetExceededError, match="at most once after each choice"):
         draw.expect(1)
     draw.draw_by_score(SCORES)
-    with pytest.raises(BudgetExceededError, match="with a number >= 0"):
+    with pytest.raises(BudgetExceededError, match="with n_choices >= 0"):
         draw.expect(-1)
     draw.expect(0)
     with pytest.raises(BudgetExceededError, match="at most once after each choice"):

@@ -334,7 +334,7 @@ def test_what_is_something_else_is_refused_with_its_path_and_its_reader(success,
     with pytest.raises(ModelFormatError, match=r"c\.json: the file must be a model, got"):
         load(path)
     path.write_text('{"format": "privatree-model"}')
-    with pytest.raises(ModelFormatError, match=r"c\.json: .*privatree\.load reads a model"):
+    with pytest.raises(ModelFormatError, match=r"c\.json: .*use privatree\.load"):
         AccuracyCertificate.load(path)
 
 

@@ -105,9 +105,9 @@ def test_a_test_label_that_is_no_class_counts_as_wrong():
     )
     assert accuracy_certificate(learner(), *TRAIN, *TEST, refits=1).notes == ()
     nothing = X_test, ["unheard of"] * 50
-    with pytest.raises(ParameterError, match=r"one class of the learner, got none.*'no', 'yes'"):
+    with pytest.raises(ParameterError, match=r"a class of the learner, but none is.*'no', 'yes'"):
         accuracy_certificate(learner(), *TRAIN, *nothing, refits=3)
-    with pytest.raises(ParameterError, match=r"one class of the learner, got none.*'no', 'yes'"):
+    with pytest.raises(ParameterError, match=r"a class of the learner, but none is.*'no', 'yes'"):
         claimed_accuracy_certificate(Other(), *TRAIN, *nothing, refits=3, claimed_by="me")
 
 

@@ -216,7 +216,7 @@ class _Steps:
         self.universe, self._plan = universe, plan
         self._counts = range(plan.largest_count + 1) if counts is None else counts
         if (self._counts[0], self._counts[-1]) != (0, plan.largest_count):
-            raise ValueError("counts must go from 0 to the plan's largest_count.")
+            raise ValueError("counts must begin with 0 and end with plan.largest_count.")
         if len(self._counts) > _MAX_COUNTS:
             raise ValueError(
                 f"counts must have at most {_MAX_COUNTS} entries, got {len(self._counts)}. "
@@ -275,7 +275,9 @@ class _Steps:
         expected = np.array(tables, dtype=np.int64).reshape(shape).sum(axis=1) if tables else []
         given = [child.exact_totals for child in children if isinstance(child, OpenNode)]
         if any(not np.array_equal(of, expected) for of in (exact_totals, given) if len(of)):
-            raise RuntimeError("a node must have the records of its region, but has others.")
+            raise RuntimeError(
+                "the counts of a node must be those of the records in its region, but differ."
+            )
 
 
 def _public_node_state(node: Node | None) -> Hashable:

@@ -59,7 +59,8 @@ def own_pair(
         check_same_length(len(table.X), len(table.y))
         if list(getattr(table.X, "columns", ())) != list(schema.names):
             raise ParameterError(
-                "both datasets must be frames with the columns of the schema, in its order."
+                "both datasets must be frames with the columns of the schema, in the order of the "
+                "schema."
             )
     of_first, of_second = (_count_own_records(table) for table in tables)
     only_first = (of_first - of_second).total()

@@ -99,7 +99,7 @@ class Draw:
         """Announce, once after a choice, how many further choices it requires."""
         if not self._may_expect or n_choices < 0:
             raise BudgetExceededError(
-                "expect must be called at most once after each choice, with a number >= 0."
+                "expect must be called at most once after each choice, with n_choices >= 0."
             )
         self._may_expect = False
         self._n_left += n_choices

@@ -87,7 +87,12 @@ class Certificate(SavedCertificate):
             got = f"{self.estimate} and {self.clean_bound}"
             raise ParameterError(f"estimate and clean_bound must be from 0 to 1, got {got}.")
         if self._to_maximize(self.clean_bound) > self._to_maximize(self.estimate):
-            raise ParameterError("clean_bound must not be better than the estimate.", "clean_bound")
+            side = "at most" if self.more_is_better else "at least"
+            raise ParameterError(
+                f"clean_bound must be {side} the estimate, {self.estimate}, got "
+                f"{self.clean_bound}.",
+                "clean_bound",
+            )
         if min(self.refits, self.n_train, self.n_test) < 1 or min(self.poisoned, default=0) < 0:
             raise ParameterError(
                 "refits, n_train and n_test must be >= 1, and each number in poisoned >= 0."

@@ -154,7 +154,7 @@ def score_certificate_from_dict(kind: type[ScoreKind], written: Any) -> ScoreKin
         if excess > ROUNDING:
             raise ModelFormatError(
                 f"the guarantee for {edits} poisoned records must follow from the other figures, "
-                "but promises more. The file was changed: certify again."
+                "but the file promises more than they do. The file was changed: certify again."
             )
     return certificate
 
@@ -214,7 +214,8 @@ def prediction_certificates_from_dict(kind: type[PredictionKind], written: Any) 
             raise ModelFormatError(f"{name!r} must be a list with an entry for each record.")
     if written["predictions"] != certificates.predictions:
         raise ModelFormatError(
-            "each of 'predictions' must be the class with the largest of 'counts'."
+            "each entry of 'predictions' must be the class with the largest number in its row of "
+            "'counts'."
         )
     lower, upper = (
         np.array([_json_number(name, entry, float) for entry in written[name]])
@@ -228,8 +229,8 @@ def prediction_certificates_from_dict(kind: type[PredictionKind], written: Any) 
         or np.any(np.array(tolerates, dtype=object) > certificates.tolerates)
     ):
         raise ModelFormatError(
-            "the guarantee for each record must follow from 'counts', but promises more. The file "
-            "was changed: certify again."
+            "the guarantee for each record must follow from 'counts', but the file promises more "
+            "than they do. The file was changed: certify again."
         )
     return certificates
 
@@ -259,8 +260,8 @@ def _check_json_header(written: Any, kind: str, own_keys: set[str]) -> None:
     """Raise a ModelFormatError for another format, version, kind or other keys."""
     if not isinstance(written, dict) or written.get("format") != FORMAT:
         raise ModelFormatError(
-            f"a certificate must be an object with 'format': '{FORMAT}'. privatree.load reads a "
-            "model."
+            f"a certificate must be an object with 'format': '{FORMAT}'. If this is a model, "
+            "use privatree.load."
         )
     version = written.get("version")
     if type(version) is not int or version != VERSION:
@@ -272,7 +273,7 @@ def _check_json_header(written: Any, kind: str, own_keys: set[str]) -> None:
     if found != kind:
         reader = _CLASS_OF_KIND.get(found) if isinstance(found, str) else None
         hint = f" {reader}.load reads this file." if reader else ""
-        raise ModelFormatError(f"{_CLASS_OF_KIND[kind]} must be of the kind '{kind}'.{hint}")
+        raise ModelFormatError(f"the 'kind' of a {_CLASS_OF_KIND[kind]} must be '{kind}'.{hint}")
     keys = _COMMON_KEYS | own_keys
     if written.keys() != keys:
         raise ModelFormatError(f"a certificate must have the keys {', '.join(sorted(keys))}.")

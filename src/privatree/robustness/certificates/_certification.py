@@ -72,8 +72,8 @@ class Certification:
         copy = clone(self.estimator)
         if hasattr(copy, "privacy_"):  # a frozen estimator, of which every refit would be the same
             raise CertificateError(
-                f"{type(copy).__name__} must be a learner that sklearn.base.clone copies without "
-                "its training, but the clone is already trained. Pass the learner itself, not a "
+                f"sklearn.base.clone must return an untrained copy of the learner, but the copy of "
+                f"this {type(copy).__name__} is already trained. Pass the learner itself, not a "
                 "frozen model: a certificate is about training."
             )
         return refit_quietly(copy, self.X, self.y)

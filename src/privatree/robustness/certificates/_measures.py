@@ -53,7 +53,7 @@ class Accuracy:
         known = codes[codes >= 0]
         if len(known) == 0:
             raise ParameterError(
-                "the test labels must have at least one class of the learner, got none. The "
+                "at least one test label must be a class of the learner, but none is. The "
                 f"classes are {list_some_names(classes)}."
             )
         counts = np.bincount(known, minlength=len(classes))

@@ -50,8 +50,8 @@ def require_guarantee(privacy: PrivacyStatement) -> Spending:
         per_edit = privacy.epsilon / (2 if privacy.neighbours == "replace" else 1)
         if float(privacy.schedule.total) < per_edit * (1 - 1e-9):  # as in a file that was changed
             raise CertificateError(
-                f"{learner} must have a schedule that spends its whole epsilon, but its statement "
-                "has one that spends less. Use a statement that privatree wrote."
+                f"{learner} must have a schedule that spends its whole epsilon, but the schedule "
+                "in its privacy statement spends less. Use a statement that privatree wrote."
             )
         return privacy.schedule
     if privacy.neighbours != "add-remove":
@@ -87,13 +87,14 @@ def require_privacy_statement(model: Any, *, claimed: bool) -> PrivacyStatement:
         return PrivacyStatement.from_dict(replace(privacy, spends=()).to_dict())
     if not claimed:
         raise CertificateError(
-            f"{name} must have a privacy_ that states its guarantee, as privatree's learners have. "
-            "If its epsilon is claimed elsewhere, use claimed_accuracy_certificate."
+            f"{name} must have a privacy_ that states its guarantee, as the learners of privatree "
+            "do. If its epsilon is claimed elsewhere, use claimed_accuracy_certificate."
         )
     epsilon: Any = getattr(model, "epsilon", None)
     if not is_number(epsilon) or not 0 < epsilon < math.inf:
         raise CertificateError(
-            f"{name} must have a finite parameter epsilon > 0 to be claimed, got {epsilon!r}."
+            f"{name} must claim an epsilon, so its parameter epsilon must be > 0 and finite, got "
+            f"{epsilon!r}."
         )
     return PrivacyStatement(learner=name, epsilon=math.inf, claimed_epsilon=float(epsilon))
 

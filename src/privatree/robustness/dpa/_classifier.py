@@ -248,9 +248,10 @@ class DPAClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         kind = type(failures[0]).__name__
         if not any(len(voter.codes) for voter in self.voters_):
             raise ParameterError(
-                f"base_estimator must train on some partition, but failed on all {len(failures)} "
-                f"that have two classes, first with {kind}. Check its parameters, or choose a "
-                "smaller n_partitions so that each partition has more records.",
+                "base_estimator must train on at least one partition, but failed on all "
+                f"{len(failures)} that have two classes; the first error was {kind}. Check "
+                "its parameters, or choose a smaller n_partitions so that each partition has "
+                "more records.",
                 "base_estimator",
             ) from failures[0]
         warnings.warn(
