@@ -62,7 +62,7 @@ def count_records_by_rows(
     table: Any,
     totals: Any,
 ) -> None:
-    """Add records to a table of counts: an array (row of several features, class, code)."""
+    """Add records to a table of counts: an array (group of codes of a feature, class, code)."""
     n_features = _unsigned(codes.shape[1])
     signed = table.shape[1] == 1
     for record in records:

@@ -65,7 +65,10 @@ class _Node:
         )
 
     def exact_pairs(self) -> NDArray[np.int64]:
-        """Return the pair counts, an array (row, class, code). Triple counts are summed."""
+        """Return the counts of feature pairs, an array (group of codes, class, code).
+
+        Where the pass counted triples of features, they are summed over the third feature.
+        """
         wanted, exact_table = _require_pass(self.wanted), _require_pass(self.exact_table)
         return exact_table if wanted.upper is None else _sum_pass_table(exact_table, wanted.upper)
 

@@ -68,7 +68,11 @@ class PermuteAndFlip:
         return int(heads[randomness.below(len(heads))])
 
     def log_probabilities(self, exact_scores: Scores) -> NDArray[np.float64]:
-        """Return log E[1/n; coin i shows heads] for each candidate i, where n coins show heads."""
+        """Return the log of the probability that each candidate is chosen.
+
+        Each candidate tosses a coin, and one of the n that show heads is chosen uniformly. So
+        candidate i has probability E[1/n; coin i shows heads].
+        """
         biases = np.exp(float(self._rate) * (exact_scores - exact_scores.max()))
         logs = np.empty(len(biases))
         for index, bias in enumerate(biases):
