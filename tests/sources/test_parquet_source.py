@@ -234,7 +234,7 @@ def test_a_file_that_is_another_one_by_now_is_named(tmp_path):
     source = ParquetSource(path, "answer")
     source.open(SCHEMA)
     write(path, frame_of(3).drop(columns="size"))
-    with pytest.raises(SourceError, match=r"a\.parquet: must not change"):
+    with pytest.raises(SourceError, match=r"a\.parquet: the file must not change"):
         rows_of_a_pass(source, SCHEMA)
 
 
@@ -243,7 +243,7 @@ def test_types_that_change_are_noticed_before_they_are_read(tmp_path):
     source = ParquetSource(path, "answer")
     source.open(SCHEMA)
     write(path, frame_of(3).assign(size=[CANARY.encode()] * 3))
-    with pytest.raises(SourceError, match=r"a\.parquet: must not change"):
+    with pytest.raises(SourceError, match=r"a\.parquet: the file must not change"):
         rows_of_a_pass(source, SCHEMA)
 
 

@@ -281,7 +281,7 @@ def test_records_from_which_no_schema_can_be_read(folder, monkeypatch, capsys, c
         (["data.csv", "--target", "age"], "'age' must not be a feature of the schema. Remove it "
          "from the features.\n"),
         (["data.csv", "--schema", "no.toml"], "no.toml: No such file or directory.\n"),
-        (["data.csv", "--schema", "data.csv"], "(at line 1, column 4).\n"),
+        (["data.csv", "--schema", "data.csv"], "(at line 1, column 4)).\n"),
         (["data.csv", "--infer-schema"], "schema.toml: all entries are confirmed, so "
          "--infer-schema is not needed. Leave the option out, and epsilon holds.\n"),
         (["data.csv", "--target", "il"], "lacks 'il'. Did you mean 'ill'?\n"),

@@ -106,7 +106,7 @@ def test_without_images_it_is_said_and_nothing_is_written(output, listener, monk
         raise DatasetMissingError("the zeros and ones of MNIST were not found.")
 
     monkeypatch.setattr(mnist, "LOADERS", dict.fromkeys(mnist.LOADERS, missing))
-    with pytest.raises(NothingToRunError, match=r"backdoor: nothing to run.*named above"):
+    with pytest.raises(NothingToRunError, match=r"backdoor: nothing to run.*listed above"):
         backdoor.reproduce_backdoor(Request(output), listener)
     assert "Left out: the zeros and ones of MNIST were not found." in listener.lines
     assert not output.exists()

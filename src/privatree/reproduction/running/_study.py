@@ -174,7 +174,7 @@ class Study:
         if not tasks:
             raise NothingToRunError(
                 f"{name}: nothing to run. None of the chosen methods applies to an available "
-                "dataset. Choose other datasets or methods, or install what is listed above."
+                "dataset. Choose other datasets or methods, or provide what is listed above."
             )
         record_provenance(self.request.output, self._fingerprints, self._methods)
         path = self.request.output / name / "cells.csv"
