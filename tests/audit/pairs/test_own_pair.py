@@ -71,5 +71,7 @@ def test_tables_that_do_not_fit_are_refused():
     with pytest.raises(ParameterError, match="X and y must have the same number of rows"):
         own_pair(SCHEMA, (X, y[:1]), (X, y))
     for other in (X[["ward", "age"]], X[["age"]], X.to_numpy()):
-        with pytest.raises(ParameterError, match="frames with the columns of the schema, in the order"):
+        with pytest.raises(
+            ParameterError, match="frames with the columns of the schema, in the order"
+        ):
             own_pair(SCHEMA, (X, y), (other, y))
