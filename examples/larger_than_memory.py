@@ -8,7 +8,7 @@ from pathlib import Path
 
 import duckdb
 
-from privatree import PrivaTreeClassifier, datasets
+from privatree import PrivaTreeClassifier, datasets, export_text
 from privatree.sources import ArrowSource, ParquetSource
 
 # Files that stand for ones larger than memory: the labels are a column like the others.
@@ -26,7 +26,7 @@ print(f"{source.n_passes} passes over the files; depth {model.tree_.depth}")
 # The same seed gives the same tree and the same statement, wherever the records live. (A seed is
 # for such comparisons only: never publish a model that was trained with one.)
 in_memory = PrivaTreeClassifier(epsilon=0.5, schema=schema, random_state=0).fit(frame, labels)
-print("the same as in memory:", model.model_.to_dict() == in_memory.model_.to_dict())
+print("the same as in memory:", export_text(model) == export_text(in_memory))
 
 # A query of DuckDB is run again in each pass. (So is a lazy frame of polars. A data frame of Spark
 # is counted where its partitions are: SparkSource.)

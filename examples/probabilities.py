@@ -1,6 +1,7 @@
 """Probabilities have a price: a share of epsilon that buys noisy counts of the leaves.
 
-Without it, `predict_proba` is 0 or 1, because a label is all that was paid for.
+By default the share is 5%. Without it, half of the probability follows the label of a leaf, and
+half the class counts that were released above it.
 
     python examples/probabilities.py
 """

@@ -96,6 +96,35 @@ def multiclass(figures: Figures) -> str:
     )
 
 
+def leaves(figures: Figures) -> str:
+    """Return the table of what readers of a tree get: a row for each dataset, then the means."""
+    epsilons = list(dict.fromkeys(row["epsilon"] for row in figures))
+    keys = ("accuracy", "auc", "leaves", "empty")
+    by_name: dict[str, list[dict[str, Any]]] = {}
+    for row in figures:
+        by_name.setdefault(row["dataset"], []).append(row)
+    lines = [
+        [name, *(_leaf_cell(key, row[key]) for row in rows for key in keys)]
+        for name, rows in by_name.items()
+    ]
+    if len(lines) > 2:
+        means = [
+            _leaf_cell(key, mean(row[key] for row in figures if row["epsilon"] == epsilon))
+            for epsilon in epsilons
+            for key in keys
+        ]
+        lines.append(["**mean**", *(f"**{cell}**" for cell in means)])
+    titles = ("accuracy", "AUC", "leaves", "leaves with nobody")
+    columns = [f"epsilon {epsilon:g}: {title}" for epsilon in epsilons for title in titles]
+    return table(["dataset", *columns], lines)
+
+
+def _leaf_cell(key: str, value: float) -> str:
+    return (
+        f"{value:.1f}" if key == "leaves" else f"{value:.1%}" if key == "empty" else f"{value:.3f}"
+    )
+
+
 # --- speed --------------------------------------------------------------------------------------
 
 LEARNERS = {
@@ -246,6 +275,8 @@ TABLES: dict[str, tuple[str, Callable[[Figures], str]]] = {
     "accuracy": ("accuracy-depth-*.json", accuracy),
     "accuracy-wide-ranges": ("accuracy-widen-*.json", wide_ranges),
     "accuracy-multiclass": ("accuracy-multiclass.json", multiclass),
+    "leaves": ("leaves-generous-ranges.json", leaves),
+    "leaves-rare-class": ("leaves-rare-class.json", leaves),
     "speed-training": ("speed-training.json", training),
     "speed-paper-tree": ("speed-paper-tree.json", paper_tree),
     "speed-prediction": ("speed-prediction.json", prediction),

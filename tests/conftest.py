@@ -147,14 +147,16 @@ _SCHEMA = Schema(
 )
 
 
-def _small_tree(probability: bool = False) -> Tree:
+def _small_tree(probability: bool = False, noisy_counts: bool = False) -> Tree:
     """age <= 37 ? (work in {state, none} ? low : high) : (gain <= 0.5 ? low : high)."""
     builder = TreeBuilder(_SCHEMA)
     young, old = builder.split_numeric(builder.root, 0, 37.0)
     first, second = builder.split_categories(young, 1, [1, 2])
     third, fourth = builder.split_numeric(old, 2, 0.5)
     for node, label in ((first, 0), (second, 1), (third, 0), (fourth, 1)):
-        builder.leaf(node, label, [0.75 - label / 2, 0.25 + label / 2] if probability else None)
+        shares = [0.75 - label / 2, 0.25 + label / 2] if probability else None
+        counts = [300 - 200 * label, 100 + 200 * label] if noisy_counts else None
+        builder.leaf(node, label, shares, counts, support_error=9 if noisy_counts else 0)
     return builder.build()
 
 
@@ -163,12 +165,11 @@ def _random_feature(rng: random.Random) -> Numeric | Categorical:
         categories: list[Any] = rng.choice(
             [["a", "b", "c", "d"], [3, 1, 2.5], [True, False], ["only"], ["", "ü\n", "x"]]
         )
-        return Categorical(categories, missing=rng.choice([None, categories[-1]]))
+        return Categorical(categories, missing=rng.choice([None, categories[-1], "separate"]))
     low, high = rng.choice([(0, 1), (-5.5, 7.25), (0, 100), (-1e9, 1e-3)])
     whole = isinstance(low, int) and rng.random() < 0.5
-    return Numeric(
-        low, high, integer=whole, missing=rng.choice([None, low, high, (low + high) / 2])
-    )
+    missing = rng.choice([None, low, high, (low + high) / 2, "separate"])
+    return Numeric(low, high, integer=whole, missing=missing)
 
 
 def _random_tree(rng: random.Random) -> Tree:
@@ -176,21 +177,25 @@ def _random_tree(rng: random.Random) -> Tree:
     classes: list[Any] = rng.choice([["no", "yes"], [0, 1, 2], [True, False], [0.5, 1.5]])
     schema = Schema(features, classes)
     builder = TreeBuilder(schema)
-    with_probability = rng.random() < 0.5
+    with_probability, with_counts = rng.random() < 0.5, rng.random() < 0.5
     open_nodes, n_splits = [builder.root], rng.randint(0, 12)
     while open_nodes:
         node = open_nodes.pop(rng.randrange(len(open_nodes)))
         if n_splits == 0:
             shares = np.array([rng.random() + 1e-3 for _ in classes])
             row = (shares / shares.sum()).tolist() if with_probability else None
-            builder.leaf(node, rng.randrange(len(classes)), row)
+            counts = [rng.randint(-20, 2000) for _ in classes] if with_counts else None
+            error = rng.randint(0, 90) if with_counts else 0
+            builder.leaf(node, rng.randrange(len(classes)), row, counts, error)
             continue
         n_splits -= 1
         position = rng.randrange(len(features))
         feature = list(features.values())[position]
         if isinstance(feature, Categorical):
-            codes = [c for c in range(len(feature.categories)) if rng.random() < 0.5]
+            codes = [c for c in range(feature.n_codes) if rng.random() < 0.5]
             open_nodes += builder.split_categories(node, position, codes)
+        elif feature.separates_missing and rng.random() < 0.4:
+            open_nodes += builder.split_numeric(node, position, -math.inf)
         else:
             threshold = feature.low + rng.choice([0.0, 0.5, rng.random()]) * (
                 feature.high - feature.low
@@ -219,7 +224,7 @@ def _renumbered(tree: Tree, rng: random.Random) -> Tree:
 
 def _random_value(rng: random.Random, feature: Numeric | Categorical, tree: Tree) -> float:
     if isinstance(feature, Categorical):
-        return float(rng.choice([*range(len(feature.categories))] * 5 + [-1, 99, math.nan]))
+        return float(rng.choice([*range(feature.n_codes)] * 5 + [-1, 99, math.nan]))
     thresholds = [float(t) for t in tree.threshold if not math.isnan(t)]
     near = thresholds + [float(np.nextafter(t, math.inf)) for t in thresholds]
     return rng.choice(
@@ -340,6 +345,7 @@ def _random_subtree(rng: np.random.Generator, n_classes: int, n_levels: int) -> 
     grids = [fine_grid(candidates)]
     for most in (5, 4)[: n_levels - 1]:
         grids.insert(0, coarse_grid(grids[0], region, shape, int(rng.integers(2, most + 1))))
+    grids = [grid._replace(stop_share=rng.choice([0.05, 0.1, 0.6, 0.98])) for grid in grids]
     for _ in range(rng.integers(0, 3)):  # as if levels above had been drawn: grids may run out
         region = _narrower(rng, region, shape)
     n_records = int(rng.integers(0, 31))
@@ -354,7 +360,6 @@ def _random_subtree(rng: np.random.Generator, n_classes: int, n_levels: int) -> 
 
 _Scores = Counter[int]
 """Of each score, the prior mass of all trees that have it."""
-_STOP = {levels: Fraction(share) for levels, share in {1: 0.05, 2: 0.6, 3: 0.1}.items()}
 
 
 class _Enumeration:
@@ -368,6 +373,7 @@ class _Enumeration:
         self._offsets = small.shape.offsets.tolist()
         self._is_category = small.shape.is_category.tolist()
         self._masses = [[int(mass) for mass in grid.base_measure] for grid in small.grids]
+        self._stops = [Fraction(grid.stop_share) for grid in small.grids]
         self._classes = range(small.n_classes)
         self.rows = list(zip(small.codes.tolist(), small.labels.tolist(), strict=True))
         self.region = [
@@ -383,14 +389,14 @@ class _Enumeration:
         splits = list(self._splits(region, level))
         if not splits:
             return self.parts(rows, region, level + 1)
-        found = {self._offsets[-1]: _scaled(_STOP[n_levels], self._all(rows, region, level + 1))}
+        found = {self._offsets[-1]: _scaled(self._stops[level], self._all(rows, region, level + 1))}
         for part, feature, left, right, share in splits:
             sides = []
             for codes in (left, right):
                 chosen = [row for row in rows if row[0][feature] in codes]
                 sides.append(self._all(chosen, [*region[:feature], codes, *region[feature + 1 :]],
                                        level + 1))  # fmt: skip
-            found[part] = _scaled((1 - _STOP[n_levels]) * share, _product(*sides))
+            found[part] = _scaled((1 - self._stops[level]) * share, _product(*sides))
         return found
 
     def _all(self, rows: list[Any], region: list[list[int]], level: int) -> _Scores:
@@ -420,7 +426,7 @@ class _Enumeration:
 
     def _last_level(self, rows: list[Any], region: list[list[int]]) -> dict[int, _Scores]:
         active = [feature for feature, codes in enumerate(region) if len(codes) >= 2]
-        stop = _STOP[1] if active else Fraction(1)
+        stop = self._stops[-1] if active else Fraction(1)
         found: dict[int, _Scores] = {self._offsets[-1]: Counter()}
         for label in self._classes:
             score = sum(row[1] == label for row in rows)

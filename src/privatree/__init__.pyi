@@ -12,16 +12,18 @@ from privatree.errors import (
     PrivatreeError,
     SchemaError,
     SourceError,
+    TooFewRecordsError,
 )
 from privatree.estimators import PrivaTreeClassifier
 from privatree.export import export_text, plot_budget, plot_tree
 from privatree.inspection import SchemaCheck
 from privatree.model import Model, load
-from privatree.schema import Categorical, CsvDialect, Numeric, Schema
+from privatree.schema import About, Categorical, CsvDialect, Numeric, Schema
 
 __version__: str
 
 __all__ = [
+    "About",
     "BudgetExceededError",
     "BudgetStoreError",
     "Categorical",
@@ -41,6 +43,7 @@ __all__ = [
     "SchemaCheck",
     "SchemaError",
     "SourceError",
+    "TooFewRecordsError",
     "__version__",
     "audit",
     "baselines",

@@ -8,6 +8,7 @@
     ├── SourceError                      records cannot be read, or changed during training
     ├── ModelFormatError (ValueError)    a model file is not what ``save`` writes
     ├── CertificateError (ValueError)    a learner or its data cannot be certified
+    ├── TooFewRecordsError               the noisy number of records is below ``min_records``
     ├── BudgetExceededError              a draw would exceed the budget, so it was not made
     ├── BudgetStoreError                 a budget file is missing, damaged, busy or of another kind
     └── DatasetMissingError              a dataset of the paper is missing and cannot be downloaded
@@ -18,6 +19,8 @@
 Messages say what must hold, what was got and what to do next. They never contain a value taken
 from a record: an error is an output, and outputs must not leak.
 """
+
+from typing import Self
 
 
 class PrivatreeError(Exception):
@@ -117,6 +120,40 @@ class CertificateError(PrivatreeError, ValueError):
     ...     print("This learner guarantees its epsilon: use accuracy_certificate.")
     This learner guarantees its epsilon: use accuracy_certificate.
     """
+
+
+class TooFewRecordsError(PrivatreeError):
+    """The noisy number of records is below the schema's ``min_records``, so training stopped.
+
+    Only the noisy number was drawn, for 3% of epsilon. The message shows it: it is released, so the
+    decision to stop reveals nothing more.
+
+    Parameters
+    ----------
+    message : str
+        The noisy number, what it cost, what was not spent, and the usual causes.
+    noisy_records, records_error : int
+        The noisy number of records with a known label, and a bound on its noise that holds with a
+        probability of 95%.
+
+    Examples
+    --------
+    >>> from privatree import Numeric, PrivaTreeClassifier, Schema, TooFewRecordsError
+    >>> schema = Schema({"age": Numeric(0, 120)}, ["no", "yes"], min_records=1000)
+    >>> try:
+    ...     PrivaTreeClassifier(1.0, schema=schema).fit([[34], [57]] * 50, ["No", "Yes"] * 50)
+    ... except TooFewRecordsError as error:
+    ...     print(error.noisy_records < 1000, error.records_error)
+    True 100
+    """
+
+    def __init__(self, message: str, noisy_records: int, records_error: int) -> None:
+        super().__init__(message)
+        self.noisy_records, self.records_error = noisy_records, records_error
+
+    def __reduce__(self) -> tuple[type[Self], tuple[object, ...]]:
+        """Pickle with all arguments: refits run in other processes."""
+        return type(self), (str(self), self.noisy_records, self.records_error)
 
 
 class BudgetExceededError(PrivatreeError):

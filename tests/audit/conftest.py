@@ -12,7 +12,7 @@ import pytest
 
 from privatree.audit import Universe
 
-PILE = 40
+PILE = 160
 
 
 @pytest.fixture(scope="session")

@@ -19,41 +19,45 @@ import numpy as np
 
 from privatree.counting import coarsen_base_measure
 
-STOP = {1: 0.05, 2: 0.6, 3: 0.1}
+STOPS = (0.1, 0.6, 0.05)
+"""Stop shares of three levels, the highest first."""
 
 
-def leaves(labels):
-    return [(1.0 / len(labels), (label, None)) for label in labels]
+def leaf(label, labels):
+    """A leaf below a root without class counts: half of the probability follows the label."""
+    shares = [(1 / len(labels) + (other == label)) / 2 for other in labels]
+    return label, tuple(shares), None
 
 
-def subtrees(u, region, grids):
+def subtrees(u, region, grids, stops=STOPS):
     """All trees of a subtree: (prior mass, shape)."""
     level, labels = len(grids), range(len(u.schema.classes))
+    stop = stops[-level] if level else 1.0
     if level == 0:
-        return leaves(labels)
-    shorter = subtrees(u, region, grids[1:])
+        return [(1.0 / len(labels), leaf(label, labels)) for label in labels]
+    shorter = subtrees(u, region, grids[1:], stops)
     options = splits_of_last_level(u, region) if level == 1 else splits(u, region, grids[0])
     if not options:
         return shorter
-    found = [(STOP[level] * mass, shape) for mass, shape in shorter]
+    found = [(stop * mass, shape) for mass, shape in shorter]
     for share, feature, left, right in options:
         if level == 1 and u.candidates.is_category[feature]:
             # A subset labelled a, the others b, is the same tree as the others b, the subset a.
             pairs = list(combinations(labels, 2))
-            below = [(1.0 / len(pairs), (a, None), (b, None)) for a, b in pairs]
+            below = [(1.0 / len(pairs), leaf(a, labels), leaf(b, labels)) for a, b in pairs]
         elif level == 1:
             pairs = list(permutations(labels, 2))
-            below = [(1.0 / len(pairs), (a, None), (b, None)) for a, b in pairs]
+            below = [(1.0 / len(pairs), leaf(a, labels), leaf(b, labels)) for a, b in pairs]
         else:
             below = [
                 (mass_left * mass_right, shape_left, shape_right)
                 for (mass_left, shape_left), (mass_right, shape_right) in product(
-                    subtrees(u, {**region, feature: left}, grids[1:]),
-                    subtrees(u, {**region, feature: right}, grids[1:]),
+                    subtrees(u, {**region, feature: left}, grids[1:], stops),
+                    subtrees(u, {**region, feature: right}, grids[1:], stops),
                 )
             ]
         found += [
-            ((1 - STOP[level]) * share * mass, joined(u, feature, left, right, a, b))
+            ((1 - stop) * share * mass, joined(u, feature, left, right, a, b))
             for mass, a, b in below
         ]
     return found
@@ -126,10 +130,10 @@ def label_of(u, shape, codes):
     return shape[0]
 
 
-def law_by_definition(u, table, rate, grids):
+def law_by_definition(u, table, rate, grids, stops=STOPS):
     whole = {feature: tuple(range(n)) for feature, n in enumerate(u.candidates.n_codes)}
     weights = Counter()
-    for mass, shape in subtrees(u, whole, grids):
+    for mass, shape in subtrees(u, whole, grids, stops):
         score = sum(
             count * (label_of(u, shape, codes) == label)
             for (codes, label), count in zip(u.kinds, table, strict=True)

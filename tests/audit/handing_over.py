@@ -32,13 +32,13 @@ def handed_over(estimator: Any, X: Any, y: Any, *, count: bool = True) -> Handed
     found: list[HandedOver] = []
     real = estimators.grow_tree
 
-    def grow(records: Any, candidates: Any, plan: Any, schema: Any, ledger: Any) -> Any:
+    def grow(records: Any, cells: Any, plan: Any, schema: Any, ledger: Any, after_size: Any) -> Any:
         columns = [records._codes, records._labels]
         rows = np.column_stack(columns).tolist() if count else ()
         public = {
             "candidates": [
                 None if part is None else np.asarray(part).tolist()
-                for part in (*candidates.cuts, candidates.base_measure, *candidates.groups)
+                for part in (*cells.cuts, cells.plain.base_measure, *cells.plain.groups)
             ],
             "plan": plan,
             "schema": schema,
@@ -54,7 +54,7 @@ def handed_over(estimator: Any, X: Any, y: Any, *, count: bool = True) -> Handed
         none = BinnedRecords(
             records._codes[:0], records.n_codes, records._labels[:0], records.n_classes
         )
-        return real(none, candidates, plan, schema, ledger)
+        return real(none, cells, plan, schema, ledger, after_size)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(estimators, "grow_tree", grow)

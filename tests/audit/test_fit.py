@@ -99,9 +99,9 @@ UNKNOWN = [*TABLE, ((1.5, 35, "a", True), "maybe")]
 def test_a_plan_with_the_number_of_rows_is_seen(monkeypatch):
     real = PrivaTreeClassifier._make_plan
 
-    def mutant(self, schema, candidates, n_rows):
+    def mutant(self, cells, n_rows):
         self.set_params(dataset_size=max(1, n_rows))
-        return real(self, schema, candidates, n_rows)
+        return real(self, cells, n_rows)
 
     monkeypatch.setattr(PrivaTreeClassifier, "_make_plan", mutant)
     assert "plan" in seen_differences(TABLE, [ONE_MORE])

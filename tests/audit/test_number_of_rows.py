@@ -14,7 +14,7 @@ from fit_cases import LEARNERS, SMALL, TABLE, as_array
 from handing_over import handed_over
 
 from privatree import Categorical, Numeric, PrivaTreeClassifier, Schema
-from privatree.counting import Candidates
+from privatree.counting import FineCells
 from privatree.estimators import PrivaTreeClassifier as Learner
 from privatree.estimators import _base as estimator_base
 
@@ -91,7 +91,7 @@ def test_where_the_number_of_rows_is_public_it_is_looked_at():
 
 def plan_of(n_rows, **parameters):
     learner = PrivaTreeClassifier(**(SMALL | parameters))
-    return learner._make_plan(learner.schema, Candidates.from_schema(learner.schema, 8), n_rows)
+    return learner._make_plan(FineCells.from_schema(learner.schema, 8), n_rows)
 
 
 @pytest.mark.parametrize("name", LEARNERS)
@@ -132,8 +132,8 @@ def test_tables_of_all_sizes_are_handed_over_alike():
 def test_a_free_depth_from_the_number_of_rows_is_seen(monkeypatch):
     real = Learner._make_plan
 
-    def mutant(self, schema, candidates, n_rows):
-        plan = real(self, schema, candidates, n_rows)
+    def mutant(self, cells, n_rows):
+        plan = real(self, cells, n_rows)
         if self.max_depth is None:
             plan = replace(plan, max_depth=max(1, min(10, n_rows.bit_length())))
         return plan

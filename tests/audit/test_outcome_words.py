@@ -5,14 +5,13 @@ from privatree.audit._outcome_words import outcome_describer
 from privatree.audit._views import VIEWS
 
 SCHEMA = Schema({"x": Numeric(0, 1), "c": Categorical(["a", "b", "c"])}, ["no", "yes"])
-LEAF, OTHER = (0, None), (1, (0.25, 0.75))
+LEAF, OTHER = (0,), (1,)
 CASES = {
     "leaf": ("tree", LEAF, "always no"),
-    "shares": ("tree", OTHER, "always yes (0.25, 0.75)"),
-    "tree": ("tree", (0, 0.5, LEAF, OTHER), "if x <= 0.5 then no else yes (0.25, 0.75)"),
+    "tree": ("tree", (0, 0.5, LEAF, OTHER), "if x <= 0.5 then no else yes"),
     "deeper": (
         "tree",
-        (0, 1 / 3, LEAF, (1, (0, 2), LEAF, (1, None))),
+        (0, 1 / 3, LEAF, (1, (0, 2), LEAF, OTHER)),
         "if x <= 0.333333 then no else (if c in {a, c} then no else yes)",
     ),
     "no-splits": ("splits", (), "a single leaf"),

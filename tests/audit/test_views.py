@@ -142,13 +142,13 @@ def test_what_is_seen_of_our_tree():
     ).fit(X, Y)
     shown = views_of(model)
     feature, threshold, left, right = shown["tree"]
-    assert (feature, left, right) == (0, (0, None), (1, None))
+    assert (feature, left, right) == (0, (0,), (1,))
     assert 0.4 < threshold < 0.6
     assert shown["splits"] == (0, (), ())
     assert shown["root"] == (0, threshold)
     assert shown["magnitude"] == -1
     assert shown["labels"] == ("no", "yes")
-    assert shown["probabilities"] is None  # it has none of its own
+    assert shown["probabilities"] == (19, 1, 1, 19)
     assert shown["members"] is None
 
 
@@ -157,7 +157,7 @@ def test_a_single_leaf_has_neither_splits_nor_a_magnitude():
     constant = pd.DataFrame({"x": np.ones(60)})
     model = PrivaTreeClassifier(1000.0, schema=schema, random_state=0).fit(constant, ["yes"] * 60)
     shown = views_of(model, constant[:1])
-    assert (shown["tree"], shown["splits"], shown["root"]) == ((1, None), (), (1,))
+    assert (shown["tree"], shown["splits"], shown["root"]) == ((1,), (), (1,))
     assert (shown["magnitude"], shown["labels"]) == ("nan", ("yes",))
 
 

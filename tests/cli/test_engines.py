@@ -115,7 +115,7 @@ def test_an_interrupt_leaves_one_charge_and_no_files(folder, monkeypatch, capsys
         arguments = ("--schema", "schema.toml", "--engine", "stream", "--budget", "records.db")
         assert fit(monkeypatch, "data.parquet", *arguments, "--lookahead", "1") == 130
         assert len(BudgetStore("records.db").charges) == charges
-        said = "There is no model, but the charge to records.db stays."
+        said = "There is no model, but epsilon 3 stays charged to records.db."
         assert (said in capsys.readouterr().err) is bool(charges)
         assert content(folder).keys() == before.keys(), "no model, nothing left behind"
 

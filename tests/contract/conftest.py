@@ -246,7 +246,7 @@ def _private_records() -> PrivateRecords:
     rng.shuffle(kind)
     n = len(kind)
     amount = rng.integers(0, 99_999, n) + 0.09375  # no public cut has such a fraction
-    amount[:3] = (48_611.09375, 777_777.09375, -5_077.09375)
+    amount[:3] = (48_637.09375, 774_137.09375, -5_077.09375)
     level = rng.integers(0, 51, n).astype(float)
     level[rng.permutation(n)[:_N_MISSING]] = np.nan
     labels = np.full(n, "label-canary", dtype=object)
@@ -277,7 +277,7 @@ def _secret(frame: pd.DataFrame, labels: pd.Series) -> Canaries:
     assert min(counts.values()) > _MIN_COUNT
     assert len(set(counts.values())) == len(counts)
     texts = dict.fromkeys(("kind-canary", "label-canary", "index-canary"), TEXT)
-    return Canaries(texts | {"48611": VALUE, "777777": VALUE}, numbers)
+    return Canaries(texts | {"48637": VALUE, "774137": VALUE}, numbers)
 
 
 @pytest.fixture(scope="session")

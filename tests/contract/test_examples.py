@@ -23,7 +23,7 @@ PROMISES = {
     "own_schema": r"earlier_admissions <= \d+\n(?s:.*)\n\['\w+' '\w+' '\w+'\]\n$",
     "poisoning_certificate": r"poisoned records that leave 60%: \d+\n10 edits",
     "predict_in_sql": r"SQLite agrees: True\nDuckDB agrees: True\n$",
-    "probabilities": r"0\.0 +0\.8\d\d .* 2\n +0\.1 +0\.8\d\d .* (?!2\n)\d+\n",
+    "probabilities": r"0\.0 +0\.8\d\d .*\n +0\.1 +0\.8\d\d .* \d+\n",
     "quick_start": r"epsilon for a whole record  0\.1\n(?s:.*)right for 8\d% of the records",
     "report_and_card": r"^If .*\n(?s:.*)Wrote report.html, card.md and tree.svg\.\n$",
 }

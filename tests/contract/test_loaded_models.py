@@ -6,6 +6,7 @@ import copy
 import pickle
 import subprocess
 import sys
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -214,9 +215,18 @@ def assert_paths(model: Any) -> None:
     assert model.decision_path(FRAME.iloc[:0]).shape == (0, tree.n_nodes)
 
 
-def test_certain_leaves_have_a_logarithm_without_a_warning() -> None:
-    model = PrivaTreeClassifier(20.0, max_depth=1, schema=SCHEMA, random_state=0)
-    model.fit(FRAME, LABELS)
+@pytest.mark.parametrize("share", ["auto", 0, 0.3])
+def test_logarithms_of_probabilities_are_finite(share: Any) -> None:
+    model = PrivaTreeClassifier(
+        20.0, max_depth=1, schema=SCHEMA, probability_share=share, random_state=0
+    )
+    assert np.isfinite(model.fit(FRAME, LABELS).predict_log_proba(FRAME)).all()
+
+
+def test_certain_leaves_have_a_logarithm_without_a_warning(loaded: Model) -> None:
+    """Files of version 1 can have leaves without probabilities."""
+    certain = replace(loaded.tree_, probability=None, noisy_counts=None, support_error=None)
+    model = Model(schema_=loaded.schema_, tree_=certain, privacy_=loaded.privacy_)
     assert set(np.unique(model.predict_log_proba(FRAME))) == {-np.inf, 0.0}
 
 

@@ -7,6 +7,7 @@ import pytest
 import privatree
 
 NAMES = {
+    "About",
     "BudgetExceededError",
     "BudgetStoreError",
     "Categorical",
@@ -26,6 +27,7 @@ NAMES = {
     "SchemaCheck",
     "SchemaError",
     "SourceError",
+    "TooFewRecordsError",
     "__version__",
     "audit",
     "baselines",
@@ -65,7 +67,9 @@ PARAMETERS = {
         "schedule": "accuracy",
         "robust_levels": 3,
         "neighbours": "add-remove",
-        "probability_share": 0.0,
+        "probability_share": "auto",
+        "simplify": True,
+        "zoom": False,
         "budget": None,
         "random_state": None,
     },

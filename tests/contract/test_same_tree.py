@@ -22,9 +22,10 @@ from privatree.sources import ArrowSource, CsvSource, ParquetSource
 LEARNERS = st.one_of(
     st.builds(
         PrivaTreeClassifier,
-        st.sampled_from([0.1, 3.0, 50.0]),
+        st.sampled_from([0.1, 3.0, 50.0, 1000.0]),
         max_depth=st.sampled_from([2, 4]),
         lookahead=st.sampled_from(["auto", 1, 2]),
+        zoom=st.booleans(),
         random_state=st.integers(0, 100),
     ),
     st.builds(
@@ -77,10 +78,12 @@ def model_of(learner, records):
     max_examples=12,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-@given(LEARNERS, st.integers(1, 120), st.sampled_from([2, 3]), st.integers(0, 2**32))
-def test_the_same_tree_and_ledger_from_everywhere(tmp_path, learner, n, n_classes, seed):
+@given(LEARNERS, st.integers(1, 120), st.sampled_from([2, 3]), st.integers(0, 2**32), st.booleans())
+def test_the_same_tree_and_ledger_from_everywhere(tmp_path, learner, n, n_classes, seed, separate):
     frame, labels = some_records(n, n_classes, seed)
-    learner.set_params(schema=schema_of(n_classes))
+    separate = separate and isinstance(learner, PrivaTreeClassifier)
+    schema = schema_of(n_classes, separate=separate).with_target("target")
+    learner.set_params(schema=schema)
     (first, records), *others = places(frame, labels, tmp_path)
     expected = model_of(learner, records)
     assert expected["privacy"]["spends"]
@@ -89,10 +92,33 @@ def test_the_same_tree_and_ledger_from_everywhere(tmp_path, learner, n, n_classe
 
 
 @pytest.mark.slow
+def test_the_same_question_about_missing_values_from_everywhere(tmp_path):
+    """A label that only missing values tell: unknown categories and no numbers count as missing."""
+    frame, _ = some_records(400, 2, 0)
+    is_missing = frame["size"].isna() | ~frame["colour"].isin(["red", "green", "blue", "grey"])
+    labels = is_missing.map({True: "yes", False: "no"}).astype(object)
+    schema = schema_of(2, separate=True).with_target("target")
+    learner = PrivaTreeClassifier(1e3, schema=schema, random_state=0)
+    (_, records), *others = places(frame, labels, tmp_path)
+    expected = model_of(learner, records)
+    questions = expected["tree"]["nodes"]
+    assert any(node.get("missing") for node in questions)
+    assert any(node.get("categories") == [None] for node in questions)
+    assert learner.fit(frame, labels).score(frame, labels) == 1
+    for place, records in others:
+        assert model_of(learner, records) == expected, place
+
+
+@pytest.mark.slow
 def test_another_record_gives_another_account_of_counts(tmp_path):
     """What is compared above can differ: at a high epsilon the tree follows the records."""
     frame, labels = some_records(200, 2, 0)
-    learner = PrivaTreeClassifier(1e6, schema=schema_of(2), random_state=0, probability_share=0.5)
+    learner = PrivaTreeClassifier(
+        1e6,
+        schema=schema_of(2).with_target("target"),
+        random_state=0,
+        probability_share=0.5,
+    )
     expected = model_of(learner, (frame, labels))
     keep = np.flatnonzero(labels != "?")[1:]
     for place, records in places(frame.iloc[keep], labels.iloc[keep], tmp_path):
@@ -102,7 +128,7 @@ def test_another_record_gives_another_account_of_counts(tmp_path):
 @pytest.mark.parametrize("learner", [PrivaTreeClassifier, PaperPrivaTreeClassifier])
 def test_no_records_train_from_everywhere(tmp_path, learner):
     frame, labels = some_records(3, 2, 0)
-    model = learner(schema=schema_of(2), random_state=0)
+    model = learner(schema=schema_of(2).with_target("target"), random_state=0)
     expected = model_of(model, (frame[:0], labels[:0]))
     for place, records in places(frame[:0], labels[:0], tmp_path):
         assert model_of(model, records) == expected, place

@@ -1,5 +1,6 @@
 import pickle
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -27,6 +28,10 @@ NUMBERS = Schema(
     [0, 1],
 )
 CUTS = Candidates.from_schema(NUMBERS, 256).cuts
+SEPARATE = Schema(
+    {name: replace(feature, missing="separate") for name, feature in NUMBERS.features.items()},
+    NUMBERS.classes,
+)
 
 
 def one_by_one(frame, schema, cuts, names=None):
@@ -40,7 +45,7 @@ def binner_of(schema, cuts):
     """A binner with these cuts, whose categories have each their own code."""
     features = schema.features.values()
     sizes = [
-        len(feature.categories) if at is None else len(at) + 1
+        feature.n_codes if at is None else len(at) + 1
         for feature, at in zip(features, cuts, strict=True)
     ]
     groups = [np.arange(n) if at is None else None for n, at in zip(sizes, cuts, strict=True)]
@@ -61,6 +66,8 @@ def check(frame, schema=NUMBERS, cuts=CUTS, names=None):
     assert codes.flags.c_contiguous
     assert codes.dtype == np.uint8
     assert_array_equal(codes, one_by_one(frame, schema, cuts, names))
+    if schema is NUMBERS:
+        check(frame, SEPARATE, Candidates.from_schema(SEPARATE, 256).cuts, names)
     return codes
 
 

@@ -1,5 +1,6 @@
 import math
 from collections import defaultdict
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from privatree.counting import MAX_GROUPS, Candidates, coarsen_base_measure, default_n_bins
-from privatree.counting._candidates import TOTAL_BASE_MEASURE, cut_points
+from privatree.counting._candidates import IS_MISSING_SHARE, TOTAL_BASE_MEASURE, cut_points
 from privatree.errors import ParameterError
 from privatree.schema import Categorical, Numeric, Schema
 
@@ -43,6 +44,32 @@ def test_cuts_increase_inside_the_range_and_masses_are_positive(feature, n_codes
     assert base_measure.sum() == (TOTAL_BASE_MEASURE if low < high else 0)
     if feature.integer and max(-low, high) < 2**51:
         assert (cuts % 1 == 0.5).all()
+
+
+@pytest.mark.slow
+@given(numeric(), st.integers(2, 300))
+def test_missing_values_are_cut_off_below_all_numbers(feature, n_codes):
+    cuts, base_measure = cut_points(replace(feature, missing="separate"), n_codes)
+    numbers, their_measure = cut_points(feature, max(2, n_codes - 1))
+    assert cuts[0] == -np.inf
+    assert_array_equal(cuts[1:], numbers)
+    assert len(cuts) <= max(2, n_codes - 1)
+    assert base_measure.sum() == TOTAL_BASE_MEASURE
+    parts = IS_MISSING_SHARE if len(numbers) else 1
+    assert base_measure[0] == TOTAL_BASE_MEASURE // parts
+    assert_allclose(base_measure[1:], their_measure * (1 - 1 / parts), rtol=1e-6, atol=2)
+
+
+@pytest.mark.parametrize("n_categories", [1, 2, 511, 512, 2000])
+def test_missing_categories_never_share_a_code(n_categories):
+    feature = Categorical(range(n_categories), missing="separate")
+    found = Candidates.from_schema(Schema({"x": feature}, [0, 1]), 256)
+    (groups,) = found.groups
+    assert len(groups) == n_categories + 1
+    assert found.n_codes == (min(n_categories, MAX_GROUPS - 1) + 1,)
+    assert groups[-1] == groups[-2] + 1 == found.n_codes[0] - 1
+    assert found.categories_with_codes(0, groups[-1:]).tolist() == [n_categories]
+    assert found.base_measure.sum() == (TOTAL_BASE_MEASURE if n_categories == 1 else 0)
 
 
 def by_the_book(low, high, integer=False, n_codes=256):

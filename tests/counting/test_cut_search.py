@@ -19,7 +19,9 @@ def check(cuts, values, missing=0, dtype=np.uint16):
     others = [cuts, np.array([0.0]), np.empty(0)]
     CutSearch(others, [missing, 1, 0]).fill_bins(numbers, codes, np.array([3, 0, 1]))
     for column, part, row, nan in zip((3, 0, 1), others, numbers, (missing, 1, 0), strict=True):
-        expected = np.where(np.isnan(row), nan, np.searchsorted(part, row))
+        above_all = np.where(row == -np.inf, -LARGEST, row)  # minus infinity is a number, too
+        bins = np.searchsorted(part, above_all if -np.inf in part else row)
+        expected = np.where(np.isnan(row), nan, bins)
         assert_array_equal(codes[:, column], expected)
     assert (codes[:, [2, 4]] == 77).all()
 
@@ -41,6 +43,7 @@ def around(cuts):
 def test_any_cuts_and_any_values(cuts, values):
     cuts = np.unique(cuts)
     check(cuts, np.concatenate((around(cuts), values)))
+    check(np.append(-np.inf, cuts), np.concatenate((around(cuts), values)))
 
 
 @given(
@@ -78,6 +81,7 @@ def test_cuts_that_are_neighbours(first, n_cuts, power):
 def test_ranges_that_overflow_or_vanish(cuts):
     cuts = np.unique(np.asarray(cuts, dtype=float))
     check(cuts, around(cuts), missing=len(cuts))
+    check(np.append(-np.inf, cuts), around(cuts))
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def fitted(learner, *records):
 LEARNERS = st.one_of(
     st.builds(
         PrivaTreeClassifier,
-        st.sampled_from([0.05, 1.0, 8.0, 100.0]),
+        st.sampled_from([0.05, 1.0, 8.0, 100.0, 1000.0]),
         max_depth=st.sampled_from([1, 2, 4, None]),
         lookahead=st.sampled_from(["auto", 1, 2, 3]),
         n_bins=st.sampled_from(["auto", 5]),
@@ -64,7 +64,7 @@ LEARNERS = st.one_of(
 )
 def test_the_same_seed_gives_the_same_model(learner, n, n_classes, size, in_memory, seed):
     frame, labels = some_records(n, n_classes, seed)
-    learner.set_params(schema=schema_of(n_classes))
+    learner.set_params(schema=schema_of(n_classes).with_target("target"))
     expected = fitted(learner, frame, labels).model_.to_dict()
     source = FrameBatches(frame, labels, size, in_memory=in_memory)
     assert fitted(learner, source).model_.to_dict() == expected
@@ -81,8 +81,10 @@ class Twins:
 
     def __init__(self, one, other):
         self.both = one, other
-        self.n_codes, self.n_classes, self.offsets = one.n_codes, one.n_classes, one.offsets
+        self.n_classes = one.n_classes
 
+    n_codes = property(lambda self: self.both[0].n_codes)
+    offsets = property(lambda self: self.both[0].offsets)
     n_nodes = property(lambda self: self.both[0].n_nodes)
 
     def __getattr__(self, name):
@@ -111,10 +113,9 @@ def compared_answers(monkeypatch, **parameters):
     source.open(schema_of(3))
     real = estimators.grow_tree
 
-    def grow(records, candidates, plan, schema, ledger):
-        binner = estimators.Binner(schema, candidates.cuts, candidates.groups, candidates.n_codes)
-        by_passes, _ = source.counts(binner)
-        return real(Twins(records, by_passes), candidates, plan, schema, ledger)
+    def grow(records, cells, plan, schema, ledger, after_size):
+        by_passes, _ = source.counts(cells.binner())
+        return real(Twins(records, by_passes), cells, plan, schema, ledger, after_size)
 
     monkeypatch.setattr(estimators, "grow_tree", grow)
     parameters = {"epsilon": 50.0, "random_state": 3} | parameters
@@ -223,7 +224,12 @@ def test_a_pass_for_each_draw_and_at_most_one_more(monkeypatch, epsilon, lookahe
     monkeypatch.setattr(CountQuery, "new_partial", start)
     source = FrameBatches(frame, labels, 500)
     model = PrivaTreeClassifier(
-        epsilon, lookahead=lookahead, max_depth=max_depth, schema=schema_of(2), random_state=0
+        epsilon,
+        lookahead=lookahead,
+        max_depth=max_depth,
+        schema=schema_of(2),
+        simplify=False,  # which would drop draws from the statement
+        random_state=0,
     ).fit(source)
     assert source.n_passes <= draws_on_longest_path(model) + 1
     assert max_depth is None or 1 <= source.n_passes <= 5
@@ -289,7 +295,7 @@ def test_records_that_change_between_passes_are_refused(change, learner):
     if learner is PaperPrivaTreeClassifier and change in (other_labels, other_values):
         change = one_row_more  # its first pass counts values, not labels
     frame, labels = some_records(200, 2, 0)
-    model = learner(20.0, schema=schema_of(2), random_state=0)
+    model = learner(20.0, schema=schema_of(2).with_target("target"), random_state=0)
     with pytest.raises(SourceError, match="must be the same in every pass") as caught:
         fitted(model, Changing(frame, labels, change))
     assert not re.search("[0-9]", str(caught.value))

@@ -278,3 +278,27 @@ def test_partitions_ignore_them_too():
     assert model.n_features_in_ == 2
     for records in (frame, wide(frame)):
         assert model.predict(records).tolist() == expected.tolist()
+
+
+# --- missing values with a place of their own -----------------------------------------------------
+
+SEPARATE = Schema(
+    {"age": Numeric(0, 100, missing="separate"), "job": SCHEMA.features["job"]}, SCHEMA.classes
+)
+
+
+@pytest.mark.parametrize("learner", [*LEARNERS[1:], lambda _, schema: DPAClassifier(schema=schema)])
+def test_a_learner_that_cannot_ask_about_missing_values_says_so(learner):
+    with pytest.raises(ParameterError, match=r"missing=\"separate\" for \w+, got it for 'age'"):
+        learner(1.0, schema=SEPARATE).fit(*table())
+
+
+def test_the_learner_asks_about_missing_values():
+    frame, _ = table(1000)
+    frame["age"] = frame["age"].astype(float).mask(np.arange(1000) % 4 == 0)
+    labels = np.where(frame["age"].isna(), "yes", "no")
+    model = PrivaTreeClassifier(10, max_depth=2, schema=SEPARATE, random_state=0)
+    assert model.fit(frame, labels).score(frame, labels) == 1
+    assert privatree.export_text(model).startswith("age is missing\n")
+    as_low = PrivaTreeClassifier(10, max_depth=2, schema=SCHEMA, random_state=0)
+    assert as_low.fit(frame, labels).score(frame, labels) < 1

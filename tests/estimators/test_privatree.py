@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import pickle
 import warnings
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -108,7 +109,7 @@ def test_a_bad_parameter_is_named(parameter, value):
         ({"neighbours": "swap"}, 'neighbours must be "add-remove" or "replace", got \'swap\'.'),
         (
             {"probability_share": 1.0},
-            "probability_share must be 0, or from 1e-6 to 1 - 1e-6, got 1.0.",
+            'probability_share must be "auto", or 0, or from 1e-6 to 1 - 1e-6, got 1.0.',
         ),
         (
             {"budget": "patients.db"},
@@ -405,8 +406,12 @@ def test_probabilities_sum_to_one_and_the_label_is_the_most_likely(n_classes):
     np.testing.assert_array_equal(shares[np.arange(len(X)), predicted], shares.max(axis=1))
     assert "class counts of a leaf" in purposes(fitted)
     assert all(path[-1] == Stage("count", Fraction(1, 4)) for path in paid(fitted))
-    plain = model(1.0, schema=schema).fit(X, y)
-    assert set(np.unique(plain.predict_proba(X)).tolist()) == {0.0, 1.0}
+    plain = model(1.0, schema=schema, probability_share=0).fit(X, y)
+    shares = plain.predict_proba(X)
+    assert shares.sum(axis=1) == pytest.approx(1)
+    assert (shares > 0).all()
+    labelled = shares[np.arange(len(X)), plain.predict(X)]
+    assert (labelled > 0.5).all()
 
 
 def test_probabilities_are_near_the_truth_with_many_records():
@@ -443,18 +448,6 @@ def test_many_categories(n_categories, schedule):
 
 
 # --- the budget ---------------------------------------------------------------------------------
-
-
-@pytest.fixture(params=["memory", "file"])
-def account(request, tmp_path):
-    """Makes a budget of either kind."""
-
-    def make(epsilon, **settings):
-        if request.param == "memory":
-            return Budget(epsilon, **settings)
-        return BudgetStore.create(tmp_path / "budget.db", epsilon, **settings)
-
-    return make
 
 
 def charged(budget):
@@ -773,3 +766,18 @@ def test_a_clone_is_not_fitted_and_fits_the_same():
     assert not hasattr(again, "tree_")
     assert again.get_params() == fitted.get_params()
     assert again.fit(frame, labels).tree_ == fitted.tree_
+
+
+@pytest.mark.parametrize("zoom", [False, True])
+@pytest.mark.parametrize("min_records", [None, 1])
+@pytest.mark.parametrize("schedule", ["accuracy", "robust"])
+def test_any_share_for_the_leaves_leaves_some_for_the_tree(zoom, min_records, schedule):
+    X, y, schema = classes_table(2)
+    fitted = model(
+        1000.0,
+        schema=replace(schema, min_records=min_records),
+        probability_share=1 - 1e-6 if min_records is None else 0.99,
+        zoom=zoom,
+        schedule=schedule,
+    ).fit(X, y)
+    assert fitted.tree_.n_leaves >= 1

@@ -30,7 +30,9 @@ CLASSES: list[list[Any]] = [["it's", 'say "no"', "", "`|"], [0, 1, 7], [True, Fa
                             [0.1, 2, 1e17], [2**53 + 1, -(2**62)], ["yes", "no"]]  # fmt: skip
 NUMERIC = [Numeric(0, 1), Numeric(-5.5, 7.25, missing=7.25), Numeric(0, 100, integer=True),
            Numeric(-1e300, 1e300, missing=1.0), Numeric(0, 1e-300), Numeric(-100, -1, missing=-1),
-           Numeric(0, 2**60, integer=True)]  # fmt: skip
+           Numeric(0, 2**60, integer=True), Numeric(-3, 3, missing="separate"),
+           Numeric(0, 9, integer=True, missing="separate"),
+           Numeric(-1e308, -1e300, missing="separate")]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -75,10 +77,12 @@ def _strange_feature(rng: random.Random) -> Numeric | Categorical:
         return rng.choice(NUMERIC)
     pool: list[Any] = rng.choice([TEXTS, TEXTS, NUMBERS, [True, False]])
     categories = rng.sample(pool, rng.randint(1, min(6, len(pool))))
-    return Categorical(categories, missing=rng.choice([None, *categories]))
+    return Categorical(categories, missing=rng.choice([None, "separate", *categories]))
 
 
 def _threshold(rng: random.Random, feature: Numeric) -> float:
+    if feature.separates_missing and rng.random() < 0.4:
+        return -math.inf
     low, high = float(feature.low), float(feature.high)
     wanted = rng.choice([low, low + (high - low) * rng.choice([0.5, 0.1, 1 / 3, rng.random()])])
     return min(wanted, float(np.nextafter(high, -math.inf)))
@@ -101,7 +105,7 @@ def _strange_model(rng: random.Random) -> Model:
         position = rng.randrange(len(names))
         feature = features[names[position]]
         if isinstance(feature, Categorical):
-            codes = [c for c in range(len(feature.categories)) if rng.random() < 0.5]
+            codes = [c for c in range(feature.n_codes) if rng.random() < 0.5]
             open_nodes += builder.split_categories(node, position, codes)
         else:
             open_nodes += builder.split_numeric(node, position, _threshold(rng, feature))
@@ -186,3 +190,13 @@ def chain() -> Callable[[int, bool], Model]:
         return Model(tree.schema, tree, STATEMENT)
 
     return make
+
+
+@pytest.fixture
+def counted_tree() -> Tree:
+    """A tree of two leaves with noisy counts, of which one has no support."""
+    builder = TreeBuilder(Schema({"x": Numeric(0, 1)}, ["no", "yes"]))
+    left, right = builder.split_numeric(builder.root, 0, 0.5)
+    builder.leaf(left, 0, [0.75, 0.25], [1200, 34], 46)
+    builder.leaf(right, 1, [0.25, 0.75], [-3, 40], 46)
+    return builder.build()

@@ -45,6 +45,18 @@ def test_classes_have_colours(small_tree) -> None:
     assert colours["3"] == colours["5"] != colours["4"] == colours["6"]
 
 
+def test_a_leaf_without_support_is_grey(counted_tree) -> None:
+    lines = export_dot(counted_tree).split("\n")
+    few, many = (
+        next(line for line in lines if text in line)
+        for text in ("few or no records", "about 1,234 (± 46) records")
+    )
+    assert 'fillcolor="#F2F2F2"' in few
+    assert "fontcolor" in few
+    assert 'fillcolor="#F2F2F2"' not in many
+    assert "fontcolor" not in many
+
+
 @pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz is not installed")
 def test_graphviz_shows_the_names(strange) -> None:
     for seed in range(3):

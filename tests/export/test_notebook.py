@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html.parser import HTMLParser
 from typing import Any
 
@@ -143,3 +144,13 @@ def test_the_repr_of_a_classifier_is_readable_with_a_large_schema() -> None:
     assert repr(SCHEMA.all_unconfirmed()) == (
         "Schema(features={'a': Numeric}, classes=['no', 'yes'], some of it unconfirmed)"
     )
+
+
+def test_a_leaf_without_support_is_grey(counted_tree) -> None:
+    statement = PrivacyStatement(
+        "by hand", 1.0, notes=("predict no, few or no records, not really",)
+    )
+    html = notebook_html(Model(counted_tree.schema, counted_tree, statement))
+    grey = re.findall(r'<span style="color:#808080">(.*?)</span>', html, re.S)
+    assert grey == ["predict yes (no 25.0%, yes 75.0%), few or no records"]
+    assert Fragment(html).text.count("few or no records") == 2

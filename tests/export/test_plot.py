@@ -330,3 +330,12 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ParameterError, match=r"pip install 'privatree\[plot\]'"):
         plot_tree(random_tree(1, seed=0))
+
+
+def test_a_leaf_has_its_records_and_is_grey_without(counted_tree: Tree) -> None:
+    ax = plot_tree(counted_tree)
+    many, few = in_boxes(ax)[1:]
+    assert many.get_text() == "no\nno 75.0%\nyes 25.0%\nabout 1,234 (± 46)\nrecords"
+    assert few.get_text() == "yes\nno 25.0%\nyes 75.0%\nfew or no records"
+    assert many.get_color() != few.get_color() == "#6B6B6B"
+    check(ax, counted_tree)

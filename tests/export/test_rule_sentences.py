@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import math
 import random
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,9 +27,15 @@ SCHEMA = Schema(
 )
 
 
-def path_tree(*steps: tuple[int, Any, str]) -> Tree:
+SEPARATE = Schema(
+    {name: replace(feature, missing="separate") for name, feature in SCHEMA.features.items()},
+    SCHEMA.classes,
+)
+
+
+def path_tree(*steps: tuple[int, Any, str], schema: Schema = SCHEMA) -> Tree:
     """Feature, threshold or codes, and the answer that leads on."""
-    builder = TreeBuilder(SCHEMA)
+    builder = TreeBuilder(schema)
     node = builder.root
     for position, how, answer in steps:
         split = builder.split_numeric if position < 2 else builder.split_categories
@@ -38,9 +46,39 @@ def path_tree(*steps: tuple[int, Any, str]) -> Tree:
     return builder.build()
 
 
-def sentence(*steps: tuple[int, Any, str]) -> str:
-    (last,) = (rule for rule in rules(path_tree(*steps)) if rule.label == "yes")
+def sentence(*steps: tuple[int, Any, str], schema: Schema = SCHEMA) -> str:
+    (last,) = (rule for rule in rules(path_tree(*steps, schema=schema)) if rule.label == "yes")
     return last.sentence
+
+
+@pytest.mark.parametrize(
+    ("steps", "says"),
+    [
+        ([(1, -math.inf, "yes")], "share is missing"),
+        ([(1, -math.inf, "no")], "share is not missing"),
+        ([(1, 2.5, "yes")], "share is missing or at most 2.5"),
+        ([(1, 2.5, "no")], "share is above 2.5"),
+        ([(1, -math.inf, "no"), (1, 2.5, "yes")], "share is at most 2.5"),
+        ([(1, 2.5, "yes"), (1, -math.inf, "no")], "share is at most 2.5"),
+        ([(1, 1.0, "no"), (1, 2.5, "yes")], "share is above 1 and at most 2.5"),
+        ([(0, -math.inf, "no"), (0, 3.5, "yes")], "age is at most 3"),
+        ([(0, 3.5, "yes")], "age is missing or at most 3"),
+        ([(2, [7], "yes")], "kind is missing"),
+        ([(2, [7], "no")], "kind is not missing"),
+        ([(2, [0, 7], "yes")], "kind is missing or a"),
+        ([(2, [0, 1, 7], "yes")], "kind is missing or one of a, b"),
+        ([(2, [0, 7], "no")], "kind is not missing and not a"),
+        ([(2, [0, 1], "yes")], "kind is one of a, b"),
+        ([(2, [0, 1], "no")], "kind is none of a, b"),
+    ],
+)
+def test_missing_values_with_a_place_of_their_own(steps: list[Any], says: str) -> None:
+    assert sentence(*steps, schema=SEPARATE) == f"If {says}, predict yes."
+
+
+def test_a_missing_value_that_is_not_missing() -> None:
+    steps: list[Any] = [(1, -math.inf, "no"), (1, -math.inf, "yes")]
+    assert sentence(*steps, schema=SEPARATE).endswith("but no record is like that.")
 
 
 def test_sentences() -> None:
@@ -106,6 +144,13 @@ def holds(condition: str, record: dict[str, Any]) -> bool:
     """What a reader makes of a condition."""
     name, said = re.fullmatch(r"(\w+) is (.*)", condition).groups()
     value = record[name]
+    if said == "missing and not missing" or said.startswith("neither"):
+        return False
+    if value is None:  # said of those that have a place of their own
+        return said.startswith("missing") or bool(re.match("(none of|not) (?!missing)", said))
+    if said in ("missing", "not missing"):
+        return said == "not missing"
+    said = re.sub("^missing or |^not missing and ", "", said)
     if isinstance(value, str):
         if said == "none of its categories":
             return False
@@ -125,17 +170,20 @@ def holds(condition: str, record: dict[str, Any]) -> bool:
 
 @pytest.mark.slow
 @settings(max_examples=150)
-@given(seed=st.integers(0, 2**32))
-def test_a_record_fits_the_rule_of_its_leaf_only(seed) -> None:
+@given(seed=st.integers(0, 2**32), schema=st.sampled_from([SCHEMA, SEPARATE]))
+def test_a_record_fits_the_rule_of_its_leaf_only(seed, schema) -> None:
     rng = random.Random(seed)
-    builder = TreeBuilder(SCHEMA)
+    builder = TreeBuilder(schema)
+    sizes = [getattr(feature, "n_codes", 0) for feature in schema.features.values()]
     open_nodes = [builder.root]
     for n_splits in range(10, -1, -1):
         node = open_nodes.pop(rng.randrange(len(open_nodes)))
         if n_splits and (position := rng.randrange(4)) < 2:
-            open_nodes += builder.split_numeric(node, position, rng.randrange(20) / 4)
+            asks_missing = schema is SEPARATE and rng.random() < 0.3
+            threshold = -math.inf if asks_missing else rng.randrange(20) / 4
+            open_nodes += builder.split_numeric(node, position, threshold)
         elif n_splits:
-            codes = [code for code in range(7 if position == 2 else 2) if rng.random() < 0.5]
+            codes = [code for code in range(sizes[position]) if rng.random() < 0.5]
             open_nodes += builder.split_categories(node, position, codes)
         else:
             open_nodes.append(node)
@@ -144,10 +192,15 @@ def test_a_record_fits_the_rule_of_its_leaf_only(seed) -> None:
     tree = builder.build()
     codes = [[rng.randrange(7), rng.randrange(20) / 4, rng.randrange(7), rng.randrange(2)]
              for _ in range(20)]  # fmt: skip
+    if schema is SEPARATE:
+        codes = [[math.nan if rng.random() < 0.2 else code for code in row] for row in codes]
     found = rules(tree)
     assert [rule.leaf for rule in found] == leaves_from_left_to_right(tree)
     for row, leaf in zip(codes, tree.apply(np.array(codes), range(4)).tolist(), strict=True):
-        record = {"age": row[0], "share": row[1], "kind": LETTERS[row[2]], "two": "xy"[row[3]]}
+        record: dict[str, Any] = {"age": row[0], "share": row[1]}
+        for name, names, code in (("kind", LETTERS, row[2]), ("two", "xy", row[3])):
+            record[name] = None if math.isnan(code) else names[int(code)]
+        record = {name: None if value != value else value for name, value in record.items()}
         fitting = [rule for rule in found if all(holds(text, record) for text in rule.conditions)]
         assert [rule.leaf for rule in fitting] == [leaf]
         assert fitting[0].label == tree.schema.classes[tree.label[leaf]]
@@ -168,3 +221,24 @@ def test_the_deepest_tree(chain) -> None:
     found = rules(chain(1000, True))
     assert len(found) == 1001
     assert found[500].conditions == ("x is above 499.5 and at most 500.5",)
+
+
+def test_a_rule_says_how_many_records_it_has(counted_tree) -> None:
+    many, few = rules(counted_tree)
+    assert many.sentence == (
+        "If x is at most 0.5, predict no (probability 75.0%). About 1,234 (± 46) records."
+    )
+    assert few.sentence == "If x is above 0.5, predict yes (probability 75.0%). Few or no records."
+
+
+def test_a_rounded_threshold_of_whole_numbers_is_above_and_at_most() -> None:
+    builder = TreeBuilder(Schema({"n": Numeric(0, 99999, integer=True)}, ["no", "yes"]))
+    low, high = builder.split_numeric(builder.root, 0, 4687.5)
+    middle, highest = builder.split_numeric(high, 0, 50000.0)
+    for leaf in (low, middle, highest):
+        builder.leaf(leaf, 0)
+    assert [rule.conditions for rule in rules(builder.build())] == [
+        ("n is at most 4680",),
+        ("n is above 4680 and at most 50000",),
+        ("n is at least 50001",),
+    ]

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privatree.export import export_text
+from privatree.counting import cut_points
+from privatree.export import export_text, threshold_texts
 from privatree.model import Tree, TreeBuilder
 from privatree.schema import Categorical, Numeric, Schema
 
@@ -94,7 +95,17 @@ def test_a_split_on_the_right_is_drawn_without_a_line() -> None:
         (Numeric(0, 1), 1 / 3, "0.333333"),
         (Numeric(0, 1), 2 / 3, "0.666666"),  # down: 0.666667 would go the other way
         (Numeric(0, 100), 37 - 1e-9, "36.9999"),
-        (Numeric(-1, 1), -1e-9, "-0.000001"),
+        (Numeric(-1, 1), -1e-9, "-1e-9"),
+        (Numeric(-1, 1), 5.5e-17, "0"),
+        (Numeric(-1e6, 1e6), 0.4331171, "0.433"),  # of a range that is far too wide
+        (Numeric(0, 1e6), 117187.5, "117000"),  # a cut point
+        (Numeric(0, 1e6), 117000.75, "117000"),  # none
+        (Numeric(0, 99999, integer=True), 4687.5, "4680"),
+        (Numeric(0, 99999, integer=True), 4688.0, "4688"),
+        (Numeric(-2.5, 2.5), -1.9140625, "-1.92"),
+        (Numeric(0, 1e6, cuts=[18, 120312.5]), 120312.5, "120312.5"),  # declared by a person
+        (Numeric(0, 9e6, integer=True, cuts=[18.5, 120312.5]), 120312.5, "120312"),
+        (Numeric(0, 1, cuts=[0.5, 0.5000001]), 0.5000001, "0.5000001"),
         (Numeric(-1, 1), 0.0, "0"),
         (Numeric(0, 99999), 5119.0, "5119"),
         (Numeric(0, 1e6), 120000.0, "120000"),
@@ -120,9 +131,52 @@ def test_values_as_short_as_the_threshold_go_where_the_text_says(
     threshold = min(max(low + share * (high - low), low), float(np.nextafter(high, -math.inf)))
     text = question(Numeric(low, high), threshold).removeprefix("x <= ")
     shown = Decimal(text)
-    neighbour = shown + step * Decimal(1).scaleb(min(0, int(shown.as_tuple().exponent)))
+    neighbour = shown + step * Decimal(1).scaleb(int(shown.normalize().as_tuple().exponent))
     assert (float(neighbour) <= threshold) == (neighbour <= shown)
-    assert 0 <= Decimal(repr(threshold)) - shown <= Decimal(1e-6 * (high - low))
+    assert 0 <= Decimal(repr(threshold)) - shown <= Decimal((high - low) / 250)
+
+
+@pytest.mark.parametrize(
+    "feature",
+    [
+        Numeric(0, 1),
+        Numeric(17, 90),
+        Numeric(17, 90, integer=True),
+        Numeric(0, 99999, integer=True),
+        Numeric(-273.15, 1e4),
+        Numeric(-1e6, 1e6),
+        Numeric(1e6, 1e6 + 1),
+        Numeric(-7e-9, -2e-9),
+        Numeric(-40, 10**12, integer=True),
+        Numeric(0, 100, cuts=[1, 2.5, 2.50001, 60]),
+    ],
+)
+@pytest.mark.parametrize("n_bins", [256, 64, 16])
+def test_a_shown_cut_point_is_in_the_bin_of_the_threshold(feature: Numeric, n_bins: int) -> None:
+    """So whoever compares codes, as a learner does, sends every value the same way."""
+    cuts, _ = cut_points(feature, n_bins)
+    builder = TreeBuilder(Schema({"x": feature}, ["no", "yes"]))
+    node = builder.root
+    for cut in cuts:
+        leaf, node = builder.split_numeric(node, 0, cut)
+        builder.leaf(leaf, 0)
+    builder.leaf(node, 1)
+    tree = builder.build()
+    for node, text in threshold_texts(tree).items():
+        shown, threshold = float(Decimal(text)), float(tree.threshold[node])
+        assert np.searchsorted(cuts, shown) == np.searchsorted(cuts, threshold)
+        assert shown <= threshold
+    for cut in cuts.tolist():  # also if the tree has no other threshold
+        text = question(feature, cut).removeprefix("x <= ")
+        assert np.searchsorted(cuts, float(Decimal(text))) == np.searchsorted(cuts, cut)
+
+
+def test_thresholds_of_a_grid_are_short() -> None:
+    cuts, _ = cut_points(Numeric(17, 90), 256)
+    texts = [question(Numeric(17, 90), cut).removeprefix("x <= ") for cut in cuts.tolist()]
+    n_digits = [len(text.replace(".", "")) for text in texts]
+    assert max(n_digits) <= 7  # towards the ends, where cut points are close
+    assert np.median(n_digits) <= 3
 
 
 def test_different_thresholds_look_different() -> None:
@@ -158,6 +212,41 @@ def test_different_thresholds_look_different() -> None:
 )
 def test_categories(categories: list[Any], left: list[int], shown: str) -> None:
     assert question(Categorical(categories), left) == f"x {shown}"
+
+
+@pytest.mark.parametrize(
+    ("categories", "left", "shown"),
+    [
+        (["a", "b", "c", "d", "e"], [5], "is missing"),
+        (["a", "b", "c", "d", "e"], [0, 5], "is missing or in {a}"),
+        (["a", "b", "c", "d", "e"], [0, 1], "in {a, b}"),
+        (["a", "b", "c", "d", "e"], [0, 1, 2, 3], "is not missing and not in {e}"),
+        (["a", "b", "c", "d", "e"], [0, 1, 2, 3, 4], "is not missing"),
+        (["a", "b", "c", "d", "e"], [0, 1, 2, 3, 5], "not in {e}"),
+        (["a", "b"], [], "in {}"),
+        (["a", "missing"], [1], 'in {"missing"}'),
+    ],
+)
+def test_missing_categories(categories: list[Any], left: list[int], shown: str) -> None:
+    assert question(Categorical(categories, missing="separate"), left) == f"x {shown}"
+
+
+def test_a_missing_number_is_named_where_it_can_be_one() -> None:
+    feature = Numeric(0, 50, missing="separate")
+    builder = TreeBuilder(Schema({"income": feature, "other": feature}, [0, 1]))
+    low, high = builder.split_numeric(builder.root, 0, 12.5)
+    missing, present = builder.split_numeric(low, 0, -math.inf)
+    ends = [missing, *builder.split_numeric(present, 0, 3.25)]
+    ends += builder.split_numeric(high, 1, 7.0)
+    for leaf in ends:
+        builder.leaf(leaf, 0)
+    lines = export_text(builder.build()).split("\n")
+    assert [line for line in lines if "predict" not in line] == [
+        "income is missing or <= 12.5",
+        "├─ yes: income is missing",
+        "│  └─ no:  income <= 3.25",
+        "└─ no:  other is missing or <= 7",
+    ]
 
 
 @pytest.mark.slow
@@ -203,6 +292,31 @@ def test_probabilities_stand_beside_the_class() -> None:
     assert leaf_text(["no", "yes"], 1, [0.125, 0.875]) == "predict yes (no 12.5%, yes 87.5%)"
 
 
+def test_nothing_that_is_possible_is_shown_as_impossible() -> None:
+    shown = leaf_text(["no", "yes"], 1, [0.0001, 0.9999])
+    assert shown == "predict yes (no <0.1%, yes >99.9%)"
+    assert leaf_text(["no", "yes"], 1, [0.0, 1.0]) == "predict yes (no 0.0%, yes 100.0%)"
+
+
 def test_of_many_classes_the_likeliest_are_shown() -> None:
     shown = leaf_text(["a", "b", "c", "d", "e", "f"], 2, [0.1, 0.0, 0.5, 0.2, 0.05, 0.15])
     assert shown == "predict c (a 10.0%, c 50.0%, d 20.0%, f 15.0%, …)"
+
+
+# --- support ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("counts", "error", "said"),
+    [
+        ([1200, 34], 46, ", about 1,234 (± 46) records"),
+        ([40, 7], 46, ", about 47 (± 46) records"),
+        ([40, 6], 46, ", few or no records"),
+        ([-40, 6], 46, ", few or no records"),
+        (None, 0, ""),
+    ],
+)
+def test_a_leaf_says_how_many_records_it_has(counts: Any, error: int, said: str) -> None:
+    builder = TreeBuilder(Schema({"x": Numeric(0, 1)}, ["no", "yes"]))
+    builder.leaf(builder.root, 0, noisy_counts=counts, support_error=error)
+    assert export_text(builder.build()) == f"predict no{said}"

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from privatree import Numeric, Schema, SchemaCheck
 from privatree.inspection._check_result import Misfit
 
@@ -42,3 +44,19 @@ def test_only_values_and_columns_that_do_not_fit_make_it_false():
     assert SchemaCheck(SCHEMA, n_records=1, ignored=["id"], trimmed={"ward": 1})
     assert not SchemaCheck(SCHEMA, n_ragged=1)
     assert not SchemaCheck(SCHEMA, [Misfit("age", "missing", 1)])
+
+
+def test_few_usable_records_are_said_to_be_few():
+    assert "can be used" not in SchemaCheck(SCHEMA, n_records=10).to_text()
+    assert "can be used" not in SchemaCheck(SCHEMA, n_records=10, n_usable=5).to_text()
+    assert "only 4 of 10 records" in SchemaCheck(SCHEMA, n_records=10, n_usable=4).to_text()
+    assert "only 0 of 0 records" in SchemaCheck(SCHEMA, n_usable=0).to_text()
+    declared = replace(SCHEMA, min_records=11)
+    assert "fit will probably stop" in SchemaCheck(declared, n_records=10, n_usable=10).to_text()
+    assert "stop" not in SchemaCheck(declared, n_records=11, n_usable=11).to_text()
+
+
+def test_usable_records_are_counted_in_frames():
+    schema = SCHEMA.confirmed()
+    assert schema.check([[1], [2], [3]], ["no", "No", None]).n_usable == 1
+    assert schema.check([[1], [2], [3]]).n_usable is None

@@ -1,5 +1,6 @@
 import csv
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from uuid import UUID
 
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privatree import Categorical, Numeric, Schema
+from privatree import About, Categorical, Numeric, Schema
 from privatree.errors import ParameterError
 from privatree.inspection import (
     NextCommands,
@@ -54,6 +55,7 @@ def test_every_value_is_marked_and_the_file_reads_as_the_schema():
                 "weight": Numeric(0.5, 0.5),
             },
             ["no", "yes"],
+            about=About(target="ill"),
         ).all_unconfirmed()
     )
     content = tomllib.loads(draft.text)
@@ -97,9 +99,11 @@ def test_the_header_teaches_and_names_the_next_commands():
         (["a"] * 40, "Text: 1 category. All records have the same value"),
         ([7] * 40, "Whole numbers. All records have the same value"),
         (list(range(5000, 5040)), "Nearly every record has its own value: if the values identify"),
-        ([1, None] * 20, "20 records with a missing value: it counts as low, unless"),
-        ([*["a"] * 39, None], '1 record with a missing value: it counts as "unknown", a cat'),
-        ([True, None] * 20, "20 records with a missing value: it counts as the first category"),
+        ([1, None] * 20, "20 records with a missing value: it has a place of its own, about"),
+        ([*["a"] * 39, None], "1 record with a missing value: it has a place of its own, about"),
+        ([True, None] * 20, "The same holds for a value that is not in the list."),
+        (["a", "Unknown", None, "b"] * 10, 'with a missing value: it counts as "Unknown". The'),
+        (["separate", None] * 20, "value: it counts as the first category, unless a line miss"),
         (
             ["1", "2", "3", "x"] * 10,
             "Most values look like numbers: if they are amounts, write a table",
@@ -220,7 +224,9 @@ def test_very_many_categories_are_an_identifier_however_often_each_occurs():
 def test_numbers_with_a_few_words_between_are_numbers_in_a_csv_file_only():
     values = [*map(str, range(100, 138)), "unknown", "unknown"]
     draft = draft_of(x=values)
-    assert draft.schema.confirmed().features["x"] == Numeric(100, 137, integer=True)
+    assert draft.schema.confirmed().features["x"] == Numeric(
+        100, 137, integer=True, missing="separate"
+    )
     assert "2 records with text that is not a number: it counts as missing." in remark(draft, "x")
     assert "unknown" not in draft.text
     assert draft_of(is_csv=False, x=values, y=[1] * N).left_out == ("x",)
@@ -228,7 +234,9 @@ def test_numbers_with_a_few_words_between_are_numbers_in_a_csv_file_only():
 
 def test_blanks_around_text_do_not_count_in_a_csv_file():
     draft = draft_of(x=[" a", "a ", "b", "  "] * 10)
-    assert draft.schema.features["x"].categories == ("a", "b", "unknown")
+    assert draft.schema.features["x"] == Categorical(
+        ("a", "b"), missing="separate", unconfirmed=["kind", "categories", "missing"]
+    )
     assert "10 records with a missing value" in remark(draft, "x")
     exact = draft_of(is_csv=False, x=[" a", "a ", "b", "  "] * 10)
     assert exact.schema.features["x"].categories == ("  ", " a", "a ", "b")
@@ -318,32 +326,37 @@ def test_a_column_that_tells_the_label_is_kept_and_told():
 @pytest.mark.parametrize(
     ("values", "categories", "place"),
     [
-        (["east", "west", None, "east"], ["east", "west", "unknown"], "unknown"),
+        (["east", "west", None, "east"], ["east", "west"], "separate"),
+        (["east", "separate", None, "east"], ["east", "separate"], None),
         (["east", "Unknown", None, "east"], ["Unknown", "east"], "Unknown"),
         (["east", "?", None, "east"], ["?", "east"], "?"),
         (["missing", "?", "unknown", None], ["?", "missing", "unknown"], "unknown"),
         (["east", "west", "unknown", "east"], ["east", "unknown", "west"], None),
     ],
 )
-def test_missing_values_get_a_category_that_they_count_as(values, categories, place):
+def test_missing_values_get_a_category_for_them_or_a_place_of_their_own(values, categories, place):
     draft = draft_of(x=values * 10)
     feature = draft.schema.features["x"]
     marks = ["kind", "categories", *(["missing"] if place else [])]
     assert feature == Categorical(categories, missing=place, unconfirmed=marks)
     assert Schema.from_dict(tomllib.loads(draft.text)) == draft.schema
-    was_added = place is not None and place not in values
-    assert ("a category that was added for this purpose" in remark(draft, "x")) == was_added
     schema = draft.schema.confirmed()
     (codes,) = read_features(pd.DataFrame({"x": [None, "east", "elsewhere"]}), schema)
-    missing, _, other = (schema.features["x"].categories[code] for code in codes)
+    missing, _, other = ([*categories, "separate"][code] for code in codes)
     assert missing == other == (place or categories[0])
 
 
 @pytest.mark.parametrize("values", [[True, None], [1, None]])
-def test_what_is_no_text_gets_no_category_of_text(values):
+def test_numbers_and_booleans_are_missing_in_a_place_of_their_own(values):
     feature = draft_of(x=pd.Series(values * 20, dtype="category")).schema.features["x"]
-    assert feature.missing is None
-    assert len(feature.categories) == len(set(feature.categories)) <= 2
+    assert feature.separates_missing
+    assert feature.categories == (values[0],)
+
+
+def test_nothing_is_said_of_missing_values_where_there_are_none():
+    draft = draft_of(x=[1.5, 2.5] * 20, y=["a", "b"] * 20)
+    assert [feature.missing for feature in draft.schema.features.values()] == [None, None]
+    assert "missing" not in "".join(draft.text.partition("[features")[1:])
 
 
 # --- nasty names and values ---------------------------------------------------------------------
@@ -387,12 +400,13 @@ def test_no_name_or_value_breaks_out_and_the_records_fit_their_draft(
     assert Schema.from_dict(tomllib.loads(draft.text)) == draft.schema
     assert {*draft.schema.names, *draft.left_out} == {name.strip() for name in names[1:]}
     assert len(draft.schema.unconfirmed) == 2 + sum(
-        4 if isinstance(f, Numeric) else 2 + (f.missing is not None)
+        (4 if isinstance(f, Numeric) else 2) + (f.missing is not None)
         for f in draft.schema.features.values()
     )
     whats = {
         misfit.what for misfit in check_files_against_schema([file], draft.schema, target).misfits
     }
+    # A missing value fits: each has its place, or counts as an unknown category that was there.
     assert whats <= {"missing", "not a number: counts as missing", "below the range",
                      "above the range"}  # fmt: skip
     if not _has_infinities(file):
@@ -402,3 +416,34 @@ def test_no_name_or_value_breaks_out_and_the_records_fit_their_draft(
 def _has_infinities(file: Path) -> bool:
     text = file.read_text(encoding="utf-8")
     return "inf" in text or "e+30" in text
+
+
+@pytest.mark.parametrize(
+    ("n_records", "least"),
+    [(0, None), (199, None), (200, 100), (399, 100), (400, 200), (7874, 3000), (10**6, 500_000)],
+)
+def test_the_draft_proposes_half_of_the_records_in_one_digit(n_records, least):
+    facts = profile_table(pa.table({"age": [1, 2]}), ["no", "yes"], trim=True)
+    assert facts.n_labelled == 2
+    draft = draft_schema(replace(facts, n_labelled=n_records), COMMAND, is_csv=True)
+    assert draft.schema.min_records == least
+    assert (("min_records",) in draft.schema.unconfirmed) == (least is not None)
+    assert ("150/epsilon" in draft.text) == (least is not None)
+    assert Schema.from_dict(tomllib.loads(draft.text)) == draft.schema
+
+
+def test_the_draft_has_a_place_for_names():
+    draft = draft_of(age=list(range(N)))
+    (table,) = [block for block in draft.text.split("\n\n") if "[about]" in block]
+    filled = table.replace("# title", "title").replace("# owner", "owner").replace("# date", "date")
+    read = Schema.from_dict(tomllib.loads(draft.text.replace(table, filled)))
+    assert read.about == About("...", "ill", owner="Who answers for the model.", date="2026-01-31")
+
+
+def test_an_odd_target_makes_no_table():
+    facts = profile_table(pa.table({"age": [1, 2]}), ["no", "yes"], trim=True)
+    odd = NextCommands(["data.csv"], "two\nlines", "schema.toml")
+    draft = draft_schema(facts, odd, is_csv=True)
+    assert draft.schema.about is None
+    assert "[about]" not in draft.text
+    assert Schema.from_dict(tomllib.loads(draft.text)) == draft.schema

@@ -20,6 +20,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from privatree import datasets
 from privatree._support.json_files import MAX_BYTES
 from privatree.errors import ModelFormatError, ParameterError, SchemaError
 from privatree.model import Model, TreeBuilder, load
@@ -184,9 +185,23 @@ def test_the_file_is_what_the_format_says(tmp_path: Path) -> None:
     path = tmp_path / "model.json"
     small_model().save(path)
     text = path.read_text(encoding="utf-8")
-    assert text.startswith('{\n "format": "privatree-model",\n "version": 1,\n "classes": [\n')
+    assert text.startswith('{\n "format": "privatree-model",\n "version": 2,\n "classes": [\n')
     assert list(json.loads(text)) == ["format", "version", "classes", "schema", "tree", "privacy"]
     assert "Infinity" not in text
+
+
+def test_a_file_of_version_1_loads() -> None:
+    """It was written by the first version that had a format, and its leaves have labels only."""
+    path = Path(__file__).parent / "files" / "version-1.json"
+    assert json.loads(path.read_text(encoding="utf-8"))["version"] == 1
+    model, frame = load(path), datasets.load("vote").frame
+    assert model.tree_.probability is None
+    assert model.tree_.support is None
+    assert model.privacy_.noisy_records is None
+    assert model.schema_.about is None
+    labels = set(model.predict(frame).tolist())
+    assert labels == {"democrat", "republican"}
+    assert set(np.unique(model.predict_proba(frame)).tolist()) == {0.0, 1.0}
 
 
 @pytest.mark.parametrize("name", ["Größe", "line\nbreak", "\x00", '"\\'])
@@ -274,7 +289,7 @@ def test_a_missing_file_is_just_missing(tmp_path: Path) -> None:
         (b"[" * 200_000, "without deep nesting"),
         (b'{"a":' * 200_000, "without deep nesting"),
         (b" " * (MAX_BYTES + 1), f"at most {MAX_BYTES} bytes"),
-        (written(version=2), "got version 2. Upgrade privatree"),
+        (written(version=3), "got version 3. Upgrade privatree"),
         (written(version=10**100), "got a later version. Upgrade privatree"),
         (written(version=0), "'version' must be"),
         (written(version=True), "'version' must be"),

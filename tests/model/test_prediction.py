@@ -23,12 +23,12 @@ def plain_walk(tree: Tree, row: list[float]) -> int:
     while tree.feature[node] >= 0:
         feature, value = features[tree.feature[node]], row[tree.feature[node]]
         if isinstance(feature, Categorical):
-            known = value in range(len(feature.categories))
+            known = value in range(feature.n_codes)
             goes_left = (int(value) if known else feature.missing_place) in tree.left_codes(node)
         else:
-            placed = float(feature.missing_place) if math.isnan(value) else value
-            clipped = min(max(placed, float(feature.low)), float(feature.high))
-            goes_left = clipped <= tree.threshold[node]
+            clipped = min(max(value, float(feature.low)), float(feature.high))
+            placed = float(feature.missing_place) if math.isnan(value) else clipped
+            goes_left = placed <= tree.threshold[node]
         node = int(tree.left[node] if goes_left else tree.right[node])
     return node
 
@@ -99,6 +99,31 @@ def test_missing_values_go_to_their_public_place(small_tree: Callable[..., Tree]
     assert tree.apply([[nan, 0, 0, 0]], [0, 1, 2, 3]).tolist() == [4]  # age: low end, left
     assert tree.apply([[17, nan, 0, 0]], [0, 1, 2, 3]).tolist() == [3]  # work: "none", left
     assert tree.apply([[90, 0, nan, 0]], [0, 1, 2, 3]).tolist() == [6]  # gain: 0.75, right
+
+
+def test_missing_values_with_a_place_of_their_own_are_asked_about() -> None:
+    schema = Schema(
+        {
+            "x": Numeric(0, 9, missing="separate"),
+            "c": Categorical(["a", "b"], missing="separate"),
+        },
+        [0, 1, 2],
+    )
+    builder = TreeBuilder(schema)
+    missing, present = builder.split_numeric(builder.root, 0, -math.inf)
+    low, high = builder.split_numeric(present, 0, 4.0)
+    gone, there = builder.split_categories(missing, 1, [2])
+    for leaf in (low, high, gone, there):
+        builder.leaf(leaf, 0)
+    tree = builder.build()
+    assert tree.asks_missing(0)
+    assert not tree.asks_missing(present)
+    assert tree.missing_goes_left(0)
+    assert tree.missing_goes_left(present)
+    x = [math.nan, math.nan, math.nan, -math.inf, -5.0, 4.0, 5.0, math.inf]
+    c = [0.0, math.nan, 7.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    found = tree.apply(np.column_stack([x, c]), [0, 1])
+    assert found.tolist() == [there, gone, gone, low, low, low, high, high]
 
 
 def test_many_rows_are_shared_by_two_threads(small_tree: Callable[..., Tree]) -> None:

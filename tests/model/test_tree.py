@@ -84,7 +84,7 @@ def test_walks_are_those_of_a_recursion(seed: int, n_splits: int) -> None:
 
 
 def test_arrays_are_copies_and_read_only(small_tree: Callable[..., Tree]) -> None:
-    given_arrays = arrays_of(small_tree(probability=True))
+    given_arrays = arrays_of(small_tree(probability=True, noisy_counts=True))
     tree = Tree(**given_arrays)
     given_arrays["label"][3] = 1
     assert tree.label[3] == 0

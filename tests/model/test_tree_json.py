@@ -25,6 +25,52 @@ def test_the_written_form_is_readable(small_tree: Callable[..., Tree]) -> None:
     assert tree_to_dict(small_tree())["nodes"][3] == {"label": "low"}
 
 
+def test_questions_about_missing_values_are_written_as_such() -> None:
+    tree, nodes = _about_missing()
+    assert nodes[0] == {"feature": "x", "missing": True, "left": 1, "right": 2}
+    assert nodes[2] == {"feature": "c", "categories": ["b", None], "left": 3, "right": 4}
+    assert tree_from_dict({"nodes": nodes}, tree.schema) == tree
+
+
+def _about_missing() -> tuple[Tree, list[dict[str, Any]]]:
+    schema = Schema(
+        {
+            "x": Numeric(0, 9, missing="separate"),
+            "c": Categorical(["a", "b"], missing="separate"),
+            "y": Numeric(0, 9),
+        },
+        [0, 1],
+    )
+    builder = TreeBuilder(schema)
+    left, right = builder.split_numeric(builder.root, 0, -math.inf)
+    for leaf in (left, *builder.split_categories(right, 1, [1, 2])):
+        builder.leaf(leaf, 0)
+    tree = builder.build()
+    return tree, tree_to_dict(tree)["nodes"]
+
+
+@pytest.mark.parametrize(
+    ("node", "change", "message"),
+    [
+        (0, {"missing": False}, "'missing' must be true"),
+        (0, {"missing": 1}, "'missing' must be true"),
+        (0, {"missing": None}, "'missing' must be true"),
+        (0, {"feature": "y"}, "on a feature whose missing values are separate"),
+        (0, {"feature": "c"}, "must have the key 'categories'"),
+        (0, {"threshold": 1.0}, "one of 'threshold', 'missing' and 'categories'"),
+        (2, {"categories": [None, None]}, "distinct"),
+        (2, {"categories": ["missing"]}, "one of the feature's categories"),
+    ],
+)
+def test_a_wrong_question_about_missing_values_is_refused(
+    node: int, change: dict[str, Any], message: str
+) -> None:
+    tree, nodes = _about_missing()
+    nodes[node] |= change
+    with pytest.raises(ModelFormatError, match=message):
+        tree_from_dict({"nodes": nodes}, tree.schema)
+
+
 @settings(max_examples=100, deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_a_tree_survives_being_written(

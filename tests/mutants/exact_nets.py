@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 from reports import Report, worst
 
+from privatree import Numeric, Schema
 from privatree.audit import PrivacyLoss, Universe, exact_privacy_loss
 from privatree.audit.exact._enumeration import (
     Script,
@@ -30,7 +32,7 @@ from privatree.privacy import Ledger, Randomness
 
 EPSILON = 8
 _ENOUGH = 1 + 1e-9
-PILE = 40
+PILE = 160
 
 
 class Case(NamedTuple):
@@ -57,6 +59,8 @@ def _case(sizes: tuple[int | str, ...], records: Any, depth: int, **settings: An
 
 _TWO_PILES = {((2, 0), 1): PILE, ((1, 0), 0): PILE}
 
+ZOOMED = Universe(Schema({"x": Numeric(0, 1)}, [0, 1]), 16, zoom_levels=2)
+
 CASES = {
     "one by one": _case((3, 2), _TWO_PILES, 3, lookahead=1, dataset_size=512),
     "noisy size": _case((3, 2), _TWO_PILES, 2, lookahead=1),
@@ -67,12 +71,33 @@ CASES = {
         {((1,), 0): 10, ((2,), 1): 10, ((3,), 0): 10},
         2,
         lookahead=2,
+        dataset_size=8,  # a size at which stopping is not nearly certain by its base measure
+        counts=(0, 512),
+    ),
+    "leaf counts": _case(
+        ("3",),
+        {((0,), 0): PILE},
+        1,
         dataset_size=512,
+        probability_share=Fraction(1, 4),
         counts=(0, 512),
     ),
     "one class": _case(("3", 2), {((0, 0), 0): PILE}, 2, lookahead=1, dataset_size=512),
+    "zoom": Case(
+        ZOOMED,
+        1,
+        {"dataset_size": 512},
+        [ZOOMED.table({((2,), 0): PILE, ((len(ZOOMED.kinds) // 4,), 1): PILE})],
+        (0, 512),
+    ),
     "categories": Case(
         Universe.of("3"), 2, {"robust_levels": 2}, list(Universe.of("3").tables(1)), (0, 1)
+    ),
+    "early stop": Case(
+        Universe.of(2),
+        1,
+        {"min_records": 1},
+        [*Universe.of(2).tables(1), Universe.of(2).table({((0,), 0): PILE})],
     ),
     "last level": Case(
         Universe.of(2, 2), 1, {"dataset_size": 1}, list(Universe.of(2, 2).tables(1)), (0, 1)
@@ -146,7 +171,7 @@ def _is_refused(case: Case) -> bool:
     records = case.universe.records(case.tables[-1])
     account = Ledger(case.plan.epsilon, Randomness(0))
     try:
-        grow_tree(records, case.universe.candidates, case.plan, case.universe.schema, account)
+        grow_tree(records, case.universe.cells, case.plan, case.universe.schema, account)
     except BudgetExceededError:
         return True
     return False
@@ -157,8 +182,10 @@ def _is_refused(case: Case) -> bool:
 # In the nets above whatever the score is centred on counts as known. Here nothing is known but
 # noisy counts and the split: what a mutant really costs.
 
+_FEW = {((2, 0), 1): 40, ((1, 0), 0): 40}
+"""Few enough for one record to change a share of the classes in its last digit."""
 SPLITS = {
-    "a split": _case((3, 2), _TWO_PILES, 2, lookahead=1, dataset_size=512, counts=(0, 40, 512)),
+    "a split": _case((3, 2), _FEW, 2, lookahead=1, dataset_size=512, counts=(0, 40, 512)),
 }
 
 
@@ -186,9 +213,10 @@ def _split_law(case: Case, table: Table) -> _Law:
     def run(script: Script) -> tuple[Any, Any] | None:
         records = case.universe.records(table)
         builder = ScriptedBuilder(case.universe.schema, script)
-        growth = Growth(records, case.universe.candidates, case.plan, builder)
+        growth = Growth(records, case.universe.cells, case.plan, builder)
         account = Ledger(case.plan.epsilon, Randomness(0))
-        node = growth.decide_stage(growth.begin(ScriptedLedger(account, script, case.counts)))
+        scripted = ScriptedLedger(account, script, case.counts)
+        node = growth.decide_stage(growth.begin(scripted, growth.release_size(scripted)))
         noisy = tuple(script.transcript)
         if not isinstance(node, SplittingNode):
             return None

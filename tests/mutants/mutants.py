@@ -130,6 +130,36 @@ MUTANTS: dict[str, Mutant] = {
             Catch("decision", "one by one", math.inf, "next stage: what follows an outcome"),
         ),
     ),
+    "stop shares from exact n": Mutant(
+        "the base measure of a subtree depends on the exact number of records",
+        wrong_code.stop_shares_from_exact_n,
+        (Catch("decision", "one feature", math.inf, "next stage: what follows an outcome"),),
+    ),
+    "leaf counts from exact n": Mutant(
+        "the exact number of records decides whether leaves are counted",
+        wrong_code.leaf_counts_from_exact_n,
+        (Catch("decision", "leaf counts", math.inf, "number of records: what follows"),),
+    ),
+    "stop from exact n": Mutant(
+        "the training stops if the exact number of records is too small",
+        wrong_code.stop_from_exact_n,
+        (Catch("decision", "early stop", math.inf, "number of records: what follows"),),
+    ),
+    "zoom by the exact range": Mutant(
+        "cuts lie around the narrowest interval that has every record",
+        wrong_code.zoom_by_exact_range,
+        (Catch("decision", "zoom", math.inf, "number of records: what follows an outcome"),),
+    ),
+    "interval at twice the rate": Mutant(
+        "the score of an interval is taken to change by one half",
+        wrong_code.interval_at_twice_the_rate,
+        (Catch("stage", "zoom", 1.9, "interval of x, depth 0"),),
+    ),
+    "probabilities from exact counts": Mutant(
+        "a leaf without noisy counts has the exact shares of its classes",
+        wrong_code.probabilities_from_exact_counts,
+        (Catch("decision", "last level", math.inf, "subtree: which outcomes are possible"),),
+    ),
     "depth from exact n": Mutant(
         "the number of levels is planned with the exact number of records",
         wrong_code.depth_from_exact_n,
@@ -146,7 +176,7 @@ MUTANTS: dict[str, Mutant] = {
     "stop prior mismatched": Mutant(
         "one prior share of stopping in the weights of upper levels, another in the draw below",
         wrong_code.stop_prior_mismatched,
-        (Catch("loss", "two levels together", 1.19, WHOLE),),
+        (Catch("loss", "one feature", 1.1, WHOLE),),
     ),
     "candidates restricted to the region in the draw but not in the weights": Mutant(
         "weights of upper levels count on cuts that the children do not have",

@@ -93,7 +93,10 @@ def _alike() -> Neighbours:
 
 # name: tables, the learner. At a small epsilon a node is likely to be split, unless it may not.
 BLACK_BOXES: dict[str, tuple[Neighbours, dict[str, Any]]] = {
-    "pure": (_pure(), {"epsilon": 0.2, "schedule": "robust", "robust_levels": 2}),
+    "pure": (
+        _pure(),
+        {"epsilon": 0.2, "schedule": "robust", "robust_levels": 2, "simplify": False},
+    ),
     "alike": (_alike(), {}),
     "outlier": (known_pairs()["outlier"], {}),
     "size-threshold": (known_pairs()["size-threshold"], {}),

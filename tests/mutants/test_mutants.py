@@ -16,7 +16,7 @@ from privatree.errors import BudgetExceededError
 from privatree.learners.tree import grow_tree
 from privatree.privacy import Ledger, Randomness
 
-SIXTEEN = [
+TWENTY_TWO = [
     "exponent doubled",
     "full budget at every level",
     "purity stop",
@@ -28,6 +28,12 @@ SIXTEEN = [
     "noise shared by siblings",
     "prior q from exact counts",
     "exact n in the formula for q",
+    "stop shares from exact n",
+    "leaf counts from exact n",
+    "stop from exact n",
+    "zoom by the exact range",
+    "interval at twice the rate",
+    "probabilities from exact counts",
     "depth from exact n",
     "count noise halved",
     "stop prior mismatched",
@@ -87,7 +93,7 @@ def test_every_mutant_is_caught_by_its_nets(name, catch):
 
 
 def test_all_are_there_and_each_names_a_net_and_its_case():
-    assert list(MUTANTS) == SIXTEEN
+    assert list(MUTANTS) == TWENTY_TWO
     assert list(READING_MUTANTS) == EIGHT_OF_READING
     for mutant in EVERY.values():
         assert mutant.wrong
@@ -104,7 +110,7 @@ def test_what_draws_more_than_was_paid_for_is_refused(monkeypatch, name):
     MUTANTS[name].apply(monkeypatch)
     account = Ledger(case.plan.epsilon, Randomness(0))
     with pytest.raises(BudgetExceededError, match="the draw is closed"):
-        grow_tree(records, case.universe.candidates, case.plan, case.universe.schema, account)
+        grow_tree(records, case.universe.cells, case.plan, case.universe.schema, account)
 
 
 HARMLESS = Mutant("nothing", lambda patch: None, ())

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
+from privatree.counting import Binner
 from privatree.estimators import PrivaTreeClassifier
 from privatree.learners.tree import Growth, OpenNode, RecordPlan, _grow, _subtree_decimal
 from privatree.learners.tree._plan import Position
@@ -16,7 +18,12 @@ from privatree.learners.tree._region import codes_in_region, feature_of_part
 from privatree.learners.tree._split import UpperSplit
 from privatree.privacy import Ledger, Randomness
 from privatree.privacy import _ledger as accounts
-from privatree.privacy.mechanisms import Geometric, SequentialExponential
+from privatree.privacy.mechanisms import (
+    DenseInterval,
+    Exponential,
+    Geometric,
+    SequentialExponential,
+)
 from privatree.schema import Numeric, Schema
 from privatree.tables import read_features
 
@@ -100,8 +107,9 @@ def stop_prior_mismatched(patch: Patch) -> None:
         for node, weights in found.items():
             n_active = int((subtrees[node].region.n_inside >= 2).sum())
             if subtrees[node].levels == 1 and n_active:
-                factors = weights.exact_factors * (1 - 1 / (n_active + 1)) / 0.95
-                factors[-1] = weights.exact_factors[-1] / (n_active + 1) / 0.05
+                stop = subtrees[node].grids[-1].stop_share
+                factors = weights.exact_factors * (1 - 1 / (n_active + 1)) / (1 - stop)
+                factors[-1] = weights.exact_factors[-1] / (n_active + 1) / stop
                 found[node] = weights._replace(exact_factors=factors)
         return found
 
@@ -197,8 +205,83 @@ class _Chosen:
         return self._part
 
 
+def stop_shares_from_exact_n(patch: Patch) -> None:
+    """A node that has many records hardly ever becomes a leaf by chance: it knows how many."""
+    real = Growth._begin_subtree
+
+    def mutant(growth: Any, node: Any, stage: Any) -> Any:
+        exact_size = max(1, int(node.exact_totals.sum()))
+        at = replace(node.at, noisy_size=exact_size)
+        return real(growth, node, growth._plan._draw_subtree(at, stage.grids))
+
+    patch.setattr(Growth, "_begin_subtree", mutant)
+
+
+def stop_from_exact_n(patch: Patch) -> None:
+    patch.setattr(
+        Growth,
+        "has_enough_records",
+        lambda growth, noisy_size: (
+            growth._records.class_totals().sum() >= (growth._plan.min_records or 0)
+        ),
+    )
+
+
+def leaf_counts_from_exact_n(patch: Patch) -> None:
+    """Leaves are counted if the exact number of records is odd."""
+    real = Growth.begin
+
+    def mutant(growth: Any, ledger: Any, noisy_size: int | None) -> Any:
+        node = real(growth, ledger, noisy_size)
+        exact_size = int(node.exact_totals.sum())
+        return node if exact_size % 2 else replace(node, leaves=node.leaves._replace(epsilon=0))
+
+    patch.setattr(Growth, "begin", mutant)
+
+
+def probabilities_from_exact_counts(patch: Patch) -> None:
+    """A leaf whose counts nobody paid for has the exact shares of its classes."""
+    real = Growth._make_leaf
+
+    def mutant(growth: Any, node: Any, label: int, exact_totals: Any) -> None:
+        leaves = node.leaves._replace(noisy_counts=tuple(exact_totals.tolist()))
+        real(growth, replace(node, leaves=leaves), label, exact_totals)
+
+    patch.setattr(Growth, "_make_leaf", mutant)
+
+
 def depth_from_exact_n(patch: Patch) -> None:
-    patch.setattr(Growth, "_release_size", lambda growth, exact_totals, _: int(exact_totals.sum()))
+    def mutant(growth: Any, ledger: Any) -> int:
+        return int(growth._records.class_totals()[0].sum())
+
+    patch.setattr(Growth, "release_size", mutant)
+
+
+def zoom_by_exact_range(patch: Patch) -> None:
+    """Cuts lie around the narrowest interval that has every record."""
+
+    def mutant(records: Any, cells: Any, noisy_size: int, epsilon: Any, ledger: Any) -> Any:
+        exact_counts = records.class_counts()[0].sum(axis=0)
+        intervals = {}
+        for feature in cells.features:
+            codes = slice(records.offsets[feature], records.offsets[feature + 1])
+            filled = np.flatnonzero(cells.count_cells(exact_counts[codes], feature, cells.levels))
+            if len(filled):
+                ends = int(filled[0]), int(filled[-1]) + 1
+                n_cells = 2 ** (cells.levels + 1)
+                intervals[feature] = tuple(Fraction(end, n_cells) for end in ends)
+        candidates = cells.zoom(intervals)
+        binner = Binner(cells.schema, candidates.cuts, candidates.groups, candidates.n_codes)
+        records.merge_codes(binner, cells.merged_codes(candidates))
+        return candidates
+
+    patch.setattr(_grow, "zoom_in", mutant)
+
+
+def interval_at_twice_the_rate(patch: Patch) -> None:
+    """The score of an interval is taken to change by one half."""
+    half = property(lambda interval: Exponential(interval.epsilon, Fraction(1, 2)))
+    patch.setattr(DenseInterval, "_choice", half)
 
 
 def _centred_on(patch: Patch, counts: Callable[[Any, Any], Any]) -> None:

@@ -181,3 +181,18 @@ def test_threads_cannot_overspend(monkeypatch: pytest.MonkeyPatch) -> None:
     with ThreadPoolExecutor(max_workers=8) as pool:
         assert sum(pool.map(spend, range(8))) == 2
     assert remaining(budget) == Fraction(1, 5)
+
+
+def test_what_comes_later_must_be_left_but_is_not_taken() -> None:
+    budget = Budget(1.0)
+    budget.charge(0.03, purpose="first", later=Fraction(97, 100))
+    assert budget.remaining == Fraction(97, 100)
+    with pytest.raises(
+        BudgetExceededError,
+        match=r"second: epsilon=0\.98 was requested, but only 0\.97 of",
+    ):
+        budget.charge(0.5, purpose="second", later=Fraction(48, 100))
+    assert budget.remaining == Fraction(97, 100)
+    with pytest.raises(ParameterError, match="later must be at least 0, got -1"):
+        budget.charge(1.5, purpose="third", later=Fraction(-1))
+    assert len(budget.charges) == 1

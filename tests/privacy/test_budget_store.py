@@ -99,7 +99,7 @@ def test_floats_are_the_decimals_that_people_add_up(
     for _ in range(times):
         store.charge(each, purpose="model")
     assert store.remaining == 0
-    with pytest.raises(BudgetExceededError, match="only 0 of the budget is left"):
+    with pytest.raises(BudgetExceededError, match="nothing of the budget is left"):
         store.charge(Fraction(1, 10**30), purpose="one more")
 
 
@@ -116,6 +116,16 @@ def test_what_does_not_fit_is_refused_with_what_is_left_and_nothing_is_taken(
     assert [(charge.purpose, charge.epsilon) for charge in store.charges] == [
         ("first", Fraction(3, 4))
     ]
+
+
+def test_what_comes_later_must_be_left_but_is_not_taken(store: BudgetStore) -> None:
+    store.charge(0.03, purpose="first", later=Fraction(97, 100))
+    assert store.remaining == Fraction(97, 100)
+    with pytest.raises(BudgetExceededError, match=r"epsilon=0\.98 was requested"):
+        store.charge(0.5, purpose="second", later=Fraction(48, 100))
+    with pytest.raises(ParameterError, match="later must be at least 0"):
+        store.charge(1.5, purpose="third", later=Fraction(-1))
+    assert len(store.charges) == 1
 
 
 def test_charges_for_other_neighbours_are_refused(tmp_path: Path) -> None:

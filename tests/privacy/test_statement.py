@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privatree._support.escape import escape_to_one_line
-from privatree.errors import ModelFormatError
+from privatree.errors import ModelFormatError, ParameterError
 from privatree.privacy import Leak, PrivacyStatement, Schedule, Spend, Stage, shown_amount
 from privatree.privacy._statement import MAX_TEXT_LENGTH
 
@@ -438,3 +438,65 @@ def test_a_strangers_text_cannot_hide_a_line() -> None:
     printed = str(PrivacyStatement(forged, math.inf, notes=("a\x1b]0;title\x07b",)))
     assert printed.replace("\n", "").isprintable()
     assert printed.splitlines()[1] == "  epsilon for a whole record  infinite: no guarantee"
+
+
+# --- the number of records ------------------------------------------------------------------------
+
+COUNTED = PrivacyStatement(learner="a", epsilon=1.0, noisy_records=1234, records_error=100)
+
+
+def test_the_number_of_records_is_shown_with_its_error() -> None:
+    assert "  usable records              about 1,234 (± 100)" in str(COUNTED).splitlines()
+    assert COUNTED.records_text == "about 1,234 (± 100)"
+    assert "notes" not in str(COUNTED)
+    assert PLAIN.records_text is None
+    assert "usable records" not in str(PLAIN)
+
+
+@pytest.mark.parametrize(("noisy", "few"), [(-30, True), (0, True), (100, True), (101, False)])
+def test_a_number_within_its_error_is_said_to_be_small(noisy: int, few: bool) -> None:
+    statement = PrivacyStatement("a", 1.0, noisy_records=noisy, records_error=100)
+    assert statement.has_few_records is few
+    assert ("the noise hides whether there" in str(statement)) is few
+    assert not PLAIN.has_few_records
+
+
+def test_a_negative_number_is_kept_and_shown_as_none() -> None:
+    statement = PrivacyStatement("a", 1.0, noisy_records=-30, records_error=100)
+    assert PrivacyStatement.from_dict(through_json(statement)) == statement
+    assert "about 0 (± 100)" in str(statement)
+
+
+def test_the_number_makes_the_round_trip_and_old_files_have_none() -> None:
+    written = through_json(COUNTED)
+    assert (written["noisy_records"], written["records_error"]) == (1234, 100)
+    assert PrivacyStatement.from_dict(written) == COUNTED
+    assert "noisy_records" not in PLAIN.to_dict()
+    assert PrivacyStatement.from_dict(PLAIN.to_dict()).noisy_records is None
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"noisy_records": None},
+        {"noisy_records": 1.5},
+        {"noisy_records": True},
+        {"noisy_records": 2**62},
+        {"noisy_records": -(2**62)},
+        {"records_error": -1},
+        {"records_error": "100"},
+        {"records_error": 2**62},
+    ],
+    ids=str,
+)
+def test_a_wrong_number_is_refused(changes: dict[str, Any]) -> None:
+    refused(COUNTED.to_dict() | changes)
+
+
+@pytest.mark.parametrize("key", ["noisy_records", "records_error"])
+def test_a_number_without_its_error_is_refused(key: str) -> None:
+    written = COUNTED.to_dict()
+    del written[key]
+    refused(written)
+    with pytest.raises(ParameterError, match="must both be given, or both be None"):
+        PrivacyStatement("a", 1.0, **{key: 5})

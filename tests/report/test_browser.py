@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import os
 import shutil
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from privatree import Model, datasets
+from privatree.export import share_text
 from privatree.model import TreeBuilder
 from privatree.privacy import Leak, PrivacyStatement
 from privatree.report import html_report
 from privatree.robustness import AccuracyCertificate, best
 from privatree.robustness.certificates import require_guarantee
-from privatree.schema import Numeric, Schema
+from privatree.schema import Categorical, Numeric, Schema
 
 ARGUMENTS = (
     "--no-sandbox",
@@ -147,7 +149,8 @@ def check_agreement(page, model, frame):
         assert shown["answers"] == len(shown["on"]) - 1
         if model.tree_.probability is not None:
             expected = [
-                f"{c}{share:.1%}" for c, share in zip(model.classes_, shares[row], strict=True)
+                f"{c}{share_text(share)}"
+                for c, share in zip(model.classes_, shares[row], strict=True)
             ]
             assert sorted(shown["shares"]) == sorted(expected)
     assert len(set(leaves.tolist())) > 2  # else little was tried
@@ -189,6 +192,36 @@ def test_edges_of_thresholds_ranges_and_categories(open_page, hand_made):
         columns=["size", "age", "ward", "unused"],
     ).astype({"ward": "object"})
     check_agreement(open_page(model), model, frame)
+
+
+def test_missing_values_with_a_place_of_their_own(open_page):
+    schema = Schema(
+        {
+            "size": Numeric(-2, 7, missing="separate"),
+            "ward": Categorical(["surgery", "maternity"], missing="separate"),
+        },
+        ["low", "high"],
+    )
+    builder = TreeBuilder(schema)
+    small, large = builder.split_numeric(builder.root, 0, 0.25)
+    missing, present = builder.split_numeric(small, 0, -np.inf)
+    gone, there = builder.split_categories(large, 1, [2])
+    some, others = builder.split_categories(missing, 1, [0, 2])
+    for leaf, label in ((present, 0), (gone, 1), (there, 0), (some, 1), (others, 0)):
+        builder.leaf(leaf, label)
+    tree = builder.build()
+    model = Model(schema, tree, PrivacyStatement("by hand", epsilon=0.5, public=("all",)))
+    sizes, wards = [None, -99.0, 0.0, 0.25, 0.3, 99.0], [None, "surgery", "maternity", "nowhere"]
+    frame = pd.DataFrame([(s, w) for s in sizes for w in wards], columns=["size", "ward"])
+    page = open_page(model)
+    check_agreement(page, model, frame.astype({"ward": "object"}))
+    follow(page, typed(model, pd.DataFrame({"size": [None], "ward": ["nowhere"]})))
+    steps = page.locator("#steps").inner_text().replace("\n", " ")
+    assert "size is missing or ≤ 0.25" in steps
+    assert "size is missing" in steps
+    assert "ward is missing or in {surgery}" in steps
+    assert page.locator("#h1 .said").inner_text() == "counts as missing"
+    assert "may be missing" in page.locator("#h0").inner_text()
 
 
 def test_typing_shows_the_way_at_once(open_page, hand_made):
@@ -285,6 +318,9 @@ def test_the_keyboard_is_enough(open_page, hand_made):
     assert page.locator("#prediction .label").inner_text() == "middle"
     page.focus("#clear")
     page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "zoom-out"
+    page.focus("#zoom-fit")
+    page.keyboard.press("Tab")
     for key in ("ArrowRight", "ArrowRight", "ArrowDown", "Enter"):
         page.keyboard.press(key)
     assert page.locator("#drawing [tabindex='0']").count() == 1
@@ -294,6 +330,8 @@ def test_the_keyboard_is_enough(open_page, hand_made):
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Space")
     assert page.locator("#path-title").inner_text() == "The path to this question"
+    page.focus("#poison summary")
+    page.keyboard.press("Enter")
     before = page.locator("#edits-shown").inner_text()
     page.focus("#edits")
     page.keyboard.press("ArrowRight")
@@ -301,11 +339,191 @@ def test_the_keyboard_is_enough(open_page, hand_made):
     assert "records" in page.locator("#edits").get_attribute("aria-valuetext")
 
 
+# --- folding and zooming --------------------------------------------------------------------------
+
+
+def deep_model(counts=True):
+    """A full tree of eight levels; nearly all records are in the first and the last leaf."""
+    schema = Schema({"x": Numeric(0, 1), "a longer name": Numeric(0, 1)}, ["no", "yes"])
+    builder, level = TreeBuilder(schema), [0]
+    for step in range(8):
+        level = [
+            child
+            for node in level
+            for child in builder.split_numeric(node, step % 2, 1 / (step + 2))
+        ]
+    for place, leaf in enumerate(level):
+        number = 9000 if place in (0, 255) else 100 if place < 128 else 3
+        noisy = [number, 0] if counts else None
+        builder.leaf(leaf, place % 2, [0.75, 0.25], noisy, 10 if counts else 0)
+    return Model(schema, builder.build(), PrivacyStatement("by hand", epsilon=1.0))
+
+
+def seen(page, part=".box"):
+    return page.locator(f"#drawing {part}").evaluate_all(
+        "(all) => all.filter((one) => one.checkVisibility()).map((one) => +one.dataset.node)"
+    )
+
+
+def fits(page):
+    """Whether nothing of the drawing is beyond its right side."""
+    return page.locator("#drawing").evaluate(
+        "(drawing) => drawing.scrollWidth <= drawing.clientWidth"
+    )
+
+
+def size(page, part="#drawing .box.split"):
+    return page.locator(part).first.bounding_box()["height"]
+
+
+def test_a_deep_tree_opens_on_the_branches_with_most_records_and_fits(open_page):
+    model = deep_model()
+    tree = model.tree_
+    first, last = tree.leaves[[0, -1]].tolist()
+    page = open_page(model)
+    assert {first, last} <= set(seen(page, ".box.leaf"))
+    assert len(seen(page)) < 50
+    assert fits(page)
+    box, around = (
+        page.locator(part).first.bounding_box() for part in ("#drawing .box", "#drawing")
+    )
+    assert box["y"] - around["y"] < 60  # the root is at the top, and not in the middle of nothing
+    assert box["x"] - around["x"] < 60
+    page.locator("#unfold").click()
+    assert len(seen(page)) == tree.n_nodes
+    assert fits(page)
+    assert page.locator("#folds-said").inner_text() == ""
+    page.locator("#refold").click()
+    assert len(seen(page)) < 50
+    n_leaves = len(seen(page, ".box.leaf"))
+    assert page.locator("#folds-said").inner_text() == f"{n_leaves} of 256 leaves are shown."
+
+
+def test_without_counts_the_upper_levels_are_open(open_page):
+    page = open_page(deep_model(counts=False))
+    assert set(range(7)) <= set(seen(page))
+    assert "Records per leaf were not counted." in page.locator("#tree").inner_text()
+    assert page.locator("#refold").inner_text() == "Fold to the upper levels"
+    assert page.locator(".support").count() == 0
+
+
+def test_a_split_folds_and_unfolds_by_mouse_and_by_key(open_page, hand_made):
+    page = open_page(hand_made())
+    root = page.locator(".box[data-node='0']")
+    button = page.locator("#drawing .fold").first
+    assert seen(page) == [0, 1, 3, 4, 2, 5, 6, 7, 8]
+    assert root.get_attribute("aria-expanded") == "true"
+    assert button.get_attribute("aria-label") == "Fold 5 leaves"
+    button.click()
+    assert seen(page) == [0]
+    assert root.get_attribute("aria-expanded") == "false"
+    assert button.inner_text() == "+ 5 leaves"
+    assert button.get_attribute("aria-label") == "Unfold 5 leaves"
+    root.focus()
+    page.keyboard.press("ArrowRight")  # unfolds, and then goes on
+    assert seen(page) == [0, 1, 3, 4, 2, 5, 6, 7, 8]
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("-")
+    assert seen(page) == [0, 1, 2, 5, 6, 7, 8]
+    page.keyboard.press("ArrowDown")  # past what is folded
+    assert page.evaluate("document.activeElement.dataset.node") == "2"
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("+")
+    assert seen(page) == [0, 1, 3, 4, 2, 5, 6, 7, 8]
+
+
+def test_the_path_of_a_record_is_unfolded_and_folds_again(open_page):
+    model = deep_model()
+    page = open_page(model)
+    before = seen(page)
+    leaf = next(leaf for leaf in model.tree_.leaves.tolist() if leaf not in before)
+    hidden = page.locator(f".box[data-node='{leaf}']")
+    hidden.evaluate("(box) => box.click()")
+    assert hidden.is_visible()
+    assert page.locator(".box.on").count() == 9
+    page.click("#clear")
+    page.locator("#path").wait_for(state="hidden")
+    assert seen(page) == before
+
+
+def test_the_drawing_is_zoomed(open_page):
+    page = open_page(deep_model())
+    fit, height = page.locator("#zoom-fit"), size(page)
+    assert fit.get_attribute("aria-pressed") == "true"
+    for _ in range(3):
+        page.locator("#zoom-in").click()
+    assert size(page) > 1.5 * height
+    assert fit.get_attribute("aria-pressed") == "false"
+    assert not fits(page)
+    page.locator("#drawing.more-right").wait_for()  # its edge is faded where there is more
+    page.locator("#zoom-out").click()
+    page.locator("#zoom-out").focus()
+    for _ in range(4):
+        page.keyboard.press("Enter")
+    assert size(page) < height
+    fit.click()
+    assert size(page) == pytest.approx(height, abs=0.5)
+    assert fits(page)
+
+
+def test_a_leaf_without_support_is_grey(open_page):
+    page = open_page(deep_model())
+    page.locator("#unfold").click()
+    texts = page.locator("#drawing .box.leaf").evaluate_all(
+        """(all) => all.map((box) => [box.querySelector(".support").textContent,
+            box.classList.contains("unsupported"), getComputedStyle(box).color])"""
+    )
+    few = {colour for text, grey, colour in texts if text == "few or no records" and grey}
+    many = {colour for text, grey, colour in texts if text.startswith("about ") and not grey}
+    assert len(few) == len(many) == 1
+    assert few.isdisjoint(many)
+    assert sum(text == "few or no records" for text, _, _ in texts) == 127
+    assert "Do not rely on its answer" in page.locator("#tree").inner_text()
+
+
+def test_a_rounded_threshold_does_not_mislead(open_page):
+    """The text has few digits; for a value between them and the threshold it has all."""
+    schema = Schema({"income": Numeric(0, 1e6)}, ["low", "high"])
+    builder = TreeBuilder(schema)
+    low, high = builder.split_numeric(builder.root, 0, 117187.5)
+    builder.leaf(low, 0)
+    builder.leaf(high, 1)
+    model = Model(schema, builder.build(), PrivacyStatement("by hand", epsilon=1.0))
+    page = open_page(model)
+    assert page.locator(".box.split").inner_text().replace("\xa0", " ") == "income ≤ 117000"
+    for value, said in (("117000", "≤ 117000"), ("117100", "≤ 117187.5"), ("118000", "≤ 117000")):
+        page.fill("#f0", value)
+        (expected,) = model.predict(pd.DataFrame({"income": [float(value)]}))
+        assert page.locator("#prediction .label").inner_text() == expected
+        assert said in page.locator("#steps").inner_text()
+
+
 # --- poison ---------------------------------------------------------------------------------------
+
+
+def test_poison_is_folded_away_without_a_certificate(open_page, hand_made):
+    page = open_page(hand_made())
+    assert page.locator("#poison-box").is_hidden()
+    assert page.locator("nav a[href='#poison']").count() == 0
+    page.click("#poison summary")
+    assert page.locator("#poison-box").is_visible()
+
+
+def test_the_largest_number_is_never_about_poison(open_page, hand_made):
+    model = hand_made()
+    privacy = PrivacyStatement.from_dict(model.privacy_.to_dict())
+    certificate = AccuracyCertificate(privacy, 0.9, 0.8765, 0.99, 100, 777, 50, (1,))
+    sizes = """(part) => Math.max(...[...document.querySelectorAll(part + " *")]
+        .map((one) => parseFloat(getComputedStyle(one).fontSize)))"""
+    for given in (None, certificate):
+        page = open_page(model, given)
+        page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+        assert page.evaluate(sizes, "#poison") < page.evaluate(sizes, ".fact.epsilon")
 
 
 def test_the_slider_shows_bounds_that_hold(open_page, adult_model):
     page = open_page(adult_model)
+    page.click("#poison summary")
     spending = require_guarantee(adult_model.privacy_)
     shown = page.evaluate(
         """() => {
@@ -336,6 +554,7 @@ def test_the_slider_shows_bounds_that_hold(open_page, adult_model):
 
 def test_a_wrong_accuracy_is_asked_for_again(open_page, hand_made):
     page = open_page(hand_made())
+    page.click("#poison summary")
     for wrong in ("abc", "1.5", "-0.2", "1e-3", "%", "."):
         page.fill("#start", wrong)
         assert page.locator("#start").get_attribute("aria-invalid") == "true"
@@ -347,20 +566,21 @@ def test_a_wrong_accuracy_is_asked_for_again(open_page, hand_made):
 
 
 def test_nothing_is_claimed_of_an_accuracy_that_nobody_gave(open_page, adult_model):
-    """On the screen, on paper and in the curve: an example, then an assumption."""
+    """In the figure and in the curve: an example, then an assumption; and nothing on paper."""
     page = open_page(adult_model)
+    page.click("#poison summary")
     figure, curve = page.locator("#figure"), page.locator("#curve")
-    for media in ("screen", "print"):
-        page.emulate_media(media=media)
-        big = figure.locator(".big").inner_text()
-        edits = page.locator("#edits-shown").inner_text()
-        assert " ".join(figure.inner_text().split()).startswith(
-            "EXAMPLE If 90% of predictions were right on average without poison "
-            f"(an example, not measured), then at least {big} "
-            f"would be right on average with {edits} records added or removed."
-        )
-        assert curve.locator(".whose").text_content() == "Example: if it were 90% without poison"
-        assert page.locator("#curve-example").is_visible()
+    big = figure.locator(".big").inner_text()
+    edits = page.locator("#edits-shown").inner_text()
+    assert " ".join(figure.inner_text().split()).startswith(
+        "EXAMPLE If 90% of predictions were right on average without poison "
+        f"(an example, not measured), then at least {big} "
+        f"would be right on average with {edits} records added or removed."
+    )
+    assert curve.locator(".whose").text_content() == "Example: if it were 90% without poison"
+    assert page.locator("#curve-example").is_visible()
+    page.emulate_media(media="print")
+    assert page.locator("#poison").is_hidden()
     page.emulate_media(media="screen")
     assert page.locator("#start").input_value() == ""
     assert page.locator("#start").get_attribute("aria-invalid") == "false"
@@ -368,16 +588,13 @@ def test_nothing_is_claimed_of_an_accuracy_that_nobody_gave(open_page, adult_mod
     as_example = figure.get_attribute("data-units")
 
     page.fill("#start", "90%")
-    for media, whose in (("screen", "your"), ("print", "an")):
-        page.emulate_media(media=media)
-        said = " ".join(figure.inner_text().split())
-        assert said.startswith(
-            "If 90% of predictions are right on average without poison "
-            f"({whose} assumption, not measured), then at least"
-        )
-        assert "example" not in page.locator("#poison-box").inner_text().lower()
-        assert "(assumed)" in curve.locator(".whose").text_content()
-        assert curve.get_attribute("aria-label").startswith("If it is 90% without poison")
+    assert " ".join(figure.inner_text().split()).startswith(
+        "If 90% of predictions are right on average without poison "
+        "(your assumption, not measured), then at least"
+    )
+    assert "example" not in page.locator("#poison-box").inner_text().lower()
+    assert "(assumed)" in curve.locator(".whose").text_content()
+    assert curve.get_attribute("aria-label").startswith("If it is 90% without poison")
     assert figure.get_attribute("data-units") == as_example
 
 
@@ -440,7 +657,11 @@ CONTRASTS = """() => {
 
 def test_every_text_can_be_read(open_page, hand_made):
     leaks = (Leak("purity stop", "it tells"),)
-    for model in (hand_made(seeded=True), hand_made(epsilon=float("inf"), leaks=leaks)):
+    for model in (
+        hand_made(seeded=True),
+        hand_made(epsilon=float("inf"), leaks=leaks),
+        deep_model(),
+    ):
         page = open_page(model)
         assert page.evaluate(CONTRASTS) == []
         page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
@@ -480,6 +701,33 @@ def test_a_phone_does_not_scroll_sideways(open_page, adult_model, hostile_model)
         assert width <= page.evaluate("window.innerWidth")
 
 
+@pytest.mark.parametrize("width", [390, 320])
+def test_a_phone_shows_the_tree_as_an_indented_list(open_page, width):
+    model = deep_model()
+    page = open_page(model, width=width)
+    assert fits(page)
+    assert page.locator("#zoom-in").is_hidden()
+    places = page.locator("#drawing .box").evaluate_all(
+        """(all) => all.filter((box) => box.checkVisibility()).map((box) => {
+            const { left, top, bottom, right } = box.getBoundingClientRect();
+            const font = getComputedStyle(box.querySelector(".title")).fontSize;
+            return [+box.dataset.node, left, top, bottom, right, parseFloat(font)];
+        })"""
+    )
+    assert 20 < len(places) < 50
+    depth = model.tree_.depths()
+    for (_, _, _, bottom, _, _), (_, _, top, _, _, _) in pairwise(places):
+        assert top >= bottom  # one below the other
+    for node, left, _, _, right, font in places:
+        assert right <= width
+        assert right - left > 85  # wide enough for its text, also eight levels deep,
+        assert font >= 13  # which is not small
+        others = [place for place in places if depth[place[0]] == depth[node] - 1]
+        assert all(left > other[1] for other in others)  # deeper levels are indented more
+    page.locator("#drawing .fold").first.click()
+    assert seen(page) == [0]
+
+
 def test_what_is_wider_than_a_phone_has_a_faded_edge(open_page, adult_model):
     def faded(part):
         return page.locator(part).evaluate(
@@ -489,9 +737,8 @@ def test_what_is_wider_than_a_phone_has_a_faded_edge(open_page, adult_model):
         )
 
     page = open_page(adult_model, width=360)
-    assert faded("nav") == [False, False]  # all six names fit
-    assert faded("#drawing") == [True, True]
-    page.set_viewport_size({"width": 240, "height": 900})
+    assert faded("nav") == [False, False]  # all five names fit
+    page.set_viewport_size({"width": 200, "height": 900})
     assert faded("nav") == [True, True]
     page.set_viewport_size({"width": 1280, "height": 900})
     assert faded("nav") == [False, False]
@@ -501,10 +748,11 @@ def test_paper_shows_everything_and_no_controls(open_page, adult_model):
     page = open_page(adult_model)
     page.emulate_media(media="print", color_scheme="dark")
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
-    for control in (".bar", "#record", "#theme", "#start", "#edits"):
+    for control in (".bar", "#record", "#theme", "#tools", "#poison"):
         assert page.locator(control).is_hidden()
+    assert page.locator("#drawing .fold:visible").count() == 0
     assert page.locator("#privacy pre").is_visible()
-    assert page.locator("#drawing .box").first.is_visible()
+    assert len(seen(page)) == adult_model.tree_.n_nodes  # nothing is folded on paper
     tops = page.locator(".fact").evaluate_all("(all) => all.map((one) => one.offsetTop)")
     assert len(set(tops)) == 1
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
@@ -542,4 +790,4 @@ def test_a_model_without_a_guarantee_says_so_first(open_page, hand_made):
     assert alert.bounding_box()["y"] < 900
     assert page.locator(".fact.epsilon").inner_text().split()[1] == "∞"
     assert page.locator("#poison-box").count() == 0
-    assert "There is no certificate" in page.locator("#poison").inner_text()
+    assert "There is no certificate" in page.locator("#poison").text_content()

@@ -6,11 +6,12 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privatree import Model
+from privatree import About, Model
 from privatree.model import TreeBuilder
 from privatree.privacy import Leak, PrivacyStatement, Spend
 from privatree.report import model_card
@@ -162,3 +163,47 @@ def test_a_card_says_which_columns_were_read_from_the_records(small_schema, smal
     assert "Read from the records" not in sure
     assert sure.startswith("---\n")
     assert "# A decision tree with differential privacy\n" in sure
+
+
+def test_a_card_has_the_names_and_the_number_of_records(small_schema, small_tree) -> None:
+    about = About(
+        title="Falls | in *hospital*",
+        target="fell",
+        description="One row per stay.\n\nAll wards.",
+        intended_use="For planning.",
+        owner="Quality office",
+        date="2026-11-18",
+    )
+    schema = replace(small_schema, about=about)
+    privacy = PrivacyStatement("a learner", 1.0, noisy_records=1234, records_error=100)
+    card = model_card(Model(schema, replace(small_tree(), schema=schema), privacy))
+    assert (
+        "\n# Falls &#124; in \\*hospital\\*\n\nA decision tree with differential privacy." in card
+    )
+    assert (
+        "Quality office, 2026-11-18.\n\nOne row per stay.\n\nAll wards.\n\nThe tree predicts"
+        in card
+    )
+    assert " classes of fell (" in card
+    assert "## Intended use\n\nFor planning.\n\n## Tree" in card
+    assert "about 1,234 (± 100) usable records" in card
+    few = replace(privacy, noisy_records=12)
+    assert "the noise hides" in model_card(Model(small_schema, small_tree(), few))
+
+
+def test_a_card_has_the_records_of_each_leaf(small_schema, small_tree) -> None:
+    counts = np.zeros((7, 2), dtype=np.int64)
+    tree = small_tree()
+    counts[tree.leaves] = [[1200, 34], [-3, 5], [90, 0], [80, 0]]
+    counted = replace(tree, noisy_counts=counts, support_error=np.where(tree.feature < 0, 46, 0))
+    card = model_card(Model(small_schema, counted, PrivacyStatement("x", 1.0)))
+    text, rules = card[: card.index("## Rules")], card[card.index("## Rules") :]
+    assert ", about 1,234 (± 46) records\n" in text
+    assert ", few or no records\n" in text
+    assert ". About 1,234 (± 46) records.\n" in rules
+    assert ". Few or no records.\n" in rules
+    assert "larger than the number after ± with a probability of 5%" in card
+    assert "not counted" not in card
+    bare = model_card(Model(small_schema, tree, PrivacyStatement("x", 1.0)))
+    assert bare.count("Records per leaf were not counted.") == 1
+    assert " records\n" not in bare[: bare.index("## Rules")]

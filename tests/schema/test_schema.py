@@ -47,7 +47,10 @@ COLOUR = Categorical(["red", "green"])
         ({"low": 0, "high": 1, "cuts": [1]}, r"cuts must lie in \[0, 1\) \(high excluded\)"),
         ({"low": 0, "high": 1, "cuts": [-0.1]}, r"cuts must lie in \[0, 1\)"),
         ({"low": 0, "high": 1, "missing": 2}, r"missing must lie in \[0, 1\], got 2"),
-        ({"low": 0, "high": 1, "missing": "x"}, "missing must be a number, got 'x'"),
+        (
+            {"low": 0, "high": 1, "missing": "x"},
+            "missing must be a number or \"separate\", got 'x'",
+        ),
         ({"low": 0, "high": 1, "missing": math.nan}, "missing must be a finite number"),
     ],
 )
@@ -115,7 +118,8 @@ def test_a_number_that_python_does_not_print_is_refused():
 
 
 def test_missing_must_be_a_category():
-    with pytest.raises(SchemaError, match="missing must be one of the categories, got 'blue'"):
+    message = "missing must be one of the categories or \"separate\", got 'blue'"
+    with pytest.raises(SchemaError, match=message):
         Categorical(["red", "green"], missing="blue")
 
 
@@ -123,6 +127,38 @@ def test_missing_category_is_the_first_unless_declared():
     assert Categorical(["b", "a"]).missing_place == 0
     assert Categorical(["b", "a"], missing="a").missing_place == 1
     assert Categorical([True, False], missing=False).missing_place == 1
+
+
+def test_a_missing_value_can_have_a_place_of_its_own():
+    number, category = Numeric(0, 9, missing="separate"), Categorical([1, 2], missing="separate")
+    assert number.separates_missing
+    assert number.missing_place == -math.inf
+    assert category.separates_missing
+    assert (category.n_codes, category.missing_place) == (3, 2)
+    assert Categorical([1, 2], missing=2).n_codes == Categorical([1, 2]).n_codes == 2
+    assert not Numeric(0, 9, missing=0).separates_missing
+    assert not Numeric(0, 9).separates_missing
+
+
+def test_a_category_called_separate_is_a_category():
+    """As in schemas that are older than missing="separate"."""
+    feature = Categorical(["together", "separate"], missing="separate")
+    assert not feature.separates_missing
+    assert (feature.n_codes, feature.missing_place) == (2, 1)
+
+
+def test_separate_missing_values_are_written_and_read(tmp_path):
+    schema = Schema(
+        {
+            "income": Numeric(0, 9, missing="separate", unconfirmed=["missing"]),
+            "ward": Categorical(["east", "west"], missing="separate"),
+        },
+        ["no", "yes"],
+    )
+    schema.to_toml(tmp_path / "schema.toml")
+    assert (tmp_path / "schema.toml").read_text().count('missing = "separate"') == 2
+    assert Schema.from_toml(tmp_path / "schema.toml") == schema
+    assert schema.unconfirmed == (("features", "income", "missing"),)
 
 
 def test_labels_become_plain_python():
@@ -311,7 +347,10 @@ def test_an_empty_list_of_marks_is_none():
 @pytest.mark.parametrize(
     ("mark", "message"),
     [
-        ('unconfirmed = ["class"]\n', "unconfirmed must list names among classes, got 'class'"),
+        (
+            'unconfirmed = ["class"]\n',
+            "unconfirmed must list names among classes, min_records, got 'class'",
+        ),
         ("unconfirmed = true\n", "unconfirmed must be a list of names, got True"),
         ('unconfirmed = "classes"\n', "unconfirmed must be a list of names, got 'classes'"),
     ],

@@ -1,5 +1,7 @@
 """Records of all kinds of columns, with missing and unknown values, and something to learn."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
@@ -8,8 +10,9 @@ from privatree import Categorical, Numeric, Schema
 CLASSES = {2: ["no", "yes"], 3: ["low", "middle", "high"]}
 
 
-def schema_of(n_classes):
-    return Schema(
+def schema_of(n_classes, *, separate=False):
+    """The schema; with `separate`, missing values of every feature have a place of their own."""
+    schema = Schema(
         {
             "size": Numeric(0, 40, integer=True),
             "share": Numeric(-1, 1),
@@ -19,6 +22,10 @@ def schema_of(n_classes):
         },
         CLASSES[n_classes],
     )
+    if not separate:
+        return schema
+    features = {name: replace(f, missing="separate") for name, f in schema.features.items()}
+    return replace(schema, features=features)
 
 
 def some_records(n, n_classes, seed):

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import chi2
 
+from privatree import Numeric, Schema
 from privatree.audit import Universe, exact_law, shape_of
 from privatree.learners.tree import grow_tree
 from privatree.privacy import Ledger, Randomness
@@ -27,6 +28,7 @@ THREE = {((0, 0), 0): 2, ((0, 1), 1): 1, ((1, 2), 2): 2, ((1, 0), 0): 1, ((1, 1)
 BALANCED = dict.fromkeys(Universe.of(2, 2).kinds, 1)
 FEW_COUNTS = {"lookahead": 1, "dataset_size": 12, "largest_count": 12}
 DECLARED = {"dataset_size": 2000, "largest_count": 2000}
+FEW = {"dataset_size": 20, "largest_count": 2000}  # many trees are likely
 
 # name: universe, records, epsilon, depth, the plan
 LEARNERS: dict[str, tuple[Universe, Any, int, int, dict[str, Any]]] = {
@@ -53,8 +55,15 @@ LEARNERS: dict[str, tuple[Universe, Any, int, int, dict[str, Any]]] = {
         {"robust_levels": 3, "largest_count": 1},
     ),
     "robust": (Universe.of(2, 2), SMALL, 2, 2, {"robust_levels": 2, "largest_count": 3}),
-    "two levels": (Universe.of(3, 2), SMALL, 1, 2, {"lookahead": 2} | DECLARED),
+    "two levels": (Universe.of(3, 2), SMALL, 1, 2, {"lookahead": 2} | FEW),
     "three levels": (Universe.of(2, "3"), MIXED, 1, 3, {"lookahead": 3} | DECLARED),
+    "zoom": (
+        Universe(Schema({"x": Numeric(0, 1)}, [0, 1]), 16, zoom_levels=2),
+        {((2,), 0): 30, ((9,), 1): 30},
+        2,
+        1,
+        DECLARED,
+    ),
     "probabilities": (
         Universe.of(2, 2),
         SMALL,
@@ -78,13 +87,23 @@ def grown(name: str, seed: int | None = 3, runs: int = RUNS) -> Counter[Any]:
     plan, table = u.plan(epsilon, depth, **settings), u.table(records)
     randomness = Randomness(seed)
     return Counter(
-        shape_of(
-            grow_tree(
-                u.records(table), u.candidates, plan, u.schema, Ledger(plan.epsilon, randomness)
+        _as_enumerated(
+            shape_of(
+                grow_tree(
+                    u.records(table), u.cells, plan, u.schema, Ledger(plan.epsilon, randomness)
+                )
             )
         )
         for _ in range(runs)
     )
+
+
+def _as_enumerated(shape: Any) -> Any:
+    """Make negative counts of leaves 0: enumeration has one outcome for all counts up to 0."""
+    if len(shape) == 4:
+        return *shape[:2], *map(_as_enumerated, shape[2:])
+    label, probability, counts = shape
+    return label, probability, counts and tuple(max(0, count) for count in counts)
 
 
 def chi_square_ratio(observed: Counter[Any], law: dict[Any, float]) -> float:

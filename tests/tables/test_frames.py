@@ -324,7 +324,7 @@ def test_a_stream_can_be_opened_once_and_used_often():
 def test_importing_and_reading_arrays_needs_no_frame_library():
     code = (
         "import sys, numpy as np\n"
-        "from privatree.schema._schema import Schema, Numeric\n"
+        "from privatree.schema import Numeric, Schema\n"
         "from privatree.tables._frames import read_features, read_labels\n"
         "schema = Schema({'a': Numeric(0, 1)}, [0, 1])\n"
         "assert read_features(np.ones((2, 1)), schema)[0].sum() == 2\n"

@@ -34,7 +34,7 @@ def replace_file(
 def replace_file_in_pieces(
     path: str | os.PathLike[str], *, private: bool = False
 ) -> Iterator[BinaryIO]:
-    """Like `replace_file`, for content in pieces: the file is moved when the context ends.
+    """Write a file in pieces; it takes the place of an old one when the context ends.
 
     An OSError inside of the context is reported as an error about `path`.
     """

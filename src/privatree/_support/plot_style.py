@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 # From [Okabe08]: colour-blind readers can tell these colours apart.
 BLUE, ORANGE, GREEN, PINK = "#0072B2", "#E69F00", "#009E73", "#CC79A7"
 SKY, VERMILION, YELLOW, GREY = "#56B4E9", "#D55E00", "#F0E442", "#8A8A8A"
+PALE_GREY, TEXT_GREY = "#F2F2F2", "#6B6B6B"
 CLASS_COLOURS = (BLUE, ORANGE, GREEN, PINK, SKY, VERMILION, YELLOW, GREY)
 """Colours of the classes, in the order of the schema. With more than 8 classes they repeat."""
 

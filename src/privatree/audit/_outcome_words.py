@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
@@ -19,7 +20,7 @@ def outcome_describer(
     """
     known: dict[str, Callable[[Any], str]] = {
         "tree": lambda shape: (
-            ("always " if len(shape) == 2 else "") + _tree_in_words(shape, schema)
+            ("always " if len(shape) == 1 else "") + _tree_in_words(shape, schema)
         ),
         "splits": lambda splits: _splits_in_words(splits, schema),
         "root": lambda root: _root_in_words(root, schema),
@@ -53,12 +54,8 @@ def _differences_in_words(outcomes: Iterable[Any]) -> Callable[[Any], str]:
 
 
 def _tree_in_words(shape: TreeShape, schema: Schema) -> str:
-    if len(shape) == 2:
-        label, probabilities = shape
-        shares = (
-            "" if probabilities is None else f" ({', '.join(f'{p:.2f}' for p in probabilities)})"
-        )
-        return f"{schema.classes[label]}{shares}"
+    if len(shape) == 1:
+        return str(schema.classes[shape[0]])
     left, right = (
         f"({_tree_in_words(below, schema)})" if len(below) == 4 else _tree_in_words(below, schema)
         for below in shape[2:]
@@ -81,5 +78,9 @@ def _root_in_words(root: TreeShape, schema: Schema) -> str:
     name = schema.names[feature]
     declared = schema.features[name]
     if isinstance(declared, Categorical):
-        return f"{name} in {{{', '.join(str(declared.categories[code]) for code in where)}}}"
+        named = [str(category) for category in declared.categories]
+        named += ["(missing)"]  # the last code, if missing values are separate
+        return f"{name} in {{{', '.join(named[code] for code in where)}}}"
+    if where == -math.inf:
+        return f"{name} is missing"
     return f"{name} <= {where:.6g}"

@@ -142,11 +142,23 @@ def _view_tree(show: Callable[[Tree], Hashable], model: Any, probes: Any) -> Has
     return show(tree) if isinstance(tree, Tree) else None
 
 
+def _view_labelled_splits(tree: Tree) -> TreeShape:
+    """Return the splits and the labels. Probabilities have views of their own."""
+
+    def without_numbers(shape: TreeShape) -> TreeShape:
+        if len(shape) == 3:
+            return shape[:1]
+        feature, where, left, right = shape
+        return feature, where, without_numbers(left), without_numbers(right)
+
+    return without_numbers(shape_of(tree))
+
+
 def _view_splits(tree: Tree) -> TreeShape:
     """Return (feature, left, right) for a split, and () for a leaf."""
 
     def without_values(shape: TreeShape) -> TreeShape:
-        if len(shape) == 2:
+        if len(shape) == 3:
             return ()
         feature, _, left, right = shape
         return feature, without_values(left), without_values(right)
@@ -242,7 +254,7 @@ def _view_privacy_statement(model: Any, probes: Any) -> Hashable:
 
 VIEWS: dict[str, View] = {
     "said": View("errors, warnings and what else the training says", lambda model, probes: None),
-    "tree": View("the tree", partial(_view_tree, shape_of)),
+    "tree": View("the tree", partial(_view_tree, _view_labelled_splits)),
     "splits": View("the features on which the tree splits", partial(_view_tree, _view_splits)),
     "root": View("the split at the root", partial(_view_tree, _view_root)),
     "magnitude": View(

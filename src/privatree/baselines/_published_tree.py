@@ -72,7 +72,7 @@ class BaselineClassifier(TreeClassifier):
         """Train on records and labels, with parameters that were checked before."""
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn not to expect accuracy."""
+        """Tell the checks of scikit-learn that this classifier may be inaccurate."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True
         return tags

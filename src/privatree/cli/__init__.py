@@ -6,6 +6,7 @@
     _app.py               the list of commands; error messages of one line
     _output.py            writing to files and to the terminal; the spinner
     _prediction_files.py  writing tables of predictions as CSV or Parquet
+    _about_options.py     options that say what a model is about
     _csv_options.py       options that describe CSV files
     _learner_options.py   options of the commands that train
     _engines.py           the option --engine

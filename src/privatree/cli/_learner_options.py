@@ -130,12 +130,15 @@ def name_learner_options(parameters: Collection[str]) -> Iterator[None]:
         raise type(error)(message, error.parameter) from None
 
 
-def parse_number_option(option: str, given: str, **words: str | None) -> int | str | None:
-    """Return the value of an option that takes a whole number or one word, such as auto."""
+def parse_number_option(
+    option: str, given: str, *, whole: bool = True, **words: str | None
+) -> float | str | None:
+    """Return the value of an option that takes a number or one word, such as auto."""
     if given in words:
         return words[given]
     try:
-        return int(given)
+        return int(given) if whole else float(given)
     except ValueError:
         (word,) = words
-        raise ParameterError(f"{option} must be a whole number or {word}, got {given!r}.") from None
+        kind = "a whole number" if whole else "a number"
+        raise ParameterError(f"{option} must be {kind} or {word}, got {given!r}.") from None

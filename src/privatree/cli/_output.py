@@ -105,6 +105,15 @@ def print_json(document: Any, **options: Any) -> None:
     write_output(None, f"{json.dumps(document, indent=1, **options)}\n", form="json")
 
 
+def model_text(model: Any) -> str:
+    """Return what a model is about, if it says so, its tree and its privacy statement."""
+    from privatree.export import export_text
+
+    about = model.schema_.about
+    parts = [] if about is None else [str(about)]
+    return "\n\n".join([*parts, export_text(model), str(model.privacy_)])
+
+
 def print_text(text: str) -> None:
     """Print text, with escapes as in :func:`write_output` if stdout is a terminal."""
     typer.echo(_escape_output_lines(text) if sys.stdout.isatty() else text)

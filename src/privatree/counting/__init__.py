@@ -3,6 +3,7 @@
 ::
 
     _candidates.py      candidate splits of every feature, and their base measure
+    _fine_cells.py      fine codes from which the learner zooms in on some numbers
     _binner.py          batches of records to bins and category codes
     _cut_search.py      bins of numbers, compiled
     _counts.py          the counts that a learner can ask for, from records in memory

@@ -1,7 +1,9 @@
 from privatree.counting._binner import Binner as Binner
 from privatree.counting._candidates import MAX_GROUPS as MAX_GROUPS
+from privatree.counting._candidates import N_BINS as N_BINS
 from privatree.counting._candidates import Candidates as Candidates
 from privatree.counting._candidates import coarsen_base_measure as coarsen_base_measure
+from privatree.counting._candidates import cut_points as cut_points
 from privatree.counting._candidates import default_n_bins as default_n_bins
 from privatree.counting._counts import THREADS as THREADS
 from privatree.counting._counts import BinnedRecords as BinnedRecords
@@ -10,6 +12,8 @@ from privatree.counting._counts import Groups as Groups
 from privatree.counting._counts import Rows as Rows
 from privatree.counting._counts import Wanted as Wanted
 from privatree.counting._counts import bin_numbers as bin_numbers
+from privatree.counting._fine_cells import MAX_LEVELS as MAX_LEVELS
+from privatree.counting._fine_cells import FineCells as FineCells
 from privatree.counting._passes import RECORDS_CHANGED as RECORDS_CHANGED
 from privatree.counting._passes import PassCounts as PassCounts
 from privatree.counting._queries import AnyPartial as AnyPartial

@@ -43,9 +43,11 @@ class Binner:
     schema : Schema
         Features and classes.
     cuts : tuple of ndarray of float64, or None
-        Increasing, finite cut points of each numeric feature, None for a categorical one.
+        Increasing cut points of each numeric feature, None for a categorical one. All are finite,
+        except for a first cut of minus infinity, which only missing values are left of.
     groups : tuple of ndarray of int64, or None
-        Code of each category of each categorical feature, None for a numeric one.
+        Code of each category of each categorical feature, and of separate missing values after
+        them; None for a numeric feature.
     n_codes : tuple of int
         Number of codes of each feature.
     """

@@ -1,16 +1,21 @@
 """Candidate splits of every feature, and their base measure: how likely each is beforehand.
 
-Everything here is a function of the schema alone. Cut points have several resolutions, so no budget
+Everything here is a function of the schema alone (``_fine_cells.py`` adds cuts around released
+intervals). Cut points have several resolutions, so no budget
 is spent on finding where the records are. Half of the base measure lies on an even grid. The other
 half lies on geometric steps towards both ends of the range, most of them towards the end nearer to
 zero. If the range has zero inside, the steps go towards zero and the middle of the range. So a
 skewed feature has fine cuts where its records are, and a range that is too wide costs little.
+
+If missing numbers have a place of their own, it is the first bin. The cut above it, at minus
+infinity, asks whether a value is missing, and has a fixed part of the base measure.
 
 The base measure consists of integers, which can be added, compared and drawn from exactly.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +27,12 @@ from privatree.schema import Categorical, Numeric, Schema
 TOTAL_BASE_MEASURE = 2**40
 """Sum of the base measure over all cuts of one feature."""
 
+IS_MISSING_SHARE = 10
+"""The cut that separates missing values from numbers has one part in so many of the measure."""
+
+N_BINS = (256, 64, 16)
+"""Numbers of bins of a numeric feature that are chosen by default."""
+
 MAX_GROUPS = 512
 """Largest number of codes of a categorical feature. With more categories, neighbours share one."""
 
@@ -30,7 +41,8 @@ MAX_GROUPS = 512
 class Candidates:
     """Candidate splits of every feature of a schema.
 
-    Each value has a code: the number of cuts below a number, or the position of a category. In
+    Each value has a code: the number of cuts below a number, or the position of a category. Missing
+    values that are separate have the first code of a number, and the last of a category. In
     arrays over the codes of all features, the codes of feature i are at the positions from
     ``offsets[i]`` to ``offsets[i + 1] - 1``.
 
@@ -38,7 +50,8 @@ class Candidates:
     ----------
     cuts : tuple of ndarray of float64, or None
         Increasing cut points of each numeric feature, None for a categorical one. A value equal to
-        a cut belongs to the bin on its left.
+        a cut belongs to the bin on its left. A first cut of minus infinity has all numbers on its
+        right, and only missing values on its left.
     n_codes : tuple of int
         Number of codes of each feature.
     base_measure : ndarray of int64, shape (n_all_codes,)
@@ -50,7 +63,8 @@ class Candidates:
         Whether a feature is split by subsets of its codes. False for a feature of two categories:
         it has only one split, as if it were a number.
     groups : tuple of ndarray of int64, or None
-        Code of each category of each categorical feature, None for a numeric one.
+        Code of each category of each categorical feature, and of separate missing values after
+        them; None for a numeric feature.
     """
 
     cuts: tuple[NDArray[np.float64] | None, ...]
@@ -70,10 +84,10 @@ class Candidates:
         groups = list[NDArray[np.int64] | None]()
         for feature in features:
             if isinstance(feature, Categorical):
-                n_groups = min(len(feature.categories), MAX_GROUPS)
-                places = np.arange(len(feature.categories), dtype=np.int64)
-                groups.append(places * n_groups // len(feature.categories))
+                codes = _category_groups(feature)
+                groups.append(codes)
                 cuts.append(None)
+                n_groups = int(codes[-1]) + 1
                 base_measure.append(np.zeros(n_groups, dtype=np.int64))
                 if n_groups == 2:
                     base_measure[-1][0] = TOTAL_BASE_MEASURE
@@ -81,6 +95,15 @@ class Candidates:
                 groups.append(None)
                 cuts.append(known[feature][0])
                 base_measure.append(np.append(known[feature][1], np.int64(0)))
+        return cls._from_features(cuts, base_measure, groups)
+
+    @classmethod
+    def _from_features(
+        cls,
+        cuts: Sequence[NDArray[np.float64] | None],
+        base_measure: Sequence[NDArray[np.int64]],
+        groups: Sequence[NDArray[np.int64] | None],
+    ) -> Candidates:
         n_codes = tuple(len(part) for part in base_measure)
         return cls(
             cuts=tuple(cuts),
@@ -93,15 +116,34 @@ class Candidates:
             groups=tuple(groups),
         )
 
+    def with_cuts(
+        self, changed: Mapping[int, tuple[NDArray[np.float64], NDArray[np.int64]]]
+    ) -> Candidates:
+        """Return the candidates with other cuts, and their base measure, for some features."""
+        cuts = list(self.cuts)
+        base_measure = np.split(self.base_measure, self.offsets[1:-1])
+        for feature, (new_cuts, measure) in changed.items():
+            cuts[feature] = new_cuts
+            base_measure[feature] = np.append(measure, np.int64(0))
+        return self._from_features(cuts, base_measure, self.groups)
+
     def categories_with_codes(self, feature: int, codes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the positions of the categories of a feature that have one of the codes."""
+        """Return the positions of a feature's categories with these codes, missing ones last."""
         groups = self.groups[feature]
         return np.flatnonzero(np.isin(groups if groups is not None else [], codes))
 
 
+def _category_groups(feature: Categorical) -> NDArray[np.int64]:
+    """Return the code of each category, and of separate missing values: they never share one."""
+    n_categories = len(feature.categories)
+    n_groups = min(n_categories, MAX_GROUPS - feature.separates_missing)
+    groups = np.arange(n_categories, dtype=np.int64) * n_groups // n_categories
+    return np.append(groups, np.int64(n_groups)) if feature.separates_missing else groups
+
+
 def default_n_bins(n_features: int) -> int:
     """Return the number of bins of a numeric feature; many features get fewer bins, for speed."""
-    return 256 if n_features <= 50 else 64 if n_features <= 200 else 16
+    return N_BINS[0 if n_features <= 50 else 1 if n_features <= 200 else 2]
 
 
 def cut_points(feature: Numeric, n_codes: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -110,9 +152,27 @@ def cut_points(feature: Numeric, n_codes: int) -> tuple[NDArray[np.float64], NDA
     Cuts increase, with ``low <= cut < high``. There is at least one, unless the range is a single
     number or the schema has an empty list of cuts. There are at most ``n_codes - 1``, unless the
     schema lists more. The base measure is positive, with sum `TOTAL_BASE_MEASURE`.
+
+    If missing values are separate, a cut at minus infinity comes first. It counts as one of the
+    ``n_codes - 1``, except that there is always room for a cut between numbers.
     """
     if n_codes < 2:
         raise ParameterError(f"n_bins must be at least 2, got {n_codes}.", "n_bins")
+    if not feature.separates_missing:
+        return _number_cut_points(feature, n_codes, TOTAL_BASE_MEASURE)
+    is_missing = TOTAL_BASE_MEASURE // IS_MISSING_SHARE
+    cuts, base_measure = _number_cut_points(
+        feature, max(2, n_codes - 1), TOTAL_BASE_MEASURE - is_missing
+    )
+    if not len(cuts):
+        is_missing = TOTAL_BASE_MEASURE
+    return np.insert(cuts, 0, -np.inf), np.insert(base_measure, 0, is_missing)
+
+
+def _number_cut_points(
+    feature: Numeric, n_codes: int, total: int
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the cut points between numbers, with a base measure whose sum is `total`."""
     low, high = float(feature.low), float(feature.high)
     if low == high:
         return np.empty(0), np.empty(0, dtype=np.int64)
@@ -129,10 +189,10 @@ def cut_points(feature: Numeric, n_codes: int) -> tuple[NDArray[np.float64], NDA
     parts = [(share, np.sort(np.clip(part, low, last))) for share, part in parts if part.size]
     cuts = np.unique(np.concatenate([np.empty(0), *(part for _, part in parts)]))
     base_measure = np.zeros(len(cuts), dtype=np.int64)
-    left, shares_left = TOTAL_BASE_MEASURE, sum(share for share, _ in parts)
+    left, shares_left = total, sum(share for share, _ in parts)
     for share, part in parts:
         mass = left * share // shares_left
-        np.add.at(base_measure, np.searchsorted(cuts, part), _split_base_measure(mass, len(part)))
+        np.add.at(base_measure, np.searchsorted(cuts, part), split_base_measure(mass, len(part)))
         left, shares_left = left - mass, shares_left - share
     return cuts, base_measure
 
@@ -169,7 +229,7 @@ def _powers_of_one_half(first: float, last: float, n: int) -> NDArray[np.float64
     return np.array([2.0**-times for times in np.linspace(first, last, n).tolist()])
 
 
-def _split_base_measure(mass: int, n: int) -> NDArray[np.int64]:
+def split_base_measure(mass: int, n: int) -> NDArray[np.int64]:
     """Split a whole number into n parts; the first ones are larger by 1 if n does not divide it."""
     least, rest = divmod(mass, n)
     return least + (np.arange(n) < rest).astype(np.int64)

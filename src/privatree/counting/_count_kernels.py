@@ -27,6 +27,16 @@ def count_records_by_code(
 
 
 @compiled
+def translate_codes(codes: Any, table: Any, first: Any, last: Any, translated: Any) -> None:
+    """Look up each code in a table (feature, code), for the records from `first` to `last`."""
+    n_features = _unsigned(codes.shape[1])
+    for record in range(first, last):
+        before, after = codes[record], translated[record]
+        for feature in range(n_features):
+            after[feature] = table[feature, _unsigned(before[feature])]
+
+
+@compiled
 def find_record_rows(codes: Any, start: Any, stop: Any, feature: Any, row_of_code: Any) -> Any:
     """Return the row of a table of counts to which each record of a node belongs."""
     rows = np.empty(stop - start, dtype=np.int32)

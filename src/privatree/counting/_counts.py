@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,11 @@ from privatree.counting._count_kernels import (
     find_record_nodes,
     find_record_rows,
     move_records,
+    translate_codes,
 )
+
+if TYPE_CHECKING:
+    from privatree.counting._binner import Binner
 
 THREADS = 2
 _MAX_SMALL = 2**31 - 1  # largest number of records whose counts fit in 32 bits
@@ -119,6 +123,12 @@ class ClassCounts(Protocol):
     def n_nodes(self) -> int:
         """Number of nodes of the current level."""
 
+    def merge_codes(self, binner: Binner, merged: Sequence[NDArray[np.int64]]) -> None:
+        """Go over to coarser codes, before the first level.
+
+        `merged` has, for each feature, the code under `binner` of each code so far.
+        """
+
     def prepare_counts(self, wanted: Mapping[int, Wanted]) -> None:
         """Announce which pair and triple counts are needed, so that one pass can count all."""
 
@@ -188,6 +198,7 @@ class BinnedRecords:
         self.n_classes = n_classes
         self.offsets = np.concatenate([[0], np.cumsum(self.n_codes)]).astype(np.int64)
         self._starts = np.array([0, len(labels)], dtype=np.int64)  # node i: starts[i:i + 2]
+        self._exact_counts: NDArray[np.int64] | None = None  # of this level, once asked for
         self._count_dtype = (
             np.int32 if len(labels) <= _MAX_SMALL else np.int64
         )  # small ones are faster
@@ -196,12 +207,33 @@ class BinnedRecords:
     def n_nodes(self) -> int:
         return len(self._starts) - 1
 
+    def merge_codes(self, binner: Binner, merged: Sequence[NDArray[np.int64]]) -> None:
+        kind = np.min_scalar_type(max(binner.n_codes) - 1)
+        table = np.zeros((len(merged), max(map(len, merged))), dtype=kind)
+        for feature, new_codes in enumerate(merged):
+            table[feature, : len(new_codes)] = new_codes
+        codes = np.empty(self._codes.shape, dtype=kind)
+        self.map_in_threads(
+            lambda chunk: translate_codes(self._codes, table, *chunk, codes),
+            self._chunks_for_threads(),
+        )
+        if self._exact_counts is not None:
+            exact_counts = merge_counts(self._exact_counts[0], self.n_codes, binner, merged)
+            self._exact_counts = exact_counts[np.newaxis]
+        self._codes, self.n_codes = codes, list(binner.n_codes)
+        self.offsets = np.concatenate([[0], np.cumsum(self.n_codes)]).astype(np.int64)
+
     def prepare_counts(self, wanted: Mapping[int, Wanted]) -> None:
         """Do nothing: records in memory are counted when counts are asked for."""
 
     # --- answers --------------------------------------------------------------------------------
 
     def class_counts(self) -> NDArray[np.int64]:
+        if self._exact_counts is None:
+            self._exact_counts = self._count_classes()
+        return self._exact_counts
+
+    def _count_classes(self) -> NDArray[np.int64]:
         shape = (self.n_nodes, self.n_classes, int(self.offsets[-1]))
 
         def count_chunk(chunk: tuple[int, int]) -> NDArray[Any]:
@@ -331,6 +363,7 @@ class BinnedRecords:
             range(len(chunks)),
         )
         self._codes, self._labels, self._starts = codes, labels, starts
+        self._exact_counts = None
 
     def map_in_threads(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         if len(self._labels) < _FEW_RECORDS or len(items) < 2:
@@ -349,6 +382,22 @@ class BinnedRecords:
         """Return a table of zeros. For two classes it will hold only the difference of counts."""
         n_classes = 1 if self.n_classes == 2 else self.n_classes
         return np.zeros((n_rows, n_classes, int(self.offsets[-1])), dtype=self._count_dtype)
+
+
+def merge_counts(
+    exact_counts: NDArray[np.int64],
+    n_codes: Sequence[int],
+    binner: Binner,
+    merged: Sequence[NDArray[np.int64]],
+) -> NDArray[np.int64]:
+    """Return counts (class, code) of all records for the coarser codes of `binner`."""
+    parts = []
+    exact_parts = np.split(exact_counts, np.cumsum(n_codes)[:-1], axis=1)
+    for exact_part, new_codes, n_new in zip(exact_parts, merged, binner.n_codes, strict=True):
+        part = np.zeros((len(exact_counts), n_new), dtype=np.int64)
+        np.add.at(part.T, new_codes, exact_part.T)
+        parts.append(part)
+    return np.concatenate(parts, axis=1)
 
 
 def bin_numbers(values: NDArray[np.float64], cuts: NDArray[np.float64]) -> NDArray[Any]:

@@ -18,23 +18,26 @@ from numpy.typing import NDArray
 from privatree._support.kernels.compiling import compiled
 
 _BUCKETS_PER_CUT, _MAX_BUCKETS = 16, 4096
+_MANY_CUTS = 2  # buckets per cut, at least, where there are more cuts than that
 
 
 class CutSearch:
-    """Prepared search among the increasing, finite cuts of some features.
+    """Prepared search among the increasing cuts of some features.
 
-    `missing` is the bin of NaN for each feature.
+    `missing` is the bin of NaN for each feature. All cuts are finite, except that the first may be
+    minus infinity: then all numbers are above it, minus infinity too.
     """
 
     def __init__(self, cuts: Sequence[NDArray[np.float64]], missing: Sequence[int]) -> None:
-        sizes = [max(1, min(_BUCKETS_PER_CUT * len(part), _MAX_BUCKETS)) for part in cuts]
+        finite = [part[np.isfinite(part)] for part in cuts]
+        sizes = [_n_cut_buckets(len(part)) for part in finite]
         # Infinity follows the cuts of each feature: no number is above it.
         self._cuts = np.concatenate([np.empty(0), *(np.append(part, np.inf) for part in cuts)])
         self._cut_starts = _cut_search_starts([len(part) + 1 for part in cuts])
         self._sizes = np.array(sizes, dtype=np.int64)
-        self._lows = np.array([part[0] if len(part) else 0.0 for part in cuts], dtype=np.float64)
+        self._lows = np.array([part[0] if len(part) else 0.0 for part in finite], dtype=np.float64)
         self._scales = np.array(
-            [_cut_buckets_per_unit(*pair) for pair in zip(cuts, sizes, strict=True)]
+            [_cut_buckets_per_unit(*pair) for pair in zip(finite, sizes, strict=True)]
         )
         largest = 2 * max((len(part) + 1 for part in cuts), default=0)
         self._below = np.concatenate(
@@ -47,12 +50,14 @@ class CutSearch:
         """Return, for each bucket of a feature, the number of cuts in lower buckets.
 
         The last entry is the bin of NaN. The entry of a bucket with several cuts is marked: the
-        number of the feature's cuts plus 1 is added to it.
+        number of the feature's cuts plus 1 is added to it. A cut of minus infinity is in none.
         """
         size = int(self._sizes[f])
-        buckets = np.empty(len(cuts), dtype=np.int32)
-        _find_cut_buckets(cuts, self._lows[f], self._scales[f], size, buckets)
+        finite = cuts[np.isfinite(cuts)]
+        buckets = np.empty(len(finite), dtype=np.int32)
+        _find_cut_buckets(finite, self._lows[f], self._scales[f], size, buckets)
         below = np.searchsorted(buckets, np.arange(size + 1)).astype(np.int64)
+        below += len(cuts) - len(finite)
         below[:-1][np.diff(below) > 1] += len(cuts) + 1
         below[-1] = missing
         return below
@@ -70,6 +75,11 @@ class CutSearch:
             numbers, self._lows, self._scales, self._sizes, self._below, self._below_starts,
             self._cuts, self._cut_starts, codes, places,
         )  # fmt: skip
+
+
+def _n_cut_buckets(n_cuts: int) -> int:
+    most = max(_MAX_BUCKETS, _MANY_CUTS * n_cuts)
+    return max(1, min(_BUCKETS_PER_CUT * n_cuts, most))
 
 
 def _cut_search_starts(lengths: Sequence[int]) -> NDArray[np.int64]:

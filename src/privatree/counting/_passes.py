@@ -26,6 +26,7 @@ from privatree.counting._counts import (
     Rows,
     Wanted,
     class_count_differences,
+    merge_counts,
 )
 from privatree.counting._queries import CountPartial, CountQuery
 from privatree.counting._table_parts import TableParts
@@ -96,6 +97,13 @@ class PassCounts:
     @property
     def n_nodes(self) -> int:
         return len(self._level)
+
+    def merge_codes(self, binner: Binner, merged: Sequence[NDArray[np.int64]]) -> None:
+        (root,) = self._level
+        exact_counts = _require_pass(root.exact_counts)
+        root.exact_counts = merge_counts(exact_counts, self.n_codes, binner, merged)
+        self._binner, self.n_codes = binner, list(binner.n_codes)
+        self.offsets = np.concatenate([[0], np.cumsum(self.n_codes)]).astype(np.int64)
 
     # --- passes ---------------------------------------------------------------------------------
 

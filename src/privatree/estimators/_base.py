@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,8 @@ class TreeClassifier(FittedTreeMixin, ClassifierMixin, BaseEstimator):  # type: 
     """A classifier that opens its input and predicts from the released model."""
 
     schema: Schema | None
+    _separates_missing: ClassVar[bool] = False
+    """Whether the learner can give missing values a place of their own."""
 
     def _open_records(self, X: Any, y: Any) -> tuple[Records, Schema]:
         """Open the records of a frame or a source. Call this from ``fit``, for the warnings."""
@@ -76,7 +78,7 @@ class TreeClassifier(FittedTreeMixin, ClassifierMixin, BaseEstimator):  # type: 
         _warn_if_unconfirmed(self.schema, stacklevel=5)
         source.open(self.schema)
         _keep_names(self, self.schema.names)
-        return self.schema
+        return self.schema.with_target(source.target)
 
     def _check_schema(self) -> None:
         if self.schema is not None and not isinstance(self.schema, Schema):
@@ -85,6 +87,8 @@ class TreeClassifier(FittedTreeMixin, ClassifierMixin, BaseEstimator):  # type: 
                 "Schema.from_toml(path) reads one from a file.",
                 "schema",
             )
+        if self.schema is not None and not self._separates_missing:
+            refuse_separate_missing(self.schema, type(self).__name__)
 
     def _open_frame(self, X: Any, y: Any, stacklevel: int) -> tuple[Table, Table, Schema]:
         """Open a frame and its labels. Without a schema, read one from them, and warn."""
@@ -198,6 +202,17 @@ def _with_numbered_classes(schema: Schema, target: Table) -> Schema:
     if not are_class_codes(labels.type, schema.classes):
         return schema
     return replace(schema, classes=range(len(schema.classes)))
+
+
+def refuse_separate_missing(schema: Schema, by: str) -> None:
+    """Raise a ParameterError if missing values of a feature are separate, which `by` cannot do."""
+    for name, feature in schema.features.items():
+        if feature.separates_missing:
+            raise ParameterError(
+                f'schema must not have missing="separate" for {by}, got it for {name!r}. Name a '
+                "value or a category that stands for a missing value.",
+                "schema",
+            )
 
 
 def schema_leaks(schema: Schema) -> tuple[Leak, ...]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
 
 from privatree._support.validation import check_integer, check_number, check_one_of
-from privatree.counting import Binner, Candidates, default_n_bins
-from privatree.errors import ParameterError
+from privatree.counting import MAX_LEVELS, FineCells, default_n_bins
+from privatree.errors import ParameterError, TooFewRecordsError
 from privatree.estimators._base import (
     MAX_DEPTH,
     PUBLIC_PARAMETERS,
@@ -19,12 +21,22 @@ from privatree.estimators._base import (
     check_epsilon,
     schema_leaks,
 )
-from privatree.learners.tree import FREE_DEPTH, MAX_COUNT, MAX_TABLE, RecordPlan, grow_tree
+from privatree.estimators._charges import Charges
+from privatree.estimators._tree_notes import tree_notes
+from privatree.learners.tree import (
+    FREE_DEPTH,
+    MAX_COUNT,
+    MAX_TABLE,
+    RecordPlan,
+    grow_tree,
+    simplify_tree,
+)
 from privatree.model import MAX_MASK, Model
 from privatree.privacy import (
     Ledger,
     PrivacyStatement,
     Randomness,
+    Spend,
     conservative_epsilon,
     epsilon_above,
     positive_fraction,
@@ -61,7 +73,8 @@ class PrivaTreeClassifier(TreeClassifier):
         slower. ``"auto"`` takes as many as the size of the dataset allows.
     dataset_size : int or "private", default="private"
         ``"private"`` spends 3% of the budget on a noisy number of records. A number is an estimate
-        from public knowledge, and may be wrong. Never pass the exact length of the dataset.
+        from public knowledge, and may be wrong. Never pass the exact length of the dataset. If the
+        schema has ``min_records``, the 3% are spent in any case.
     schedule : {"accuracy", "robust"}, default="accuracy"
         ``"robust"`` has a fixed number of levels with equal budgets, for the strongest certificates
         against poisoning. It is somewhat less accurate.
@@ -70,12 +83,23 @@ class PrivaTreeClassifier(TreeClassifier):
     neighbours : {"add-remove", "replace"}, default="add-remove"
         Datasets between which epsilon holds: with one record added or removed, or with one
         replaced. ``"replace"`` halves every spend, and makes the number of records public.
-    probability_share : float, default=0.0
-        Share of epsilon, below 1, for noisy class counts of the leaves, from which
-        ``predict_proba`` is computed. With 0, the predicted class has probability 1.
+    probability_share : float or "auto", default="auto"
+        Share of epsilon, below 1, for noisy class counts of the leaves. ``predict_proba`` and the
+        number of records of a leaf come from them. ``"auto"`` is 5%, or 0 where records and epsilon
+        are too few for the counts to be of use. With 0, half of the probability follows the label,
+        the other half the class counts that were released above the leaf.
+    simplify : bool, default=True
+        Whether to drop sides of the tree that have hardly any records, and to put sides together
+        that say the same. Only released values decide, so it costs no privacy.
+    zoom : bool, default=False
+        Whether to spend 3% of epsilon on a private interval for each numeric feature, so that cut
+        points lie where the records are and a range that is too wide costs less. Where records and
+        epsilon are too few for it, nothing is drawn or spent.
     budget : Budget or BudgetStore, optional
         Budget of the records, in memory or in a file. ``fit`` charges epsilon before any draw, also
-        with a seed, and fails if the budget is too small. A charge is never taken back.
+        with a seed, and fails if the budget is too small. A charge is never taken back. If the
+        schema has ``min_records``, there are two charges: 3% before the noisy number of records is
+        drawn, and the rest before the tree is.
     random_state : int, numpy generator or None, default=None
         None draws from the operating system. A seed is for tests and papers only.
 
@@ -111,6 +135,8 @@ class PrivaTreeClassifier(TreeClassifier):
     True
     """
 
+    _separates_missing = True
+
     def __init__(
         self,
         epsilon: float = 1.0,
@@ -123,7 +149,9 @@ class PrivaTreeClassifier(TreeClassifier):
         schedule: str = "accuracy",
         robust_levels: int = 3,
         neighbours: str = "add-remove",
-        probability_share: float = 0.0,
+        probability_share: float | str = "auto",
+        simplify: bool = True,
+        zoom: bool = False,
         budget: Any = None,
         random_state: Any = None,
     ) -> None:
@@ -137,6 +165,8 @@ class PrivaTreeClassifier(TreeClassifier):
         self.robust_levels = robust_levels
         self.neighbours = neighbours
         self.probability_share = probability_share
+        self.simplify = simplify
+        self.zoom = zoom
         self.budget = budget
         self.random_state = random_state
 
@@ -162,27 +192,59 @@ class PrivaTreeClassifier(TreeClassifier):
         -----
         PrivacyLeakWarning
             If there is no schema, or the schema has unconfirmed entries.
+
+        Raises
+        ------
+        TooFewRecordsError
+            If the schema has ``min_records`` and the noisy number of records is below it. Then 3%
+            of epsilon was spent, and the rest was not.
+        BudgetExceededError
+            If the budget does not cover epsilon. Then nothing was drawn.
         """
         self.check_parameters()
         randomness = Randomness.from_random_state(self.random_state)
         source, schema = self._open_records(X, y)
         n_bins = default_n_bins(len(schema.features)) if self.n_bins == "auto" else self.n_bins
-        candidates = Candidates.from_schema(schema, int(n_bins))
+        levels = MAX_LEVELS if self.zoom and self.schedule == "accuracy" else 0
+        cells = FineCells.from_schema(schema, int(n_bins), levels)
         self._check_categories(schema)
-        binner = Binner(schema, candidates.cuts, candidates.groups, candidates.n_codes)
-        _check_table_size(self._make_plan(schema, candidates, n_rows=0))  # n_rows does not matter
-        records, n_rows = source.counts(binner)
-        plan = self._make_plan(schema, candidates, n_rows)
-        if self.budget is not None:  # parameters are checked before, noise is drawn after this
-            self.budget.charge(
-                self.epsilon, purpose="PrivaTreeClassifier", neighbours=self.neighbours
-            )
+        _check_table_size(self._make_plan(cells, n_rows=0))  # n_rows does not matter
+        records, n_rows = source.counts(cells.binner())
+        plan = self._make_plan(cells, n_rows)
         ledger = Ledger(plan.epsilon, randomness)
-        tree = grow_tree(records, candidates, plan, schema, ledger)
-        privacy = self._make_statement(schema, plan, ledger, randomness.seeded, source.assumptions)
+        charges = Charges(self.budget, self.epsilon, self.neighbours, plan)
+        charges.charge_first()  # parameters are checked before, noise is drawn after this
+        noisy_size: int | None = None
+
+        def after_size(released: int | None) -> None:
+            nonlocal noisy_size
+            noisy_size = released
+            charges.charge_rest()
+
+        try:
+            tree = grow_tree(records, cells, plan, schema, ledger, after_size)
+        except TooFewRecordsError as error:
+            raise TooFewRecordsError(
+                f"{error} {charges.explain_stop()}", error.noisy_records, error.records_error
+            ) from None
+        spends, drawn = tuple(ledger.spends()), tree
+        size = plan.planning_size(noisy_size)
+        leaf_epsilon = plan.leaf_count_epsilon(size)
+        if self.simplify:
+            tree, numbers = simplify_tree(drawn, leaf_epsilon, size)
+            spends = tuple(
+                spend if spend.node is None else replace(spend, node=numbers[spend.node])
+                for spend in spends
+                if spend.node is None or spend.node in numbers
+            )
+        notes = [f"The guarantee rests on this: {text}." for text in source.assumptions]
+        notes += tree_notes(drawn, tree, leaf_epsilon)
+        privacy = self._make_statement(schema, plan, spends, randomness.seeded, notes)
+        if noisy_size is not None:
+            privacy = replace(privacy, noisy_records=noisy_size, records_error=plan.size_error)
         return self._release_model(Model(schema_=schema, tree_=tree, privacy_=privacy))
 
-    def _make_plan(self, schema: Schema, candidates: Candidates, n_rows: int) -> RecordPlan:
+    def _make_plan(self, cells: FineCells, n_rows: int) -> RecordPlan:
         """Return the learner's public parameters. `n_rows` is used only where it is public."""
         epsilon = conservative_epsilon("epsilon", self.epsilon)
         is_private = self.dataset_size == "private"
@@ -190,17 +252,22 @@ class PrivaTreeClassifier(TreeClassifier):
         if self.neighbours == "replace":  # one replaced record is one removed and one added
             epsilon /= 2
             dataset_size = max(1, n_rows) if is_private else dataset_size
+        candidates = cells.plain
         codes = np.array(candidates.n_codes)
+        automatic = self.probability_share == "auto"
+        share = None if automatic else Fraction(float(self.probability_share))
         return RecordPlan(
             epsilon=epsilon,
-            n_classes=len(schema.classes),
+            n_classes=len(cells.schema.classes),
             numeric_codes=tuple(codes[~candidates.is_category].tolist()),
             categorical_codes=tuple(codes[candidates.is_category].tolist()),
             max_depth=FREE_DEPTH if self.max_depth is None else int(self.max_depth),
             lookahead=None if self.lookahead == "auto" else int(self.lookahead),
             robust_levels=int(self.robust_levels) if self.schedule == "robust" else None,
             dataset_size=dataset_size,
-            probability_share=Fraction(float(self.probability_share)),
+            probability_share=share,
+            min_records=cells.schema.min_records,
+            n_zoomed=len(cells.features),
         )
 
     def check_parameters(self) -> None:
@@ -217,13 +284,18 @@ class PrivaTreeClassifier(TreeClassifier):
         check_one_of("schedule", self.schedule, ("accuracy", "robust"))
         check_integer("robust_levels", self.robust_levels, 1, MAX_DEPTH)
         check_one_of("neighbours", self.neighbours, ("add-remove", "replace"))
-        share = self.probability_share
+        share = 0.0 if self.probability_share == "auto" else self.probability_share
         check_number(
             "probability_share",
             share,
             lambda share: share == 0 or 1e-6 <= share <= 1 - 1e-6,
-            "be 0, or from 1e-6 to 1 - 1e-6",
+            'be "auto", or 0, or from 1e-6 to 1 - 1e-6',
         )
+        for name in ("simplify", "zoom"):
+            if not isinstance(getattr(self, name), bool):
+                raise ParameterError(
+                    f"{name} must be True or False, got {getattr(self, name)!r}.", name
+                )
         if self.budget is not None and not hasattr(self.budget, "charge"):
             raise ParameterError(
                 "budget must be a privatree.privacy.Budget, a BudgetStore or None, "
@@ -243,17 +315,17 @@ class PrivaTreeClassifier(TreeClassifier):
                 "each against public knowledge; then delete its mark, or pass schema.confirmed().",
                 "budget",
             )
-        if share and self.epsilon * share < _MIN_LEAF_EPSILON:
+        if share and self.epsilon * float(share) < _MIN_LEAF_EPSILON:
             raise ParameterError(
                 f"epsilon * probability_share must be 0 or at least {_MIN_LEAF_EPSILON:g}, "
-                f"got {float(self.epsilon * share):g}."
+                f"got {self.epsilon * float(share):g}."
             )
 
     def _check_categories(self, schema: Schema) -> None:
         """Check, before any record is read, that a tree can hold the splits on categories."""
         depth = FREE_DEPTH if self.max_depth is None else int(self.max_depth)
         kinds = [f for f in schema.features.values() if isinstance(f, Categorical)]
-        most = max((len(feature.categories) for feature in kinds), default=0)
+        most = max((feature.n_codes for feature in kinds), default=0)
         if most * (2**depth - 1) > MAX_MASK:
             raise ParameterError(
                 f"max_depth must be smaller for a feature of {most} categories, got {depth}: at "
@@ -266,9 +338,9 @@ class PrivaTreeClassifier(TreeClassifier):
         self,
         schema: Schema,
         plan: RecordPlan,
-        ledger: Ledger,
+        spends: Sequence[Spend],
         seeded: bool,
-        assumptions: tuple[str, ...],
+        notes: list[str],
     ) -> PrivacyStatement:
         leaks = schema_leaks(schema)
         public = [PUBLIC_SCHEMA, PUBLIC_PARAMETERS]
@@ -276,8 +348,12 @@ class PrivaTreeClassifier(TreeClassifier):
             public.append("dataset_size, as declared: it must not be the table's own length")
         elif self.neighbours == "replace":
             public.append("the number of records: it is the same in both tables")
+        if schema.min_records is not None:
+            public.append(
+                f"min_records = {schema.min_records}, as declared: it must not be counted from the "
+                "records"
+            )
         epsilon = positive_fraction("epsilon", self.epsilon)
-        notes = [f"The guarantee rests on this: {assumption}." for assumption in assumptions]
         if self.schema is not None and schema.classes != self.schema.classes:
             notes.append(
                 "y held whole numbers and the schema's classes are text: the tree predicts 0, 1, "
@@ -293,7 +369,7 @@ class PrivaTreeClassifier(TreeClassifier):
             leaks=leaks,
             notes=tuple(notes),
             seeded=seeded,
-            spends=tuple(ledger.spends()),
+            spends=tuple(spends),
             schedule=plan.schedule(),
         )
 

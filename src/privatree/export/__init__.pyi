@@ -11,6 +11,9 @@ from privatree.export._sklearn_view import SklearnView, as_sklearn
 from privatree.export._text import export_text
 from privatree.export._text import name_text as name_text
 from privatree.export._text import node_texts as node_texts
+from privatree.export._text import nodes_with_missing as nodes_with_missing
+from privatree.export._text import share_text as share_text
+from privatree.export._text import support_text as support_text
 from privatree.export._text import threshold_texts as threshold_texts
 from privatree.export.sql._expression import export_sql
 

@@ -7,14 +7,16 @@ text is escaped.
 
 from __future__ import annotations
 
+import re
 from html import escape
 
-from privatree.export._text import export_text
+from privatree.export._text import NO_SUPPORT, export_text
 from privatree.model import Release
 
 MAX_LINES, MAX_CHARACTERS = 150, 300
 """Maximum number of lines of a shown text, and of characters per line."""
 
+_UNSUPPORTED_LEAF = re.compile(rf"(predict [^\n]*, {NO_SUPPORT})($|\n)")
 _PRE_STYLE = (
     "margin:.4em 0;padding:.6em .8em;overflow:auto;white-space:pre;line-height:1.35;"
     "font-family:ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace;font-size:90%;"
@@ -30,10 +32,18 @@ def notebook_html(released: Release) -> str:
         '<div style="color:inherit;background:transparent;border-left:3px solid #808080;'
         'padding:.1em 0 .1em .9em;margin:.5em 0;text-align:left">'
         f'<div style="font-weight:600">{escape(repr(released)[1:-1])}</div>'
+        f"{_notebook_about(released)}"
         f"{_notebook_section('Tree', export_text(released.tree_), whole_tree)}"
         f"{_notebook_section('Privacy statement', str(released.privacy_), whole_statement)}"
         "</div>"
     )
+
+
+def _notebook_about(released: Release) -> str:
+    about = released.schema_.about
+    if about is None:
+        return ""
+    return _notebook_section("About", str(about), "print(model.schema_.about) shows all of it.")
 
 
 def _notebook_section(title: str, text: str, more: str) -> str:
@@ -44,7 +54,8 @@ def _notebook_section(title: str, text: str, more: str) -> str:
     )
     if (left_out := len(lines) - MAX_LINES) > 0:
         shown += f"\n… and {left_out:,} more lines. {more}"
+    marked = re.sub(_UNSUPPORTED_LEAF, r'<span style="color:#808080">\1</span>\2', escape(shown))
     return (
         f'<details open><summary style="cursor:pointer">{title}</summary>'
-        f'<pre style="{_PRE_STYLE}">{escape(shown)}</pre></details>'
+        f'<pre style="{_PRE_STYLE}">{marked}</pre></details>'
     )

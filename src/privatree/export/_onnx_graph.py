@@ -1,9 +1,9 @@
 """A model as an ONNX graph, whose predictions equal those of ``predict`` to the last bit.
 
 LabelEncoder turns categories into codes, and Gather turns codes into a 0 or 1 for each question.
-These columns and the numeric columns are the input of one TreeEnsembleRegressor with double
-thresholds, whose output is the position of a leaf. Gather then looks up the leaf's label and
-probabilities. onnx is an extra, and is imported when it is used.
+IsNaN answers whether a number is missing. These columns and the numeric columns are the input of
+one TreeEnsembleRegressor with double thresholds, whose output is the position of a leaf. Gather
+then looks up the leaf's label and probabilities. onnx is an extra, and is imported when it is used.
 """
 
 from __future__ import annotations
@@ -153,9 +153,9 @@ class _OnnxTreeGraph:
             nodes_nodeids=list(range(self.tree.n_nodes)),
             nodes_modes=np.where(is_split, "BRANCH_LEQ", "LEAF").tolist(),
             nodes_featureids=column_of,
-            # The column of a question about categories is 0 for yes and 1 for no.
+            # The column of a question without a threshold is 0 for yes and 1 for no.
             nodes_values_as_tensor=self.onnx.numpy_helper.from_array(
-                np.where(np.isnan(self.tree.threshold), 0.5, self.tree.threshold)
+                np.where(np.isfinite(self.tree.threshold), self.tree.threshold, 0.5)
             ),
             nodes_missing_value_tracks_true=[
                 int(position >= 0 and self.tree.missing_goes_left(node))
@@ -188,15 +188,26 @@ class _OnnxTreeGraph:
                 column_of_node = {node: place[mask.tobytes()] for node, mask in masks.items()}
                 n_columns += len(different)
             else:
-                values.append(name)
+                about_missing = [node for node in nodes if self.tree.asks_missing(node)]
                 column_of_node = dict.fromkeys(nodes, n_columns)
-                n_columns += 1
+                if len(about_missing) < len(nodes):
+                    values.append(name)
+                    n_columns += 1
+                if about_missing:
+                    values.append(self._add_is_number(name))
+                    column_of_node |= dict.fromkeys(about_missing, n_columns)
+                    n_columns += 1
             for node, column in column_of_node.items():
                 column_of[node] = column
         return values, column_of
 
+    def _add_is_number(self, name: str) -> str:
+        """Add a 0 for each missing number and a 1 for each other."""
+        is_number = self._add_node("Not", [self._add_node("IsNaN", [name])])
+        return self._add_node("Cast", [is_number], to=self.onnx.TensorProto.DOUBLE)
+
     def _add_answers(self, name: str, feature: Categorical, goes_right: NDArray[np.bool_]) -> str:
-        """Add a 0 or 1 for each question. `goes_right` has a row per category."""
+        """Add a 0 or 1 for each question. `goes_right` has a row per category code."""
         codes = np.arange(len(feature.categories))
         dtype, missing = _onnx_type(feature), feature.missing_place
         if dtype == np.dtype(object):

@@ -76,9 +76,9 @@ class SklearnView(DecisionTreeClassifier):  # type: ignore[misc]
     """A released tree in the form of a fitted scikit-learn classifier.
 
     :func:`as_sklearn` makes it, and ``fit`` refuses to train it. A numeric feature is a column with
-    the name of the feature. Each different question about categories is a column with the question
-    as its name, and with 1 for the answer yes. Node numbers are those of the released tree. After a
-    question about categories, no is on the left.
+    the name of the feature. Each different question about categories, and whether a number is
+    missing, is a column with the question as its name, and with 1 for the answer yes. Node numbers
+    are those of the released tree. After such a question, no is on the left.
 
     Attributes
     ----------
@@ -123,8 +123,8 @@ class SklearnView(DecisionTreeClassifier):  # type: ignore[misc]
         -------
         pandas.DataFrame of float32
             One column for each name in `feature_names_in_`. Missing, unknown and out-of-range
-            values are replaced as the schema says. Numbers are rounded to 32 bits, but never across
-            a threshold.
+            values are replaced as the schema says; missing numbers that are separate become -1e30.
+            Numbers are rounded to 32 bits, but never across a threshold.
         """
         import pandas as pd
 
@@ -159,6 +159,7 @@ class _SklearnColumns:
         self.of_node = np.full(tree.n_nodes, -2)
         self.threshold = np.full(tree.n_nodes, -2.0)
         self._numeric = list[tuple[int, int, Float32Rounding]]()
+        self._missing = list[tuple[int, int]]()
         self._categorical = list[tuple[int, int, NDArray[np.bool_]]]()
         for position, nodes in sorted(tree.splits_by_feature().items()):
             name, feature = features[position]
@@ -171,13 +172,27 @@ class _SklearnColumns:
                         self._categorical.append((position, columns[mask.tobytes()], mask))
                     self.of_node[node], self.threshold[node] = columns[mask.tobytes()], 0.5
             else:
-                rounding = Float32Rounding(tree.threshold[nodes])
-                column = self._add_column(name)
-                self._numeric.append((position, column, rounding))
-                self.of_node[nodes] = column
-                self.threshold[nodes] = rounding.round_thresholds(tree.threshold[nodes])
+                asks_missing = tree.threshold[nodes] == -np.inf
+                self._add_thresholds(tree, position, name, np.array(nodes)[~asks_missing])
+                if asks_missing.any():
+                    about = np.array(nodes)[asks_missing]
+                    column = self._add_column(texts[about[0]])
+                    self._missing.append((position, column))
+                    self.of_node[about], self.threshold[about] = column, 0.5
         if not self.names:  # scikit-learn requires at least one column
             self._add_column(_NO_QUESTION)
+
+    def _add_thresholds(
+        self, tree: Tree, position: int, name: str, nodes: NDArray[np.intp]
+    ) -> None:
+        """Add the column of a number for the nodes that compare it with thresholds, if any."""
+        if not len(nodes):
+            return
+        rounding = Float32Rounding(tree.threshold[nodes])
+        column = self._add_column(name)
+        self._numeric.append((position, column, rounding))
+        self.of_node[nodes] = column
+        self.threshold[nodes] = rounding.round_thresholds(tree.threshold[nodes])
 
     def _add_column(self, name: str) -> int:
         """Add a column and return its position. Primes make a repeated name unique."""
@@ -189,6 +204,8 @@ class _SklearnColumns:
         """Write the records into a matrix of zeros."""
         for position, column, rounding in self._numeric:
             matrix[:, column] = rounding.round_numbers(features[position])
+        for position, column in self._missing:
+            matrix[:, column] = features[position] == -np.inf
         for position, column, mask in self._categorical:
             matrix[:, column] = mask[features[position]]
 
@@ -210,13 +227,12 @@ def _sklearn_tree(tree: Tree, columns: _SklearnColumns) -> Any:
     splits = tree.splits
     values = _sklearn_node_probabilities(tree)
     weights = 2.0 ** (tree.depth - tree.depths())
-    asks_category = (tree.mask_start >= 0)[
-        splits
-    ]  # these columns are 1 for yes, so yes is on the right
+    # The columns of questions without a threshold are 1 for yes, so yes is on the right.
+    yes_is_right = ~np.isfinite(tree.threshold[splits])
     nodes = np.zeros(tree.n_nodes, dtype=state["nodes"].dtype)
     nodes["left_child"] = nodes["right_child"] = -1
-    nodes["left_child"][splits] = np.where(asks_category, tree.right[splits], tree.left[splits])
-    nodes["right_child"][splits] = np.where(asks_category, tree.left[splits], tree.right[splits])
+    nodes["left_child"][splits] = np.where(yes_is_right, tree.right[splits], tree.left[splits])
+    nodes["right_child"][splits] = np.where(yes_is_right, tree.left[splits], tree.right[splits])
     nodes["feature"], nodes["threshold"] = columns.of_node, columns.threshold
     nodes["impurity"] = 1.0 - (values**2).sum(axis=1)  # Gini impurity
     nodes["weighted_n_node_samples"] = weights

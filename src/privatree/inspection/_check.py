@@ -67,7 +67,16 @@ def check_files_against_schema(files: Sequence[Path], schema: Schema, target: st
     result.misfits = _sort_misfits([*whole, *found], wanted)
     result.ignored = list(dict.fromkeys(result.ignored))
     result.trimmed = {name: n for name, n in result.trimmed.items() if n}
+    _count_usable_records(result, target)
     return result
+
+
+def _count_usable_records(result: SchemaCheck, target: str) -> None:
+    """Count the records whose label is a class, unless the labels could not be checked."""
+    of_labels = [misfit.records for misfit in result.misfits if misfit.column == target]
+    if None not in of_labels:
+        left_out = sum(records or 0 for records in of_labels)
+        result.n_usable = result.n_records - result.n_ragged - left_out
 
 
 def check_frame_against_schema(X: Any, y: Any, schema: Schema) -> SchemaCheck:
@@ -95,7 +104,10 @@ def check_frame_against_schema(X: Any, y: Any, schema: Schema) -> SchemaCheck:
             return result
         check = partial(check_class_type, "y", classes=schema.classes)
         classes = Categorical(schema.classes)
-        result.misfits += _frame_column_misfits("y", column, classes, check, is_target=True)
+        of_labels = _frame_column_misfits("y", column, classes, check, is_target=True)
+        if all(misfit.records is not None for misfit in of_labels):
+            result.n_usable = result.n_records - sum(misfit.records or 0 for misfit in of_labels)
+        result.misfits += of_labels
     return result
 
 

@@ -47,6 +47,9 @@ class SchemaCheck:
     trimmed : dict of str to int
         Number of values, by column, that fit only after blanks around them are removed. Training
         removes blanks in CSV files, but not in frames.
+    n_usable : int or None
+        Number of records whose label is a class, which are those that training uses; None if the
+        labels were not checked.
 
     Examples
     --------
@@ -66,12 +69,14 @@ class SchemaCheck:
     ignored: list[str] = field(default_factory=list)
     not_utf8: list[str] = field(default_factory=list)
     trimmed: dict[str, int] = field(default_factory=dict)
+    n_usable: int | None = None
 
     @property
     def ok(self) -> bool:
         """Whether every value fits. Ignored columns and unconfirmed entries do not matter.
 
-        A missing value does not fit, even if the schema has a value for ``missing``.
+        A missing value fits only where the schema says ``missing="separate"``, and not where it
+        counts as another value.
         """
         return not self.misfits and not self.n_ragged
 
@@ -108,9 +113,28 @@ class SchemaCheck:
                 f"\n{self.n_records} record{'' if self.n_records == 1 else 's'}",
                 *(f"  {name:<{names}}  {count:>{counts}}  {what}" for name, count, what in rows),
                 "Every value fits." if self.ok else "Everything else fits.",
+                *self._usable_notes(),
                 *self._notes(schema_name),
             ]
         )
+
+    def _usable_notes(self) -> list[str]:
+        """Return a line if few records have a known label, or fewer than the schema declares."""
+        if self.n_usable is None:
+            return []
+        notes = []
+        if self.n_usable == 0 or 2 * self.n_usable < self.n_records:
+            notes.append(
+                f"But only {self.n_usable} of {self.n_records} records can be used: the others "
+                "have no class of the schema as their label. Check the spelling of the classes "
+                "and the target."
+            )
+        if self.n_usable < (self.schema.min_records or 0):
+            notes.append(
+                f"The schema declares min_records = {self.schema.min_records}, and only "
+                f"{self.n_usable} records can be used: fit will probably stop."
+            )
+        return notes
 
     def _notes(self, schema_name: str) -> list[str]:
         """Return the lines about ignored columns, blanks, encodings and unconfirmed entries."""
@@ -138,6 +162,7 @@ class SchemaCheck:
             "note": _NOT_PRIVATE,
             "records": self.n_records,
             "ragged_rows": self.n_ragged,
+            "usable": self.n_usable,
             "misfits": [
                 asdict(misfit) | {"examples": list(misfit.examples)} for misfit in self.misfits
             ],

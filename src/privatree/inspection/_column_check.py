@@ -28,17 +28,19 @@ def column_misfits(
 ) -> Iterable[tuple[str, Mapping[str, int]]]:
     """Yield each kind of misfit in a column, such as "missing", with the counts of its values.
 
-    `content` is the column as training reads it; `text` is its text in a CSV file.
+    `content` is the column as training reads it; `text` is its text in a CSV file. A missing value
+    fits if the feature has a place for it.
     """
     if isinstance(feature, Numeric):
         yield from _number_misfits(content, text, feature)
         return
     codes = column_to_codes(content, feature.categories, -1, np.int64)
     missing, unknown = _unknown_misfits(content, text, codes < 0)
-    if missing:
+    if missing and not feature.separates_missing:
         yield "missing: left out" if is_target else "missing", missing
     if unknown:
-        yield "not a class: left out" if is_target else "not a category", unknown
+        counts = ": counts as missing" * feature.separates_missing
+        yield "not a class: left out" if is_target else f"not a category{counts}", unknown
 
 
 def _number_misfits(
@@ -47,7 +49,7 @@ def _number_misfits(
     numbers = column_to_numbers(content)
     missing, words = _unknown_misfits(content, text, np.isnan(numbers))
     below, above = numbers < float(feature.low), numbers > float(feature.high)
-    if missing:
+    if missing and not feature.separates_missing:
         yield "missing", missing
     if words:
         yield "not a number: counts as missing", words

@@ -28,8 +28,7 @@ _MANY_VALUES = 20
 _MANY_NUMBERS = 50
 """The same for whole numbers: the ages of twenty persons can all be distinct."""
 _MANY_CLASSES = 30
-_UNKNOWN = "unknown"
-_WORDS_FOR_UNKNOWN = (_UNKNOWN, "not known", "missing", "?")
+_WORDS_FOR_UNKNOWN = ("unknown", "not known", "missing", "?")
 """Categories, in lower case, that can stand for missing values."""
 
 _DATES = (
@@ -50,13 +49,32 @@ or the only person in a category. No value is public until you confirm it. For e
 1. Replace it by public knowledge: a codebook, a form, a law, a unit of measurement. An age, for \
 example, is from 0 to 120, whatever the records are. Ranges may be generous: a range that is \
 ten times too wide costs a point or two of accuracy. List every possible category, even if no \
-record has it. A value that is not in the list counts as the first category, or as the category \
-in a line missing = ...
+record has it. A value that is not in the list counts as missing. Missing values count as low or \
+as the first category; as the value in a line missing = ...; or, with missing = "separate", as \
+a place of their own, about which the tree can ask.
 
 2. Then delete its line "unconfirmed". Until then no finite epsilon holds, and fit raises an error.
 
 3. Delete the tables of columns that must not be used: names and identifiers of persons, and \
 values that are known only after the outcome."""
+
+_FEW_RECORDS = 200
+"""With fewer records, a draft proposes no min_records: at a usual epsilon the noise is as large."""
+_MIN_RECORDS = (
+    "fit first draws the noisy number of records that have one of these labels. If it is below "
+    "min_records, fit stops: then the wrong column, an empty file or a misspelt label that most "
+    "records have costs 3% of epsilon, not all of it. Proposed is half of the records that were "
+    "read, rounded down. Write what everybody may know: at most half of what you expect, and at "
+    "least 150/epsilon. With fewer than 300/epsilon records, delete this line."
+)
+_ABOUT = [
+    "What the model is about, for its readers. Published with the model. Fill in what you like:",
+    'title = "..."',
+    'description = "What the records are."',
+    'intended_use = "What the model is for, and what it is not for."',
+    'owner = "Who answers for the model."',
+    "date = 2026-01-31",
+]
 
 _FOOTER = """\
 This file and its comments are for the owner of the data. Do not publish it before every value is \
@@ -114,8 +132,8 @@ def draft_schema(
         feature = column.feature
         if _can_draft_as_numbers(column, is_csv) and column.numbers is not None:
             feature = column.numbers
-        elif column.n_missing and isinstance(feature, Categorical):
-            feature = _add_unknown_to_draft(feature)
+        if column.n_missing or _draft_has_words(column, feature):
+            feature = _draft_place_of_missing(feature)
         features[column.name] = feature
         comments["features", column.name] = _feature_comment(column, feature, is_csv)
     if not features:
@@ -124,14 +142,27 @@ def draft_schema(
             "identifiers, free text, dates or no values. Choose other files, or write the schema "
             "by hand."
         )
-    schema = replace(Schema(features, facts.classes).all_unconfirmed(), csv=csv)
+    least = _propose_min_records(facts.n_labelled)
+    declared = Schema(features, facts.classes, min_records=least).with_target(next_commands.target)
+    schema = replace(declared.all_unconfirmed(), csv=csv)
     if csv is not None:
         comments["csv",] = _dialect_comment(csv)
     comments[()] = _file_comment(next_commands)
     comments["classes",] = _classes_comment(facts, next_commands.target)
+    comments["min_records",] = _wrap_comment(_MIN_RECORDS)
+    comments["about", "target"] = _ABOUT
     if left_out:
         comments["features",] = list(_left_out_comment(left_out))
     return Draft(schema, toml_text(schema.to_dict(), comments), tuple(left_out))
+
+
+def _propose_min_records(n_labelled: int) -> int | None:
+    """Return half of the records with a label, rounded down to one digit; None if they are few."""
+    if n_labelled < _FEW_RECORDS:
+        return None
+    half = n_labelled // 2
+    unit: int = 10 ** (len(str(half)) - 1)
+    return half // unit * unit
 
 
 # --- comments -----------------------------------------------------------------------------------
@@ -219,16 +250,21 @@ def _draft_values_differ(column: ColumnFacts) -> bool:
     return column.n_distinct >= _MANY_VALUES and 20 * column.n_distinct >= 19 * column.n_values
 
 
-def _add_unknown_to_draft(feature: Categorical) -> Categorical:
-    """Choose, or add, a text category that stands for missing values."""
-    if not isinstance(feature.categories[0], str):
-        return feature
-    by_key = {str(category).strip().casefold(): category for category in feature.categories}
-    for word in _WORDS_FOR_UNKNOWN:
-        if word in by_key:
-            return replace(feature, missing=by_key[word], unconfirmed=["missing"])
-    categories = [*feature.categories, _UNKNOWN]
-    return Categorical(categories, missing=_UNKNOWN, unconfirmed=["missing"])
+def _draft_place_of_missing(feature: Feature) -> Feature:
+    """Choose a text category that stands for missing values, or make them separate."""
+    missing: Any = "separate"
+    if isinstance(feature, Categorical):
+        by_key = {str(category).strip().casefold(): category for category in feature.categories}
+        words = [by_key[word] for word in _WORDS_FOR_UNKNOWN if word in by_key]
+        missing = words[0] if words else missing
+        if not words and missing in feature.categories:
+            return feature  # the text would mean this category
+    return replace(feature, missing=missing, unconfirmed=["missing"])
+
+
+def _draft_has_words(column: ColumnFacts, feature: Feature) -> bool:
+    """Tell whether some values of a column that is drafted as numbers are text."""
+    return isinstance(feature, Numeric) and isinstance(column.feature, Categorical)
 
 
 def _can_draft_as_numbers(column: ColumnFacts, is_csv: bool) -> bool:
@@ -258,7 +294,7 @@ def _similarity_comment(labels: Sequence[Any], called: str) -> list[str]:
 
 def _feature_comment(column: ColumnFacts, feature: Feature, is_csv: bool) -> list[str]:
     said = [_values_comment(feature)]
-    has_words = isinstance(feature, Numeric) and isinstance(column.feature, Categorical)
+    has_words = _draft_has_words(column, feature)
     if has_words:
         said.append(
             f"{_count_comment(column.n_values - column.n_numbers)} with text that is not a number: "
@@ -274,7 +310,7 @@ def _feature_comment(column: ColumnFacts, feature: Feature, is_csv: bool) -> lis
             "This column alone determines the label of nearly every record: if its values are "
             "known only after the outcome, or made from it, delete this table."
         )
-    if column.n_distinct == 1 and (isinstance(feature, Numeric) or feature.missing is None):
+    if column.n_distinct == 1 and feature.missing is None:
         said.append(
             "All records have the same value, and such a column is of no use: write all possible "
             "values, or delete this table."
@@ -285,7 +321,7 @@ def _feature_comment(column: ColumnFacts, feature: Feature, is_csv: bool) -> lis
                 "Nearly every record has its own value: if the values identify persons, delete "
                 "this table."
             )
-        said += _missing_comment(column, "low")
+        said += _missing_comment(column, feature)
         lines = _wrap_comment(" ".join(said))
         if len(column.few_numbers) > 2:
             lines += [
@@ -296,15 +332,7 @@ def _feature_comment(column: ColumnFacts, feature: Feature, is_csv: bool) -> lis
             ]
         return lines
     said += _similarity_comment(feature.categories, "categories")
-    if isinstance(feature.missing, str):
-        found = column.feature.categories if isinstance(column.feature, Categorical) else ()
-        added = "" if feature.missing in found else ", a category that was added for this purpose"
-        said.append(
-            f"{_count_comment(column.n_missing)} with a missing value: it counts as "
-            f"{_quote_comment(feature.missing)}{added}. So does a value that is not in the list."
-        )
-    else:
-        said += _missing_comment(column, "the first category")
+    said += _missing_comment(column, feature)
     return _wrap_comment(" ".join(said))
 
 
@@ -318,13 +346,19 @@ def _values_comment(feature: Feature) -> str:
     return f"{kind}: {n_categories} {'category' if n_categories == 1 else 'categories'}."
 
 
-def _missing_comment(column: ColumnFacts, place: str) -> list[str]:
+def _missing_comment(column: ColumnFacts, feature: Feature) -> list[str]:
     if not column.n_missing:
         return []
-    return [
-        f"{_count_comment(column.n_missing)} with a missing value: it counts as {place}, unless a "
-        "line missing = ... says otherwise."
-    ]
+    counts_as = "it counts as the first category, unless a line missing = ... says otherwise"
+    if feature.separates_missing:
+        counts_as = "it has a place of its own, about which the tree can ask"
+    elif isinstance(feature, Categorical) and feature.missing is not None:
+        counts_as = f"it counts as {_quote_comment(str(feature.missing))}"
+    others = ""
+    if isinstance(feature, Categorical):
+        others = " The same holds for a value that is not in the list."
+    many = _count_comment(column.n_missing)
+    return [f"{many} with a missing value: {counts_as}.{others}"]
 
 
 def _count_comment(count: int) -> str:

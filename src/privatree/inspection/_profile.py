@@ -76,11 +76,12 @@ class ColumnFacts:
 
 @dataclass(frozen=True)
 class TableFacts:
-    """Facts about columns, the sorted classes, and the number of records without a label."""
+    """Facts about columns, the sorted classes, and the numbers of records with and without one."""
 
     columns: tuple[ColumnFacts, ...]
     classes: tuple[Label, ...]
     n_unlabelled: int
+    n_labelled: int = 0
 
 
 def profile_table(X: Any, y: Any, *, trim: bool, decimal: str = ".") -> TableFacts:
@@ -98,13 +99,15 @@ def profile_table(X: Any, y: Any, *, trim: bool, decimal: str = ".") -> TableFac
     columns = [_trim_profiled_text(column) for column in table.columns] if trim else table.columns
     content = labels.read()
     rules = LabelRules(column_to_codes(content, classes, -1, np.int64))
+    counts, n_unlabelled = _count_profiled_values(content)
     return TableFacts(
         tuple(
             _profile_column(name, column, rules, decimal)
             for name, column in zip(names, columns, strict=True)
         ),
         classes,
-        _count_profiled_values(content)[1],
+        n_unlabelled,
+        sum(counts.values()),
     )
 
 

@@ -6,5 +6,9 @@ from privatree.model._release import read_release as read_release
 from privatree.model._release import released_model as released_model
 from privatree.model._release import released_tree as released_tree
 from privatree.model._tree import MAX_MASK as MAX_MASK
+from privatree.model._tree import MAX_NOISY_COUNT as MAX_NOISY_COUNT
 from privatree.model._tree import Tree as Tree
+from privatree.model._tree_building import NodeDraft as NodeDraft
 from privatree.model._tree_building import TreeBuilder as TreeBuilder
+from privatree.model._tree_building import assemble_tree as assemble_tree
+from privatree.model._tree_building import tree_nodes as tree_nodes

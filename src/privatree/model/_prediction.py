@@ -30,7 +30,11 @@ _ROWS_PER_BLOCK = 64
 
 
 class PackedTree(NamedTuple):
-    """A tree renumbered so that siblings are neighbours. A leaf is its own child."""
+    """A tree renumbered so that siblings are neighbours. A leaf is its own child.
+
+    At a split that asks "is missing", the siblings are exchanged: with a threshold of infinity, all
+    numbers go to the first child, and missing values to the second.
+    """
 
     node: IntArray
     label: IntArray
@@ -49,16 +53,18 @@ def pack_tree(tree: Tree) -> PackedTree:
     features = list(tree.schema.features.values())
     inside = tree.splits
     node = np.zeros(tree.n_nodes, dtype=np.int32)
-    node[1::2], node[2::2] = tree.left[inside], tree.right[inside]
+    exchanged = tree.threshold[inside] == -np.inf
+    first = np.where(exchanged, tree.right[inside], tree.left[inside])
+    node[1::2], node[2::2] = first, np.where(exchanged, tree.left[inside], tree.right[inside])
     place = np.empty_like(node)
     place[node] = np.arange(tree.n_nodes)
     first_child = np.arange(tree.n_nodes, dtype=np.uint32)
-    first_child[place[inside]] = place[tree.left[inside]]
+    first_child[place[inside]] = place[first]
 
     feature, threshold = tree.feature[node], tree.threshold[node]
     missing = np.array([float(kind.missing_place) for kind in features])[feature]
-    missing_right = (feature >= 0) & (missing > threshold)
-    threshold[np.isnan(threshold)] = np.inf
+    missing_right = (feature >= 0) & ((missing > threshold) | (threshold == -np.inf))
+    threshold[~np.isfinite(threshold)] = np.inf
     last_code = np.full(tree.n_nodes, -1.0)
     table_start = np.zeros(tree.n_nodes, dtype=np.uint32)
     table = list[NDArray[np.bool_]]()
@@ -66,7 +72,7 @@ def pack_tree(tree: Tree) -> PackedTree:
     for here in np.flatnonzero(tree.mask_start[node] >= 0).tolist():
         kind = features[feature[here]]
         start = tree.mask_start[node[here]]
-        goes_right = tree.goes_left[start : start + len(kind.categories)] == 0
+        goes_right = tree.goes_left[start : start + kind.n_codes] == 0
         table += [goes_right[[kind.missing_place]], goes_right]
         table_start[here], last_code[here] = size, len(goes_right) - 1
         size += len(goes_right) + 1

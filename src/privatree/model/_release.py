@@ -28,7 +28,7 @@ from privatree.privacy import SCHEMA_LEAK, PrivacyStatement, shown_amount
 from privatree.schema import Label, Schema
 from privatree.tables import prediction_matrix, read_labels
 
-FORMAT, VERSION = "privatree-model", 1
+FORMAT, VERSION = "privatree-model", 2
 MODEL_FILE = "a model file"
 """Name of the file in error messages."""
 _MAX_LEARNER = 60

@@ -5,6 +5,8 @@ Node 0 is the root and a child's id is larger than its parent's, so a walk alway
 - A numeric split sends a record left when ``value <= threshold``. Because every threshold lies in
   the feature's ``[low, high)``, clipping a value to its public range never changes its side; a
   missing number goes where ``Numeric.missing_place`` goes.
+- If missing values are separate, they go left at every numeric split. A threshold of minus infinity
+  asks "is missing": all numbers go right, minus infinity too.
 - A category split sends the codes marked in its mask left. An unknown code goes where
   ``Categorical.missing_place`` goes.
 - A leaf has a label and, if the learner released them, class probabilities.
@@ -33,8 +35,12 @@ from privatree.schema import Categorical, Schema
 MAX_NODES = 2**17
 """Largest number of nodes: one more than a full tree with 16 levels of splits has."""
 MAX_DEPTH = 1000
+MAX_NOISY_COUNT = 2**40
+"""Largest size of a released count: sums over classes and leaves stay in 64 bits."""
 MAX_MASK = 2**25
 """Largest length of `goes_left`, so that a small file cannot ask for much memory."""
+
+_OPTIONAL = ("probability", "noisy_counts", "support_error")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,19 +54,25 @@ class Tree:
     feature : int32 array of shape (n_nodes,)
         Position of the split's feature in the schema; -1 at a leaf.
     threshold : float64 array of shape (n_nodes,)
-        Threshold of a numeric split, inclusive: ``value <= threshold`` goes left. NaN elsewhere.
+        Threshold of a numeric split, inclusive: ``value <= threshold`` goes left. Minus infinity
+        for the question "is missing". NaN elsewhere.
     left, right : int32 arrays of shape (n_nodes,)
         Children of a split; -1 at a leaf.
     mask_start : int64 array of shape (n_nodes,)
         Start of a category split's mask in `goes_left`; -1 elsewhere. The masks are in the order
         of their nodes, without gaps.
     goes_left : uint8 array
-        One entry for each category of each category split, 1 if the category goes left.
+        One entry for each category code of each category split, 1 if it goes left. Missing values
+        that are separate have the last code.
     label : int32 array of shape (n_nodes,)
         Class code that a leaf predicts; -1 inside the tree.
     probability : float64 array of shape (n_nodes, n_classes), optional
         Class probabilities of the leaves, 0 inside the tree. Without this array, a leaf's label
         has probability 1.
+    noisy_counts : int64 array of shape (n_nodes, n_classes), optional
+        Released class counts of the leaves, which noise can make negative; 0 inside the tree.
+    support_error : int64 array of shape (n_nodes,), optional
+        Bound, with a probability of 95%, on the noise in the sum of a leaf's noisy counts.
 
     Raises
     ------
@@ -77,6 +89,8 @@ class Tree:
     goes_left: NDArray[np.uint8]
     label: IntArray
     probability: FloatArray | None = None
+    noisy_counts: NDArray[np.int64] | None = None
+    support_error: NDArray[np.int64] | None = None
     depth: int = field(init=False, repr=False)
     _features: tuple[Any, ...] = field(init=False, repr=False)
     packed: PackedTree = field(init=False, repr=False)
@@ -97,9 +111,11 @@ class Tree:
             "goes_left": (np.uint8, (np.size(self.goes_left),)),
             "label": (np.int32, (n_nodes,)),
             "probability": (np.float64, (n_nodes, len(self.schema.classes))),
+            "noisy_counts": (np.int64, (n_nodes, len(self.schema.classes))),
+            "support_error": (np.int64, (n_nodes,)),
         }
         for name, (kind, shape) in shapes.items():
-            if name != "probability" or self.probability is not None:
+            if name not in _OPTIONAL or getattr(self, name) is not None:
                 array = _freeze_array(name, getattr(self, name), kind, shape)
                 object.__setattr__(self, name, array)
         _check_links(self)
@@ -127,7 +143,22 @@ class Tree:
 
     def _arrays(self) -> tuple[Array | None, ...]:
         return (self.feature, self.threshold, self.left, self.right, self.mask_start,
-                self.goes_left, self.label, self.probability)  # fmt: skip
+                self.goes_left, self.label, self.probability, self.noisy_counts,
+                self.support_error)  # fmt: skip
+
+    @property
+    def support(self) -> NDArray[np.int64] | None:
+        """Noisy number of records of each leaf, at least 0; None if no counts were released."""
+        if self.noisy_counts is None:
+            return None
+        support: NDArray[np.int64] = np.maximum(self.noisy_counts.sum(axis=1), 0)
+        return support
+
+    def has_support(self, leaf: int) -> bool:
+        """Return whether a leaf has more records than noise explains; True if nobody knows."""
+        if self.support is None or self.support_error is None:
+            return True
+        return bool(self.support[leaf] > self.support_error[leaf])
 
     @property
     def n_nodes(self) -> int:
@@ -156,10 +187,10 @@ class Tree:
         return int(self.left[node]), int(self.right[node])
 
     def left_mask(self, node: int) -> NDArray[np.bool_]:
-        """Return, for each category of a category split, whether the category goes left."""
+        """Return, for each category code of a category split, whether it goes left."""
         start = self.mask_start[node]
-        n_categories = len(self._features[self.feature[node]].categories)
-        return self.goes_left[start : start + n_categories].astype(np.bool_)
+        n_codes = self._features[self.feature[node]].n_codes
+        return self.goes_left[start : start + n_codes].astype(np.bool_)
 
     def left_codes(self, node: int) -> tuple[int, ...]:
         """Return the category codes that go left at a category split."""
@@ -171,6 +202,10 @@ class Tree:
         if isinstance(feature, Categorical):
             return bool(self.left_mask(node)[feature.missing_place])
         return bool(float(feature.missing_place) <= self.threshold[node])
+
+    def asks_missing(self, node: int) -> bool:
+        """Return whether a node is a numeric split that sends missing values left, and no other."""
+        return bool(self.threshold[node] == -np.inf)
 
     @property
     def splits(self) -> NDArray[np.intp]:
@@ -288,17 +323,23 @@ def _check_splits(tree: Tree) -> None:
     features = list(tree.schema.features.values())
     _reject(tree.feature < -1, "feature must be -1 or a position in the schema.")
     _reject(tree.feature >= len(features), f"feature must be less than {len(features)}.")
-    low, high, n_categories = (np.zeros(len(features) + 1) for _ in range(3))
+    low, high, n_codes = (np.zeros(len(features) + 1) for _ in range(3))
+    separate = np.zeros(len(features) + 1, dtype=np.bool_)
     for position, feature in enumerate(features):
         if isinstance(feature, Categorical):
-            n_categories[position] = len(feature.categories)
+            n_codes[position] = feature.n_codes
         else:
             low[position], high[position] = float(feature.low), float(feature.high)
-    length = n_categories.astype(np.int64)[tree.feature]  # 0 at leaves: position -1 is the spare
+            separate[position] = feature.separates_missing
+    length = n_codes.astype(np.int64)[tree.feature]  # 0 at leaves: position -1 is the spare
     numeric, category = (tree.feature >= 0) & (length == 0), length > 0
     _reject(~numeric & ~np.isnan(tree.threshold), "threshold must be NaN without a numeric split.")
-    outside = ~((low[tree.feature] <= tree.threshold) & (tree.threshold < high[tree.feature]))
-    _reject(numeric & outside, "threshold must be in the feature's range, and less than high.")
+    asks_missing = separate[tree.feature] & (tree.threshold == -np.inf)
+    inside = (low[tree.feature] <= tree.threshold) & (tree.threshold < high[tree.feature])
+    _reject(
+        numeric & ~inside & ~asks_missing,
+        "threshold must be in the feature's range, and less than high.",
+    )
     starts = np.where(category, np.cumsum(length) - length, -1)
     _reject(tree.mask_start != starts, "mask_start must be the end of the mask before, or -1.")
     if length.sum() > MAX_MASK:
@@ -315,6 +356,14 @@ def _check_leaves(tree: Tree) -> None:
     leaf, n_classes = tree.feature < 0, len(tree.schema.classes)
     _reject(~leaf & (tree.label != -1), "label must be -1 inside the tree.")
     _reject(leaf & ((tree.label < 0) | (tree.label >= n_classes)), "label must be a class code.")
+    if (tree.noisy_counts is None) != (tree.support_error is None):
+        raise ModelFormatError("noisy_counts and support_error must be given together.")
+    if tree.noisy_counts is not None and tree.support_error is not None:
+        some = np.any(tree.noisy_counts != 0, axis=1) | (tree.support_error != 0)
+        _reject(~leaf & some, "noisy_counts and support_error must be 0 inside the tree.")
+        _reject(tree.support_error < 0, "support_error must be at least 0.")
+        too_large = np.asarray((np.abs(tree.noisy_counts) > MAX_NOISY_COUNT).any(axis=1))
+        _reject(too_large, f"noisy_counts must be at most {MAX_NOISY_COUNT} in size.")
     if tree.probability is None:
         return
     _reject(~leaf & (tree.probability != 0).any(axis=1), "probability must be 0 inside the tree.")

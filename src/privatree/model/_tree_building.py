@@ -32,7 +32,10 @@ class TreeBuilder:
         self._drafts: list[NodeDraft | None] = [None]
 
     def split_numeric(self, node: int, feature: int, threshold: float) -> tuple[int, int]:
-        """Split a node: values up to and including `threshold` go left. Return both children."""
+        """Split a node: values up to and including `threshold` go left. Return both children.
+
+        With a threshold of minus infinity, only missing values go left.
+        """
         self._check_unfinished(node, feature)
         return self._split(node, NodeDraft(feature=int(feature), threshold=float(threshold)))
 
@@ -47,20 +50,29 @@ class TreeBuilder:
                 "split_numeric.",
                 "feature",
             )
-        if not codes <= set(range(len(kind.categories))):
-            raise ParameterError(
-                f"left_codes must be in 0 to {len(kind.categories) - 1}.", "left_codes"
-            )
-        mask = bytes(code in codes for code in range(len(kind.categories)))
+        if not codes <= set(range(kind.n_codes)):
+            raise ParameterError(f"left_codes must be in 0 to {kind.n_codes - 1}.", "left_codes")
+        mask = bytes(code in codes for code in range(kind.n_codes))
         return self._split(node, NodeDraft(feature=int(feature), goes_left=mask))
 
-    def leaf(self, node: int, label: int, probability: Sequence[float] | None = None) -> None:
+    def leaf(
+        self,
+        node: int,
+        label: int,
+        probability: Sequence[float] | None = None,
+        noisy_counts: Sequence[int] | None = None,
+        support_error: int = 0,
+    ) -> None:
         """Make a node a leaf that predicts the class with code `label`."""
         self._check_unfinished(node, 0)
         row = None if probability is None else [float(share) for share in probability]
-        self._drafts[node] = NodeDraft(label=int(label), probability=row)
+        counts = None if noisy_counts is None else [int(count) for count in noisy_counts]
+        self._drafts[node] = NodeDraft(
+            label=int(label), probability=row, noisy_counts=counts, support_error=support_error
+        )
 
     def build(self) -> Tree:
+        """Return the finished tree."""
         finished = [draft for draft in self._drafts if draft is not None]
         if len(finished) < len(self._drafts):
             node = self._drafts.index(None)
@@ -93,9 +105,13 @@ class NodeDraft(NamedTuple):
     left: int = -1
     right: int = -1
     goes_left: bytes | None = None
-    """For a category split: 1 for each category that goes left, 0 for the others."""
+    """For a category split: 1 for each category code that goes left, 0 for the others."""
     label: int = -1
     probability: list[float] | None = None
+    noisy_counts: list[int] | None = None
+    """Released class counts of a leaf; noise can make them negative."""
+    support_error: int = 0
+    """Bound on the noise in the sum of `noisy_counts`, with a probability of 95%."""
 
 
 def assemble_tree(schema: Schema, drafts: Sequence[NodeDraft]) -> Tree:
@@ -109,7 +125,15 @@ def assemble_tree(schema: Schema, drafts: Sequence[NodeDraft]) -> Tree:
                 f"every leaf must have {n_classes} probabilities, or no leaf may have any."
             )
         probability = np.array([draft.probability or [0.0] * n_classes for draft in drafts])
-    feature, threshold, left, right, masks, label, _ = zip(*drafts, strict=True)
+    counts = support_error = None
+    if any(leaf.noisy_counts is not None for leaf in leaves):
+        if any(leaf.noisy_counts is None or len(leaf.noisy_counts) != n_classes for leaf in leaves):
+            raise ModelFormatError(
+                f"every leaf must have {n_classes} noisy counts, or no leaf must have any."
+            )
+        counts = np.array([draft.noisy_counts or [0] * n_classes for draft in drafts])
+        support_error = np.array([draft.support_error for draft in drafts])
+    feature, threshold, left, right, masks, label, *_ = zip(*drafts, strict=True)
     starts = accumulate((len(mask or b"") for mask in masks), initial=0)
     mask_start = [-1 if mask is None else start for mask, start in zip(masks, starts, strict=False)]
     return Tree(
@@ -122,4 +146,32 @@ def assemble_tree(schema: Schema, drafts: Sequence[NodeDraft]) -> Tree:
         goes_left=np.frombuffer(b"".join(mask or b"" for mask in masks), dtype=np.uint8),
         label=np.array(label),
         probability=probability,
+        noisy_counts=counts,
+        support_error=support_error,
     )
+
+
+def tree_nodes(tree: Tree) -> list[NodeDraft]:
+    """Return the nodes of a tree, of which :func:`assemble_tree` makes the same tree."""
+    return [_tree_node(tree, node) for node in range(tree.n_nodes)]
+
+
+def _tree_node(tree: Tree, node: int) -> NodeDraft:
+    if tree.feature[node] >= 0:
+        is_category = tree.mask_start[node] >= 0
+        return NodeDraft(
+            feature=int(tree.feature[node]),
+            threshold=float(tree.threshold[node]),
+            left=int(tree.left[node]),
+            right=int(tree.right[node]),
+            goes_left=bytes(tree.left_mask(node)) if is_category else None,
+        )
+    leaf = NodeDraft(label=int(tree.label[node]))
+    if tree.probability is not None:
+        leaf = leaf._replace(probability=tree.probability[node].tolist())
+    if tree.noisy_counts is not None and tree.support_error is not None:
+        leaf = leaf._replace(
+            noisy_counts=tree.noisy_counts[node].tolist(),
+            support_error=int(tree.support_error[node]),
+        )
+    return leaf

@@ -9,16 +9,17 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from privatree.errors import ModelFormatError
 from privatree.model._tree import MAX_MASK, MAX_NODES, Tree
 from privatree.model._tree_building import NodeDraft, assemble_tree
 from privatree.schema import Categorical, Feature, Label, Schema
 
-_Codes = dict[tuple[type, Label], int]
-"""The code of each label, by type and label: 1, 1.0 and true are equal in Python."""
+_Codes = dict[tuple[type, Label | None], int]
+"""The code of each label, by type and label: 1, 1.0 and true are equal in Python. The label None
+stands for missing values that are separate."""
+_LEAF_KEYS = frozenset({"label", "probability", "noisy_counts", "support_error"})
 _SPLIT_KEYS = frozenset({"feature", "left", "right"})
+_QUESTIONS = ("threshold", "missing", "categories")
 
 
 def tree_to_dict(tree: Tree) -> dict[str, Any]:
@@ -33,12 +34,17 @@ def _node_to_dict(tree: Tree, node: int, features: list[tuple[str, Feature]]) ->
         leaf: dict[str, Any] = {"label": tree.schema.classes[tree.label[node]]}
         if tree.probability is not None:
             leaf["probability"] = tree.probability[node].tolist()
+        if tree.noisy_counts is not None and tree.support_error is not None:
+            leaf["noisy_counts"] = tree.noisy_counts[node].tolist()
+            leaf["support_error"] = int(tree.support_error[node])
         return leaf
     name, feature = features[position]
     split: dict[str, Any] = {"feature": name}
     if isinstance(feature, Categorical):
-        mask = tree.goes_left[tree.mask_start[node] :][: len(feature.categories)]
-        split["categories"] = [feature.categories[code] for code in np.flatnonzero(mask).tolist()]
+        labels = _labels_by_code(feature)
+        split["categories"] = [labels[code] for code in tree.left_codes(node)]
+    elif tree.asks_missing(node):
+        split["missing"] = True
     else:
         split["threshold"] = float(tree.threshold[node])
     return split | {"left": int(tree.left[node]), "right": int(tree.right[node])}
@@ -67,23 +73,26 @@ class _NodeReader:
         self.positions = {name: position for position, name in enumerate(schema.features)}
         self.classes = _codes_of_labels(schema.classes)
         self.categories = [
-            _codes_of_labels(feature.categories) if isinstance(feature, Categorical) else None
+            _codes_of_labels(_labels_by_code(feature)) if isinstance(feature, Categorical) else None
             for feature in schema.features.values()
         ]
+        self.separate = [feature.separates_missing for feature in schema.features.values()]
 
     def read_node(self, entry: Any) -> NodeDraft:
         if not isinstance(entry, dict):
             raise ModelFormatError("a node must be an object.")
         keys = entry.keys()
-        if keys == {"label"} or keys == {"label", "probability"}:
+        if "label" in keys and keys <= _LEAF_KEYS:
             label = _code_of_label(entry["label"], self.classes, "the classes")
-            return NodeDraft(label=label, probability=self._read_probability(entry))
-        if keys == _SPLIT_KEYS | {"threshold"} or keys == _SPLIT_KEYS | {"categories"}:
+            return self._read_counts(
+                entry, NodeDraft(label=label, probability=self._read_probability(entry))
+            )
+        if any(keys == _SPLIT_KEYS | {question} for question in _QUESTIONS):
             return self._read_split(entry)
         raise ModelFormatError(
-            "a split must have the keys 'feature', 'left', 'right' and either 'threshold' or "
-            "'categories'; a leaf must have the key 'label' and may have 'probability'; no other "
-            "keys are allowed."
+            "a split must have the keys 'feature', 'left', 'right' and one of 'threshold', "
+            "'missing' and 'categories'; a leaf must have the key 'label' and may have "
+            "'probability', 'noisy_counts' and 'support_error'; no other keys are allowed."
         )
 
     def _read_split(self, entry: dict[str, Any]) -> NodeDraft:
@@ -93,11 +102,17 @@ class _NodeReader:
         position = self.positions[name]
         codes = self.categories[position]
         if (codes is None) == ("categories" in entry):
-            needed = "'threshold'" if codes is None else "'categories'"
+            needed = "'threshold' or 'missing'" if codes is None else "'categories'"
             raise ModelFormatError(f"a split on this feature must have the key {needed}.")
         draft = NodeDraft(
             position, left=self._read_child(entry, "left"), right=self._read_child(entry, "right")
         )
+        if "missing" in entry:
+            if entry["missing"] is not True or not self.separate[position]:
+                raise ModelFormatError(
+                    "'missing' must be true, on a feature whose missing values are separate."
+                )
+            return draft._replace(threshold=-math.inf)
         if codes is None:
             return draft._replace(threshold=_read_finite(entry["threshold"], "'threshold'"))
         if not isinstance(entry["categories"], list):
@@ -129,13 +144,31 @@ class _NodeReader:
             raise ModelFormatError(f"'probability' must be a list of {len(self.classes)} numbers.")
         return [_read_finite(share, "'probability'") for share in shares]
 
+    def _read_counts(self, entry: dict[str, Any], draft: NodeDraft) -> NodeDraft:
+        counts, error = entry.get("noisy_counts"), entry.get("support_error")
+        if counts is None and error is None:
+            return draft
+        if not isinstance(counts, list) or len(counts) != len(self.classes):
+            raise ModelFormatError(
+                f"'noisy_counts' must be a list of {len(self.classes)} whole numbers."
+            )
+        if any(type(number) is not int or abs(number) > 2**62 for number in (*counts, error)):
+            raise ModelFormatError("'noisy_counts' and 'support_error' must be whole numbers.")
+        return draft._replace(noisy_counts=counts, support_error=int(error or 0))
 
-def _codes_of_labels(labels: Sequence[Label]) -> _Codes:
+
+def _labels_by_code(feature: Categorical) -> list[Label | None]:
+    """Return the label of each category code; None for missing values that are separate."""
+    return [*feature.categories, *([None] if feature.separates_missing else [])]
+
+
+def _codes_of_labels(labels: Sequence[Label | None]) -> _Codes:
     return {(type(label), label): code for code, label in enumerate(labels)}
 
 
 def _code_of_label(label: Any, codes: _Codes, of_what: str) -> int:
-    code = codes.get((type(label), label)) if isinstance(label, str | int | float) else None
+    is_label = label is None or isinstance(label, str | int | float)
+    code = codes.get((type(label), label)) if is_label else None
     if code is None:
         raise ModelFormatError(f"a label must be one of {of_what}.")
     return code

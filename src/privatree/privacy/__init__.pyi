@@ -3,6 +3,7 @@ from privatree.privacy._budget import Budget, Charge
 from privatree.privacy._budget_file import Account as Account
 from privatree.privacy._budget_store import BudgetStore
 from privatree.privacy._exact_epsilon import conservative_epsilon as conservative_epsilon
+from privatree.privacy._exact_epsilon import decimal_fraction as decimal_fraction
 from privatree.privacy._exact_epsilon import epsilon_above as epsilon_above
 from privatree.privacy._exact_epsilon import format_epsilon as format_epsilon
 from privatree.privacy._exact_epsilon import positive_fraction as positive_fraction
@@ -12,9 +13,11 @@ from privatree.privacy._ledger import SequentialMechanism as SequentialMechanism
 from privatree.privacy._randomness import Randomness
 from privatree.privacy._schedule import MAX_SEQUENCES as MAX_SEQUENCES
 from privatree.privacy._schedule import Schedule, Stage
+from privatree.privacy._statement import FEW_RECORDS as FEW_RECORDS
 from privatree.privacy._statement import SCHEMA_LEAK as SCHEMA_LEAK
 from privatree.privacy._statement import Leak, PrivacyStatement
 from privatree.privacy._statement import shown_amount as shown_amount
+from privatree.privacy._statement import shown_count as shown_count
 
 __all__ = [
     "Budget",

@@ -110,14 +110,21 @@ class Budget:
         )
 
     def charge(
-        self, epsilon: float | Fraction, *, purpose: str, neighbours: str = "add-remove"
+        self,
+        epsilon: float | Fraction,
+        *,
+        purpose: str,
+        neighbours: str = "add-remove",
+        later: Fraction = Fraction(0),
     ) -> None:
         """Take `epsilon` from the budget. Call this before any noise is drawn.
+
+        `later` is what a second charge will take: it must be left too, but is not taken yet.
 
         Raises
         ------
         BudgetExceededError
-            If less than `epsilon` is left. Then nothing is taken.
+            If less than `epsilon` and `later` together is left. Then nothing is taken.
         ParameterError
             If the neighbours of the charge are not those of the budget, or if this process is a
             fork of the process that made the budget: the two would not see each other's charges.
@@ -131,7 +138,7 @@ class Budget:
         check_charge_neighbours(self.neighbours, neighbours)
         amount = decimal_fraction("epsilon", epsilon)
         with self._lock:
-            check_budget_covers(amount, self.remaining, purpose)
+            check_budget_covers(amount, self.remaining, purpose, later)
             self.charges.append(Charge(len(self.charges) + 1, datetime.now(UTC), purpose, amount))
 
 
@@ -144,10 +151,17 @@ def check_charge_neighbours(of_budget: str, of_charge: str) -> None:
         )
 
 
-def check_budget_covers(amount: Fraction, remaining: Fraction, purpose: str) -> None:
-    if amount > remaining:
-        raise BudgetExceededError(
-            f"{purpose}: epsilon={format_epsilon(amount, up=True)} was requested, but only "
-            f"{format_epsilon(remaining, up=False)} of the budget is left. Nothing was drawn. "
-            "Lower epsilon."
-        )
+def check_budget_covers(
+    amount: Fraction, remaining: Fraction, purpose: str, later: Fraction = Fraction(0)
+) -> None:
+    if later < 0:
+        raise ParameterError(f"later must be at least 0, got {later}.", "later")
+    if amount + later <= remaining:
+        return
+    requested = f"{purpose}: epsilon={format_epsilon(amount + later, up=True)} was requested, but"
+    if remaining == 0:
+        raise BudgetExceededError(f"{requested} nothing of the budget is left. Nothing was drawn.")
+    raise BudgetExceededError(
+        f"{requested} only {format_epsilon(remaining, up=False)} of the budget is left. "
+        "Nothing was drawn. Lower epsilon."
+    )

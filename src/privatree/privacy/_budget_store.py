@@ -147,14 +147,22 @@ class BudgetStore:
         return self.read().remaining
 
     def charge(
-        self, epsilon: float | Fraction, *, purpose: str, neighbours: str = "add-remove"
+        self,
+        epsilon: float | Fraction,
+        *,
+        purpose: str,
+        neighbours: str = "add-remove",
+        later: Fraction = Fraction(0),
     ) -> None:
         """Take `epsilon` from the budget. Call this before any noise is drawn.
+
+        `later` is what a second charge will take: it must be left too, but is not taken yet. It is
+        not reserved: another process may take it first, and then the second charge fails.
 
         Raises
         ------
         BudgetExceededError
-            If less than `epsilon` is left. Then nothing is taken.
+            If less than `epsilon` and `later` together is left. Then nothing is taken.
         BudgetStoreError
             If the file cannot be used. The charge may have been written nevertheless, for instance
             if the disk failed meanwhile, but nothing may be drawn.
@@ -166,7 +174,7 @@ class BudgetStore:
         with open_budget_file(self.path, writing=True) as connection:
             account = read_budget_account(self.path, connection)
             check_charge_neighbours(account.neighbours, neighbours)
-            check_budget_covers(amount, account.remaining, purpose)
+            check_budget_covers(amount, account.remaining, purpose, later)
             add_charge_to_budget_file(connection, account, amount, budget_text(purpose), self.note)
 
     def __repr__(self) -> str:

@@ -23,6 +23,15 @@ MAX_TEXT_LENGTH = 10_000
 SCHEMA_LEAK = "schema read from the data"
 """Name of the leak of a model whose schema was read from the records and not confirmed."""
 
+FEW_RECORDS = (
+    "So few records had a class of the schema as their label that the noise hides whether there "
+    "were any. If you expected more, check the target and the spelling of the classes."
+)
+"""Note on a model whose noisy number of records is not above its error."""
+
+_MAX_RECORDS = 2**61
+"""Largest noisy number of records, and its largest error."""
+
 _NEIGHBOURS = {
     "add-remove": "datasets that differ by one record added or removed",
     "replace": "datasets that differ in one record",
@@ -77,6 +86,9 @@ class PrivacyStatement:
         Every charge of the training.
     schedule : Schedule or None
         Most that the learner could have spent along a path of the tree, if known.
+    noisy_records, records_error : int or None
+        Noisy number of records with a known label, and a bound on its noise that holds with a
+        probability of 95%; None if the learner did not draw this number.
 
     Examples
     --------
@@ -100,6 +112,29 @@ class PrivacyStatement:
     seeded: bool = False
     spends: tuple[Spend, ...] = field(default=(), repr=False)
     schedule: Schedule | None = field(default=None, repr=False)
+    noisy_records: int | None = None
+    records_error: int | None = None
+
+    def __post_init__(self) -> None:
+        """Raise a ParameterError if the number of records has no error, or an error alone."""
+        if (self.noisy_records is None) != (self.records_error is None):
+            raise ParameterError(
+                "noisy_records and records_error must both be given, or both be None."
+            )
+
+    @property
+    def records_text(self) -> str | None:
+        """The noisy number of records and its error, as "about 1,234 (± 100)"; None if unknown."""
+        if self.noisy_records is None or self.records_error is None:
+            return None
+        return shown_count(self.noisy_records, self.records_error)
+
+    @property
+    def has_few_records(self) -> bool:
+        """Whether the noise hides if there were any records at all."""
+        if self.noisy_records is None or self.records_error is None:
+            return False
+        return self.noisy_records <= self.records_error
 
     def __str__(self) -> str:
         """Return the statement as text of several lines."""
@@ -109,7 +144,11 @@ class PrivacyStatement:
             lines.append(f"  epsilon the paper claims    {self.claimed_epsilon:g}")
         lines.append(f"  delta                       {shown_amount(self.delta)}")
         lines.append(f"  neighbours                  {_NEIGHBOURS[self.neighbours]}")
+        if self.records_text is not None:
+            lines.append(f"  usable records              {self.records_text}")
         notes = list(self.notes)
+        if self.has_few_records:
+            notes.insert(0, FEW_RECORDS)
         if self.seeded:
             notes.append(
                 "The noise came from random_state: whoever knows the seed can remove it. "
@@ -136,7 +175,13 @@ class PrivacyStatement:
             "seeded": self.seeded,
             "spends": [_stated_spend_to_dict(spend) for spend in self.spends],
             "schedule": None if self.schedule is None else _stated_schedule_to_dict(self.schedule),
+            **self._records_to_dict(),
         }
+
+    def _records_to_dict(self) -> dict[str, int]:
+        if self.noisy_records is None or self.records_error is None:
+            return {}
+        return {"noisy_records": self.noisy_records, "records_error": self.records_error}
 
     @classmethod
     def from_dict(cls, written: Any) -> PrivacyStatement:
@@ -147,7 +192,11 @@ class PrivacyStatement:
         ModelFormatError
             If anything in the dictionary is missing, unknown or not allowed.
         """
-        fields = _stated_object("privacy", written, _STATEMENT_KEYS)
+        keys = _STATEMENT_KEYS
+        if isinstance(written, dict) and _RECORDS_KEYS & written.keys():
+            keys = keys | {int: tuple(_RECORDS_KEYS)}  # files of older versions have neither
+        fields = _stated_object("privacy", written, keys)
+        _check_stated_records(fields)
         if fields["neighbours"] not in _NEIGHBOURS:
             raise ModelFormatError(f"privacy: neighbours must be one of {sorted(_NEIGHBOURS)}.")
         claimed = fields["claimed_epsilon"]
@@ -168,6 +217,8 @@ class PrivacyStatement:
             seeded=fields["seeded"],
             spends=tuple(_stated_spend_from_dict(entry) for entry in fields["spends"]),
             schedule=_stated_schedule_from_dict(fields["schedule"]),
+            noisy_records=fields.get("noisy_records"),
+            records_error=fields.get("records_error"),
         )
 
 
@@ -180,6 +231,11 @@ def shown_amount(amount: float) -> str:
         return "infinite: no guarantee"
     with localcontext(prec=6, rounding=ROUND_CEILING):
         return f"{float(+Decimal(repr(amount))):.6g}"
+
+
+def shown_count(noisy_count: int, error: int) -> str:
+    """Return a noisy number of records with the bound on its error: "about 1,234 (± 100)"."""
+    return f"about {max(0, noisy_count):,} (± {error:,})"
 
 
 def _stated_bullets(title: str, entries: Sequence[str]) -> list[str]:
@@ -218,6 +274,7 @@ _STATEMENT_KEYS: _Keys = {
     list: ("public", "leaks", "notes", "spends"),
     object: ("epsilon", "delta", "claimed_epsilon", "schedule"),
 }
+_RECORDS_KEYS = {"noisy_records", "records_error"}
 _LEAK_KEYS: _Keys = {str: ("name", "explanation")}
 _SPEND_KEYS: _Keys = {
     str: ("mechanism", "purpose"),
@@ -244,6 +301,12 @@ def _stated_object(where: str, written: Any, keys: _Keys) -> dict[str, Any]:
                 f"{where}: {key!r} must have at most {MAX_TEXT_LENGTH} characters."
             )
     return written
+
+
+def _check_stated_records(fields: dict[str, Any]) -> None:
+    for key in sorted(_RECORDS_KEYS & fields.keys()):
+        if not -(key == "noisy_records") * _MAX_RECORDS <= fields[key] <= _MAX_RECORDS:
+            raise ModelFormatError(f"privacy: {key} must be a number of records.")
 
 
 def _stated_epsilon_to_json(epsilon: float) -> float | str:

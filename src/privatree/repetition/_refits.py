@@ -48,6 +48,7 @@ def refit(
     measure: Callable[[Any], Result],
     refits: int,
     *,
+    train: Callable[[Any, Any, Any], Any] | None = None,
     n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> list[Result]:
@@ -57,7 +58,8 @@ def refit(
     """
     measured: list[Result] = []
     with progress_bar(refits, progress, "refits") as advance:
-        for _, found in refits_in_parts(estimator, [(X, y)], measure, refits, n_jobs=n_jobs):
+        parts = refits_in_parts(estimator, [(X, y)], measure, refits, train=train, n_jobs=n_jobs)
+        for _, found in parts:
             measured += found
             advance(len(found))
     return measured

@@ -5,7 +5,7 @@
     _html.py                  the page, from the files in templates/
     _card.py                  the model card
     _summary.py               all values that the page and the card show
-    _tree_drawing.py          positions of the boxes and lines of the tree on the page
+    _tree_drawing.py          the boxes of the tree on the page, and which are open at first
     _page_data.py             data for the script of the page
     _shown_names.py           names made short and printable
     _privacy_words.py         what epsilon means for a person, in words

@@ -9,10 +9,11 @@ from typing import Any
 
 from privatree.export import export_text
 from privatree.model import released_model
-from privatree.privacy import PrivacyStatement
+from privatree.privacy import FEW_RECORDS, PrivacyStatement
 from privatree.report import _citation as citation
 from privatree.report._shown_names import shorten_shown_names
 from privatree.report._summary import MAX_RULES, ModelSummary, summarize_model
+from privatree.schema import About
 
 _MAX_TREE_LENGTH = 50_000
 """A tree whose text has more characters is left out of the card."""
@@ -27,6 +28,11 @@ tags:
 - interpretable
 - tabular-classification
 ---"""
+_NOT_COUNTED = "Records per leaf were not counted."
+_COUNTED = (
+    "Numbers of records are noisy: the noise is larger than the number after ± with a probability "
+    "of 5%. A leaf with few or no records has no more than noise explains: do not rely on it."
+)
 _INTENDED_USE = """## Intended use
 
 *To be filled in by the publisher of this model:*
@@ -78,12 +84,15 @@ def model_card(model: Any) -> str:
     released = released_model(model)
     summary = summarize_model(released)
     tree = export_text(shorten_shown_names(released.tree_))
-    rules = _card_bullets(rule.condition + rule.answer for rule in summary.rules)
+    rules = _card_bullets(
+        f"{rule.condition}{rule.answer} {rule.support}".strip() for rule in summary.rules
+    )
     parts = [
         _FRONT_MATTER,
-        _card_introduction(summary),
-        _INTENDED_USE,
+        _card_introduction(summary, released.schema_.about),
+        _card_intended_use(released.schema_.about),
         f"## Tree\n\n{_card_code('text', tree) if len(tree) <= _MAX_TREE_LENGTH else _NO_TREE}",
+        _NOT_COUNTED if summary.tree.support is None else _COUNTED,
         f"## Rules\n\n{rules or _NO_RULES}",
         _card_privacy_section(summary),
         _card_public_section(summary),
@@ -94,7 +103,18 @@ def model_card(model: Any) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _card_introduction(summary: ModelSummary) -> str:
+def _card_intended_use(about: About | None) -> str:
+    if about is None or about.intended_use is None:
+        return _INTENDED_USE
+    return f"## Intended use\n\n{_card_paragraphs(about.intended_use)}"
+
+
+def _card_paragraphs(text: str) -> str:
+    return "\n\n".join(map(_escape_card_markdown, re.split(r"\n\s*\n", text)))
+
+
+def _card_introduction(summary: ModelSummary, about: About | None) -> str:
+    about = about or About()
     kind = "no privacy guarantee"
     if summary.words.epsilon != "∞":
         kind = "differential privacy" + ", its noise not secret" * summary.privacy.seeded
@@ -104,11 +124,19 @@ def _card_introduction(summary: ModelSummary) -> str:
     used = ", ".join(map(_escape_card_markdown, summary.used)) or "no column"
     leaves = "1 leaf" if summary.tree.n_leaves == 1 else f"{summary.tree.n_leaves:,} leaves"
     levels = "1 level" if summary.tree.depth == 1 else f"{summary.tree.depth:,} levels"
+    title = f"# A decision tree with {kind}\n\n"
+    if about.title is not None:
+        title = f"# {_escape_card_markdown(about.title)}\n\nA decision tree with {kind}.\n\n"
+    of = [text for text in (about.owner, about.date) if text is not None]
+    if of:
+        title += f"{_escape_card_markdown(', '.join(of))}.\n\n"
+    if about.description is not None:
+        title += f"{_card_paragraphs(about.description)}\n\n"
+    target = "" if about.target is None else f" of {_escape_card_markdown(about.target)}"
     return (
-        f"# A decision tree with {kind}\n\n"
-        f"The tree predicts one of {summary.n_classes:,} classes ({classes}) for a record with "
-        f"{summary.n_features:,} columns. It asks about {used}. It has {leaves} and {levels} of "
-        f"questions. It was trained by {_escape_card_markdown(summary.learner)}.\n\n"
+        f"{title}The tree predicts one of {summary.n_classes:,} classes{target} ({classes}) for a "
+        f"record with {summary.n_features:,} columns. It asks about {used}. It has {leaves} and "
+        f"{levels} of questions. It was trained by {_escape_card_markdown(summary.learner)}.\n\n"
         f"SHA-256 of the model (`privatree.report.fingerprint`): `{summary.fingerprint}`"
     )
 
@@ -124,6 +152,12 @@ def _card_privacy_section(summary: ModelSummary) -> str:
         f"> **{_escape_card_markdown(alert.title)}.** {_escape_card_markdown(alert.text)}"
         for alert in words.alerts
     ]
+    if summary.privacy.records_text is not None:
+        few = f" {FEW_RECORDS}" if summary.privacy.has_few_records else ""
+        parts.append(
+            f"The tree was trained on {summary.privacy.records_text} usable records, a noisy "
+            f"number: the bound on its error holds with a probability of 95%.{few}"
+        )
     if summary.leaks:
         leaks = (f"{name}: {explanation}" for name, explanation in summary.leaks)
         parts.append(f"What the model reveals beyond the guarantee:\n\n{_card_bullets(leaks)}")
@@ -162,10 +196,9 @@ def _card_statement(privacy: PrivacyStatement) -> str:
 
 def _escape_card_markdown(text: str) -> str:
     """Escape a text so that Markdown shows it unchanged and on one line."""
-    line = " ".join(text.split())
-    line = re.sub(r"[&<>|`]", lambda found: _ENTITIES[found.group()], line)
+    line = _NEEDS_BACKSLASH.sub(r"\\\1", " ".join(text.split()))  # before entities, which have a #
     return (
-        _NEEDS_BACKSLASH.sub(r"\\\1", line)
+        re.sub(r"[&<>|`]", lambda found: _ENTITIES[found.group()], line)
         .replace("://", "&#58;//")
         .replace("@", "&#64;")
         .replace("www.", "www&#46;")

@@ -69,7 +69,7 @@ class _IdentitySchedule(Schedule):
 
 
 def accuracy_in_table_units(accuracy: float) -> int:
-    """Return an accuracy in units of 1/10,000, rounded down by more than arithmetic errors."""
+    """Return an accuracy in units of 1/10,000, rounded down so that no rounding error raises it."""
     return max(0, math.floor((accuracy - _ROUNDING) * UNITS))
 
 

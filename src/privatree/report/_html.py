@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from privatree import __version__
 from privatree._support.extras import missing_extra
+from privatree.privacy import FEW_RECORDS
 from privatree.report import _citation as citation
 from privatree.report._summary import MAX_FIELDS, summarize_model
 
@@ -61,6 +62,7 @@ def html_report(model: Any, certificate: Any = None) -> str:
         script_hash=_html_script_hash(script),
         data=json_for_html_script(summary.data),
         most_fields=MAX_FIELDS,
+        few_records=FEW_RECORDS,
     )
 
 

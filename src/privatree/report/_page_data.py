@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from privatree.export import name_text, threshold_texts
+from privatree.export import name_text, nodes_with_missing, support_text, threshold_texts
 from privatree.model import Tree
 from privatree.report._certificate_section import EXAMPLE, CertificateSection
 from privatree.report._certificate_table import UNITS
@@ -14,7 +14,7 @@ from privatree.schema import Categorical
 
 
 def page_script_data(tree: Tree, section: CertificateSection) -> dict[str, Any]:
-    """Return the tree and the certificates for JSON. Only features in splits are numbered."""
+    """Return the tree and the certificates for the script of the page, without unused features."""
     place = {position: i for i, position in enumerate(tree.used_features)}
     features = list(tree.schema.features.items())
     thresholds = threshold_texts(tree)
@@ -23,8 +23,9 @@ def page_script_data(tree: Tree, section: CertificateSection) -> dict[str, Any]:
         "classes": [name_text(label) for label in tree.schema.classes],
         "features": [_page_feature_data(*features[position]) for position in tree.used_features],
         "feature": [place.get(position, -1) for position in tree.feature.tolist()],
-        "threshold": [None if np.isnan(t) else t for t in tree.threshold.tolist()],
+        "threshold": [t if np.isfinite(t) else None for t in tree.threshold.tolist()],
         "shown": thresholds,
+        "with_missing": sorted(nodes_with_missing(tree)),
         "codes": {node: list(tree.left_codes(node)) for node in categories},
         "left": tree.left.tolist(),
         "right": tree.right.tolist(),
@@ -32,6 +33,9 @@ def page_script_data(tree: Tree, section: CertificateSection) -> dict[str, Any]:
         "probability": None
         if tree.probability is None
         else {leaf: tree.probability[leaf].tolist() for leaf in tree.leaves.tolist()},
+        "support": None
+        if tree.support is None
+        else {leaf: support_text(tree, leaf) for leaf in tree.leaves.tolist()},
         "certificate": None
         if section.table is None
         else {
@@ -52,11 +56,13 @@ def _page_feature_data(name: str, feature: Any) -> dict[str, Any]:
             "name": name_text(name),
             "names": [name_text(category) for category in feature.categories],
             "missing": feature.missing_place,
+            "separate": feature.separates_missing,
         }
     return {
         "name": name_text(name),
         "low": float(feature.low),
         "high": float(feature.high),
         "integer": feature.integer,
-        "missing": float(feature.missing_place),
+        "missing": None if feature.separates_missing else float(feature.missing_place),
+        "separate": feature.separates_missing,
     }

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from privatree._support.escape import escape_text
 from privatree.model import Tree
-from privatree.schema import Categorical, Feature, Label, Schema
+from privatree.schema import Categorical, Feature, Label
 
 MAX_NAME_LENGTH = 100
 """A name with more characters is cut."""
@@ -27,7 +27,8 @@ def shorten_shown_names(tree: Tree) -> Tree:
         short: _shorten_shown_categories(feature)
         for short, feature in zip(names, schema.features.values(), strict=True)
     }
-    shortened = Schema(features, _shorten_shown_labels(schema.classes))
+    classes = _shorten_shown_labels(schema.classes)
+    shortened = replace(schema, features=features, classes=classes)
     return tree if shortened == schema else replace(tree, schema=shortened)
 
 
@@ -37,6 +38,8 @@ def _shorten_shown_categories(feature: Feature) -> Feature:
     categories = _shorten_shown_labels(feature.categories)
     if categories == feature.categories:
         return feature
+    if feature.separates_missing:
+        return replace(feature, categories=categories)
     return replace(feature, categories=categories, missing=categories[feature.missing_place])
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 import numpy as np
 
-from privatree.export import PathSpend, budget_path_bars, name_text, rules
+from privatree.export import PathSpend, budget_path_bars, name_text, rules, support_text
 from privatree.model import Tree, released_model
 from privatree.privacy import PrivacyStatement, shown_amount
 from privatree.report._certificate_section import CertificateSection, certificate_section
@@ -17,7 +17,7 @@ from privatree.report._page_data import page_script_data
 from privatree.report._privacy_words import PrivacyWords, privacy_words
 from privatree.report._shown_names import escape_shown_text, shorten_shown_names
 from privatree.report._tree_drawing import TreeDrawing, draw_report_tree
-from privatree.schema import Categorical, Feature
+from privatree.schema import About, Categorical, Feature, Schema
 
 MAX_FIELDS = 200
 MAX_CHOICES = 300
@@ -28,6 +28,8 @@ MAX_ROWS = 300
 _FEW_CATEGORIES, _MAX_CATEGORIES = 6, 400
 _MAX_SEGMENTS = 9
 _MAX_SHOWN_CLASSES = 50
+_SEPARATE = "a place of its own"
+"""What missing values count as if they are separate."""
 
 
 @dataclass(frozen=True)
@@ -53,13 +55,27 @@ class FeatureSummary:
 
 
 @dataclass(frozen=True)
+class AboutTexts:
+    """What the publisher says about the model. A text that is not given is empty."""
+
+    title: str
+    target: str
+    description: str
+    intended_use: str
+    owner: str
+    date: str
+
+
+@dataclass(frozen=True)
 class RuleSentence:
-    """A rule in two parts: its condition and its prediction."""
+    """A rule in three parts: its condition, its prediction and the noisy number of records."""
 
     leaf: int
     label: int
     condition: str
     answer: str
+    support: str
+    has_support: bool
 
 
 @dataclass(frozen=True)
@@ -86,7 +102,10 @@ class BudgetBar:
 class ModelSummary:
     """A model as the page shows it. Texts outside `privacy` contain no control characters."""
 
+    about: AboutTexts
     tree: Tree
+    has_unsupported: bool
+    """Whether a leaf has few or no records."""
     privacy: PrivacyStatement
     fingerprint: str
     learner: str
@@ -125,7 +144,9 @@ def summarize_model(model: Any, certificate: Any = None) -> ModelSummary:
     rows.sort(key=lambda row: row.place < 0)  # the features that the tree uses come first
     used = rows[: len(places)]
     return ModelSummary(
+        about=_about_for_summary(released.schema_),
         tree=tree,
+        has_unsupported=not all(map(tree.has_support, tree.leaves.tolist())),
         privacy=privacy,
         fingerprint=fingerprint(released),
         learner=escape_shown_text(privacy.learner),
@@ -166,21 +187,37 @@ def _rules_for_summary(tree: Tree) -> tuple[RuleSentence, ...]:
         return ()
     sentences = []
     for rule in rules(tree):
-        end = (
-            len(f"If {' and '.join(rule.conditions)}, ") if rule.conditions else len(rule.sentence)
+        end = len(f"If {' and '.join(rule.conditions)}, ") if rule.conditions else len("Always ")
+        label, support = int(tree.label[rule.leaf]), support_text(tree, rule.leaf)
+        text = rule.sentence
+        start = len(text) - len(f" {support}.") if support else len(text)
+        sentences.append(
+            RuleSentence(
+                rule.leaf,
+                label,
+                text[:end],
+                text[end:start],
+                text[start:].strip(),
+                tree.has_support(rule.leaf),
+            )
         )
-        label, text = int(tree.label[rule.leaf]), rule.sentence
-        sentences.append(RuleSentence(rule.leaf, label, text[:end], text[end:]))
     return tuple(sentences)
 
 
 # --- the schema -----------------------------------------------------------------------------------
 
 
+def _about_for_summary(schema: Schema) -> AboutTexts:
+    about = schema.about or About()
+    given = ((field.name, getattr(about, field.name)) for field in fields(AboutTexts))
+    return AboutTexts(**{name: escape_shown_text(text or "") for name, text in given})
+
+
 def _feature_summary(place: int, name: str, feature: Feature) -> FeatureSummary:
     if isinstance(feature, Categorical):
         names = [name_text(category) for category in feature.categories]
-        n_names, missing = len(names), names[feature.missing_place]
+        n_names = len(names)
+        missing = _SEPARATE if feature.separates_missing else names[feature.missing_place]
         more = f", … and {n_names - _MAX_CATEGORIES:,} more" * (n_names > _MAX_CATEGORIES)
         every, is_short = ", ".join(names[:_MAX_CATEGORIES]) + more, n_names <= MAX_CHOICES
         return FeatureSummary(
@@ -193,10 +230,12 @@ def _feature_summary(place: int, name: str, feature: Feature) -> FeatureSummary:
             input="choice" if is_short else "text",
             choices=tuple(names) if is_short else (),
             hint=f"one of {n_names:,} categories; " * (not is_short)
-            + f"missing counts as {missing}",
+            + _missing_hint(feature, missing),
         )
     low, high = _summary_number_text(feature.low), _summary_number_text(feature.high)
-    missing = _summary_number_text(feature.missing_place)
+    missing = _SEPARATE
+    if not feature.separates_missing:
+        missing = _summary_number_text(feature.missing_place)
     cuts = "" if feature.cuts is None else f", {len(feature.cuts):,} public cut points"
     return FeatureSummary(
         place,
@@ -208,8 +247,12 @@ def _feature_summary(place: int, name: str, feature: Feature) -> FeatureSummary:
         low=low,
         high=high,
         step="1" if feature.integer else "any",
-        hint=f"{low} to {high}{', whole' * feature.integer}; missing counts as {missing}",
+        hint=f"{low} to {high}{', whole' * feature.integer}; {_missing_hint(feature, missing)}",
     )
+
+
+def _missing_hint(feature: Feature, missing: str) -> str:
+    return "may be missing" if feature.separates_missing else f"missing counts as {missing}"
 
 
 def _summary_number_text(value: float) -> str:

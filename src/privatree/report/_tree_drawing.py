@@ -1,7 +1,7 @@
-"""Positions of the boxes and lines of the tree on the page: the root at the left, leaves right.
+"""The boxes of the tree on the page, each with those below it, and which are open at first.
 
-Every leaf has its own row and every level its own column, so that nothing overlaps. Of a large
-tree, only the upper levels that fit are drawn.
+The page draws them from the root at the left to the leaves at the right, or on a phone and on paper
+as an indented list. Of a large tree, only the upper levels that fit are drawn.
 """
 
 from __future__ import annotations
@@ -12,148 +12,168 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from privatree.export import name_text, node_texts
+from privatree.export import name_text, node_texts, share_text, support_text
 from privatree.model import Tree
 
-MAX_ENDS = 130
+MAX_ENDS = 260
 """Maximum number of drawn leaves and cut-off splits."""
 MAX_LEVELS = 12
+MAX_OPEN_ENDS = 20
+"""Number of leaves and folded splits that the page shows at first."""
+_MAX_BARS = 6
+"""Maximum number of classes in the bar of a leaf. The others are one grey part."""
+_CHARACTER_WIDTH, _LEAF_PADDING = 8.6, 44
+_LEAF_WIDTHS, _LEAF_WIDTH_WITH_SUPPORT = (110, 210), 206
+"""Widths of a leaf's box, in pixels."""
 
-ROW = 42
-"""Height of a row. All lengths are in pixels."""
-SPLIT_HEIGHT, LEAF_HEIGHT = 46, 32
-_WIDTHS_BY_LEVELS = {1: (260, 64), 2: (230, 64), 3: (210, 62), 4: (188, 56)}
-_WIDTHS_OF_MANY_LEVELS = (146, 44)
-"""Width of a split's box, and of the gap to its children, by the number of levels."""
-_CHARACTER_WIDTH, _LEAF_PADDING = 8.6, 42
-_LEAF_WIDTHS = (84, 210)
-_MARGIN = 6
-_ANSWERS: tuple[Literal["yes", "no"], ...] = ("yes", "no")
+
+@dataclass(frozen=True)
+class BarPart:
+    """A part of the bar of class probabilities; `label` is a class code, -1 for other classes."""
+
+    label: int
+    per_cent: str
 
 
 @dataclass(frozen=True)
 class NodeBox:
-    """The box of a node, with the position of its upper left corner.
+    """A node, and the boxes of its children.
 
-    A box of the kind "more" is a split whose children are not drawn. `detail` is the rest of the
-    question, the probability of the class, or the number of leaves that are not drawn. `question`
-    is the whole text of the node. `label` is the class code of a leaf, and -1 at a split.
+    A box of the kind "more" is a split whose children are not drawn. `answer` is the answer of the
+    parent that leads here. `detail` is the rest of the question, or the probability of the class.
+    `question` is the whole text of the node. `label` is the class code of a leaf, and -1 at a
+    split. `support` is empty if no counts were released.
     """
 
     node: int
     kind: Literal["split", "leaf", "more"]
-    x: int
-    y: int
-    width: int
-    height: int
+    answer: Literal["", "yes", "no"]
     title: str
     detail: str
     question: str
-    label: int = -1
-
-
-@dataclass(frozen=True)
-class EdgeLine:
-    """The line from a split to a child, as an SVG path, with the position of yes or no."""
-
-    child: int
-    path: str
-    answer: Literal["yes", "no"]
-    x: int
-    y: int
+    label: int
+    bar: tuple[BarPart, ...]
+    support: str
+    has_support: bool
+    n_leaves: int
+    starts_folded: bool
+    children: tuple[NodeBox, ...]
 
 
 @dataclass(frozen=True)
 class TreeDrawing:
-    width: int
-    height: int
-    boxes: tuple[NodeBox, ...]
-    lines: tuple[EdgeLine, ...]
+    """The drawn part of a tree. `leaf_width` is in pixels."""
+
+    root: NodeBox
     levels: int
     leaves_left_out: int
+    leaf_width: int
 
 
 def draw_report_tree(tree: Tree) -> TreeDrawing:
-    """Compute the boxes and lines of a tree of any size."""
-    depth, leaves = tree.depths(), tree.leaf_counts()
-    levels = _levels_that_fit_drawing(tree, depth)
+    """Compute the boxes of a tree of any size."""
+    levels = _levels_that_fit_drawing(tree)
+    drawn = _DrawnTree(tree, levels)
+    boxes = dict[int, NodeBox]()
     order = list(tree.preorder(levels))
-    ends = [node for node in order if tree.feature[node] < 0 or depth[node] == levels]
-    row = {node: float(place) for place, node in enumerate(ends)}
-    for node in sorted(set(order) - row.keys(), reverse=True):  # children come after parents
-        row[node] = sum(row[child] for child in tree.children(node)) / 2
+    for node in reversed(order):  # children come before parents
+        boxes[node] = drawn.make_box(node, boxes)
+    return TreeDrawing(
+        root=boxes[0],
+        levels=levels,
+        leaves_left_out=sum(box.n_leaves for box in boxes.values() if box.kind == "more"),
+        leaf_width=_drawn_leaf_width(tree),
+    )
 
-    split_width, gap = _WIDTHS_BY_LEVELS.get(levels, _WIDTHS_OF_MANY_LEVELS)
-    leaf_width = _drawn_leaf_width(tree)
-    column = split_width + gap
-    texts = node_texts(tree)
 
-    def make_box(node: int) -> NodeBox:
-        is_split = bool(tree.feature[node] >= 0)
-        is_cut = is_split and depth[node] == levels
-        height = SPLIT_HEIGHT if is_split and not is_cut else LEAF_HEIGHT
-        position, label = int(tree.feature[node]), int(tree.label[node])
-        name = name_text(tree.schema.names[position] if is_split else tree.schema.classes[label])
-        if is_cut:
-            detail = f"+{int(leaves[node])}"
-        elif is_split:
-            detail = texts[node][len(name) + 1 :].replace("<= ", "≤ ", 1)
-        else:
-            detail = _drawn_leaf_probability(tree, node)
+class _DrawnTree:
+    """What the boxes of a tree have in common, computed once."""
+
+    def __init__(self, tree: Tree, levels: int) -> None:
+        self._tree = tree
+        self._texts, self._n_leaves = node_texts(tree), tree.leaf_counts()
+        self._is_cut = (tree.feature >= 0) & (tree.depths() == levels)
+        self._open = _nodes_open_at_first(tree, self._is_cut)
+        self._answers: dict[int, Literal["yes", "no"]] = dict.fromkeys(tree.left.tolist(), "yes")
+        self._answers |= dict.fromkeys(tree.right.tolist(), "no")
+
+    def make_box(self, node: int, boxes: dict[int, NodeBox]) -> NodeBox:
+        tree, is_split = self._tree, bool(self._tree.feature[node] >= 0)
+        is_cut, label = bool(self._is_cut[node]), int(tree.label[node])
+        names = tree.schema.names if is_split else tree.schema.classes
+        name = name_text(names[tree.feature[node] if is_split else label])
         return NodeBox(
             node=node,
             kind="more" if is_cut else "split" if is_split else "leaf",
-            x=_MARGIN + int(depth[node]) * column,
-            y=_MARGIN + round(row[node] * ROW + (SPLIT_HEIGHT - height) / 2),
-            width=split_width if is_split else leaf_width,
-            height=height,
+            answer=self._answers[node] if node else "",
             title=name,
-            detail=detail,
-            question=texts[node],
+            detail=self._texts[node][len(name) + 1 :].replace("<= ", "≤\u00a0", 1)
+            if is_split
+            else _drawn_leaf_probability(tree, node),
+            question=self._texts[node],
             label=label,
+            bar=() if is_split else _drawn_leaf_bar(tree, node),
+            support="" if is_split else support_text(tree, node),
+            has_support=is_split or tree.has_support(node),
+            n_leaves=int(self._n_leaves[node]),
+            starts_folded=is_split and not is_cut and node not in self._open,
+            children=()
+            if is_cut or not is_split
+            else tuple(boxes[child] for child in tree.children(node)),
         )
-
-    boxes = {node: make_box(node) for node in order}
-    lines = [
-        _drawn_edge_line(boxes[node], boxes[child], answer)
-        for node in order
-        if boxes[node].kind == "split"
-        for child, answer in zip(tree.children(node), _ANSWERS, strict=True)
-    ]
-    return TreeDrawing(
-        width=max(b.x + b.width for b in boxes.values()) + _MARGIN,
-        height=round((len(ends) - 1) * ROW) + SPLIT_HEIGHT + 2 * _MARGIN,
-        boxes=tuple(boxes.values()),
-        lines=tuple(lines),
-        levels=levels,
-        leaves_left_out=sum(int(leaves[b.node]) for b in boxes.values() if b.kind == "more"),
-    )
 
 
 def _drawn_leaf_probability(tree: Tree, leaf: int) -> str:
     if tree.probability is None:
         return ""
-    share = float(tree.probability[leaf, tree.label[leaf]])
-    return f"{share:.1%}" if 0.99 < share < 1 else f"{share:.0%}"
+    return share_text(float(tree.probability[leaf, tree.label[leaf]]))
 
 
-def _drawn_edge_line(parent: NodeBox, child: NodeBox, answer: Literal["yes", "no"]) -> EdgeLine:
-    """Return a line with a right angle, whose corner is rounded."""
-    start_x, start_y = parent.x + parent.width, parent.y + parent.height // 2
-    end_x, end_y = child.x, child.y + child.height // 2
-    middle = start_x + 14
-    away = abs(end_y - start_y)
-    bend = min(9, away) * (1 if end_y > start_y else -1)
-    path = f"M{start_x} {start_y}H{middle}V{end_y - bend}"
-    path += f"Q{middle} {end_y} {middle + abs(bend)} {end_y}H{end_x}"
-    return EdgeLine(child.node, path, answer, (middle + end_x) // 2 + 1, end_y - 5)
+def _drawn_leaf_bar(tree: Tree, leaf: int) -> tuple[BarPart, ...]:
+    """Return the probabilities of the likeliest classes, in the order of the schema."""
+    if tree.probability is None:
+        return ()
+    row = tree.probability[leaf]
+    likeliest = sorted(np.argsort(-row, kind="stable")[:_MAX_BARS].tolist())
+    parts = [BarPart(code, f"{100 * row[code]:.2f}") for code in likeliest]
+    if len(row) > _MAX_BARS:
+        parts.append(BarPart(-1, f"{100 * max(0.0, 1 - row[likeliest].sum()):.2f}"))
+    return tuple(parts)
 
 
 # --- what fits ------------------------------------------------------------------------------------
 
 
-def _levels_that_fit_drawing(tree: Tree, depth: NDArray[np.int64]) -> int:
-    levels = 0
+def _nodes_open_at_first(tree: Tree, is_cut: NDArray[np.bool_]) -> set[int]:
+    """Return the splits that are open at first: first for an overview, then to see leaves.
+
+    The overview opens the splits with the most records. Then one leaf after the other is chosen,
+    with the most records for each split that must be opened. If no counts were released, every leaf
+    counts the same.
+    """
+    is_leaf = tree.feature < 0
+    records = np.where(is_leaf, 1 if tree.support is None else tree.support, 0).astype(np.int64)
+    for node in tree.splits[::-1].tolist():
+        records[node] = records[tree.left[node]] + records[tree.right[node]]
+    order = [node for node in tree.preorder(MAX_LEVELS) if not is_cut[node]]
+    parent = {child: node for node in order if not is_leaf[node] for child in tree.children(node)}
+    heaviest = sorted((node for node in order if not is_leaf[node]), key=lambda n: -records[n])
+    is_open = {0}
+    for node in heaviest:  # a parent has at least the records of its children
+        if len(is_open) < MAX_OPEN_ENDS // 2 and parent.get(node, 0) in is_open:
+            is_open.add(node)
+    paths = {path[-1]: set(path[:-1]) for path in tree.paths(n for n in order if is_leaf[n])}
+    while paths:
+        costs = {leaf: len(above - is_open) for leaf, above in paths.items()}
+        room = MAX_OPEN_ENDS - 1 - len(is_open)  # there is one end more than open splits
+        paths = {leaf: above for leaf, above in paths.items() if 0 < costs[leaf] <= room}
+        if paths:
+            is_open |= paths[max(paths, key=lambda leaf: float(records[leaf]) / costs[leaf])]
+    return is_open
+
+
+def _levels_that_fit_drawing(tree: Tree) -> int:
+    depth, levels = tree.depths(), 0
     while levels < min(tree.depth, MAX_LEVELS):
         is_end = (depth == levels + 1) | ((depth <= levels) & (tree.feature < 0))
         if np.count_nonzero(is_end) > MAX_ENDS:
@@ -166,5 +186,6 @@ def _drawn_leaf_width(tree: Tree) -> int:
     """Return a width that fits the longest class name, within limits."""
     longest = max(len(name_text(label)) for label in tree.schema.classes)
     if tree.probability is not None:
-        longest += 5
-    return int(np.clip(round(_LEAF_PADDING + longest * _CHARACTER_WIDTH), *_LEAF_WIDTHS))
+        longest += 7
+    width = int(np.clip(round(_LEAF_PADDING + longest * _CHARACTER_WIDTH), *_LEAF_WIDTHS))
+    return width if tree.support is None else max(width, _LEAF_WIDTH_WITH_SUPPORT)

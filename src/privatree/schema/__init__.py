@@ -2,9 +2,11 @@
 
 ::
 
-    _schema.py         Numeric, Categorical and Schema; the schema's TOML file
+    _schema.py         Schema and its TOML file
+    _features.py       Numeric and Categorical
     _value_checks.py   checks of the values in a schema
     _csv_dialect.py    how CSV files are written
+    _about.py          About: title, target, purpose, owner and date
 """
 
 from privatree._support.lazy_names import lazy_names

@@ -10,6 +10,9 @@ Every value is treated in a fixed, public way, the same in training and in predi
 - a missing number (NaN, null or text that is not a number) counts as ``Numeric.missing``, by
   default the lower end;
 - a missing or unknown category counts as ``Categorical.missing``, by default the first category;
+- with ``missing="separate"``, a missing number has a place of its own below all numbers, and a
+  missing or unknown category is one more category, so that a tree can ask whether a value is
+  missing;
 - a record whose label is missing or not among the classes is left out of training.
 
 A value that *was* read from the records (:meth:`Schema.infer`, ``privatree schema draft``) is
@@ -19,24 +22,30 @@ trained with an unconfirmed schema has no finite epsilon.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from privatree._support.toml_files import read_toml, write_toml
 from privatree.errors import SchemaError
+from privatree.schema._about import About
 from privatree.schema._csv_dialect import CsvDialect
+from privatree.schema._features import (
+    Categorical,
+    Feature,
+    Numeric,
+    entries_read_from_records,
+    feature_from_dict,
+    feature_to_dict,
+)
 from privatree.schema._value_checks import (
     Label,
+    check_min_records,
     check_schema_bool,
-    check_schema_label,
+    check_schema_keys,
     check_schema_labels,
-    check_schema_number,
     check_schema_text,
     check_unconfirmed_names,
     shorten_value,
@@ -45,150 +54,14 @@ from privatree.schema._value_checks import (
 if TYPE_CHECKING:
     from privatree.inspection import SchemaCheck
 
-__all__ = ["Categorical", "Feature", "Label", "Numeric", "Schema"]
-
-_NUMERIC_KEYS = ("kind", "low", "high", "integer", "cuts", "missing")
-_CATEGORICAL_KEYS = ("kind", "categories", "missing")
-"""Keys of a feature in a schema file. Each of them can be unconfirmed."""
-_INFERRED_NUMERIC_KEYS = ("kind", "low", "high", "integer")
-_INFERRED_CATEGORICAL_KEYS = ("kind", "categories")
-"""Keys that can be read from records."""
+_MARKED_KEYS = ("classes", "min_records")
+"""Keys of the schema itself that can be unconfirmed."""
 _MAX_NAMED = 30
 """Most columns that a message names."""
 _MAX_NAME_LENGTH = 60
 """Most characters of a column name in a message."""
 _MAX_IN_REPR = 6
 """Most columns, and most classes, that ``repr`` of a schema shows."""
-
-
-@dataclass(frozen=True)
-class Numeric:
-    """A numeric feature with a public range.
-
-    Parameters
-    ----------
-    low, high : float
-        Public range, both ends included. A value outside the range counts as the nearer end.
-    integer : bool, default=False
-        Whether the feature has whole numbers only.
-    cuts : sequence of float, optional
-        Public cut points to split at, strictly increasing, ``low <= cut < high``. A value equal
-        to a cut point goes left. By default the learner derives cut points from the range.
-    missing : float, optional
-        Value that stands for a missing value; by default ``low``.
-    unconfirmed : sequence of str, optional
-        Names of the parameters that were read from the records and are not confirmed to be public.
-        ``"kind"`` means: that the feature is numeric.
-
-    Examples
-    --------
-    >>> from privatree import Numeric
-    >>> age = Numeric(0, 120, integer=True, missing=40)
-    >>> age.missing_place
-    40
-    """
-
-    low: float
-    high: float
-    integer: bool = False
-    cuts: Sequence[float] | None = None
-    missing: float | None = None
-    unconfirmed: Sequence[str] = ()
-
-    def __post_init__(self) -> None:
-        """Raise a SchemaError if the parameters contradict each other."""
-        for name in ("low", "high"):
-            object.__setattr__(self, name, check_schema_number(name, getattr(self, name)))
-        if self.low > self.high:
-            raise SchemaError(
-                f"low must be <= high, got low={self.low} and high={self.high}. Swap them."
-            )
-        if not math.isfinite(float(self.high) - float(self.low)):
-            raise SchemaError(
-                f"high - low must be a finite number, got low={self.low} and high={self.high}. "
-                "Choose a narrower range."
-            )
-        check_schema_bool("integer", self.integer)
-        if self.integer and not (float(self.low).is_integer() and float(self.high).is_integer()):
-            raise SchemaError(
-                f"low and high of an integer feature must be whole numbers, "
-                f"got {self.low} and {self.high}."
-            )
-        self._check_cuts()
-        marks = check_unconfirmed_names(self.unconfirmed, _NUMERIC_KEYS)
-        object.__setattr__(self, "unconfirmed", marks)
-        if self.missing is not None:
-            object.__setattr__(self, "missing", check_schema_number("missing", self.missing))
-            if not self.low <= self.missing <= self.high:
-                raise SchemaError(
-                    f"missing must lie in [{self.low}, {self.high}], got {self.missing}."
-                )
-
-    def _check_cuts(self) -> None:
-        if self.cuts is None:
-            return
-        if isinstance(self.cuts, (str, bytes)) or not isinstance(self.cuts, Iterable):
-            raise SchemaError(f"cuts must be a list of numbers, got {shorten_value(self.cuts)}.")
-        cuts = tuple(check_schema_number("cuts", cut) for cut in self.cuts)
-        if any(a >= b for a, b in pairwise(cuts)):
-            raise SchemaError(f"cuts must be strictly increasing, got {shorten_value(cuts)}.")
-        if any(not self.low <= cut < self.high for cut in cuts):
-            raise SchemaError(
-                f"cuts must lie in [{self.low}, {self.high}) (high excluded), "
-                f"got {shorten_value(cuts)}."
-            )
-        object.__setattr__(self, "cuts", cuts)
-
-    @property
-    def missing_place(self) -> float:
-        """Value that stands for a missing value."""
-        return self.low if self.missing is None else self.missing
-
-
-@dataclass(frozen=True)
-class Categorical:
-    """A categorical feature with a public list of categories.
-
-    Parameters
-    ----------
-    categories : sequence of str, or of numbers, or of bool
-        Every value that the feature can have. The order is kept.
-    missing : a category, optional
-        Category that stands for a missing or unknown value; by default the first category.
-    unconfirmed : sequence of str, optional
-        Names of the parameters that were read from the records and are not confirmed to be public.
-        ``"kind"`` means: that the feature is categorical.
-
-    Examples
-    --------
-    >>> from privatree import Categorical
-    >>> ward = Categorical(["east", "west", "unknown"], missing="unknown")
-    >>> ward.missing_place
-    2
-    """
-
-    categories: Sequence[Label]
-    missing: Label | None = None
-    unconfirmed: Sequence[str] = ()
-
-    def __post_init__(self) -> None:
-        """Raise a SchemaError unless the categories are distinct and all of the same type."""
-        categories = check_schema_labels("categories", self.categories, at_least=1)
-        object.__setattr__(self, "categories", categories)
-        marks = check_unconfirmed_names(self.unconfirmed, _CATEGORICAL_KEYS)
-        object.__setattr__(self, "unconfirmed", marks)
-        if self.missing is not None:
-            object.__setattr__(self, "missing", check_schema_label("missing", self.missing))
-            if self.missing not in self.categories:
-                raise SchemaError(f"missing must be one of the categories, got {self.missing!r}.")
-
-    @cached_property
-    def missing_place(self) -> int:
-        """Code of the category that stands for a missing or unknown value."""
-        return 0 if self.missing is None else self.categories.index(self.missing)
-
-
-Feature: TypeAlias = Numeric | Categorical
 
 
 @dataclass(frozen=True, repr=False)
@@ -206,6 +79,15 @@ class Schema:
         features, see their parameter ``unconfirmed``.
     csv : CsvDialect, optional
         Dialect of the CSV files that hold the records; by default ``CsvDialect()``.
+    min_records : int, optional
+        Number of records with a known label below which something must be wrong, by public
+        knowledge: a misspelt class, the wrong column, an empty file. ``fit`` draws the noisy number
+        of records first, and stops there with a :class:`TooFewRecordsError` if it is smaller; the
+        rest of epsilon is not spent. By default ``fit`` never stops.
+    about : About, optional
+        Title, target, description, intended use, owner and date, which the model publishes.
+    min_records_confirmed : bool, default=True
+        False if `min_records` was read from the records and is not confirmed to be public.
 
     Examples
     --------
@@ -222,9 +104,12 @@ class Schema:
     classes: Sequence[Label]
     classes_confirmed: bool = True
     csv: CsvDialect | None = None
+    min_records: int | None = None
+    about: About | None = None
+    min_records_confirmed: bool = True
 
     def __post_init__(self) -> None:
-        """Raise a SchemaError if a name, a feature, the classes or the dialect are invalid."""
+        """Raise a SchemaError if a name, a feature, the classes or another entry is invalid."""
         if not isinstance(self.features, Mapping) or not self.features:
             raise SchemaError(
                 "features must be a dictionary with at least one column name and its Numeric or "
@@ -248,9 +133,23 @@ class Schema:
         check_schema_bool("classes_confirmed", self.classes_confirmed)
         if self.csv is not None and not isinstance(self.csv, CsvDialect):
             raise SchemaError(f"csv must be a CsvDialect or None, got {shorten_value(self.csv)}.")
+        self._check_min_records()
+        if self.about is not None and not isinstance(self.about, About):
+            raise SchemaError(f"about must be an About or None, got {shorten_value(self.about)}.")
+        if self.about == About():
+            object.__setattr__(self, "about", None)
+
+    def _check_min_records(self) -> None:
+        check_schema_bool("min_records_confirmed", self.min_records_confirmed)
+        if self.min_records is not None:
+            object.__setattr__(self, "min_records", check_min_records(self.min_records))
+        elif not self.min_records_confirmed:
+            raise SchemaError(
+                "min_records must be given where it is marked as unconfirmed. Delete the mark."
+            )
 
     def __eq__(self, other: object) -> bool:
-        """Compare features, their order, classes, dialect, and what is marked as unconfirmed."""
+        """Compare everything: the order of the features and the unconfirmed marks, too."""
         return isinstance(other, Schema) and self._identity == other._identity
 
     def __repr__(self) -> str:
@@ -270,16 +169,33 @@ class Schema:
 
     @property
     def _identity(self) -> tuple[Any, ...]:
-        return tuple(self.features.items()), self.classes, self.classes_confirmed, self.csv
+        return tuple(self.features.items()), *self._entries_after_features
+
+    @property
+    def _entries_after_features(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, field.name) for field in fields(self)[1:])
 
     def __reduce__(self) -> tuple[type[Schema], tuple[Any, ...]]:
         """Pickle by the constructor: a mapping proxy cannot be pickled."""
-        return Schema, (dict(self.features), self.classes, self.classes_confirmed, self.csv)
+        return Schema, (dict(self.features), *self._entries_after_features)
 
     @property
     def names(self) -> tuple[str, ...]:
         """Column names, in order."""
         return tuple(self.features)
+
+    def with_target(self, target: str) -> Schema:
+        """Return a copy whose :class:`About` has the name of the target, if it had none.
+
+        A name that :class:`About` does not accept, such as one of several lines, is left out.
+        """
+        about = self.about or About()
+        if about.target is not None:
+            return self
+        try:
+            return replace(self, about=replace(about, target=target))
+        except SchemaError:
+            return self
 
     # --- unconfirmed entries ------------------------------------------------------------------
 
@@ -290,14 +206,20 @@ class Schema:
         Each entry is a path of keys in the schema file: ``("classes",)`` or
         ``("features", "age", "low")``. A model has no finite epsilon if there is any such entry.
         """
-        of_classes = () if self.classes_confirmed else (("classes",),)
+        of_schema = ((mark,) for mark in self._own_marks)
         of_csv = () if self.csv is None else tuple(("csv", mark) for mark in self.csv.unconfirmed)
         of_features = (
             ("features", name, mark)
             for name, feature in self.features.items()
             for mark in feature.unconfirmed
         )
-        return (*of_classes, *of_csv, *of_features)
+        return (*of_schema, *of_csv, *of_features)
+
+    @property
+    def _own_marks(self) -> list[str]:
+        """Unconfirmed entries that are neither in a feature nor in the dialect."""
+        confirmed = {"classes": self.classes_confirmed, "min_records": self.min_records_confirmed}
+        return [name for name in _MARKED_KEYS if not confirmed[name]]
 
     def shown_unconfirmed(self) -> str:
         """Return the unconfirmed entries as text, without values: ``classes; 'age': low, high``.
@@ -305,13 +227,13 @@ class Schema:
         A column of which every entry is unconfirmed is shown by its name alone. A long list is cut.
         """
         marked = {name: f for name, f in self.features.items() if f.unconfirmed}
-        entries = [] if self.classes_confirmed else ["classes"]
+        entries = self._own_marks
         if self.csv is not None and self.csv.unconfirmed:
             entries.append(f"csv: {', '.join(self.csv.unconfirmed)}")
         for name, feature in list(marked.items())[:_MAX_NAMED]:
             named = repr(name)
             named = named if len(named) <= _MAX_NAME_LENGTH else f"{named[: _MAX_NAME_LENGTH - 1]}…"
-            some = set(_entries_read_from_records(feature)) - set(feature.unconfirmed)
+            some = set(entries_read_from_records(feature)) - set(feature.unconfirmed)
             entries.append(f"{named}: {', '.join(feature.unconfirmed)}" if some else named)
         if len(marked) > _MAX_NAMED:
             entries.append(f"and {len(marked) - _MAX_NAMED} more columns")
@@ -325,16 +247,24 @@ class Schema:
         """
         features = {name: replace(f, unconfirmed=()) for name, f in self.features.items()}
         csv = None if self.csv is None else replace(self.csv, unconfirmed=())
-        return Schema(features, self.classes, csv=csv)
+        return replace(
+            self, features=features, classes_confirmed=True, csv=csv, min_records_confirmed=True
+        )
 
     def all_unconfirmed(self) -> Schema:
         """Return a copy in which everything is marked as read from the records."""
         features = {
-            name: replace(f, unconfirmed=(*f.unconfirmed, *_entries_read_from_records(f)))
+            name: replace(f, unconfirmed=(*f.unconfirmed, *entries_read_from_records(f)))
             for name, f in self.features.items()
         }
         csv = None if self.csv is None else self.csv.all_unconfirmed()
-        return Schema(features, self.classes, classes_confirmed=False, csv=csv)
+        return replace(
+            self,
+            features=features,
+            classes_confirmed=False,
+            csv=csv,
+            min_records_confirmed=self.min_records is None,
+        )
 
     # --- dictionary and TOML ------------------------------------------------------------------
 
@@ -342,9 +272,11 @@ class Schema:
         """Return plain dictionaries and lists, as in a schema's TOML file and a model's JSON."""
         return {
             "classes": list(self.classes),
-            **({} if self.classes_confirmed else {"unconfirmed": ["classes"]}),
+            **({} if self.min_records is None else {"min_records": self.min_records}),
+            **({"unconfirmed": self._own_marks} if self._own_marks else {}),
+            **({} if self.about is None else {"about": self.about.to_dict()}),
             **({} if self.csv is None else {"csv": self.csv.to_dict()}),
-            "features": {name: _feature_to_dict(f) for name, f in self.features.items()},
+            "features": {name: feature_to_dict(f) for name, f in self.features.items()},
         }
 
     @classmethod
@@ -356,19 +288,22 @@ class Schema:
         if not isinstance(written, dict):
             raise SchemaError("a schema must be a table with 'classes' and 'features'.")
         needed = {"classes", "features"}
-        _check_schema_keys("the schema", written, {*needed, "unconfirmed", "csv"}, needed=needed)
+        allowed = {*needed, "unconfirmed", "csv", "min_records", "about"}
+        check_schema_keys("the schema", written, allowed, needed=needed)
         features = written["features"]
         if not isinstance(features, dict):
             raise SchemaError("'features' must be a table of columns.")
         if not isinstance(written["classes"], list):
             raise SchemaError("'classes' must be a list of labels.")
+        marks = check_unconfirmed_names(written.get("unconfirmed", ()), _MARKED_KEYS)
         return cls(
-            {name: _feature_from_dict(name, entry) for name, entry in features.items()},
+            {name: feature_from_dict(name, entry) for name, entry in features.items()},
             tuple(written["classes"]),
-            classes_confirmed=not check_unconfirmed_names(
-                written.get("unconfirmed", ()), ("classes",)
-            ),
+            classes_confirmed="classes" not in marks,
             csv=CsvDialect.from_dict(written["csv"]) if "csv" in written else None,
+            min_records=written.get("min_records"),
+            about=About.from_dict(written["about"]) if "about" in written else None,
+            min_records_confirmed="min_records" not in marks,
         )
 
     def to_toml(self, path: str | Path) -> None:
@@ -405,8 +340,8 @@ class Schema:
         """Find the values in the records that do not fit this schema. **This leaks.**
 
         Training never reports such values, because an error would reveal something about a record:
-        a number is clipped to its range, an unknown category counts as the first one, and a record
-        with an unknown label is left out. This method counts them, shows examples of values, and
+        a number is clipped to its range, an unknown category counts as missing, and a record with
+        an unknown label is left out. This method counts them, shows examples of values, and
         lists the columns that ``fit`` would refuse. The result is about single records: keep it to
         yourself, and do not narrow the schema to what you see. ``fit`` never calls this method.
 
@@ -448,60 +383,6 @@ class Schema:
         return check_frame_against_schema(X, y, self)
 
 
-# --- dictionary and TOML -------------------------------------------------------------------------
-
-
-def _check_schema_keys(
-    where: str, table: dict[Any, Any], allowed: set[str], needed: set[str]
-) -> None:
-    if unknown := sorted(str(key) for key in table.keys() - allowed):
-        raise SchemaError(
-            f"{where} has the unknown key {unknown[0]!r}; known keys are {sorted(allowed)}."
-        )
-    if absent := sorted(needed - table.keys()):
-        raise SchemaError(f"{where} must have the key {absent[0]!r}, but lacks it. Add it.")
-
-
 def _schema_entries_for_repr(entries: Sequence[str]) -> str:
     more = len(entries) - _MAX_IN_REPR
     return ", ".join([*entries[:_MAX_IN_REPR], *([f"… {more} more"] if more > 0 else [])])
-
-
-def _entries_read_from_records(feature: Feature) -> tuple[str, ...]:
-    return _INFERRED_NUMERIC_KEYS if isinstance(feature, Numeric) else _INFERRED_CATEGORICAL_KEYS
-
-
-def _feature_to_dict(feature: Feature) -> dict[str, Any]:
-    entry: dict[str, Any]
-    if isinstance(feature, Categorical):
-        entry = {"kind": "categorical", "categories": list(feature.categories)}
-    else:
-        entry = {"kind": "numeric", "low": feature.low, "high": feature.high}
-        if feature.integer or "integer" in feature.unconfirmed:
-            entry["integer"] = feature.integer
-        if feature.cuts is not None:
-            entry["cuts"] = list(feature.cuts)
-    if feature.missing is not None:
-        entry["missing"] = feature.missing
-    if feature.unconfirmed:
-        entry["unconfirmed"] = list(feature.unconfirmed)
-    return entry
-
-
-def _feature_from_dict(name: str, entry: Any) -> Feature:
-    where = f"feature {name!r}"
-    if not isinstance(entry, dict) or entry.get("kind") not in ("numeric", "categorical"):
-        raise SchemaError(f'{where} must have kind = "numeric" or kind = "categorical".')
-    arguments = {key: value for key, value in entry.items() if key != "kind"}
-    for key in ("categories", "cuts"):
-        if isinstance(arguments.get(key), Mapping):  # iterating over a table gives its keys
-            raise SchemaError(f"{where}: {key} must be a list, not a table.")
-    is_numeric = entry["kind"] == "numeric"
-    known = {*(_NUMERIC_KEYS if is_numeric else _CATEGORICAL_KEYS), "unconfirmed"} - {"kind"}
-    needed = {"low", "high"} if is_numeric else {"categories"}
-    try:
-        _check_schema_keys(where, arguments, known, needed)
-        return Numeric(**arguments) if is_numeric else Categorical(**arguments)
-    except SchemaError as error:
-        message = str(error)
-        raise SchemaError(message if message.startswith(where) else f"{where}: {message}") from None

@@ -17,6 +17,7 @@ Label: TypeAlias = str | bool | int | float
 """A category or class label: a value that both TOML and JSON can store."""
 
 _MAX_SHOWN_LENGTH = 80
+_MAX_RECORDS = 2**40
 _MAX_LABEL = 10**4000
 """Largest whole number as a label: Python refuses to print or parse numbers with more digits."""
 
@@ -50,6 +51,17 @@ def check_schema_number(name: str, value: Any) -> float:
     if not _is_finite_value(value):
         raise SchemaError(f"{name} must be a finite number, got {shorten_value(value)}.")
     return int(value) if isinstance(value, int) else float(value)
+
+
+def check_min_records(value: Any) -> int:
+    """Return a number of records as a Python int; raise a SchemaError for another value."""
+    value = _numpy_scalar_to_python(value)
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MAX_RECORDS:
+        raise SchemaError(
+            f"min_records must be a whole number from 1 to {_MAX_RECORDS}, "
+            f"got {shorten_value(value)}."
+        )
+    return int(value)
 
 
 def check_schema_bool(name: str, value: Any) -> None:
@@ -119,3 +131,14 @@ def check_unconfirmed_names(values: Any, known: tuple[str, ...]) -> tuple[str, .
                 "Delete the line 'unconfirmed' after you have checked every value."
             )
     return tuple(name for name in known if name in marks)
+
+
+def check_schema_keys(
+    where: str, table: dict[Any, Any], allowed: set[str], needed: set[str]
+) -> None:
+    if unknown := sorted(str(key) for key in table.keys() - allowed):
+        raise SchemaError(
+            f"{where} has the unknown key {unknown[0]!r}; known keys are {sorted(allowed)}."
+        )
+    if absent := sorted(needed - table.keys()):
+        raise SchemaError(f"{where} must have the key {absent[0]!r}, but lacks it. Add it.")

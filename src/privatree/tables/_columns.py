@@ -161,7 +161,10 @@ def column_to_numbers(column: Column) -> NDArray[np.float64]:
 
 
 def column_to_clipped_numbers(column: Column, feature: Numeric) -> NDArray[np.float64]:
-    """Read a column as numbers clipped to the range of a feature; replace missing values."""
+    """Read a column as numbers clipped to the range of a feature; replace missing values.
+
+    Missing values that are separate become minus infinity, below the range.
+    """
     numbers = column_to_numbers(column)
     is_shared = isinstance(column, NumberColumn) and not column.is_fresh
     target = None if is_shared or not numbers.flags.c_contiguous else numbers
@@ -190,7 +193,7 @@ def column_to_codes(
 
 def category_code_dtype(feature: Categorical) -> np.dtype[Any]:
     """Return the smallest unsigned integer type that can hold every category code."""
-    return np.min_scalar_type(len(feature.categories) - 1)
+    return np.min_scalar_type(feature.n_codes - 1)
 
 
 def _number_column_to_codes(

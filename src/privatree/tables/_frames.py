@@ -43,7 +43,8 @@ def read_features(X: Any, schema: Schema, names: Sequence[str] | None = None) ->
 
     The result is one array per feature, in the order of the schema. A numeric feature is float64,
     clipped to its range. A categorical feature is codes of the smallest unsigned type. Missing and
-    unknown values are replaced by the feature's ``missing_place``.
+    unknown values are replaced by the feature's ``missing_place``, which is outside the range and
+    the categories if they are separate.
     """
     table, positions = _open_frame_for_schema(X, schema, names)
     contents = _read_frame_columns(table, positions)

@@ -99,8 +99,9 @@ def test_a_doubled_exponent_is_seen_at_epsilon_8_and_not_at_1(sizes):
 def test_the_code_has_the_law_of_the_definition_at_all_tables_of_two_records(n_levels):
     u = Universe.of(2, 2)
     plan = u.plan(8, n_levels, lookahead=n_levels, dataset_size=4000, largest_count=4000)
+    stops = plan.stage(plan.root(4000)).stop_shares
     for table in u.tables(2):
         found = exact_law(u, plan, table)
-        expected = law_by_definition(u, table, 8, [u.candidates.base_measure] * n_levels)
+        expected = law_by_definition(u, table, 8, [u.candidates.base_measure] * n_levels, stops)
         assert found.keys() == expected.keys()
         assert max(abs(math.log(found[s] / expected[s])) for s in found) < TOLERANCE

@@ -10,9 +10,11 @@ from definitions import coarse, law_by_definition
 from privatree.audit import Universe, exact_law, exact_privacy_loss, shape_of
 from privatree.audit.exact._enumeration import Script, ScriptedLedger, run_every_execution
 from privatree.counting import BinnedRecords
+from privatree.errors import TooFewRecordsError
 from privatree.learners.tree import Growth, SubtreeNode, grow_tree
 from privatree.learners.tree import _plan as record_plan
 from privatree.privacy import Ledger, Randomness
+from privatree.schema import Categorical, Numeric, Schema
 
 TOLERANCE = 1e-9
 
@@ -121,7 +123,7 @@ LEARNERS = {
     ),
     "lookahead 3": ((3, 2), 2, 3, {"dataset_size": 512}, {(THREE, 0)}),
     "lookahead 3, three classes": (("3",), 3, 3, {"dataset_size": 512}, {(THREE, 0)}),
-    "robust": ((3, 2), 2, 3, {"robust_levels": 3, "counts": (0, 41, 512)}, TWO_SPLITS),
+    "robust": ((3, 2), 2, 3, {"robust_levels": 3, "counts": (0, 161, 512)}, TWO_SPLITS),
     "robust, categories": (
         ("3", 2),
         2,
@@ -182,6 +184,55 @@ def test_the_whole_learner_and_each_stage_lose_epsilon_and_no_more(piles, name, 
     if epsilon == 8:
         assert found.loss >= 0.99 * epsilon
         assert min(found.stages.values()) >= 0.99
+
+
+SEPARATE = {
+    "numbers": {
+        "f0": Numeric(0, 1, integer=True, missing="separate"),
+        "f1": Categorical(["here"], missing="separate"),
+    },
+    "categories": {"f0": Categorical(["a", "b"], missing="separate")},
+}
+
+
+@pytest.mark.parametrize("epsilon", [1, 8])
+@pytest.mark.parametrize("lookahead", [1, 2, 3])
+@pytest.mark.parametrize("kind", SEPARATE)
+def test_missing_values_with_a_place_of_their_own(piles, kind, lookahead, epsilon):
+    u = Universe(Schema(SEPARATE[kind], [0, 1]))
+    assert u.candidates.n_codes == ((3, 2) if kind == "numbers" else (3,))
+    plan = u.plan(epsilon, 3, lookahead=lookahead, largest_count=512)
+    found = exact_privacy_loss(u, plan, [piles(u)], counts=(0, 1, 512))
+    assert found.loss <= epsilon + TOLERANCE
+    assert max(found.stages.values()) <= 1 + TOLERANCE
+    if epsilon == 8:
+        assert found.loss >= 0.99 * epsilon
+
+
+def test_the_law_has_trees_that_ask_whether_a_value_is_missing():
+    u = Universe(Schema(SEPARATE["numbers"], [0, 1]))
+    law = exact_law(u, u.plan(8, 1, lookahead=1, largest_count=2), u.table({((0, 1), 1): 2}))
+    questions = {shape[:2] for shape in law if len(shape) == 4}
+    assert questions == {(0, -math.inf), (0, 0.5), (1, (0,))}
+
+
+@pytest.mark.parametrize("epsilon", [1, 8])
+@pytest.mark.parametrize(("integer", "high"), [(False, 1), (True, 40)])
+def test_zooming_in_loses_no_more_than_it_costs(monkeypatch, epsilon, integer, high):
+    """All intervals, and all trees after each of them."""
+    monkeypatch.setattr(record_plan, "ZOOM_EVIDENCE", 1)
+    u = Universe(Schema({"x": Numeric(0, high, integer=integer)}, [0, 1]), 16, zoom_levels=2)
+    piled = u.table({((2,), 0): 160, ((len(u.kinds) // 4,), 1): 160})
+    plan = u.plan(epsilon, 1, dataset_size=512, largest_count=512)
+    found = exact_privacy_loss(u, plan, [piled, *u.tables(0)], counts=(0, 512))
+    assert found.loss <= epsilon + TOLERANCE
+    assert found.recorded == epsilon
+    assert set(found.stages) == {("interval of x", 0), (ONE, 0)}
+    assert max(found.stages.values()) <= 1 + TOLERANCE
+    if epsilon == 8:
+        assert min(found.stages.values()) > 0.99
+    law = exact_law(u, plan, next(u.tables(0)))
+    assert sum(law.values()) == pytest.approx(1.0, abs=TOLERANCE)
 
 
 @pytest.mark.parametrize("lookahead", [1, 2, 3])
@@ -303,7 +354,8 @@ def test_a_subtree_has_the_law_of_its_definition(
     table = tuple(rng.poisson(1.5, len(u.kinds)).tolist())
     plan = u.plan(epsilon, n_levels, lookahead=n_levels, dataset_size=4000, largest_count=4000)
     found = exact_law(u, plan, table)
-    expected = law_by_definition(u, table, epsilon, grids)
+    stops = plan.stage(plan.root(4000)).stop_shares
+    expected = law_by_definition(u, table, epsilon, grids, stops)
     assert found.keys() == expected.keys()
     assert max(abs(found[shape] - expected[shape]) for shape in found) < TOLERANCE
     assert max(abs(math.log(found[s] / expected[s])) for s in found) < TOLERANCE
@@ -388,15 +440,78 @@ def leaf_where_empty(real):
 
 
 def exact_size(real):
-    return lambda growth, exact_totals, ledger: (
-        int(exact_totals.sum()) or real(growth, exact_totals, ledger)
-    )
+    return lambda growth, ledger: int(growth._records.class_totals().sum()) or real(growth, ledger)
 
 
 @pytest.mark.parametrize(
-    ("method", "mutant"), [("decide_stage", leaf_where_empty), ("_release_size", exact_size)]
+    ("method", "mutant"), [("decide_stage", leaf_where_empty), ("release_size", exact_size)]
 )
 def test_mutants_that_look_are_seen(monkeypatch, method, mutant):
     monkeypatch.setattr(Growth, method, mutant(getattr(Growth, method)))
     u = Universe.of(40, "5", 3)
     assert looks_at_records(u, u.plan(1, max_depth=6, lookahead=1))
+
+
+# --- a training that stops at the noisy number of records -----------------------------------------
+
+
+STOPPING = [
+    {"lookahead": 1},
+    {"lookahead": 2, "dataset_size": 512},
+    {"robust_levels": 2},
+    {"probability_share": Fraction(1, 4)},
+]
+
+
+@pytest.mark.parametrize("epsilon", [1, 8])
+@pytest.mark.parametrize("settings", STOPPING, ids=str)
+def test_a_training_that_may_stop_loses_epsilon_and_no_more(piles, settings, epsilon):
+    u = Universe.of(2)
+    plan = u.plan(epsilon, 2, min_records=1, largest_count=512, **settings)
+    found = exact_privacy_loss(u, plan, [piles(u), *u.tables(1)], counts=(0, 1, 512))
+    assert found.loss <= epsilon + TOLERANCE
+    assert found.recorded == epsilon
+    assert found.decision is None
+    assert max(found.stages.values()) <= 1 + TOLERANCE
+    assert found.stages[SIZE, 0] >= 0.99 * (epsilon == 8)
+
+
+@pytest.mark.parametrize("settings", STOPPING, ids=str)
+def test_a_stopped_training_releases_the_noisy_number_and_nothing_else(settings):
+    u = Universe.of(2)
+    table = u.table({((0,), 0): 2, ((1,), 1): 1})
+    plan = u.plan(8, 1, min_records=2, largest_count=4, **settings)
+    law = exact_law(u, plan, table)
+    assert sum(law.values()) == pytest.approx(1.0, abs=TOLERANCE)
+    stopped = {shape: p for shape, p in law.items() if len(shape) == 1}
+    free = 1 - (settings.get("probability_share") or 0)
+    a = math.exp(-0.24 * free)  # 3% of epsilon 8; the law of 0 is that of all numbers up to 0
+    assert stopped == pytest.approx({(0,): a**3 / (1 + a), (1,): a**2 * (1 - a) / (1 + a)})
+
+
+def test_the_training_stops_where_the_law_says():
+    u = Universe.of(2)
+    table = u.table({((0,), 0): 2, ((1,), 1): 1})
+    plan = u.plan(8, 1, min_records=2)
+    for seed in range(40):
+        ledger, sizes = Ledger(plan.epsilon, Randomness(seed)), []
+        try:
+            grow_tree(u.records(table), u.candidates, plan, u.schema, ledger, sizes.append)
+        except TooFewRecordsError as error:
+            sizes = [error.noisy_records]
+            assert [spend.epsilon for spend in ledger.spends()] == [plan.size_epsilon]
+            assert sizes[0] < 2
+        else:
+            assert sizes[0] >= 2
+            assert ledger.total.epsilon > plan.size_epsilon
+
+
+def test_a_stop_by_the_exact_number_of_records_is_seen(monkeypatch):
+    u = Universe.of(2)
+    plan = u.plan(8, 1, min_records=2, largest_count=512)
+    monkeypatch.setattr(
+        Growth, "has_enough_records", lambda growth, _: growth._records.class_totals().sum() >= 2
+    )
+    found = exact_privacy_loss(u, plan, u.tables(1), counts=(0, 1, 512))
+    assert found.loss == math.inf
+    assert found.decision.step == "number of records"

@@ -145,11 +145,11 @@ def test_what_a_reader_warns_of_is_said():
 @pytest.mark.parametrize(
     ("read", "name", "event"),
     [
-        (read_multiline, "open-quote", "predictions"),
+        (read_multiline, "open-quote", "splits"),
         (read_pandas, "open-quote", "errors"),
-        (read_pandas, "quoted-newline", "predictions"),
+        (read_pandas, "quoted-newline", "splits"),
         (read_pandas, "text-in-numbers", "errors"),
-        (read_pyarrow, "quoted-newline", "predictions"),
+        (read_pyarrow, "quoted-newline", "splits"),
         (read_pyarrow, "long-line", "errors"),
     ],
 )

@@ -85,8 +85,8 @@ def test_ten_models_of_a_tenth_are_the_whole_budget(folder, monkeypatch, capsys)
     os.unlink("model.json")
     assert fit(monkeypatch) == 2
     assert capsys.readouterr().err == (
-        "privatree: PrivaTreeClassifier: epsilon=0.1 was requested, but only 0 of the budget is "
-        "left. Nothing was drawn. Lower epsilon.\n"
+        "privatree: PrivaTreeClassifier: epsilon=0.1 was requested, but nothing of the budget "
+        "is left. Nothing was drawn.\n"
     )
     assert not (folder / "model.json").exists()
     assert len(store.charges) == 10
@@ -109,8 +109,8 @@ def test_ten_models_of_a_tenth_are_the_whole_budget(folder, monkeypatch, capsys)
         (["--schema", "no.toml"], "no.toml: No such file or directory.\n"),
         (["--max-depth", "99"], "must be an integer from 1 to 16, got 99.\n"),
         (["--seed", "-1"], "--seed must be >= 0, got -1.\n"),
-        (["--probability-share", "1"], "--probability-share must be 0, or from 1e-6 to 1 - 1e-6, "
-         "got 1.0.\n"),
+        (["--probability-share", "1"], '--probability-share must be "auto", or 0, or from 1e-6 to '
+         "1 - 1e-6, got 1.0.\n"),
     ],
 )  # fmt: skip
 def test_a_mistake_costs_nothing(folder, monkeypatch, capsys, arguments, message):
@@ -184,7 +184,7 @@ def test_whoever_interrupts_a_training_learns_that_it_was_charged(folder, monkey
 
     monkeypatch.setattr(estimators, "grow_tree", interrupted)
     assert fit(monkeypatch) == 130
-    assert "the charge to patients.db stays." in capsys.readouterr().err
+    assert "no model, but epsilon 0.1 stays charged to patients.db." in capsys.readouterr().err
     assert not (folder / "model.json").exists()
     monkeypatch.setattr(estimators.Randomness, "from_random_state", interrupted)  # before a charge
     assert fit(monkeypatch) == 130
@@ -326,3 +326,61 @@ def test_help_teaches(monkeypatch, capsys):
             assert word in out
     assert run(monkeypatch, "fit", "--help") == 0
     assert "privatree budget create" in " ".join(capsys.readouterr().out.split())
+
+
+# --- a training that stops ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def confirmed(tmp_path, monkeypatch):
+    """A drafted and confirmed schema of 2,000 records, a budget of 1, and a misspelt class."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    age = rng.integers(0, 100, 2000)
+    label = np.where(age > 60, "yes", "no")
+    pd.DataFrame({"age": age, "ill": label}).to_csv("data.csv", index=False)
+    assert run(monkeypatch, "schema", "draft", "data.csv", "--target", "ill", "-o", "a.toml") == 0
+    Schema.from_toml("a.toml").confirmed().to_toml("schema.toml")
+    pd.DataFrame({"age": age, "ill": np.char.title(label)}).to_csv("data.csv", index=False)
+    BudgetStore.create("patients.db", 1)
+    return tmp_path
+
+
+def test_a_misspelt_class_costs_three_percent_and_says_so_in_one_line(
+    confirmed, monkeypatch, capsys
+):
+    capsys.readouterr()
+    assert fit(monkeypatch, epsilon="1") == 2
+    printed, said = capsys.readouterr()
+    assert printed == ""
+    (line,) = said.splitlines()
+    assert line.startswith("privatree: there must be at least min_records = 1,000 records whose")
+    assert "(± 100)" in line
+    assert "a misspelt class, the wrong target, an empty file and a wrong path" in line
+    assert "epsilon 0.03 was spent on this number and charged to the budget" in line
+    assert not (confirmed / "model.json").exists()
+    assert run(monkeypatch, "budget", "show", "patients.db", "--json") == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert (shown["spent"], shown["remaining"], shown["charges"]) == (0.03, 0.97, 1)
+    assert run(monkeypatch, "budget", "charges", "patients.db") == 0
+    assert "number of" in capsys.readouterr().out
+
+
+def test_min_records_can_be_given_and_taken_away(confirmed, monkeypatch, capsys):
+    assert fit(monkeypatch, "--min-records", "none", epsilon="0.5") == 0
+    (charge,) = BudgetStore("patients.db").charges
+    assert (charge.purpose, charge.epsilon) == ("PrivaTreeClassifier", Fraction(1, 2))
+    assert "So few records had a class" in capsys.readouterr().out
+    assert fit(monkeypatch, "--min-records", "500", epsilon="0.5") == 2
+    assert "min_records = 500" in capsys.readouterr().err
+    assert BudgetStore("patients.db").remaining == Fraction(485, 1000)
+
+
+def test_enough_records_are_charged_in_two_steps(folder, monkeypatch, capsys):
+    assert fit(monkeypatch, "--min-records", "10", "--seed", "1", epsilon="0.5") == 0
+    charges = BudgetStore("patients.db").charges
+    assert [(c.purpose.split(": ")[1], c.epsilon) for c in charges] == [
+        ("number of records", Fraction(15, 1000)),
+        ("tree", Fraction(485, 1000)),
+    ]
+    assert "Charged epsilon 0.5 to patients.db: 0.5 of 1 is left." in capsys.readouterr().err

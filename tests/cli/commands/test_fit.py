@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -49,11 +50,11 @@ def test_it_saves_a_model_and_prints_tree_and_statement(folder, monkeypatch, cap
     assert fit(monkeypatch, "data.csv") == 0
     printed = capsys.readouterr()
     model = privatree.load("model.json")
-    assert model.schema_ == SCHEMA
+    assert model.schema_ == SCHEMA.with_target("ill")
     assert model.privacy_.epsilon == 5
     assert printed.out == (
         "Saved model.json. Use it with: privatree predict model.json DATA\n\n"
-        f"{privatree.export_text(model)}\n\n{model.privacy_}\n"
+        f"predicts      ill\n\n{privatree.export_text(model)}\n\n{model.privacy_}\n"
     )
     assert printed.err == ""
     frame = table()
@@ -72,7 +73,7 @@ def test_it_prints_no_exact_figure_of_the_records(folder, monkeypatch, capsys):
 def test_quiet(folder, monkeypatch, capsys):
     assert fit(monkeypatch, "data.parquet", "--quiet") == 0
     assert capsys.readouterr() == ("", "")
-    assert privatree.load("model.json").schema_ == SCHEMA
+    assert privatree.load("model.json").schema_ == SCHEMA.with_target("ill")
 
 
 @pytest.mark.slow
@@ -85,7 +86,7 @@ def test_quiet(folder, monkeypatch, capsys):
 )  # fmt: skip
 def test_the_same_seed_gives_the_same_tree_from_every_form(folder, monkeypatch, data):
     frame = table()
-    expected = PrivaTreeClassifier(5.0, schema=SCHEMA, random_state=3)
+    expected = PrivaTreeClassifier(5.0, schema=SCHEMA.with_target("ill"), random_state=3)
     expected.fit(frame[["age", "ward"]], frame["ill"])
     assert fit(monkeypatch, *data, "--seed", "3") == 0
     found = privatree.load("model.json")
@@ -123,6 +124,7 @@ class Recorder:
         ("--dataset-size private", {}),
         ("--schedule robust --neighbours replace", {"schedule": "robust", "neighbours": "replace"}),
         ("--robust-levels 2", {"robust_levels": 2}),
+        ("--zoom", {"zoom": True}),
         ("--probability-share 0.25 --seed 1", {"probability_share": 0.25, "random_state": 1}),
     ],
 )
@@ -133,7 +135,8 @@ def test_options_become_parameters(folder, monkeypatch, capsys, options, changed
         "epsilon": 5.0, "max_depth": 4, "lookahead": "auto", "n_bins": "auto",
         "dataset_size": "private", "schedule": "accuracy", "robust_levels": 3,
         "neighbours": "add-remove",
-        "probability_share": 0.0, "random_state": None, "schema": SCHEMA,
+        "probability_share": "auto", "simplify": True, "zoom": False,
+        "random_state": None, "schema": SCHEMA,
     }  # fmt: skip
     assert capsys.readouterr().err == f"privatree: {' '.join(repr(parameters | changed).split())}\n"
 
@@ -229,7 +232,7 @@ def test_unconfirmed_entries_pass_with_infer_schema_and_no_epsilon_holds(
     assert "'age': high. " in warning
     assert "infinite: no guarantee" in printed.out
     model = privatree.load("model.json")
-    assert model.schema_ == draft
+    assert model.schema_ == draft.with_target("ill")
     assert np.isinf(model.privacy_.epsilon)
 
 
@@ -327,3 +330,59 @@ def test_help_teaches(monkeypatch, capsys):
     out = capsys.readouterr().out
     for words in ("Example: privatree fit", "e^E", "public", "--infer-schema", "clipped"):
         assert words in out
+
+
+# --- names ----------------------------------------------------------------------------------------
+
+
+def named(monkeypatch, *options):
+    return run(
+        monkeypatch, "fit", "data.csv", "--target", "ill", "--schema", "schema.toml",
+        "--epsilon", "1", "-o", "model.json", "--max-depth", "1", *options,
+    )  # fmt: skip
+
+
+def test_names_travel_from_schema_and_options_into_the_model_and_show(folder, monkeypatch, capsys):
+    about = privatree.About(title="Old", owner="Ward 3", intended_use="Planning.")
+    replace(SCHEMA, about=about).to_toml("schema.toml")
+    options = ("--title", "Who is ill", "--description", "Stays.", "--date", "2026-11-18")
+    assert named(monkeypatch, *options) == 0
+    capsys.readouterr()
+    expected = privatree.About(
+        "Who is ill", "ill", "Stays.", "Planning.", owner="Ward 3", date="2026-11-18"
+    )
+    assert privatree.load("model.json").schema_.about == expected
+    assert run(monkeypatch, "show", "model.json") == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith(
+        "Who is ill\npredicts      ill\ndescription   Stays.\nintended use  Planning.\n"
+        "owner         Ward 3\ndate          2026-11-18\n\n"
+    )
+    assert "\n  usable records              about " in shown
+    assert named(monkeypatch, "--owner", "", "--intended-use", "Never.") == 0
+    found = privatree.load("model.json").schema_.about
+    assert (found.owner, found.intended_use) == (None, "Never.")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--date", "today"), "--date must be a day such as 2026-11-18, got 'today'."),
+        (("--title", "x" * 201), "--title must have at most 200 characters, got 201."),
+        (("--intended-use", "x" * 5001), "--intended-use must have at most 5000 characters"),
+        (("--min-records", "0"), "--min-records must be a whole number from 1 to 1099511627776"),
+        (("--min-records", "many"), "--min-records must be a whole number or none, got 'many'."),
+    ],
+)
+def test_wrong_names_are_one_line(folder, monkeypatch, capsys, options, message):
+    assert named(monkeypatch, *options) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"privatree: {message}")
+
+
+def test_names_need_a_schema(folder, monkeypatch, capsys):
+    assert run(
+        monkeypatch, "fit", "data.csv", "--target", "ill", "--infer-schema", "--epsilon", "1",
+        "-o", "model.json", "--title", "Who is ill",
+    ) == 2  # fmt: skip
+    assert "--title must be used with --schema" in capsys.readouterr().err

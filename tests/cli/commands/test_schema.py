@@ -1,5 +1,6 @@
 import json
 import tomllib
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -47,6 +48,7 @@ def edited(path):
 EXPECTED = Schema(
     {"age": Numeric(18, 92, integer=True), "ward": Categorical(["east", "west"])}, ["no", "yes"]
 )
+DRAFTED = replace(EXPECTED, min_records=100).with_target("ill").all_unconfirmed()
 
 
 @pytest.mark.parametrize("data", ["data.csv", "data.parquet", "parts", "parts/*.csv"])
@@ -56,14 +58,14 @@ def test_a_draft_from_every_form(folder, monkeypatch, capsys, data):
     assert printed.out == ""
     assert printed.err.startswith("Wrote schema.toml: 2 columns, 1 left out, 2 classes. All ")
     assert printed.err.count("\n") == 1
-    assert Schema.from_toml("schema.toml") == EXPECTED.all_unconfirmed()
+    assert Schema.from_toml("schema.toml") == DRAFTED
     assert "Person" not in (folder / "schema.toml").read_text()
 
 
 def test_without_a_file_it_is_printed(folder, monkeypatch, capsys):
     assert draft(monkeypatch, "data.csv") == 0
     printed = capsys.readouterr()
-    assert Schema.from_dict(tomllib.loads(printed.out)) == EXPECTED.all_unconfirmed()
+    assert Schema.from_dict(tomllib.loads(printed.out)) == DRAFTED
     assert "--schema schema.toml --epsilon 1" in printed.out
     assert printed.err == ""
 
@@ -125,9 +127,10 @@ def test_a_mistake_is_one_line(folder, monkeypatch, capsys, content, arguments, 
 def test_blanks_in_the_file_do_not_get_into_the_schema(folder, monkeypatch):
     (folder / "odd.csv").write_text("age, ward, ill\n1, east, no\n2, west, yes\n")
     assert draft(monkeypatch, "odd.csv", "-o", "schema.toml") == 0
-    assert Schema.from_toml("schema.toml").confirmed() == Schema(
+    expected = Schema(
         {"age": Numeric(1, 2, integer=True), "ward": Categorical(["east", "west"])}, ["no", "yes"]
     )
+    assert Schema.from_toml("schema.toml").confirmed() == expected.with_target("ill")
 
 
 # --- from a draft to a model --------------------------------------------------------------------
@@ -226,6 +229,7 @@ def test_check_as_json(folder, monkeypatch, capsys):
         "note": "Not private: this output reveals single records. Keep it to yourself.",
         "records": 2,
         "ragged_rows": 1,
+        "usable": 1,
         "misfits": [{"column": "age", "what": "above the range", "records": 1, "examples": ["99"]}],
         "ignored": ["id"],
         "not_utf8": [],
@@ -270,8 +274,12 @@ def test_draft_and_check_count_alike(folder, monkeypatch, capsys):
     capsys.readouterr()
     run(monkeypatch, "schema", "check", "schema.toml", "odd.csv", "--target", "ill")
     lines = capsys.readouterr().out.splitlines()
-    assert lines[3] == "  'age'  3  missing, such as 'NA', 'n/a'"
-    assert lines[4].startswith("  'age'  2  not a number: counts as missing, such as ")
+    assert lines[3].startswith("  'age'  2  not a number: counts as missing, such as ")
+    assert 'missing = "separate"' in written  # so the others fit
+    with_value = (folder / "schema.toml").read_text()
+    (folder / "schema.toml").write_text(with_value.replace('missing = "separate"', "missing = 50"))
+    run(monkeypatch, "schema", "check", "schema.toml", "odd.csv", "--target", "ill")
+    assert "  'age'  3  missing, such as 'NA', 'n/a'" in capsys.readouterr().out
 
 
 def test_check_needs_files(folder, monkeypatch, capsys):
@@ -294,3 +302,23 @@ def test_help_teaches(monkeypatch, capsys, command, words):
     out = capsys.readouterr().out
     for word in words:
         assert word in out
+
+
+# --- records that can be used ---------------------------------------------------------------------
+
+
+def test_check_says_that_nearly_no_label_is_known(folder, monkeypatch, capsys):
+    replace(EXPECTED, min_records=100).to_toml("schema.toml")
+    lines = ["age,ward,ill", *["1,east,No"] * 19, "1,east,no"]
+    (folder / "odd.csv").write_text("\n".join(lines))
+    check = ("schema", "check", "schema.toml", "odd.csv", "--target", "ill")
+    assert run(monkeypatch, *check) == 0
+    printed = capsys.readouterr().out
+    assert "But only 1 of 20 records can be used" in printed
+    assert "Check the spelling of the classes and the target." in printed
+    assert "declares min_records = 100, and only 1 records can be used" in printed
+    (folder / "odd.csv").write_text("age,ward,ill\n")
+    assert run(monkeypatch, *check) == 0
+    assert "But only 0 of 0 records can be used" in capsys.readouterr().out
+    assert run(monkeypatch, "schema", "check", "schema.toml", "data.csv", "--target", "ill") == 0
+    assert "can be used" not in capsys.readouterr().out

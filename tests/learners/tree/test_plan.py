@@ -1,7 +1,7 @@
 import math
 from dataclasses import fields, replace
 from fractions import Fraction
-from itertools import islice
+from itertools import islice, product
 
 import numpy as np
 import pytest
@@ -38,9 +38,11 @@ def plans(draw, deepest=4, largest=record_plan.MAX_COUNT):
         robust_levels=draw(st.none() | st.integers(1, deepest)),
         dataset_size=draw(st.none() | st.integers(1, min(largest, 10**6))),
         probability_share=draw(
-            st.just(Fraction(0))
+            st.sampled_from([None, Fraction(0)])
             | st.fractions(Fraction(1, 10), Fraction(9, 10), max_denominator=10)
         ),
+        n_zoomed=draw(st.sampled_from([0, 0, 1, 3])),
+        min_records=draw(st.none() | st.integers(1, largest)),
         largest_count=largest,
     )
 
@@ -58,18 +60,24 @@ def random_size(rng, largest):
     return int(min(largest, 2 ** rng.uniform(0, 42))) if rng.random() < 0.9 else 0
 
 
+def intervals(plan, size):
+    epsilon = plan.interval_epsilon(size)
+    return (Stage("choice", epsilon),) * plan.n_zoomed if epsilon else ()
+
+
 def random_walk(plan, rng):
     """The stages along a path, as the learner would go, and the depth it could have reached.
 
     Released counts are anything, and so is whether a region has run out of codes, once there were
     splits enough for it.
     """
-    path, largest = [], plan.largest_count
+    path, largest, noisy_size = [], plan.largest_count, None
     if plan.size_epsilon:
         path.append(Stage("count", plan.size_epsilon))
-        at = plan.root(random_size(rng, largest) if rng.random() < 0.9 else -(10**6))
-    else:
-        at = plan.root(plan.dataset_size or 1)
+        noisy_size = random_size(rng, largest) if rng.random() < 0.9 else -(10**6)
+    size = plan.planning_size(noisy_size)
+    at = plan.root(size)
+    path += intervals(plan, size)
     while True:
         if active(plan) <= at.depth and rng.random() < 0.3:
             stage = plan.label(at)
@@ -86,8 +94,8 @@ def random_walk(plan, rng):
         path.append(Stage("choice", stage.epsilon))
         at = plan.child(at)
     path.append(Stage("choice", stage.epsilon))
-    if plan.leaf_count_epsilon:
-        path.append(Stage("count", plan.leaf_count_epsilon))
+    if leaf_epsilon := plan.leaf_count_epsilon(size):
+        path.append(Stage("count", leaf_epsilon))
     return tuple(path), at.depth + len(stage.grids) + 1
 
 
@@ -103,10 +111,8 @@ def test_every_sequence_spends_epsilon_exactly(plan):
         assert total(path) == plan.epsilon
         assert all(stage.epsilon > 0 for stage in path)
         assert {stage.kind for stage in path} <= {"count", "choice"}
-        tree = path[:-1] if plan.leaf_count_epsilon else path
-        assert tree[-1].kind == "choice"
+        assert "choice" in {stage.kind for stage in path[-2:]}  # at most leaf counts follow
         assert total(path, "count") <= plan.most_counts()
-        assert total(path, "choice") <= plan.tree_epsilon
 
 
 @pytest.mark.slow
@@ -133,8 +139,10 @@ def every_walk(plan):
             if isinstance(stage, DrawSubtree):
                 found.add((Stage("choice", stage.epsilon),))
             elif isinstance(stage, CountClasses):
-                for size in sizes:
-                    onward = rest(plan.after_counting(at, [size]))
+                either = (False, True) if at.depth == 0 else (at.one_class_dominates,)
+                for size, dominates in product(sizes, either):
+                    counted = plan.after_counting(at, [size])
+                    onward = rest(replace(counted, one_class_dominates=dominates))
                     found |= {(Stage("count", stage.epsilon), *path) for path in onward}
             else:
                 onward = rest(plan.child(at))
@@ -143,9 +151,16 @@ def every_walk(plan):
         return known[at]
 
     first = (Stage("count", plan.size_epsilon),) if plan.size_epsilon else ()
-    last = (Stage("count", plan.leaf_count_epsilon),) if plan.leaf_count_epsilon else ()
-    roots = sizes if plan.size_epsilon else [plan.dataset_size or 1]
-    return {first + path + last for size in roots for path in rest(plan.root(size))}
+    roots = {plan.planning_size(size) for size in (sizes if plan.size_epsilon else [None])}
+    return {
+        first
+        + intervals(plan, size)
+        + path
+        + ((Stage("count", leaf_epsilon),) if leaf_epsilon else ())
+        for size in roots
+        for leaf_epsilon in [plan.leaf_count_epsilon(size)]
+        for path in rest(plan.root(size))
+    }
 
 
 @pytest.mark.slow
@@ -161,6 +176,19 @@ def test_exactly_what_can_be_reached_is_listed(steps, plan):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(record_plan, "_STEPS", steps)
         assert set(plan.sequences()) == every_walk(plan)
+
+
+def test_intervals_are_paid_for_where_records_and_budget_are_many():
+    plan = replace(PLAIN, epsilon=Fraction(1), n_zoomed=3)
+    edge = math.ceil(record_plan.ZOOM_EVIDENCE / Fraction(6, 10) * 100)
+    assert plan.interval_epsilon(edge) == Fraction(1, 100)
+    assert plan.interval_epsilon(edge - 1) == 0
+    assert replace(plan, robust_levels=2).interval_epsilon(10**9) == 0
+    assert replace(plan, n_zoomed=0).interval_epsilon(10**9) == 0
+    less = plan.root(edge - 1).left - plan.root(edge).left
+    assert less == record_plan.ZOOM_SHARE * plan.epsilon
+    drawn = {path.count(Stage("choice", Fraction(1, 100))) for path in plan.sequences()}
+    assert drawn == {0, 3}
 
 
 def test_the_default_can_always_end_in_one_subtree_after_the_size():
@@ -195,11 +223,12 @@ def test_the_robust_schedule_is_no_deeper_than_the_tree_may_be():
     assert set(replace(PLAIN, robust_levels=1).sequences()) == {(Stage("choice", Fraction(1)),)}
 
 
-@given(seeds, st.integers(0, 2**41))
+@given(seeds, st.integers(1, 2**41))
 def test_the_robust_schedule_does_not_look_at_counts(seed, size):
     robust = replace(PLAIN, robust_levels=4)
-    at = Position(robust.tree_epsilon, size, int(np.random.default_rng(seed).integers(4)))
-    assert robust.stage(at) == robust.stage(replace(at, noisy_size=1))
+    at = Position(robust.epsilon, size, int(np.random.default_rng(seed).integers(4)))
+    one, other = robust.stage(at), robust.stage(replace(at, noisy_size=1))
+    assert (type(one), one.epsilon) == (type(other), other.epsilon)
 
 
 def test_features_that_can_run_out_end_a_path_early():
@@ -262,6 +291,14 @@ def levels_by_the_book(plan, at):
     return min(levels, plan.max_depth - at.depth)
 
 
+def stop_shares_by_the_book(at, n_levels):
+    """From .05, .6 and .1 up to .98, as the signal grows from 6 to 12."""
+    place = min(max((math.log2(at.noisy_size) + math.log2(at.left) - 6) / 6, 0), 1)
+    return tuple(
+        1 - (1 - small) ** (1 - place) * 0.02**place for small in (0.1, 0.6, 0.05)[3 - n_levels :]
+    )
+
+
 def share_of(n_levels):
     return 1 / sum(Fraction(8, 5) ** level for level in range(n_levels))
 
@@ -308,7 +345,7 @@ def positions(draw):
     )
     depth = draw(st.integers(0, plan.max_depth - 1))
     size = draw(st.integers(1, 40).map(lambda power: 2**power) | st.integers(1, 10**6))
-    return plan, Position(plan.tree_epsilon, size, depth)
+    return plan, Position(plan.epsilon, size, depth)
 
 
 @pytest.mark.slow
@@ -335,12 +372,16 @@ def test_the_next_stage_is_that_of_the_design(made):
         and signal < record_plan.ONE_BY_ONE_SIGNAL
     )
     if len(best) + 1 == n_levels or is_one_better:
-        assert stage == DrawSubtree(at.left, best)
+        assert stage[:2] == (at.left, best)
+        wanted = stop_shares_by_the_book(at, len(best) + 1)
+        assert stage.stop_shares == pytest.approx(wanted, abs=2**-10)
         return
     assert stage == CountClasses(at.left * share_of(n_levels) * Fraction(15, 100))
     for size in (1, at.noisy_size, 2**40):
-        counted = plan.after_counting(at, [0, size])
-        assert counted == Position(at.left - stage.epsilon, size, at.depth, at.left)
+        counted = plan.after_counting(at, [size // 2, size - size // 2])
+        left = at.left - stage.epsilon
+        dominates = size == 1 if at.depth == 0 else at.one_class_dominates
+        assert counted == Position(left, size, at.depth, at.left, dominates)
         then = plan.stage(counted)
         if isinstance(then, DrawSubtree):
             assert then.epsilon == counted.left
@@ -348,7 +389,9 @@ def test_the_next_stage_is_that_of_the_design(made):
             levels = levels_by_the_book(plan, counted)
             assert then == SplitOnce(at.left * share_of(levels) * Fraction(85, 100))
             child = plan.child(counted)
-            assert child == Position(counted.left - then.epsilon, max(1, size // 2), at.depth + 1)
+            assert child == Position(
+                counted.left - then.epsilon, max(1, size // 2), at.depth + 1, None, size == 1
+            )
 
 
 @pytest.mark.parametrize("lookahead", [None, 3])
@@ -374,7 +417,7 @@ def test_lookahead_is_the_most_levels_drawn_together(n_levels):
 
 def test_a_node_that_cannot_be_split_spends_all_that_is_left_on_its_label():
     at = Position(Fraction(2, 7), 10**6, 3)
-    assert PLAIN.label(at) == DrawSubtree(Fraction(2, 7), ())
+    assert PLAIN.label(at)[:2] == (Fraction(2, 7), ())
 
 
 @pytest.mark.parametrize(("noisy", "clamped"), [(-5, 1), (0, 1), (7, 7), (2**50, 2**40)])
@@ -388,10 +431,11 @@ def test_a_plan_knows_nothing_but_public_values():
     """Parameters and numbers of codes; of a node, its budget, noisy size and depth."""
     assert {field.name for field in fields(RecordPlan)} == {
         "epsilon", "n_classes", "numeric_codes", "categorical_codes", "max_depth", "lookahead",
-        "robust_levels", "dataset_size", "probability_share", "largest_count",
+        "robust_levels", "dataset_size", "probability_share", "n_zoomed",
+            "min_records", "largest_count",
     }  # fmt: skip
     assert {field.name for field in fields(Position)} == {
-        "left", "noisy_size", "depth", "before_counting",
+        "left", "noisy_size", "depth", "before_counting", "one_class_dominates",
     }  # fmt: skip
     for kind in (RecordPlan, Position):
         assert kind.__dataclass_params__.frozen
@@ -408,10 +452,20 @@ def test_equal_plans_decide_alike(made):
 @pytest.mark.slow
 @given(plans())
 def test_shares_before_the_tree(plan):
-    assert plan.leaf_count_epsilon == plan.probability_share * plan.epsilon
     needed = plan.robust_levels is None and plan.dataset_size is None
-    assert plan.size_epsilon == (Fraction(3, 100) * plan.tree_epsilon if needed else 0)
-    assert plan.leaf_count_epsilon + plan.size_epsilon + plan.root(1).left == plan.epsilon
+    free = plan.epsilon * (1 - (plan.probability_share or 0))
+    wanted = Fraction(3, 100) * free if needed or plan.min_records else 0
+    assert plan.size_epsilon == wanted
+    for size in (1, 100, 10**4, 10**9):
+        leaf_epsilon = plan.leaf_count_epsilon(size)
+        intervals = plan.n_zoomed * plan.interval_epsilon(size)
+        before = leaf_epsilon + plan.size_epsilon + intervals
+        assert before + plan.root(size).left == plan.epsilon
+        if plan.probability_share is not None:
+            assert leaf_epsilon == plan.probability_share * plan.epsilon
+        else:
+            worth_it = plan.robust_levels is None and plan._clamp_size(size) * plan.epsilon >= 256
+            assert leaf_epsilon == (plan.epsilon / 20 if worth_it else 0)
 
 
 # --- tables too wide to draw two levels together ------------------------------------------------

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from privatree.counting import BinnedRecords
 from privatree.counting import _counts as counts
+from privatree.learners.tree._plan import LARGE_STOP_SHARE
 from privatree.learners.tree._region import (
     FeatureLayout,
     codes_in_region,
@@ -24,7 +25,6 @@ from privatree.learners.tree._region import (
     whole_region,
 )
 from privatree.learners.tree._subtree import (
-    STOP,
     Subtree,
     differences_to_first_class,
     draw_last_level,
@@ -160,7 +160,7 @@ def test_a_part_weighs_as_much_as_all_that_can_follow_it(random_subtree, n_class
     assert {split.part for split in splits} == {
         part for part, weight in enumerate(precise[:-1]) if weight
     }
-    stop = Decimal(STOP[subtree.levels])
+    stop = Decimal(subtree.grids[0].stop_share)
     with localcontext(precision(DIGITS)):
         below = subtree.below_top(subtree.region).without_empty_levels(shape)
         expected = stop * sum(in_decimals(weights_of(small, below)))
@@ -270,7 +270,7 @@ def test_many_pure_categories_are_not_lost_below_the_smallest_numbers(
     shape, region, fine = (
         FeatureLayout(found.offsets, found.is_category),
         whole_region(found),
-        fine_grid(found),
+        fine_grid(found)._replace(stop_share=LARGE_STOP_SHARE),
     )
     codes = np.array(list(product(*[(0, 1)] * n_numbers, range(n_categories))), dtype=np.uint16)
     labels = (codes.sum(axis=1) % 2).astype(np.uint8)
@@ -280,9 +280,9 @@ def test_many_pure_categories_are_not_lost_below_the_smallest_numbers(
     subtree = Subtree(rate, decay_table(rate, len(labels)), (fine,) * n_levels, region)
     weights = subtree_weights(records, {0: subtree}, records.class_counts(), shape)[0]
     part = 0  # the first number, or, without one, all subsets of the categories
-    lowest = 0.95 * 2.0**-n_categories
-    two = 0.4 * lowest**2  # beside the number, the categories could be split
-    expected = {1: lowest, 2: two / 2, 3: 0.9 / 3 * (two / 2) ** 2}[n_levels]
+    lowest = 0.02 * 2.0**-n_categories
+    two = 0.02 * lowest**2  # beside the number, the categories could be split
+    expected = {1: lowest, 2: two / 2, 3: 0.02 / 3 * (two / 2) ** 2}[n_levels]
     assert weights.exact_scores[part] == len(labels)
     assert weights.exact_factors[part] == pytest.approx(expected, rel=1e-9)
     assert MIN_FACTOR < weights.exact_factors[part] < 2.0**-511
@@ -349,7 +349,7 @@ def law_by_the_book(small):
     region, shape = small.region, small.shape
     rows = list(zip(small.codes.tolist(), small.labels.tolist(), strict=True))
     active = np.flatnonzero(region.n_inside >= 2).tolist()
-    stop = Decimal(STOP[1]) if active else Decimal(1)
+    stop = Decimal(small.grids[-1].stop_share) if active else Decimal(1)
     classes, law = range(small.n_classes), Counter()
     pairs = [(a, b) for a in classes for b in classes if a != b]
     for label in classes:

@@ -22,7 +22,6 @@ from privatree.learners.tree._region import (
 from privatree.learners.tree._subtree import differences_to_first_class
 from privatree.learners.tree._subtree_decimal import PreciseWeights
 from privatree.learners.tree._subtree_kernels import (
-    STOP,
     Counts,
     LevelAbove,
     LowestLevel,
@@ -96,7 +95,7 @@ def many_records(random_region, rng, n_classes):
 def test_one_level_is_as_precise_as_promised(random_region, rate, n_classes, seed):
     rng, rate = np.random.default_rng(seed), Fraction(rate)
     candidates, shape, region, exact_counts, sizes = many_records(random_region, rng, n_classes)
-    fine, n_codes = fine_grid(candidates), exact_counts.shape[1]
+    fine, n_codes = fine_grid(candidates)._replace(stop_share=0.6), exact_counts.shape[1]
     decays = decay_table(rate, int(sizes.sum()))
     parts = Parts(np.full(n_codes + 1, -5), np.full(n_codes + 1, 7.0))  # from before
     counts = Counts(differences_to_first_class(exact_counts), sizes)
@@ -235,7 +234,7 @@ def test_three_levels_are_as_precise_as_promised(random_subtree, n_classes, seed
 def test_features_with_a_candidate_on_the_grid_are_counted(make_candidates):
     found = make_candidates([3, 4, 2, 1], [False, True, False, True], np.random.default_rng(0))
     shape, region = FeatureLayout(found.offsets, found.is_category), whole_region(found)
-    fine = fine_grid(found)
+    fine = fine_grid(found)._replace(stop_share=0.6)
 
     assert count_splittable_features(shape, fine, region) == 3
     coarse = fine._replace(base_measure=fine.base_measure * 0, below=fine.below * 0)
@@ -254,7 +253,3 @@ def test_the_error_grows_with_levels_parts_and_classes():
     assert relative_error(3, 100, 2) > 2 * relative_error(2, 100, 2)
     assert relative_error(1, 10**4, 2) > base
     assert relative_error(1, 100, 5) > base
-
-
-def test_the_shares_of_no_split_are_those_of_the_design():
-    assert STOP[1:] == (0.05, 0.6, 0.1)

@@ -39,6 +39,7 @@ def _released(mechanism: Any, exact: Any) -> Callable[[Randomness], Any]:
 
 
 RELEASES: dict[str, Callable[[Randomness], Any]] = {
+    "DenseInterval": _released(mechanisms.DenseInterval(Fraction(1), 1, 5), _SCORES),
     "Exponential": _released(mechanisms.Exponential(Fraction(1)), _SCORES),
     "SequentialExponential": _in_two_choices,
     "Gaussian": _released(mechanisms.Gaussian(Fraction(1), Fraction(1, 10**6)), _SCORES),
@@ -77,7 +78,7 @@ def _compiled_draw() -> float:
 
 
 def test_every_mechanism_is_there() -> None:
-    assert {*RELEASES, "Draw", "ValueCounts", "LogWeights"} == set(mechanisms.__all__)
+    assert {*RELEASES, "Draw", "Interval", "ValueCounts", "LogWeights"} == set(mechanisms.__all__)
 
 
 @pytest.mark.parametrize("name", sorted(RELEASES))

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,7 +14,7 @@ from privatree import (
     Schema,
 )
 from privatree.baselines import RandomTreeClassifier
-from privatree.errors import CertificateError
+from privatree.errors import CertificateError, TooFewRecordsError
 from privatree.privacy import Budget
 from privatree.repetition import lower_confidence_bound, refit, upper_confidence_bound
 from privatree.repetition._refits import BUDGET_LEFT_OUT
@@ -294,3 +296,35 @@ def test_predictions_of_more_classes():
     assert found.predictions == [1, 2, 3]
     assert found.counts.shape == (3, 3)
     assert np.all(found.tolerates >= 0)
+
+
+# --- trainings that stop --------------------------------------------------------------------------
+
+
+def stopping(epsilon=1.0):
+    """A learner that stops about every other training on the 200 records."""
+    return learner(epsilon).set_params(schema=replace(SCHEMA, min_records=200), random_state=1)
+
+
+def test_a_refit_that_stops_counts_as_wrong_and_is_noted():
+    found = accuracy_certificate(stopping(), *TRAIN, *TEST, refits=40, confidence=0.9)
+    (note,) = [text for text in found.notes if "stopped" in text]
+    stopped = int(note.split()[0])
+    assert 5 < stopped < 35
+    assert note.endswith("was below min_records; they count as wrong.")
+    assert found.estimate <= (40 - stopped) / 40
+
+
+def test_a_prediction_needs_a_model_and_attacks_count_stopped_refits_too():
+    with pytest.raises(CertificateError, match=r"of 40 stopped.*Lower min_records"):
+        prediction_certificates(stopping(), *TRAIN, TEST[0], refits=40, confidence=0.9)
+    attacked = attack_success_certificate(
+        stopping(), *TRAIN, *TEST, Trigger(), refits=40, confidence=0.9
+    )
+    assert "the attack has no success there" in attacked.notes[0]
+
+
+def test_a_learner_that_always_stops_is_an_error():
+    always = learner(8.0).set_params(schema=replace(SCHEMA, min_records=10**6))
+    with pytest.raises(TooFewRecordsError, match="min_records = 1,000,000"):
+        accuracy_certificate(always, *TRAIN, *TEST, refits=20)

@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 import time
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -141,9 +142,26 @@ def test_counts_are_those_in_memory(spark):
     assert source.n_passes == 2
 
 
+def test_the_tree_with_questions_about_missing_values_is_that_in_memory(spark):
+    table = records()
+    features = {name: replace(f, missing="separate") for name, f in SCHEMA.features.items()}
+    missing = np.isnan(table["age"].to_numpy()) | table["pay"].is_null().to_numpy()
+    labels = pa.array(np.where(missing, "high", "low"))
+    place = table.schema.get_field_index("label")
+    table = table.set_column(place, "label", labels)
+    schema = replace(SCHEMA, features=features).with_target("label")
+    learner = PrivaTreeClassifier(100.0, max_depth=3, schema=schema, random_state=0)
+    expected = learner.fit(table.select(SCHEMA.names), table["label"]).model_.to_dict()
+    assert any(node.get("missing") for node in expected["tree"]["nodes"])
+    source = SparkSource(data_frame(spark, table, 3), target="label", progress=False)
+    assert learner.fit(source).model_.to_dict() == expected
+
+
 def test_the_tree_of_the_paper_is_that_in_memory(spark):
     table = records()
-    learner = PaperPrivaTreeClassifier(2.0, max_depth=2, schema=SCHEMA, random_state=0)
+    learner = PaperPrivaTreeClassifier(
+        2.0, max_depth=2, schema=SCHEMA.with_target("label"), random_state=0
+    )
     with pytest.warns(PaperClaimWarning):
         expected = learner.fit(table.select(SCHEMA.names), table["label"]).model_.to_dict()
     source = SparkSource(data_frame(spark, table, 3), target="label", progress=False)
@@ -317,7 +335,7 @@ class ArmedInTheSecondPass(SparkSource):
 def test_a_worker_killed_during_the_second_pass_changes_nothing(spark, cluster, tmp_path):
     """Another takes its place for the tests that follow."""
     table = records()
-    learner = PrivaTreeClassifier(5.0, schema=SCHEMA, random_state=0)
+    learner = PrivaTreeClassifier(5.0, schema=SCHEMA.with_target("label"), random_state=0)
     expected = learner.fit(table.select(SCHEMA.names), table["label"]).model_.to_dict()
 
     place = len(cluster.workers) - 1

@@ -16,7 +16,13 @@ from numpy.typing import NDArray
 
 from privatree.model import TreeBuilder
 from privatree.privacy import Ledger, Mechanism, Randomness, SequentialMechanism
-from privatree.privacy.mechanisms import Draw, Geometric, LogWeights, TruncatedGeometric
+from privatree.privacy.mechanisms import (
+    DenseInterval,
+    Draw,
+    Geometric,
+    LogWeights,
+    TruncatedGeometric,
+)
 
 Result = TypeVar("Result")
 
@@ -103,7 +109,12 @@ class _ScriptedMechanism:
         mechanism = self._mechanism
         if isinstance(mechanism, Geometric):
             return np.array([self._scripted_count(mechanism, count) for count in exact.tolist()])
-        raise TypeError(f"the mechanism must be Geometric, got {mechanism.name}.")
+        if isinstance(mechanism, DenseInterval):
+            chosen = self._script.choose_outcome(mechanism.log_probabilities(exact))
+            return mechanism.intervals[chosen]
+        raise TypeError(
+            f"the mechanism must be Geometric or DenseInterval, got {type(mechanism).__name__}."
+        )
 
     def _scripted_count(self, mechanism: Geometric, exact_count: int) -> int:
         law = TruncatedGeometric(
@@ -152,11 +163,19 @@ class ScriptedBuilder(TreeBuilder):
         self._write_to_transcript(node, (int(feature), left, *children))
         return children
 
-    def leaf(self, node: int, label: int, probability: Sequence[float] | None = None) -> None:
-        super().leaf(node, label, probability)
-        self._write_to_transcript(
-            node, (int(label), None if probability is None else tuple(probability))
+    def leaf(
+        self,
+        node: int,
+        label: int,
+        probability: Sequence[float] | None = None,
+        noisy_counts: Sequence[int] | None = None,
+        support_error: int = 0,
+    ) -> None:
+        super().leaf(node, label, probability, noisy_counts, support_error)
+        shares, counts = (
+            None if row is None else tuple(row) for row in (probability, noisy_counts)
         )
+        self._write_to_transcript(node, (int(label), shares, counts))
 
     def _write_to_transcript(self, node: int, what: tuple[Hashable, ...]) -> None:
         self.built[node] = what

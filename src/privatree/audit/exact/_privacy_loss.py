@@ -31,13 +31,12 @@ from privatree.audit.exact._enumeration import (
     run_every_execution,
 )
 from privatree.audit.exact._universe import Table, Universe
-from privatree.counting import BinnedRecords
+from privatree.counting import BinnedRecords, Candidates
 from privatree.learners.tree import (
     Growth,
     Node,
     OpenNode,
     RecordPlan,
-    Region,
     SplittingNode,
     SubtreeNode,
 )
@@ -45,8 +44,9 @@ from privatree.model import Tree
 from privatree.privacy import Ledger, Randomness, Spend
 
 TreeShape = tuple[Any, ...]
-"""A released tree as nested tuples: (label, probabilities) for a leaf, and
-(feature, threshold or left categories, left subtree, right subtree) for a split."""
+"""A released tree as nested tuples: (label, probabilities, noisy counts) for a leaf, and
+(feature, threshold or left categories, left subtree, right subtree) for a split. A training that
+stops, because there are too few records, releases (noisy number of records,) alone."""
 
 _MAX_COUNTS = 10_000
 
@@ -128,8 +128,7 @@ def exact_privacy_loss(
     >>> found.loss <= 1, found.decision
     (True, None)
     """
-    steps = _Steps(universe, plan, counts)
-    comparison = _Comparison(steps)
+    comparison = _Comparison(_Steps(universe, plan, counts))
     worst, recorded = 0.0, Fraction(0)
     worst_pair: tuple[Table, Table] | None = None
     for table in tables:
@@ -138,7 +137,7 @@ def exact_privacy_loss(
         if neighbours == "replace":
             pairs = [(a, b) for i, a in enumerate(larger) for b in larger[:i]]
         for pair in pairs:
-            found = comparison.loss_between(*pair, None, None)
+            found = comparison.loss_between(*pair, _START, _START)
             loss = max(found.forward, found.backward)
             if worst_pair is None or loss > worst:
                 worst, worst_pair = loss, pair
@@ -165,7 +164,7 @@ def exact_law(universe: Universe, plan: RecordPlan, table: Table) -> dict[TreeSh
     >>> round(sum(law.values()), 9)
     1.0
     """
-    return _law_of_subtrees(_Steps(universe, plan, None), table, None, {})
+    return _law_of_subtrees(_Steps(universe, plan, None), table, _START, {})
 
 
 def shape_of(tree: Tree, node: int = 0) -> TreeShape:
@@ -175,14 +174,17 @@ def shape_of(tree: Tree, node: int = 0) -> TreeShape:
     --------
     >>> from privatree import Numeric, PrivaTreeClassifier, Schema
     >>> schema = Schema({"x": Numeric(0, 1)}, [0, 1])
-    >>> model = PrivaTreeClassifier(10.0, max_depth=1, schema=schema, random_state=0)
+    >>> model = PrivaTreeClassifier(
+    ...     10.0, max_depth=1, schema=schema, probability_share=0, random_state=0
+    ... )
     >>> shape_of(model.fit([[0.25], [0.75]] * 100, [0, 1] * 100).tree_)
-    (0, 0.7421875, (0, None), (1, None))
+    (0, 0.7421875, (0, (0.75, 0.25), None), (1, (0.25, 0.75), None))
     """
     feature = int(tree.feature[node])
     if feature < 0:
-        row = None if tree.probability is None else tuple(tree.probability[node].tolist())
-        return int(tree.label[node]), row
+        rows = tree.probability, tree.noisy_counts
+        released = (None if row is None else tuple(row[node].tolist()) for row in rows)
+        return int(tree.label[node]), *released
     where: Hashable = float(tree.threshold[node])
     if tree.mask_start[node] >= 0:
         where = tree.left_codes(node)
@@ -193,9 +195,26 @@ def shape_of(tree: Tree, node: int = 0) -> TreeShape:
 # --- the law of one step --------------------------------------------------------------------------
 
 
+class _At(NamedTuple):
+    """A node that is being grown, and the candidates of its tree. None: the tree begins here."""
+
+    node: Node | None
+    candidates: Candidates | None
+
+    @property
+    def public(self) -> Hashable:
+        """What is public about the node."""
+        of_tree = self.candidates
+        arrays = () if of_tree is None else (*of_tree.cuts, of_tree.base_measure, of_tree.n_codes)
+        return _public_node_state(self.node), _node_array_bytes(arrays)
+
+
+_START = _At(None, None)
+
+
 class _Outcome(NamedTuple):
     log_probability: float
-    children: tuple[Node, ...]
+    children: tuple[_At, ...]
     tables: tuple[Table, ...]
     """Records of each child."""
     public: Hashable
@@ -224,47 +243,60 @@ class _Steps:
             )
         self._laws: dict[tuple[Table, Hashable], _Law] = {}
         self._randomness = Randomness(0)  # never drawn from
-        self._inside: dict[bytes, tuple[bool, ...]] = {}
+        self._inside: dict[Hashable, tuple[bool, ...]] = {}
 
-    def law_of_step(self, table: Table, node: Node | None) -> _Law:
+    def law_of_step(self, table: Table, at: _At) -> _Law:
         """Return the outcomes of a step, by their transcript."""
-        key = table, _public_node_state(node)
+        key = table, at.public
         if key not in self._laws:
-            ways = run_every_execution(lambda script: self._run_step(script, table, node))
+            ways = run_every_execution(lambda script: self._run_step(script, table, at))
             self._laws[key] = {tuple(script.transcript): outcome for script, outcome in ways}
         return self._laws[key]
 
-    def _run_step(self, script: Script, table: Table, node: Node | None) -> _Outcome:
-        records = self.universe.records(table)
+    def _run_step(self, script: Script, table: Table, at: _At) -> _Outcome:
+        node, candidates = at
+        records = self.universe.records(table, candidates)
         builder = ScriptedBuilder(self.universe.schema, script)
-        growth = Growth(records, self.universe.candidates, self._plan, builder)
+        growth = Growth(records, candidates or self.universe.cells, self._plan, builder)
         account = Ledger(self._plan.epsilon, self._randomness)
         ledger = ScriptedLedger(account, script, self._counts)
         children: Sequence[Node]
         if node is None:
-            children = [growth.begin(ledger)]
+            children = self._begin_tree(growth, ledger, builder)
         elif isinstance(node, OpenNode):
             children = [growth.decide_stage(replace(node, number=0, ledger=ledger))]
         elif isinstance(node, SplittingNode | SubtreeNode):
             draw = ScriptedDraw(node.draw, script)
             children = growth.next_level([replace(node, number=0, ledger=ledger, draw=draw)])
-        tables = tuple(self._records_in_region(table, child.region) for child in children)
-        self._check_records_in_regions(records, children, tables)
+        below = tuple(_At(child, growth.candidates) for child in children)
+        tables = tuple(self._records_in_region(table, child) for child in below)
+        if node is not None or children:  # else the training has stopped: no record goes anywhere
+            self._check_records_in_regions(records, children, tables)
         spends = tuple(account.spends())
         return _Outcome(
             script.log_probability,
-            tuple(children),
+            below,
             tables,
-            (tuple(_public_node_state(child) for child in children), spends),
+            (tuple(child.public for child in below), spends),
             spends,
             account.total.epsilon,
             builder.built,
         )
 
-    def _records_in_region(self, table: Table, region: Region) -> Table:
-        key = region.inside.tobytes()
-        if key not in self._inside:
-            self._inside[key] = self.universe.inside(region)
+    def _begin_tree(
+        self, growth: Growth, ledger: Ledger, builder: ScriptedBuilder
+    ) -> Sequence[Node]:
+        """Return the root, or nothing if the training stops at the noisy number of records."""
+        noisy_size = growth.release_size(ledger)
+        if noisy_size is None or growth.has_enough_records(noisy_size):
+            return [growth.begin(ledger, noisy_size)]
+        builder.built[0] = (noisy_size,)
+        return []
+
+    def _records_in_region(self, table: Table, at: _At) -> Table:
+        key = at.public
+        if key not in self._inside and at.node is not None and at.candidates is not None:
+            self._inside[key] = self.universe.inside(at.node.region, at.candidates)
         return tuple(count * inside for count, inside in zip(table, self._inside[key], strict=True))
 
     def _check_records_in_regions(
@@ -284,14 +316,16 @@ def _public_node_state(node: Node | None) -> Hashable:
     """Return what is public about a node that is being grown."""
     match node:
         case OpenNode():
-            return "open", _node_array_bytes(node.region), node.at
+            return "open", _node_array_bytes(node.region), node.leaves, node.at
         case SplittingNode():
-            return "split", _node_array_bytes(node.region), node.at, node.centre, node.mechanism
+            at, leaves = node.at, node.leaves
+            return "split", _node_array_bytes(node.region), leaves, at, node.centre, node.mechanism
         case SubtreeNode():
             subtree = node.subtree
             return (
                 "subtree",
                 _node_array_bytes(node.region),
+                node.leaves,
                 _node_array_bytes(subtree.region),
                 subtree.rate,
                 tuple(_node_array_bytes(grid) for grid in subtree.grids),
@@ -300,7 +334,7 @@ def _public_node_state(node: Node | None) -> Hashable:
 
 
 def _node_array_bytes(arrays: Iterable[Any]) -> tuple[bytes, ...]:
-    return tuple(array.tobytes() for array in arrays)
+    return tuple(np.asarray(array).tobytes() for array in arrays)
 
 
 def _neighbour_table(table: Table, kind: int) -> Table:
@@ -338,20 +372,16 @@ class _Comparison:
         self.stages: dict[tuple[str, int], float] = {}
         self.decision: Decision | None = None
 
-    def loss_between(
-        self, a: Table, b: Table, at_a: Node | None, at_b: Node | None
-    ) -> _LossBetween:
+    def loss_between(self, a: Table, b: Table, at_a: _At, at_b: _At) -> _LossBetween:
         """Compare all draws from a node on. The two nodes have the same public state."""
         if a == b:
             return _SAME
-        key = a, b, _public_node_state(at_a)
+        key = a, b, at_a.public
         if key not in self._known:
             self._known[key] = self._compute_loss_between(a, b, at_a, at_b)
         return self._known[key]
 
-    def _compute_loss_between(
-        self, a: Table, b: Table, at_a: Node | None, at_b: Node | None
-    ) -> _LossBetween:
+    def _compute_loss_between(self, a: Table, b: Table, at_a: _At, at_b: _At) -> _LossBetween:
         of_a, of_b = self._steps.law_of_step(a, at_a), self._steps.law_of_step(b, at_b)
         if of_a.keys() != of_b.keys():
             return self._decided_by_records(a, b, at_a, "which outcomes are possible")
@@ -368,29 +398,33 @@ class _Comparison:
             later = max((child.recorded for child in below), default=Fraction(0))
             recorded = max(recorded, x.recorded + later if x.spends else later)
             step = max(step, abs(gap))
-            self._note_stage_losses(at_a, x, abs(gap), below)
+            self._note_stage_losses(at_a.node, x, abs(gap), below)
         return _LossBetween(forward, backward, recorded, step)
 
-    def _decided_by_records(self, a: Table, b: Table, at: Node | None, what: str) -> _LossBetween:
-        self.decision = self.decision or Decision(_STEPS[type(at)], what, (a, b))
+    def _decided_by_records(self, a: Table, b: Table, at: _At, what: str) -> _LossBetween:
+        self.decision = self.decision or Decision(_STEPS[type(at.node)], what, (a, b))
         return _DECIDED_BY_RECORDS
 
     def _note_stage_losses(
-        self, at: Node | None, outcome: _Outcome, gap: float, below: Sequence[_LossBetween]
+        self, node: Node | None, outcome: _Outcome, gap: float, below: Sequence[_LossBetween]
     ) -> None:
-        """Note the loss of each stage alone. A stage is charged at an open node."""
-        if at is None:
+        """Note the loss of each stage alone. A stage is charged at an open node.
+
+        The number of records and the intervals are one step: each has the loss of all together.
+        """
+        if node is None:
+            whole = sum((spend.epsilon for spend in outcome.spends), Fraction(0))
             for spend in outcome.spends:
-                self._note_stage_loss(spend, 0, gap, spend.epsilon)
-        elif isinstance(at, OpenNode):
+                self._note_stage_loss(spend, 0, gap, whole)
+        elif isinstance(node, OpenNode):
             for spend in outcome.spends[:-1]:
-                self._note_stage_loss(spend, at.at.depth, gap, spend.epsilon)
+                self._note_stage_loss(spend, node.at.depth, gap, spend.epsilon)
             spend, (drawn,) = outcome.spends[-1], below
-            if isinstance(outcome.children[0], SubtreeNode):
+            if isinstance(outcome.children[0].node, SubtreeNode):
                 worst = max(drawn.forward, drawn.backward)
-                self._note_stage_loss(spend, at.at.depth, worst, spend.epsilon + drawn.recorded)
+                self._note_stage_loss(spend, node.at.depth, worst, spend.epsilon + drawn.recorded)
             else:
-                self._note_stage_loss(spend, at.at.depth, drawn.step, spend.epsilon)
+                self._note_stage_loss(spend, node.at.depth, drawn.step, spend.epsilon)
 
     def _note_stage_loss(self, spend: Spend, depth: int, loss: float, epsilon: Fraction) -> None:
         key = spend.purpose, depth
@@ -403,20 +437,20 @@ class _Comparison:
 def _law_of_subtrees(
     steps: _Steps,
     table: Table,
-    node: Node | None,
+    at: _At,
     known: dict[tuple[Table, Hashable], dict[TreeShape, float]],
 ) -> dict[TreeShape, float]:
     """Return the probability of every subtree below a node."""
-    key = table, _public_node_state(node)
+    key = table, at.public
     if key in known:
         return known[key]
     found: dict[TreeShape, float] = {}
-    for outcome in steps.law_of_step(table, node).values():
+    for outcome in steps.law_of_step(table, at).values():
         laws = [
             _law_of_subtrees(steps, part, child, known).items()
             for part, child in zip(outcome.tables, outcome.children, strict=True)
         ]
-        numbers = [child.number for child in outcome.children]
+        numbers = [child.node.number for child in outcome.children if child.node is not None]
         for subtrees in product(*laws):
             shapes = {n: shape for n, (shape, _) in zip(numbers, subtrees, strict=True)}
             shape = _join_subtrees(0, outcome.built, shapes)
@@ -432,7 +466,7 @@ def _join_subtrees(
     if number in shapes:
         return shapes[number]
     what = built[number]
-    if len(what) == 2:
+    if len(what) < 4:
         return what
     feature, where, left, right = what
     return feature, where, _join_subtrees(left, built, shapes), _join_subtrees(right, built, shapes)

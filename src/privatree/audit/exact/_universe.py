@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from privatree.counting import BinnedRecords, Candidates
+from privatree.counting import BinnedRecords, Candidates, FineCells
 from privatree.learners.tree import RecordPlan, Region
 from privatree.schema import Categorical, Numeric, Schema
 
@@ -31,6 +31,8 @@ class Universe:
         Schema of few features with few values.
     n_bins : int, default=256
         Number of bins per numeric feature.
+    zoom_levels : int, default=0
+        Level of the narrowest interval that the learner can draw for a feature; 0 for none.
 
     Examples
     --------
@@ -43,6 +45,7 @@ class Universe:
 
     schema: Schema
     n_bins: int = 256
+    zoom_levels: int = 0
 
     @classmethod
     def of(cls, *sizes: int | str, n_classes: int = 2) -> Universe:
@@ -59,14 +62,19 @@ class Universe:
         return cls(Schema(features, list(range(n_classes))))
 
     @cached_property
+    def cells(self) -> FineCells:
+        """Fine codes of the records, from which the learner zooms in."""
+        return FineCells.from_schema(self.schema, self.n_bins, self.zoom_levels)
+
+    @property
     def candidates(self) -> Candidates:
-        """Candidate splits."""
-        return Candidates.from_schema(self.schema, self.n_bins)
+        """Candidate splits of the schema alone."""
+        return self.cells.plain
 
     @cached_property
     def kinds(self) -> tuple[Record, ...]:
         """Distinct records, in a fixed order."""
-        features = product(*map(range, self.candidates.n_codes))
+        features = product(*map(range, self.cells.binner().n_codes))
         return tuple(product(features, range(len(self.schema.classes))))
 
     def table(self, records: Mapping[Record, int]) -> Table:
@@ -89,23 +97,35 @@ class Universe:
             numeric_codes=tuple(n_codes[~is_category].tolist()),
             categorical_codes=tuple(n_codes[is_category].tolist()),
             max_depth=max_depth,
+            n_zoomed=len(self.cells.features),
             **settings,
         )
 
-    def records(self, table: Table) -> BinnedRecords:
-        """Return the dataset in the form that the learner takes."""
+    def records(self, table: Table, candidates: Candidates | None = None) -> BinnedRecords:
+        """Return the dataset in the form that the learner takes: with fine codes at first.
+
+        Once the learner has zoomed in, the codes are those of its `candidates`.
+        """
         codes, labels = self._arrays
+        n_codes = self.cells.binner().n_codes
+        if candidates is not None:
+            codes, n_codes = self._merged_codes(candidates), candidates.n_codes
         return BinnedRecords(
             np.repeat(codes, table, axis=0),
-            self.candidates.n_codes,
+            n_codes,
             np.repeat(labels, table),
             len(self.schema.classes),
         )
 
-    def inside(self, region: Region) -> tuple[bool, ...]:
-        """Return for each kind of record whether it is inside a region."""
-        offsets = self.candidates.offsets[:-1]
-        return tuple(region.inside[offsets + self._arrays[0]].all(axis=1).tolist())
+    def inside(self, region: Region, candidates: Candidates) -> tuple[bool, ...]:
+        """Return for each kind of record whether it is inside a region of these candidates."""
+        codes = candidates.offsets[:-1] + self._merged_codes(candidates)
+        return tuple(region.inside[codes].all(axis=1).tolist())
+
+    def _merged_codes(self, candidates: Candidates) -> Any:
+        merged = self.cells.merged_codes(candidates)
+        columns = zip(merged, self._arrays[0].T, strict=True)
+        return np.stack([new[column] for new, column in columns], axis=1).astype(np.uint8)
 
     @cached_property
     def _arrays(self) -> tuple[Any, Any]:

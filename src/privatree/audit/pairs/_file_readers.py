@@ -103,7 +103,10 @@ def _read_file_by_file(
 
 
 def _clean_read_records(X: pd.DataFrame, labels: pd.Series, schema: Schema) -> Records:
-    """Keep records with a known label, and fill missing values: some learners need that."""
+    """Keep records with a known label, and fill missing values: some learners need that.
+
+    Missing values that are separate stay missing.
+    """
     import pandas as pd
 
     classes = pd.Index(schema.classes)
@@ -115,10 +118,12 @@ def _clean_read_records(X: pd.DataFrame, labels: pd.Series, schema: Schema) -> R
         if isinstance(feature, Categorical):
             categories = pd.Index(feature.categories)
             codes = categories.get_indexer(pd.Index(column))
-            codes[codes < 0] = feature.missing_place
+            if not feature.separates_missing:
+                codes[codes < 0] = feature.missing_place
             columns[name] = pd.Categorical.from_codes(codes, categories)
         else:
-            columns[name] = column.fillna(feature.missing_place)
+            keeps = feature.separates_missing
+            columns[name] = column if keeps else column.fillna(feature.missing_place)
     return Records(pd.DataFrame(columns), classes.to_numpy()[label_codes[is_known]])
 
 

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
 from privatree._support.kernels.compile_notice import compile_notice
+from privatree.cli._about_options import (
+    Date,
+    Description,
+    IntendedUse,
+    MinRecords,
+    Owner,
+    Title,
+    schema_with_about,
+)
 from privatree.cli._csv_options import CsvOptions, csv_options
 from privatree.cli._engines import Engine, Master, check_engine, open_source_for_engine
 from privatree.cli._learner_options import (
@@ -26,8 +36,15 @@ from privatree.cli._learner_options import (
     read_schema_option,
     warn_of_large_epsilon,
 )
-from privatree.cli._output import check_output, output_option, print_json, print_text, write_output
-from privatree.errors import BudgetStoreError, ParameterError
+from privatree.cli._output import (
+    check_output,
+    model_text,
+    output_option,
+    print_json,
+    print_text,
+    write_output,
+)
+from privatree.errors import BudgetStoreError, ParameterError, TooFewRecordsError
 
 
 @csv_options
@@ -63,11 +80,31 @@ def fit(
         ),
     ] = "add-remove",
     probability_share: Annotated[
-        float,
+        str,
         typer.Option(
-            metavar="S", help="Share of epsilon for class probabilities in the leaves, below 1."
+            metavar="S|auto",
+            help="Share of epsilon, below 1, for noisy class counts of the leaves, which give the "
+            "probabilities. auto is 5%, or 0 where records and epsilon are too few.",
         ),
-    ] = 0.0,
+    ] = "auto",
+    no_simplify: Annotated[
+        bool,
+        typer.Option(
+            "--no-simplify",
+            help="Keep sides of the tree that hardly any record reaches, and sides that say the "
+            "same. Without this option released values decide what is left out.",
+        ),
+    ] = False,
+    zoom: Annotated[
+        bool,
+        typer.Option(
+            "--zoom",
+            help="Spend 3% of epsilon on a private interval of each numeric feature, so that cut "
+            "points lie where the records are. Nothing is spent where records and epsilon are too "
+            "few.",
+        ),
+    ] = False,
+    min_records: MinRecords = None,
     seed: Annotated[
         int | None,
         typer.Option(
@@ -82,7 +119,8 @@ def fit(
             metavar="FILE",
             help="Budget file of these records, from privatree budget create. Epsilon is charged "
             "to it before any noise is drawn. If the budget does not cover epsilon, nothing is "
-            "trained.",
+            "trained. With min_records, 3% are charged first, and the rest once there are enough "
+            "records.",
         ),
     ] = None,
     engine: Engine = "auto",
@@ -94,6 +132,11 @@ def fit(
             "--json", help="Print the path of the model file and the privacy statement as JSON."
         ),
     ] = False,
+    title: Title = None,
+    description: Description = None,
+    intended_use: IntendedUse = None,
+    owner: Owner = None,
+    date: Date = None,
     *,
     csv: CsvOptions,
 ) -> None:
@@ -112,6 +155,11 @@ def fit(
 
     Files may be larger than memory: then they are read in passes, 2 to 5 for a tree of depth 4.
     With --engine spark a cluster counts the records, and its executors need access to the files.
+
+    The noisy number of records is drawn first. If it is below min_records of the schema, fit stops
+    there with exit code 2: only 3% of epsilon is spent. So the wrong target, an empty file or a
+    misspelt class that most records have does not cost all of it. privatree schema check finds the
+    others.
 
     The epsilons of all models of the same records add up. --budget keeps the sum in a file, and
     refuses a model that would exceed the budget.
@@ -138,7 +186,11 @@ def fit(
         "schedule": schedule,
         "robust_levels": robust_levels,
         "neighbours": neighbours,
-        "probability_share": probability_share,
+        "probability_share": parse_number_option(
+            "--probability-share", probability_share, whole=False, auto="auto"
+        ),
+        "simplify": not no_simplify,
+        "zoom": zoom,
         "random_state": seed,
     }
 
@@ -154,6 +206,15 @@ def fit(
     declared = None
     if schema is not None:
         declared = csv.schema_with_dialect(_read_schema_to_fit(schema, infer_schema))
+    declared = schema_with_about(
+        declared,
+        min_records,
+        title=title,
+        description=description,
+        intended_use=intended_use,
+        owner=owner,
+        date=date,
+    )
     quiet = quiet or as_json
     replaces = output.is_file()
     warn_of_large_epsilon(epsilon)  # also if quiet: epsilon is not spent yet
@@ -178,10 +239,8 @@ def fit(
     if as_json:
         print_json({"model": str(output), "privacy": model.privacy_.to_dict()})
     elif not quiet:
-        from privatree import export_text
-
         print_text(f"Saved {output}. Use it with: privatree predict {output} DATA\n")
-        print_text(f"{export_text(model)}\n\n{model.privacy_}")
+        print_text(model_text(model))
 
 
 def _save_or_print_fit(model: Any, output: Path) -> None:
@@ -226,24 +285,32 @@ def _fit_within_budget(
         raise ParameterError(
             f"{output}: must not be the name of the budget's journal. Name another file."
         )
-    before = _count_charges_of_fit(store)
+    before = _charged_for_fit(store)
     try:
         model = train(budget=store)
+    except TooFewRecordsError:  # its message says what was charged
+        raise
     except BaseException:
-        if _count_charges_of_fit(store) > before:  # somebody may have seen a part of the model
-            typer.echo(f"There is no model, but the charge to {budget} stays.", err=True)
+        if charged := _charged_for_fit(store) - before:  # a part of the model may have been seen
+            from privatree.privacy import format_epsilon
+
+            amount = format_epsilon(charged, up=True)
+            typer.echo(
+                f"There is no model, but epsilon {amount} stays charged to {budget}.", err=True
+            )
         raise
     if not quiet:
         typer.echo(f"Charged epsilon {epsilon:g} to {budget}{_left_after_fit(store)}.", err=True)
     return model
 
 
-def _count_charges_of_fit(store: Any) -> int:
-    """Count the charges for this output, because other programs may charge the same budget."""
+def _charged_for_fit(store: Any) -> Fraction:
+    """Add up the charges for this output, because other programs may charge the same budget."""
     try:
-        return sum(charge.note == store.note for charge in store.charges)
+        own = (charge.epsilon for charge in store.charges if charge.note == store.note)
+        return sum(own, Fraction(0))
     except BudgetStoreError:  # an error about the training matters more
-        return 0
+        return Fraction(0)
 
 
 def _left_after_fit(store: Any) -> str:

@@ -52,8 +52,7 @@ def predict(
     """Predict the label of each row of DATA with a saved MODEL, in the order of the rows.
 
     The output has a column named prediction and, with --proba, a column named "probability of
-    LABEL" for each class. Probabilities are 1 and 0 unless the model was trained with
-    --probability-share. Columns that the model does not know are ignored. CSV output has commas,
+    LABEL" for each class. Columns that the model does not know are ignored. CSV output has commas,
     decimal points and UTF-8, whatever the format of DATA. Kept columns are copied as text.
 
     Predictions are about the people in DATA. They are not private: no noise is added. A value that

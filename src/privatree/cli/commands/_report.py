@@ -27,9 +27,9 @@ def report(
     """Write an HTML page about a saved MODEL, to view, print or send.
 
     The page shows the tree and its rules as sentences, and predicts the label of values that you
-    enter. It explains what epsilon guarantees and what epsilon was spent on, what is assumed to be
-    public, and which accuracy is certain if training records were poisoned. The page is one file
-    that works offline and contacts no server.
+    enter. It explains what epsilon guarantees and what epsilon was spent on, and what is assumed to
+    be public. Folded away, or open with a certificate, is which accuracy is certain if training
+    records were poisoned. The page is one file that works offline and contacts no server.
 
     The page is built from the model file alone, so it reveals no more than the model, unless you
     add a certificate.

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from privatree.cli._output import print_json, print_text
+from privatree.cli._output import model_text, print_json, print_text
 
 Model = Annotated[
     Path, typer.Argument(metavar="MODEL", help="Model file, written by privatree fit.")
@@ -23,7 +23,7 @@ def show(
         ),
     ] = False,
 ) -> None:
-    """Print the tree of a saved MODEL and its privacy statement.
+    """Print what a saved MODEL is about, its tree and its privacy statement.
 
     Below each question of the tree are its two branches: first yes, then no. The privacy statement
     says which epsilon holds for a whole record, what is assumed, whether anything leaks, and what
@@ -31,11 +31,10 @@ def show(
 
     Example: privatree show model.json
     """
-    from privatree.export import export_text
     from privatree.model import read_release
 
     loaded = read_release(model)
     if as_json:
         print_json(loaded.to_dict(), allow_nan=False)
     else:
-        print_text(f"{export_text(loaded)}\n\n{loaded.privacy_}")
+        print_text(model_text(loaded))

@@ -27,6 +27,21 @@ def threshold_condition(column: str, threshold: float, to_left: bool, dialect: D
     return f"{number} > {dialect.double_literal(threshold)}"
 
 
+def is_number_condition(column: str, dialect: Dialect) -> str:
+    """Write that a number is not missing: neither NULL nor NaN."""
+    if not dialect.has_nan:
+        return f"{column} IS NOT NULL"
+    at_most, above = (threshold_condition(column, 0.0, side, dialect) for side in (True, False))
+    return f"({at_most} OR {above})"
+
+
+def complement_condition(column: str, condition: str) -> str:
+    """Write that a value is missing, or that a condition on it, FALSE or NULL, is not TRUE."""
+    if condition == f"{column} IS NOT NULL":
+        return f"{column} IS NULL"
+    return f"({column} IS NULL OR NOT ({condition}))"
+
+
 def category_condition(column: str, categories: Sequence[Label], dialect: Dialect) -> str:
     """Write that a value is one of the categories; empty if the column can hold no category."""
     if not categories:

@@ -59,6 +59,8 @@ class Dialect:
     boolean_results: tuple[str, str] = ("FALSE", "TRUE")
     integer_type: str | None = None
     """Type to which a 64-bit result is cast, if its digits alone have another type."""
+    has_nan: bool = True
+    """False if a column cannot hold NaN."""
     nan_is_largest: bool = False
     """True if NaN is greater than every number. Otherwise no comparison with NaN is TRUE."""
     ignores_trailing_blanks: bool = False
@@ -172,6 +174,7 @@ _MYSQL = Dialect(
     text_writer=_mysql_texts,
     text_template="CAST(CONVERT({} USING utf8mb4) AS BINARY)",
     boolean_literals=(("0",), ("1",)),
+    has_nan=False,
     column_alias=_mysql_alias,
     max_table_name_parts=2,
 )
@@ -197,6 +200,7 @@ DIALECTS: Mapping[str, Dialect] = MappingProxyType(
             text_template="{} COLLATE BINARY",
             boolean_literals=(("0",), ("1",)),
             boolean_results=("0", "1"),
+            has_nan=False,
             max_table_name_parts=2,
         ),
         "duckdb": Dialect(
@@ -216,6 +220,7 @@ DIALECTS: Mapping[str, Dialect] = MappingProxyType(
             boolean_literals=(("0",), ("1",)),
             boolean_results=("CAST(0 AS BIT)", "CAST(1 AS BIT)"),
             integer_type="BIGINT",
+            has_nan=False,
             ignores_trailing_blanks=True,  # in any collation; so padded CHAR columns work too
             min_positive=_MIN_NORMAL,
             max_table_name_parts=4,

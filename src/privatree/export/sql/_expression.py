@@ -13,6 +13,8 @@ Every condition must hold to these rules in all databases:
   ``(x IS NULL OR NOT (...))``.
 - NaN is greater than every number in some databases, whatever its sign. Neither ``x <= t`` nor
   ``-x < -t`` is TRUE for NaN, and ``-x < -t`` is equivalent to ``x > t`` for every number.
+- A number is what is at most 0 or above 0: neither NULL nor NaN is. Databases without NaN take
+  ``IS NOT NULL``.
 - Numbers are compared as doubles, as the tree does. Literals are written so that no database
   rounds them.
 """
@@ -30,6 +32,8 @@ from privatree.export.sql._conditions import (
     BEYOND_64_BITS,
     category_condition,
     check_sql_text_categories,
+    complement_condition,
+    is_number_condition,
     threshold_condition,
     unwritable_in_sql,
 )
@@ -156,6 +160,8 @@ def _leaves_of_expression(
             condition = category_condition(
                 column, [feature.categories[code] for code in codes], dialect
             )
+        elif tree.asks_missing(node):
+            condition = is_number_condition(column, dialect)
         else:
             condition = threshold_condition(column, float(tree.threshold[node]), to_left, dialect)
         there, elsewhere = tree.children(node)[:: 1 if to_left else -1]
@@ -164,7 +170,7 @@ def _leaves_of_expression(
         elif n_leaves[there] <= n_leaves[elsewhere]:
             waiting += [(elsewhere, conditions), (there, (*conditions, condition))]
         else:
-            complement = f"({column} IS NULL OR NOT ({condition}))"
+            complement = complement_condition(column, condition)
             waiting += [(there, conditions), (elsewhere, (*conditions, complement))]
 
 

@@ -6,6 +6,7 @@
     _grow.py              the algorithm, level by level
     _region.py            the bins and categories that a node still has
     _split.py             the draw of one split near the root
+    _simplify.py          sides without support dropped, sides that say the same put together
     _subtree.py           the last levels with their labels, drawn jointly
     _subtree_kernels.py   weights of subtrees, compiled
     _subtree_decimal.py   the same in arbitrary precision, for the rare close call

@@ -10,3 +10,4 @@ from privatree.learners.tree._plan import MAX_TABLE as MAX_TABLE
 from privatree.learners.tree._plan import DrawSubtree as DrawSubtree
 from privatree.learners.tree._plan import RecordPlan as RecordPlan
 from privatree.learners.tree._region import Region as Region
+from privatree.learners.tree._simplify import simplify_tree as simplify_tree

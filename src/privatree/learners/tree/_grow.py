@@ -7,13 +7,16 @@ follow from released values (``_plan.py``). The learner sees counts, never recor
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privatree.counting import Candidates, ClassCounts
+from privatree.counting import Candidates, ClassCounts, FineCells
+from privatree.errors import TooFewRecordsError
 from privatree.learners.tree._plan import CountClasses, DrawSubtree, Position, RecordPlan
 from privatree.learners.tree._region import (
     FeatureLayout,
@@ -24,13 +27,24 @@ from privatree.learners.tree._region import (
     split_of_part,
     whole_region,
 )
+from privatree.learners.tree._simplify import with_probability
 from privatree.learners.tree._split import SplitScore, UpperSplit, split_score
 from privatree.learners.tree._subtree import Subtree, draw_last_level, subtree_weights
-from privatree.model import Tree, TreeBuilder
-from privatree.privacy import Ledger
+from privatree.learners.zoom import zoom_in
+from privatree.model import NodeDraft, Tree, TreeBuilder
+from privatree.privacy import Ledger, shown_count
 from privatree.privacy.mechanisms import Draw, Geometric, LogWeights, SequentialExponential
 from privatree.privacy.samplers import decay_table
 from privatree.schema import Schema
+
+
+class LeafPlan(NamedTuple):
+    """How the leaves below a node get their probabilities."""
+
+    epsilon: Fraction
+    """Budget of the noisy class counts of a leaf; 0: probabilities come from `noisy_counts`."""
+    noisy_counts: tuple[int, ...]
+    """Class counts that were last released above; all 0 if none were."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +54,7 @@ class Node:
     number: int
     ledger: Ledger
     region: Region
+    leaves: LeafPlan
 
 
 @dataclass(frozen=True)
@@ -73,18 +88,43 @@ _Partition = tuple[int, list[tuple[Node, NDArray[np.int64]]]]
 
 
 def grow_tree(
-    records: ClassCounts, candidates: Candidates, plan: RecordPlan, schema: Schema, ledger: Ledger
+    records: ClassCounts,
+    candidates: Candidates | FineCells,
+    plan: RecordPlan,
+    schema: Schema,
+    ledger: Ledger,
+    after_size: Callable[[int | None], None] = lambda noisy_size: None,
 ) -> Tree:
     """Grow the tree level by level, with one pass over the records for each level.
+
+    The codes of `records` are those of `candidates`. With fine cells, the learner zooms in first.
+    `after_size` gets the noisy number of records, if the plan pays for one. It may raise an error,
+    which ends the training before anything else is drawn.
+
+    Raises
+    ------
+    TooFewRecordsError
+        If the noisy number of records is below the plan's min_records.
 
     Notes
     -----
     Neighbours: one record added or removed.
     Guarantee: epsilon-DP with the plan's epsilon, which the ledger enforces on every path.
-    Cost: at most the plan's epsilon.
+    Cost: at most the plan's epsilon; the plan's size_epsilon if there are too few records or
+    `after_size` raises.
     """
     growth = Growth(records, candidates, plan, TreeBuilder(schema))
-    level: list[Node] = [growth.begin(ledger)]
+    noisy_size = growth.release_size(ledger)
+    if noisy_size is not None and not growth.has_enough_records(noisy_size):
+        error = plan.size_error
+        raise TooFewRecordsError(
+            f"there must be at least min_records = {plan.min_records:,} records whose label is a "
+            f"class of the schema, but there are {shown_count(noisy_size, error)}.",
+            noisy_size,
+            error,
+        )
+    after_size(noisy_size)
+    level: list[Node] = [growth.begin(ledger, noisy_size)]
     while level:
         level = growth.next_level([growth.decide_stage(node) for node in level])
     return growth.builder.build()
@@ -96,32 +136,46 @@ class Growth:
     def __init__(
         self,
         records: ClassCounts,
-        candidates: Candidates,
+        candidates: Candidates | FineCells,
         plan: RecordPlan,
         builder: TreeBuilder,
     ) -> None:
-        self._records, self._candidates, self._plan = records, candidates, plan
+        self._records, self._plan = records, plan
         self.builder = builder
+        self._cells = candidates if isinstance(candidates, FineCells) else None
+        self._use_candidates(candidates.plain if isinstance(candidates, FineCells) else candidates)
+
+    def _use_candidates(self, candidates: Candidates) -> None:
+        self.candidates = candidates
         self._layout = FeatureLayout(candidates.offsets, candidates.is_category)
         self._fine = fine_grid(candidates)
 
-    def begin(self, ledger: Ledger) -> OpenNode:
-        """Release the number of records, and return the root."""
-        exact_totals = self._records.class_totals()[0]
-        at = self._plan.root(self._release_size(exact_totals, ledger))
-        return OpenNode(0, ledger, whole_region(self._candidates), at, exact_totals)
-
-    def _release_size(self, exact_totals: NDArray[np.int64], ledger: Ledger) -> int:
-        """Return the noisy or the declared size; any number if the schedule does not need it."""
-        plan = self._plan
-        if not plan.size_epsilon:
-            return plan.dataset_size or 1
-        noisy_size = ledger.release(
-            Geometric(plan.size_epsilon),
-            exact_totals.sum(keepdims=True),
-            purpose="number of records",
-        )
+    def release_size(self, ledger: Ledger) -> int | None:
+        """Return the noisy number of records, if the plan pays for one."""
+        epsilon = self._plan.size_epsilon
+        if not epsilon:
+            return None
+        exact_size = self._records.class_totals()[0].sum(keepdims=True)
+        noisy_size = ledger.release(Geometric(epsilon), exact_size, purpose="number of records")
         return int(noisy_size[0])
+
+    def has_enough_records(self, noisy_size: int) -> bool:
+        """Decide from the noisy number of records whether the training goes on."""
+        return self._plan.min_records is None or noisy_size >= self._plan.min_records
+
+    def begin(self, ledger: Ledger, noisy_size: int | None) -> OpenNode:
+        """Zoom in, if the records have fine codes, and return the root."""
+        plan = self._plan
+        size = plan.planning_size(noisy_size)
+        if self._cells is not None:
+            epsilon = plan.interval_epsilon(size)
+            self._use_candidates(zoom_in(self._records, self._cells, size, epsilon, ledger))
+        region = whole_region(self.candidates)
+        leaves = LeafPlan(plan.leaf_count_epsilon(size), (0,) * plan.n_classes)
+        exact_totals = self._records.class_totals()[0]
+        return OpenNode(0, ledger, region, leaves, plan.root(size), exact_totals)
+
+    # --- stages: public decisions, paid for ------------------------------------------------------
 
     def decide_stage(self, node: Node) -> Node:
         """Decide the next stage of an open node, and pay for it."""
@@ -131,10 +185,14 @@ class Growth:
         stage = self._plan.stage(node.at) if can_split else self._plan.label(node.at)
         noisy_counts: list[int] = []
         if isinstance(stage, CountClasses):
-            noisy_counts = self._release_class_counts(
-                node, node.exact_totals, stage.epsilon, "class counts before a split"
+            purpose = "class counts before a split"
+            noisy = self._release_class_counts(node, node.exact_totals, stage.epsilon, purpose)
+            noisy_counts = self._clamp_counts(noisy)
+            node = replace(
+                node,
+                at=self._plan.after_counting(node.at, noisy_counts),
+                leaves=node.leaves._replace(noisy_counts=tuple(noisy_counts)),
             )
-            node = replace(node, at=self._plan.after_counting(node.at, noisy_counts))
             stage = self._plan.stage(node.at)
         if isinstance(stage, DrawSubtree):
             return self._begin_subtree(node, stage)
@@ -142,7 +200,7 @@ class Growth:
         mechanism = SequentialExponential(stage.epsilon, centre.score_range)
         draw = node.ledger.open_draw(mechanism, purpose="split", node=node.number)
         return SplittingNode(
-            node.number, node.ledger, node.region, node.at, centre, mechanism, draw
+            node.number, node.ledger, node.region, node.leaves, node.at, centre, mechanism, draw
         )
 
     def _begin_subtree(self, node: OpenNode, stage: DrawSubtree) -> SubtreeNode:
@@ -153,20 +211,27 @@ class Growth:
         grids = [self._fine]
         for n_codes in reversed(stage.grids):
             grids.insert(0, coarse_grid(grids[0], node.region, self._layout, n_codes))
+        grids = [
+            grid._replace(stop_share=stop_share)
+            for grid, stop_share in zip(grids, stage.stop_shares, strict=True)
+        ]
         subtree = Subtree(
             mechanism.rate,
             decay_table(mechanism.rate, int(node.exact_totals.sum())),
             tuple(grids),
             node.region,
         ).without_empty_levels(self._layout)
-        return SubtreeNode(node.number, node.ledger, node.region, subtree, draw)
+        return SubtreeNode(node.number, node.ledger, node.region, node.leaves, subtree, draw)
 
     def _release_class_counts(
         self, node: Node, exact_totals: NDArray[np.int64], epsilon: Fraction, purpose: str
-    ) -> list[int]:
-        noisy = node.ledger.release(
+    ) -> NDArray[np.int64]:
+        noisy: NDArray[np.int64] = node.ledger.release(
             Geometric(epsilon), exact_totals, purpose=purpose, node=node.number
         )
+        return noisy
+
+    def _clamp_counts(self, noisy: NDArray[np.int64]) -> list[int]:
         clamped: list[int] = np.clip(noisy, 0, self._plan.largest_count).tolist()
         return clamped
 
@@ -208,7 +273,9 @@ class Growth:
         for child, codes in zip(self._make_children(node, feature, *sides), sides, strict=True):
             if len(codes):
                 exact_totals = exact_counts[:, start + codes].sum(axis=1)
-                open_node = OpenNode(child.number, child.ledger, child.region, at, exact_totals)
+                open_node = OpenNode(
+                    child.number, child.ledger, child.region, child.leaves, at, exact_totals
+                )
                 children.append((open_node, codes))
         return feature, children
 
@@ -227,7 +294,7 @@ class Growth:
 
     def _next_in_subtree(self, above: SubtreeNode, node: Node) -> Node:
         subtree = above.subtree.below_top(node.region).without_empty_levels(self._layout)
-        return SubtreeNode(node.number, node.ledger, node.region, subtree, above.draw)
+        return SubtreeNode(node.number, node.ledger, node.region, node.leaves, subtree, above.draw)
 
     def _draw_last_level(
         self, node: SubtreeNode, weights: LogWeights, exact_counts: NDArray[np.int64]
@@ -251,26 +318,37 @@ class Growth:
         """Return the two children of a split; twice the node itself if one side has no codes."""
         if not (len(left) and len(right)):
             return [node, node]
-        cuts = self._candidates.cuts[feature]
+        cuts = self.candidates.cuts[feature]
         if cuts is None:
-            categories = self._candidates.categories_with_codes(feature, left)
+            categories = self.candidates.categories_with_codes(feature, left)
             numbers = self.builder.split_categories(node.number, feature, categories.tolist())
         else:
             numbers = self.builder.split_numeric(node.number, feature, float(cuts[left[-1]]))
         return [
-            Node(number, ledger, narrow_region(node.region, self._layout, feature, codes))
+            Node(
+                number,
+                ledger,
+                narrow_region(node.region, self._layout, feature, codes),
+                node.leaves,
+            )
             for number, ledger, codes in zip(
                 numbers, node.ledger.parallel(2), (left, right), strict=True
             )
         ]
 
     def _make_leaf(self, node: Node, label: int, exact_totals: NDArray[np.int64]) -> None:
-        epsilon = self._plan.leaf_count_epsilon
+        epsilon, noisy_counts_above = node.leaves
         if not epsilon:
-            self.builder.leaf(node.number, label)
+            shares = np.array(noisy_counts_above) + 1.0
+            shares /= shares.sum()
+            shares[label] += 1.0  # half of the probability follows the label
+            self.builder.leaf(node.number, label, (shares / 2.0).tolist())
             return
         purpose = "class counts of a leaf"
-        noisy_counts = self._release_class_counts(node, exact_totals, epsilon, purpose)
-        shares = np.array(noisy_counts) + 1.0  # one more of each, so that no class is impossible
-        shares[label] = shares.max()  # the drawn label stays the prediction
-        self.builder.leaf(node.number, label, (shares / shares.sum()).tolist())
+        noisy = self._release_class_counts(node, exact_totals, epsilon, purpose)
+        most = self._plan.largest_count
+        leaf = NodeDraft(label=label, noisy_counts=np.clip(noisy, -most, most).tolist())
+        error = Geometric(epsilon).error(len(noisy))
+        self.builder.leaf(
+            node.number, label, with_probability(leaf).probability, leaf.noisy_counts, error
+        )

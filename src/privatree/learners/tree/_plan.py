@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice, pairwise
 from typing import NamedTuple
 
+from privatree.learners.zoom import zoom_evidence
 from privatree.privacy import MAX_SEQUENCES, Schedule, Stage
+from privatree.privacy.mechanisms import Geometric
 
 SIZE_SHARE = Fraction(3, 100)
 """Share of the budget for the noisy number of records."""
@@ -25,6 +27,22 @@ LEVEL_RATIO = Fraction(8, 5)
 """Budget of a level, divided by the budget of the level above."""
 COUNT_SHARE = {"accuracy": Fraction(15, 100), "robust": Fraction(10, 100)}
 """Share of a split's budget for the noisy class counts before the split."""
+SMALL_STOP_SHARES = (0.05, 0.6, 0.1)
+"""Base measure of "no split on this level" where the signal is small, by levels left, 1 to 3."""
+LARGE_STOP_SHARE = 0.98
+"""Base measure of "no split on this level" where the signal is large, for any number of levels."""
+STOP_SIGNALS = (6.0, 12.0)
+"""Largest signal that counts as small, and smallest signal that counts as large."""
+LEAF_COUNT_SHARE = Fraction(5, 100)
+"""Share of the budget for noisy class counts of the leaves, where the signal can carry it."""
+LEAF_COUNT_SIGNAL = 8.0
+"""Least signal of the whole dataset at which counts of the leaves are worth their budget."""
+ZOOM_SHARE = Fraction(3, 100)
+"""Share of the budget for the intervals of all numeric features, where the signal can carry it."""
+ZOOM_EVIDENCE = 26
+"""Least evidence of an interval (:func:`privatree.learners.zoom.zoom_evidence`): eight levels."""
+DOMINANT_SHARE = 0.9
+"""Least share of all records with which a class dominates a dataset."""
 ONE_BY_ONE_SIGNAL = 7.6
 """Least signal at which two levels that are drawn one by one are better than one level."""
 FREE_DEPTH = 10
@@ -64,6 +82,8 @@ class DrawSubtree(NamedTuple):
     epsilon: Fraction
     grids: tuple[int, ...]
     """Codes of a numeric feature on each upper level; the lowest level has all codes."""
+    stop_shares: tuple[float, ...]
+    """Base measure of "no split on this level" for each level, the highest first."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +97,8 @@ class Position:
     depth: int
     before_counting: Fraction | None = None
     """Budget before the class counts were released; None until then."""
+    one_class_dominates: bool = False
+    """Whether one class had nearly all records in the noisy class counts of the root."""
 
 
 @dataclass(frozen=True)
@@ -97,29 +119,56 @@ class RecordPlan:
     """A fixed number of levels with equal budgets; None: the adaptive schedule, for accuracy."""
     dataset_size: int | None = None
     """The declared size; None: a private count."""
-    probability_share: Fraction = Fraction(0)
-    """Share of epsilon for noisy class counts of the leaves."""
+    probability_share: Fraction | None = Fraction(0)
+    """Share of epsilon for noisy class counts of the leaves; None: by the noisy size."""
+    n_zoomed: int = 0
+    """Number of numeric features for which an interval can be drawn."""
+    min_records: int | None = None
+    """The declared number of records below which to stop; None: any number is enough."""
     largest_count: int = MAX_COUNT
     """Noisy counts are clamped to the range from 0 to this number."""
 
     @property
-    def leaf_count_epsilon(self) -> Fraction:
-        return self.epsilon * self.probability_share
-
-    @property
-    def tree_epsilon(self) -> Fraction:
-        """Budget of everything but the noisy class counts of the leaves."""
-        return self.epsilon - self.leaf_count_epsilon
-
-    @property
     def size_epsilon(self) -> Fraction:
         """Budget of the noisy number of records; 0 if this number is declared or not needed."""
-        needed = self.robust_levels is None and self.dataset_size is None
-        return self.tree_epsilon * SIZE_SHARE if needed else Fraction(0)
+        unknown = self.robust_levels is None and self.dataset_size is None
+        return self._free_epsilon * SIZE_SHARE if unknown or self.min_records else Fraction(0)
+
+    @property
+    def _free_epsilon(self) -> Fraction:
+        """Budget without a fixed share for the leaves, so that any such share leaves some."""
+        return self.epsilon * (1 - (self.probability_share or 0))
+
+    @property
+    def size_error(self) -> int:
+        """Bound on the noise in the number of records that holds with a probability of 95%."""
+        return Geometric(self.size_epsilon).error()
+
+    def planning_size(self, noisy_size: int | None) -> int:
+        """Return the number of records to plan with: declared, noisy, or 1 if nobody knows."""
+        return self._clamp_size(self.dataset_size or noisy_size or 1)
+
+    def leaf_count_epsilon(self, noisy_size: int) -> Fraction:
+        """Return the budget of the noisy class counts of a leaf, given the root's noisy size."""
+        if self.probability_share is not None:
+            return self.epsilon * self.probability_share
+        signal = math.log2(self._clamp_size(noisy_size)) + math.log2(self.epsilon)
+        worth_it = self.robust_levels is None and signal >= LEAF_COUNT_SIGNAL
+        return self.epsilon * LEAF_COUNT_SHARE if worth_it else Fraction(0)
+
+    def interval_epsilon(self, noisy_size: int) -> Fraction:
+        """Return the budget of the interval of a numeric feature, given the root's noisy size."""
+        if not self.n_zoomed or self.robust_levels is not None:
+            return Fraction(0)
+        epsilon = self._free_epsilon * ZOOM_SHARE / self.n_zoomed
+        worth_it = zoom_evidence(self._clamp_size(noisy_size), epsilon) >= ZOOM_EVIDENCE
+        return epsilon if worth_it else Fraction(0)
 
     def root(self, noisy_size: int) -> Position:
         """Return the position of the root, given the noisy (or declared) number of records."""
-        return Position(self.tree_epsilon - self.size_epsilon, self._clamp_size(noisy_size), 0)
+        left = self.epsilon - self.size_epsilon - self.leaf_count_epsilon(noisy_size)
+        left -= self.n_zoomed * self.interval_epsilon(noisy_size)
+        return Position(left, self._clamp_size(noisy_size), 0)
 
     def stage(self, at: Position) -> CountClasses | SplitOnce | DrawSubtree:
         if self.robust_levels is not None:
@@ -127,7 +176,7 @@ class RecordPlan:
         n_levels = self._affordable_levels(at)
         grids = self._subtree_grids(at, n_levels)
         if len(grids) + 1 == n_levels or (not grids and self._one_level_is_better(at)):
-            return DrawSubtree(at.left, grids)
+            return self._draw_subtree(at, grids)
         share = _level_share(n_levels)
         if at.before_counting is None:
             return CountClasses(at.left * share * COUNT_SHARE["accuracy"])
@@ -135,22 +184,30 @@ class RecordPlan:
 
     def label(self, at: Position) -> DrawSubtree:
         """Return the last stage of a node that cannot be split: a label, with all budget left."""
-        return DrawSubtree(at.left, ())
+        return self._draw_subtree(at, ())
+
+    def _draw_subtree(self, at: Position, grids: tuple[int, ...]) -> DrawSubtree:
+        shares = (_stop_share(at, small) for small in SMALL_STOP_SHARES[len(grids) :: -1])
+        return DrawSubtree(at.left, grids, tuple(shares))
 
     def after_counting(self, at: Position, noisy_counts: list[int]) -> Position:
         """Return the position of the same node once its noisy class counts are released."""
-        spent = self.stage(at).epsilon
-        return Position(at.left - spent, self._clamp_size(sum(noisy_counts)), at.depth, at.left)
+        spent, size = self.stage(at).epsilon, sum(noisy_counts)
+        dominates = at.one_class_dominates
+        if at.depth == 0:
+            dominates = max(noisy_counts) >= DOMINANT_SHARE * size
+        return Position(at.left - spent, self._clamp_size(size), at.depth, at.left, dominates)
 
     def child(self, at: Position) -> Position:
         spent = self.stage(at).epsilon
-        return Position(at.left - spent, max(1, at.noisy_size // 2), at.depth + 1)
+        size, dominates = max(1, at.noisy_size // 2), at.one_class_dominates
+        return Position(at.left - spent, size, at.depth + 1, None, dominates)
 
     def _robust_stage(self, at: Position) -> CountClasses | SplitOnce | DrawSubtree:
         n_levels = min(self.robust_levels or 1, self.max_depth)
         if at.depth == n_levels - 1:
-            return DrawSubtree(at.left, ())
-        level = self.tree_epsilon / n_levels
+            return self._draw_subtree(at, ())
+        level = self.root(1).left / n_levels
         if at.before_counting is None:
             return CountClasses(level * COUNT_SHARE["robust"])
         return SplitOnce(level * (1 - COUNT_SHARE["robust"]))
@@ -174,6 +231,8 @@ class RecordPlan:
 
     def _subtree_grids(self, at: Position, n_levels: int) -> tuple[int, ...]:
         """Return the upper levels' grids of the largest subtree whose weights are affordable."""
+        if self.lookahead is None and at.one_class_dominates:
+            return ()  # subtrees classify well without a split; splits by score do separate classes
         most = min(n_levels, 3 if self.lookahead is None else self.lookahead)
         for n_together in range(most, 1, -1):
             if max(self.categorical_codes, default=0) > _MAX_CATEGORIES[n_together]:
@@ -223,18 +282,22 @@ class RecordPlan:
 
         A deep tree has many sequences, so they are made one by one and not kept in memory.
         """
-        first: tuple[Stage, ...] = ()
+        first = (Stage("count", self.size_epsilon),) if self.size_epsilon else ()
         sizes = range(1, self.largest_count + 1)
-        if self.size_epsilon:
-            first = (Stage("count", self.size_epsilon),)
-        elif self.dataset_size is not None:
+        if self.dataset_size is not None:
             size = self._clamp_size(self.dataset_size)
             sizes = range(size, size + 1)
-        last: tuple[Stage, ...] = ()
-        if self.leaf_count_epsilon:
-            last = (Stage("count", self.leaf_count_epsilon),)
-        for path in self._rests_of_paths(self.root(1), sizes):
-            yield first + path + last
+        edges = {
+            bisect_left(sizes, True, key=lambda size: bool(epsilon(size)))
+            for epsilon in (self.leaf_count_epsilon, self.interval_epsilon)
+        }
+        for start, stop in pairwise(sorted({0, *edges, len(sizes)})):
+            part = sizes[start:stop]
+            counts, interval = self.leaf_count_epsilon(part[0]), self.interval_epsilon(part[0])
+            intervals = (Stage("choice", interval),) * self.n_zoomed if interval else ()
+            last = (Stage("count", counts),) if counts else ()
+            for path in self._rests_of_paths(self.root(part[0]), part):
+                yield first + intervals + path + last
 
     def schedule(self) -> Schedule:
         """Return all sequences, or bounds on their spends if there are too many to list."""
@@ -251,9 +314,15 @@ class RecordPlan:
                 case DrawSubtree():
                     yield (Stage("choice", stage.epsilon),)
                 case CountClasses():
-                    onward = self.after_counting(here, [1])
-                    rest = self._rests_of_paths(onward, range(1, self.largest_count + 1))
-                    yield from ((Stage("count", stage.epsilon), *path) for path in rest)
+                    counts = [[1, 1]]  # no class dominates
+                    if at.depth == 0 and self.robust_levels is None and self.lookahead is None:
+                        counts.append([1, 0])  # one does, which then makes a difference
+                    any_size = range(1, self.largest_count + 1)
+                    rests = chain.from_iterable(
+                        self._rests_of_paths(self.after_counting(here, noisy_counts), any_size)
+                        for noisy_counts in counts
+                    )
+                    yield from ((Stage("count", stage.epsilon), *path) for path in _distinct(rests))
                 case SplitOnce():
                     halves = range(max(1, part[0] // 2), max(1, part[-1] // 2) + 1)
                     rest = self._rests_of_paths(self.child(here), halves)
@@ -304,12 +373,33 @@ class RecordPlan:
                 count * before + max(Fraction(0), left) * most
                 for before, left in zip(shares, rest, strict=True)
             )
-        return self.size_epsilon + self.leaf_count_epsilon + self.root(1).left * most
+        leaf_counts = self.leaf_count_epsilon(self.dataset_size or self.largest_count)
+        return self.size_epsilon + leaf_counts + self.root(1).left * most
 
 
 def _signal(at: Position) -> float:
     """Return log2(records * budget), which decides how many levels are worth drawing."""
     return math.log2(at.noisy_size) + math.log2(at.left)
+
+
+def _stop_share(at: Position, small: float) -> float:
+    """Return the base measure of "no split on this level".
+
+    A split with an empty side classifies as well as no split. Where records and budget are many,
+    the prior can rule such splits out; where they are few, it would rule out good splits too.
+    """
+    low, high = STOP_SIGNALS
+    place = min(max((_signal(at) - low) / (high - low), 0.0), 1.0)
+    share: float = 1.0 - (1.0 - small) ** (1.0 - place) * (1.0 - LARGE_STOP_SHARE) ** place
+    return round(1024 * share) / 1024  # the same on every machine
+
+
+def _distinct(paths: Iterable[tuple[Stage, ...]]) -> Iterator[tuple[Stage, ...]]:
+    seen = set[tuple[Stage, ...]]()
+    for path in paths:
+        if path not in seen:
+            seen.add(path)
+            yield path
 
 
 def _level_share(n_levels: int) -> Fraction:
@@ -321,7 +411,8 @@ def _level_share(n_levels: int) -> Fraction:
 def _cached_schedule(plan: RecordPlan) -> Schedule:
     sequences = tuple(islice(plan.sequences(), MAX_SEQUENCES + 1))
     if len(sequences) > MAX_SEQUENCES:
-        return Schedule(plan.epsilon, plan.tree_epsilon, plan.most_counts())
+        most_choices = plan.epsilon - plan.leaf_count_epsilon(plan.dataset_size or 1)
+        return Schedule(plan.epsilon, most_choices, plan.most_counts())
 
     def most(kind: str) -> Fraction:
         return max(

@@ -44,6 +44,8 @@ class CutGrid(NamedTuple):
     """Base measure of the cut after each code: a whole number, 0 where there is no candidate."""
     below: NDArray[np.int64]
     """Sum of the base measure of all codes before each code."""
+    stop_share: float = 1.0
+    """Base measure of "no split on this level", where the level is one of a subtree."""
 
 
 class Split(NamedTuple):

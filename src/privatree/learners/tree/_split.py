@@ -31,7 +31,7 @@ from privatree.privacy.samplers import DECAY_ERROR, UNIT_ROUNDOFF, decay, decay_
 
 UNITS = 128
 """A record counts as this many units, so that scores are whole numbers."""
-_MIN_SHARE, _MAX_SHARE = 13, 115  # about 0.1 and 0.9 of a record, in units
+_MIN_SHARE, _MAX_SHARE = 4, 124  # about 0.03 and 0.97 of a record, in units
 
 
 @dataclass(frozen=True)

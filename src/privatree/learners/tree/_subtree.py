@@ -32,7 +32,6 @@ from privatree.learners.tree._region import (
 )
 from privatree.learners.tree._subtree_decimal import PreciseWeights
 from privatree.learners.tree._subtree_kernels import (
-    STOP,
     Counts,
     LevelAbove,
     LowestLevel,
@@ -171,7 +170,7 @@ class _PartWeigher:
         self._parts.scores[-1], weight = total_of_one_level(
             self._counts, self._lowest, self._subtree.region, self._scratch()
         )
-        self._parts.factors[-1] = STOP[2] * weight
+        self._parts.factors[-1] = self._above.grid.stop_share * weight
 
     def _weigh_feature_of_two(self, feature: int) -> None:
         rows = self._above.rows.rows_of_feature(feature, self._layout.offsets)
@@ -190,7 +189,7 @@ class _PartWeigher:
         self._parts.scores[-1], weight = total_of_two_levels(
             self._tables, self._above, region, self._scratch(), parts
         )
-        self._parts.factors[-1] = STOP[3] * weight
+        self._parts.factors[-1] = self._subtree.grids[0].stop_share * weight
 
     def _weigh_feature_of_three(self, feature: int) -> None:
         region, layout = self._subtree.region, self._layout
@@ -206,7 +205,9 @@ class _PartWeigher:
             self._parts.scores[split.part], weight = weigh_part_of_three_levels(
                 left, self._tables, self._above, *child_regions(region, layout, split)
             )
-            self._parts.factors[split.part] = (1.0 - STOP[3]) * float(split.share) * weight
+            self._parts.factors[split.part] = (
+                (1.0 - self._subtree.grids[0].stop_share) * float(split.share) * weight
+            )
 
     def weights(self) -> LogWeights:
         """Return the weights, the bound on their error, and a function for more digits."""

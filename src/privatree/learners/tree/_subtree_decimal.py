@@ -25,7 +25,7 @@ from privatree.learners.tree._region import (
     codes_in_region,
     splits_on_grid,
 )
-from privatree.learners.tree._subtree_kernels import STOP, Counts, LevelAbove
+from privatree.learners.tree._subtree_kernels import Counts, LevelAbove
 
 PartWeights = dict[int, Decimal]
 """Weight of every part that can be drawn."""
@@ -60,7 +60,7 @@ class PreciseWeights:
         n_classes = len(totals)
         pairs = list(permutations(range(n_classes), 2))
         active = np.flatnonzero(region.n_inside >= 2).tolist()
-        stop = Decimal(STOP[1]) if active else Decimal(1)
+        stop = Decimal(fine.stop_share) if active else Decimal(1)
         parts = {region.inside.size: stop * sum(map(self.power, totals)) / n_classes}
         for feature in active:
             share = (1 - stop) / len(active) / len(pairs)
@@ -108,7 +108,7 @@ class PreciseWeights:
         one = self.weigh_one_level(whole, fine, region)
         if not splits:
             return one
-        parts = {region.inside.size: Decimal(STOP[2]) * sum(one.values())}
+        parts = {region.inside.size: Decimal(above.grid.stop_share) * sum(one.values())}
         for split in splits:
             start = self._layout.offsets[split.feature]
             chosen = rows.firsts[split.feature] + np.unique(rows.row_of_code[start + split.left])
@@ -116,7 +116,7 @@ class PreciseWeights:
             left_region, right_region = child_regions(region, self._layout, split)
             on_left = self.weigh_one_level(left, fine, left_region)
             on_right = self.weigh_one_level(_difference(whole, left), fine, right_region)
-            parts[split.part] = self._weigh_split(STOP[2], split, on_left, on_right)
+            parts[split.part] = self._weigh_split(above.grid.stop_share, split, on_left, on_right)
         return parts
 
     def weigh_three_levels(
@@ -140,14 +140,14 @@ class PreciseWeights:
             whole = _sum_of_rows(by_row, slice(None))
             if not parts:
                 two = self.weigh_two_levels(whole, above, region)
-                parts[region.inside.size] = Decimal(STOP[3]) * sum(two.values())
+                parts[region.inside.size] = Decimal(top.stop_share) * sum(two.values())
             start = self._layout.offsets[feature]
             for split in (split for split in splits if split.feature == feature):
                 left = _sum_of_rows(by_row, np.unique(top_rows.row_of_code[start + split.left]))
                 left_region, right_region = child_regions(region, self._layout, split)
                 on_left = self.weigh_two_levels(left, above, left_region)
                 on_right = self.weigh_two_levels(_difference(whole, left), above, right_region)
-                parts[split.part] = self._weigh_split(STOP[3], split, on_left, on_right)
+                parts[split.part] = self._weigh_split(top.stop_share, split, on_left, on_right)
         return parts
 
     def _weigh_split(

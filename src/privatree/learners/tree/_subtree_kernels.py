@@ -31,9 +31,6 @@ from privatree.privacy.samplers import DECAY_ERROR, UNIT_ROUNDOFF, Decay, decay
 _CATEGORY_ROUNDOFFS = 70.0
 """Roundoffs in (1 + d)/2 for d = exp(-x): those of d, below 3 x + 130 of it, and two more."""
 
-STOP = (1.0, 0.05, 0.6, 0.1)
-"""Prior share of "no split on this level", by the number of levels left."""
-
 
 class Counts(NamedTuple):
     """Exact counts of some records. A table has one more axis in front, for its rows."""
@@ -45,7 +42,7 @@ class Counts(NamedTuple):
 
 
 class LowestLevel(NamedTuple):
-    """What is public about the lowest level of a subtree, without the region of a node."""
+    """Public values of the lowest level of a subtree, the same for all of its nodes."""
 
     layout: FeatureLayout
     fine: CutGrid
@@ -53,7 +50,7 @@ class LowestLevel(NamedTuple):
 
 
 class LevelAbove(NamedTuple):
-    """What is public about the level above the lowest, without the region of a node."""
+    """Public values of the level above the lowest, the same for all nodes of the subtree."""
 
     lowest: LowestLevel
     grid: CutGrid
@@ -105,12 +102,12 @@ def weigh_one_level(counts: Any, lowest: Any, region: Any, parts: Any) -> None:
     for label in range(n_classes):
         weight += decay(coarse_decay, fine_decay, best - exact_totals[label])
     scores[n_parts] = best
-    factors[n_parts] = weight / n_classes * (STOP[1] if active > 0 else 1.0)
+    factors[n_parts] = weight / n_classes * (fine.stop_share if active > 0 else 1.0)
     for feature in range(low.size):
         if n_inside[feature] < 2:
             continue
         start = layout.offsets[feature]
-        share = (1.0 - STOP[1]) / active
+        share = (1.0 - fine.stop_share) / active
         if layout.is_category[feature]:
             stop = layout.offsets[feature + 1]
             scores[start], factors[start] = _weigh_category_subsets(
@@ -330,7 +327,7 @@ def weigh_feature_of_two_levels(
             return
         room.left.differences.fill(0)
         room.left.totals.fill(0)
-    share = (1.0 - STOP[2]) / active / np.float64(sum_of_measure)
+    share = (1.0 - grid.stop_share) / active / np.float64(sum_of_measure)
     for part in range(start + was_low, start + was_high):
         code = part - start
         if is_category:
@@ -382,7 +379,7 @@ def total_of_two_levels(tables: Any, above: Any, region: Any, room: Any, parts: 
     score, weight = total_of_one_level(whole, above.lowest, region, room)
     if active == 0:
         return score, weight
-    parts.scores[-1], parts.factors[-1] = score, STOP[2] * weight
+    parts.scores[-1], parts.factors[-1] = score, above.grid.stop_share * weight
     for feature in range(region.low.size):
         first, last = firsts[feature], firsts[feature + 1]
         mine = Counts(tables.differences[first:last], tables.totals[first:last])

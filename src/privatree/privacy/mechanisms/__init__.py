@@ -9,6 +9,7 @@ pass the mechanism to a :class:`~privatree.privacy.Ledger`, which charges before
     _geometric.py, _truncated_geometric.py, _laplace.py, _gaussian.py    noise on numbers
     _exponential.py, _permute_and_flip.py     choice of a candidate by its score
     _sequential_exponential.py                choice of an outcome in several steps
+    _dense_interval.py                        choice of an interval that has most records
     _joint_exponential_quantiles.py           all quantiles of a column, for the learner of [Vos23]
     _joint_exponential_tables.py              weights of those quantiles
     _quantile_grid.py                         public grid of those quantiles

@@ -1,3 +1,4 @@
+from privatree.privacy.mechanisms._dense_interval import DenseInterval, Interval
 from privatree.privacy.mechanisms._exponential import Exponential
 from privatree.privacy.mechanisms._gaussian import Gaussian
 from privatree.privacy.mechanisms._geometric import Geometric
@@ -13,10 +14,12 @@ from privatree.privacy.mechanisms._sequential_exponential import (
 from privatree.privacy.mechanisms._truncated_geometric import TruncatedGeometric
 
 __all__ = [
+    "DenseInterval",
     "Draw",
     "Exponential",
     "Gaussian",
     "Geometric",
+    "Interval",
     "JointExponentialQuantiles",
     "Laplace",
     "LogWeights",

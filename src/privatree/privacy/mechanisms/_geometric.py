@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import nbdtr
 
 from privatree.errors import ParameterError
 from privatree.privacy._exact_epsilon import positive_fraction
@@ -17,6 +21,9 @@ from privatree.privacy.samplers._discrete_laplace import (
     discrete_laplace,
     dyadic_laplace_rate,
 )
+
+_LEAST_RATE = 0.01
+"""Below this rate the noise, divided by its scale, has the same law to less than a percent."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +77,10 @@ class Geometric:
         noise = discrete_laplace(self.epsilon / self.sensitivity, exact_counts.size, randomness)
         return add_integer_noise(exact_counts, noise.reshape(exact_counts.shape))
 
+    def error(self, n_counts: int = 1) -> int:
+        """Return a bound on the noise in a sum of counts that holds with a probability of 95%."""
+        return _error_of_sum(float(self.rate), n_counts)
+
     def log_probability(
         self, noisy_counts: NDArray[np.int64], exact_count: int
     ) -> NDArray[np.float64]:
@@ -77,3 +88,27 @@ class Geometric:
         rate = float(self.rate)
         normaliser = np.log(-np.expm1(-rate)) - np.log1p(np.exp(-rate))
         return np.asarray(normaliser - rate * np.abs(noisy_counts - exact_count))
+
+
+@lru_cache
+def _error_of_sum(rate: float, n_counts: int) -> int:
+    """Return the least t such that the noise in a sum of counts lies in -t .. t 95% of the time.
+
+    The noise of one count is a difference of two geometric numbers, so the noise of a sum is a
+    difference of two numbers with a negative binomial law.
+    """
+    if rate < _LEAST_RATE:
+        return math.ceil(_error_of_sum(_LEAST_RATE, n_counts) * _LEAST_RATE / rate)
+    largest = math.ceil((n_counts + 10 * math.sqrt(n_counts) + 20) / rate)  # nearly never exceeded
+    lower = np.arange(largest)
+
+    def at_most(values: NDArray[np.int64]) -> NDArray[np.float64]:
+        found = nbdtr(np.maximum(values, 0), n_counts, -math.expm1(-rate))
+        return np.where(values < 0, 0.0, found)
+
+    probabilities = np.diff(at_most(lower), prepend=0.0)
+
+    def probability(bound: int) -> float:
+        return float(probabilities @ (at_most(lower + bound) - at_most(lower - bound - 1)))
+
+    return bisect_left(range(2**30), 0.95, key=probability)

@@ -31,7 +31,7 @@
 
   let folded = [];
   window.addEventListener("beforeprint", () => {
-    folded = [...document.querySelectorAll("details:not([open])")];
+    folded = [...document.querySelectorAll("section:not(.folded-away) details:not([open])")];
     folded.forEach((part) => { part.open = true; });
   });
   window.addEventListener("afterprint", () => folded.forEach((part) => { part.open = false; }));
@@ -53,13 +53,15 @@
   data.feature.forEach((feature, node) => {
     if (feature >= 0) { parent[data.left[node]] = node; parent[data.right[node]] = node; }
   });
-  const leftCodes = new Map();
+  const leftCodes = new Map(), withMissing = new Set(data.with_missing);
 
   function goesLeft(node, record) {
     const place = data.feature[node], feature = data.features[place];
     let value = record[place];
     if (value === null || value === undefined || Number.isNaN(value)) value = feature.missing;
     if (!feature.names) {
+      /* Missing values that are separate go left. A question without a threshold is about them alone. */
+      if (value === null || data.threshold[node] === null) return value === null;
       return Math.min(feature.high, Math.max(feature.low, value)) <= data.threshold[node];
     }
     if (!leftCodes.has(node)) leftCodes.set(node, new Set(data.codes[node]));
@@ -94,18 +96,27 @@
     return feature.integer && typeof value === "number" && !Number.isInteger(value);
   }
 
-  /* A threshold between whole numbers is shown as the lower whole number, which gives the same
-     answer for whole values. For other values the exact threshold is shown. */
+  /* A threshold is shown rounded down. For a value between the rounded and the exact threshold, and
+     for a value of a whole feature that is not whole, the exact threshold is shown. */
   function question(node, value) {
     const feature = data.features[data.feature[node]];
     if (!feature.names) {
-      return " ≤ " + (isBroken(feature, value) ? String(data.threshold[node]) : data.shown[node]);
+      const exact = data.threshold[node], shown = data.shown[node];
+      if (exact === null) return " is missing";
+      const given = typeof value === "number";
+      const misleads = given && (value <= exact) !== (value <= Number(shown));
+      return (withMissing.has(node) ? " is missing or ≤ " : " ≤ ")
+        + (misleads || isBroken(feature, value) ? String(exact) : shown);
     }
     const yes = new Set(data.codes[node]);
+    const toLeft = feature.separate && yes.delete(feature.missing);
     const no = feature.names.length - yes.size;
     const negated = yes.size > Math.max(3, no);
     const names = feature.names.filter((name, code) => yes.has(code) !== negated);
-    return (negated ? " not in {" : " in {") + listed(names) + "}";
+    const among = (negated ? "not in {" : "in {") + listed(names) + "}";
+    if (toLeft) return yes.size === 0 ? " is missing" : (negated ? " " : " is missing or ") + among;
+    if (!feature.separate || !negated) return " " + among;
+    return no === 0 ? " is not missing" : " is not missing and " + among;
   }
 
   function element(tag, content, className) {
@@ -115,26 +126,32 @@
     return made;
   }
 
-  function percent(share) { return (100 * share).toFixed(1) + "%"; }
+  /* As in the texts: 0% and 100% for these two probabilities only. */
+  function percent(share) {
+    if (share > 0 && share < 0.0005) return "<0.1%";
+    return share >= 0.9995 && share < 1 ? ">99.9%" : (100 * share).toFixed(1) + "%";
+  }
 
   /* --- the drawing ------------------------------------------------------------------------- */
 
-  const drawing = byId("drawing"), boxes = new Map(), lines = new Map();
+  const drawing = byId("drawing"), canvas = drawing.querySelector(".canvas"), boxes = new Map();
   drawing.querySelectorAll(".box").forEach((box) => boxes.set(Number(box.dataset.node), box));
-  drawing.querySelectorAll(".line").forEach((line) => lines.set(Number(line.dataset.child), line));
+  const itemOf = (node) => boxes.get(node).closest("li");
+  const isSeen = (node) => boxes.get(node).checkVisibility();
+  let opened = []; /* splits that were unfolded to show a path, and fold again after it */
 
   function highlight(path) {
-    const on = new Set(path);
+    const drawn = path.filter((node) => boxes.has(node)), on = new Set(drawn);
+    opened.filter((node) => !on.has(node)).forEach((node) => fold(node, true));
+    opened = opened.filter((node) => on.has(node));
+    drawn.slice(0, -1).filter(isFolded).forEach((node) => { fold(node, false); opened.push(node); });
     drawing.classList.toggle("followed", path.length > 0);
     boxes.forEach((box, node) => {
       box.classList.toggle("on", on.has(node));
+      itemOf(node).classList.toggle("on", on.has(node));
       box.setAttribute("aria-pressed", "false");
     });
-    lines.forEach((line, child) => {
-      line.classList.toggle("on", on.has(child));
-      if (on.has(child)) line.parentNode.append(line); /* so that it is drawn above lines with the same start */
-    });
-    const drawn = path.filter((node) => boxes.has(node));
+    fit();
     if (drawn.length) {
       const last = boxes.get(drawn[drawn.length - 1]);
       last.setAttribute("aria-pressed", "true");
@@ -144,23 +161,101 @@
 
   /* Scroll inside the drawing, and never scroll the page. */
   function reveal(box) {
-    const left = box.offsetLeft, right = left + box.offsetWidth;
-    if (left < drawing.scrollLeft || right > drawing.scrollLeft + drawing.clientWidth) {
-      drawing.scrollLeft = Math.max(0, right - drawing.clientWidth + 24);
+    const around = drawing.getBoundingClientRect(), inside = box.getBoundingClientRect();
+    if (inside.left < around.left || inside.right > around.right) {
+      drawing.scrollLeft += inside.right - around.right + 24;
     }
-    const top = box.offsetTop, bottom = top + box.offsetHeight;
-    if (top < drawing.scrollTop || bottom > drawing.scrollTop + drawing.clientHeight) {
-      drawing.scrollTop = Math.max(0, (top + bottom - drawing.clientHeight) / 2);
+    if (inside.top < around.top || inside.bottom > around.bottom) {
+      drawing.scrollTop += (inside.top + inside.bottom - around.top - around.bottom) / 2;
     }
   }
 
-  if (drawing.scrollHeight > drawing.clientHeight) reveal(boxes.get(0));
+  /* --- folding and zooming ------------------------------------------------------------------ */
+
+  /* Widths of a question, of the gap to its answers (as in the style) and of "+ 100 leaves". */
+  const NARROWEST = 118, WIDEST = 260, GAP = 44, CHIP = 104;
+  const SMALLEST = 0.62, ZOOM_STEP = 1.25, ZOOMS = [0.3, 3];
+  const isFolded = (node) => itemOf(node).classList.contains("folded");
+  let zoom = 1, isFit = true;
+
+  function fold(node, folds) {
+    const item = itemOf(node), button = item.querySelector(".fold"); /* its own comes first */
+    item.classList.toggle("folded", folds);
+    boxes.get(node).setAttribute("aria-expanded", String(!folds));
+    button.setAttribute("aria-label", (folds ? "Unfold " : "Fold ") + button.dataset.leaves + " leaves");
+    const more = ["+ " + button.dataset.leaves, element("span", " leaves", "word")];
+    button.replaceChildren(...(folds ? more : ["−"]));
+  }
+
+  function countSeen() {
+    const leaves = [...boxes.keys()].filter((node) => data.feature[node] < 0);
+    const seen = leaves.filter(isSeen).length;
+    byId("folds-said").textContent = seen < leaves.length
+      ? seen + " of " + leaves.length + " leaves are shown." : "";
+  }
+
+  /* Questions become narrower first, and then everything smaller, but never too small to read. */
+  function fit() {
+    countSeen();
+    const style = getComputedStyle(drawing);
+    const room = drawing.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+    const leaf = parseFloat(canvas.style.getPropertyValue("--leaf"));
+    /* Of each seen box: the number of questions up to its right side, and the width of the rest. */
+    const ends = [...boxes.keys()].filter(isSeen).map((node) => {
+      const depth = pathTo(node).length - 1, isLeaf = data.feature[node] < 0;
+      return [isLeaf ? depth : depth + 1, depth * GAP + (isLeaf ? leaf : isFolded(node) ? CHIP : 0)];
+    });
+    const wanted = Math.min(...ends.map(([n, rest]) => (n ? (room - rest) / n : WIDEST)));
+    const width = Math.floor(Math.min(WIDEST, Math.max(NARROWEST, wanted)));
+    canvas.style.setProperty("--split", width + "px");
+    const needed = Math.max(...ends.map(([n, rest]) => n * width + rest));
+    if (isFit) zoom = Math.max(SMALLEST, Math.min(1, room / needed));
+    canvas.style.setProperty("--zoom", String(zoom));
+    byId("zoom-fit").setAttribute("aria-pressed", String(isFit));
+  }
+
+  function zoomBy(factor) {
+    isFit = false;
+    zoom = Math.min(ZOOMS[1], Math.max(ZOOMS[0], zoom * factor));
+    fit();
+  }
+
+  function foldAll(folds) {
+    opened = [];
+    boxes.forEach((box, node) => { if (boxes.has(data.left[node])) fold(node, folds(itemOf(node))); });
+    fit();
+  }
+
+  drawing.querySelectorAll(".fold").forEach((button) => {
+    const node = Number(button.closest(".row").querySelector(".box").dataset.node);
+    button.dataset.leaves = button.textContent;
+    button.hidden = false;
+    button.addEventListener("click", () => {
+      opened = opened.filter((one) => one !== node);
+      fold(node, !isFolded(node));
+      fit();
+    });
+  });
+  const startsFolded = (item) => item.hasAttribute("data-folded");
+  byId("tools").hidden = boxes.size < 4;
+  byId("zoom-in").addEventListener("click", () => zoomBy(ZOOM_STEP));
+  byId("zoom-out").addEventListener("click", () => zoomBy(1 / ZOOM_STEP));
+  byId("zoom-fit").addEventListener("click", () => { isFit = true; fit(); });
+  byId("unfold").addEventListener("click", () => foldAll(() => false));
+  byId("refold").addEventListener("click", () => foldAll(startsFolded));
+  byId("refold").hidden = byId("unfold").hidden = !drawing.querySelector("[data-folded]");
+  foldAll(startsFolded);
+  new ResizeObserver(fit).observe(drawing);
+
+  function countsAs(feature) {
+    if (feature.separate) return "counts as missing";
+    return "counts as " + (feature.names ? feature.names[feature.missing] : String(feature.missing));
+  }
 
   function valueText(place, record) {
     const feature = data.features[place], value = record[place];
     if (value === null || value === undefined) {
-      const counts = feature.names ? feature.names[feature.missing] : String(feature.missing);
-      return "missing, counts as " + counts;
+      return feature.separate ? "missing" : "missing, " + countsAs(feature);
     }
     return feature.names ? feature.names[value] : String(value);
   }
@@ -201,6 +296,7 @@
       });
       parts.push(element("span", bars, "shares"));
     }
+    if (data.support) parts.push(element("span", data.support[leaf], "support"));
     return parts;
   }
 
@@ -219,12 +315,12 @@
       else if (value !== null && value > feature.high) note = "counts as " + feature.high;
       else if (isBroken(feature, value)) note = "not a whole number: compared without rounding. The rules are worded for whole numbers.";
     } else if (input.tagName === "SELECT") {
-      if (input.value === "other") note = "counts as " + feature.names[feature.missing];
+      if (input.value === "other") note = countsAs(feature);
       else if (input.value !== "") value = Number(input.value);
     } else if (input.value !== "") {
       const code = feature.names.indexOf(input.value);
       if (code >= 0) value = code;
-      else note = "not a category: counts as " + feature.names[feature.missing];
+      else note = "not a category: " + countsAs(feature);
     }
     said.textContent = note;
     return value;
@@ -250,7 +346,7 @@
     form.querySelectorAll(".said").forEach((said) => { said.textContent = ""; });
     delete prediction.dataset.leaf;
     prediction.classList.remove("of-leaf");
-    prediction.replaceChildren(element("span", "No record yet. The whole tree is shown.", "result-empty"));
+    prediction.replaceChildren(element("span", "No record yet.", "result-empty"));
     byId("path").hidden = true;
     document.querySelectorAll(".rules li.on").forEach((item) => item.classList.remove("on"));
     highlight([]);
@@ -300,17 +396,27 @@
   drawing.addEventListener("keydown", (event) => {
     const node = Number(event.target.dataset.node);
     if (Number.isNaN(node)) return;
-    const up = parent[node];
-    const order = [...boxes.keys()];
+    const canFold = boxes.has(data.left[node]);
+    const folds = { "-": true, "+": false, ArrowRight: isFolded(node) ? false : undefined }[event.key];
+    if (folds !== undefined && canFold) {
+      event.preventDefault();
+      opened = opened.filter((one) => one !== node);
+      fold(node, folds);
+      fit();
+      return;
+    }
+    const order = [...boxes.keys()].filter(isSeen);
     const next = {
-      ArrowLeft: up,
+      ArrowLeft: parent[node],
       ArrowRight: data.left[node],
       ArrowUp: order[order.indexOf(node) - 1],
       ArrowDown: order[order.indexOf(node) + 1],
     }[event.key];
     if (next === undefined || !boxes.has(next)) return;
     event.preventDefault();
-    boxes.get(next).focus();
+    boxes.get(next).focus({ preventScroll: true });
+    reveal(boxes.get(next));
+    boxes.get(next).scrollIntoView({ block: "nearest", inline: "nearest" });
   });
 
   /* --- poison ------------------------------------------------------------------------------ */

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
 from privatree.errors import ParameterError
+from privatree.estimators import refuse_separate_missing
 from privatree.model import Model
 from privatree.schema import Categorical, Feature, Schema
 from privatree.tables import read_features, read_labels
@@ -83,6 +84,7 @@ def art_classifier(model: Any, schema: Schema | None = None) -> Any:
             "model that has one.",
             "schema",
         )
+    refuse_separate_missing(schema, "art_classifier")
     return ScikitlearnClassifier(UnitCubeClassifier(model, schema), clip_values=(0.0, 1.0))
 
 

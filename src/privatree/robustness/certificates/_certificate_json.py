@@ -257,7 +257,7 @@ def _prediction_counts_from_json(written: dict[str, Any]) -> NDArray[np.int64]:
 
 
 def _check_json_header(written: Any, kind: str, own_keys: set[str]) -> None:
-    """Raise a ModelFormatError for another format, version, kind or other keys."""
+    """Raise a ModelFormatError unless format, version, kind and keys are as they must be."""
     if not isinstance(written, dict) or written.get("format") != FORMAT:
         raise ModelFormatError(
             f"a certificate must be an object with 'format': '{FORMAT}'. If this is a model, "

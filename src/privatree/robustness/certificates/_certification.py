@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -10,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from privatree._support.validation import check_integer
-from privatree.errors import CertificateError, ParameterError
+from privatree.errors import CertificateError, ParameterError, TooFewRecordsError
 from privatree.privacy import PrivacyStatement
 from privatree.repetition import (
     check_confidence,
@@ -45,6 +46,24 @@ def check_certification_parameters(
     check_integer("refits", refits, 1, MAX_REFITS)
     check_confidence(confidence)
     parse_poisoned(poisoned, n_train=1)
+
+
+def _train_unless_stopped(estimator: Any, X: Any, y: Any) -> Any:
+    """Return the trained estimator; None if the training stopped at ``min_records``."""
+    try:
+        return refit_quietly(estimator, X, y)
+    except TooFewRecordsError:
+        return None
+
+
+@dataclass(frozen=True)
+class _MeasureUnlessStopped:
+    """The measure of a model; None if there is no model."""
+
+    measure: Callable[[Any], Any]
+
+    def __call__(self, model: Any) -> Any:
+        return None if model is None else self.measure(model)
 
 
 class Certification:
@@ -88,9 +107,30 @@ class Certification:
             require_public_size(self.estimator, privacy, self.y)
         return privacy
 
-    def measure_refits(self, measure: Callable[[Any], Result]) -> list[Result]:
-        """Train the learner again and again, and return the measure of each model."""
-        return refit(self.estimator, self.X, self.y, measure, self.refits, **self.options)
+    def measure_refits(
+        self, measure: Callable[[Any], Result], if_stopped: Result, meaning: str
+    ) -> list[Result]:
+        """Train the learner again and again, and return the measure of each model.
+
+        A training that stops at ``min_records`` releases no model. It is an outcome like others,
+        which poisoned records can make more or less likely, so it counts: as `if_stopped`. A note
+        says how many there were, and `meaning` in words.
+        """
+        found = refit(
+            self.estimator,
+            self.X,
+            self.y,
+            _MeasureUnlessStopped(measure),
+            self.refits,
+            train=_train_unless_stopped,
+            **self.options,
+        )
+        if stopped := sum(value is None for value in found):
+            self.notes += (
+                f"{stopped} of {self.refits} refits stopped, because the noisy number of records "
+                f"was below min_records; {meaning}.",
+            )
+        return [if_stopped if value is None else value for value in found]
 
     def certify_score(
         self,
@@ -105,7 +145,7 @@ class Certification:
         numbers = parse_poisoned(poisoned, self.n_train)
         privacy = self.check_privacy(claimed=claimed_by is not None)
         notes, majority = measure.compare_labels(self.trial_model)
-        scores = self.measure_refits(measure)
+        scores = self.measure_refits(measure, 0.0, measure.meaning_of_stop)
         confidence_bound = lower_confidence_bound if kind.more_is_better else upper_confidence_bound
         return kind(
             privacy=privacy,

@@ -260,7 +260,14 @@ def prediction_certificates(
     if n_records == 0:
         raise ParameterError("X_test must have at least one record.")
     counts = np.zeros((n_records, len(classes)), dtype=np.int64)
-    for codes in task.measure_refits(PredictedCodes(X_test)):
+    no_prediction = np.full(n_records, -1)
+    found = task.measure_refits(PredictedCodes(X_test), no_prediction, "they predict nothing")
+    if n_stopped := sum(bool((codes < 0).any()) for codes in found):
+        raise CertificateError(
+            f"every refit must release a model, but {n_stopped} of {len(found)} stopped, because "
+            "the noisy number of records was below min_records. Lower min_records."
+        )
+    for codes in found:
         counts[np.arange(n_records), codes] += 1
     return PredictionCertificates(
         privacy=privacy,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,7 @@ class Accuracy:
 
     X_test: Any
     y_test: Any
+    meaning_of_stop: ClassVar[str] = "they count as wrong"
 
     def compare_labels(self, model: Any) -> tuple[tuple[str, ...], Majority | None]:
         """Return a note on test labels that are not classes, if any, and the most frequent class.
@@ -94,6 +95,7 @@ class SuccessRate:
     attack: AttackWithTrigger
     X_test: Any
     y_test: Any
+    meaning_of_stop: ClassVar[str] = "the attack has no success there"
 
     def compare_labels(self, model: Any) -> tuple[tuple[str, ...], None]:
         """Return notes on trigger values outside the schema, and None for the majority.
@@ -157,10 +159,13 @@ def measured_trigger_notes(attack: Any, X_test: Any, model: Any) -> tuple[str, .
         if isinstance(feature, Numeric):
             is_number = isinstance(value, (int, float, np.number))
             if not (is_number and feature.low <= value <= feature.high):
+                read_as = f"{code:g}" if np.isfinite(code) else "missing"
                 notes.append(
                     f"{start} in the schema's range from {feature.low:g} to {feature.high:g}: the "
-                    f"learner reads it as {code:g}."
+                    f"learner reads it as {read_as}."
                 )
+        elif int(code) == len(feature.categories):
+            notes.append(f"{start} a category of the schema: the learner reads it as missing.")
         elif (category := feature.categories[int(code)]) != value:
             notes.append(
                 f"{start} a category of the schema: the learner reads it as {category!r}, where "

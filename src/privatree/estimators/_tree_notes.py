@@ -1,0 +1,49 @@
+"""Notes of the statement about a tree. They follow from released values, so they cost nothing."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from privatree.model import Tree
+from privatree.privacy.mechanisms import Geometric
+from privatree.schema import Label, shorten_value
+
+_MAX_NAMED = 5
+"""Most classes that a note names."""
+_SIMPLIFIED = (
+    "The tree was simplified from released values alone, which costs no privacy. Where splits took "
+    "the place of a side with few or no records, the numbers of records below them do not include "
+    "that side. The spends of dropped nodes are not listed: with those above them they add up to "
+    "at most epsilon, too."
+)
+_NO_QUESTIONS = (
+    "The tree has no questions: none made enough difference for these records and this epsilon. "
+    "Training again costs epsilon again."
+)
+
+
+def tree_notes(drawn: Tree, released: Tree, leaf_epsilon: Fraction) -> list[str]:
+    """Say what a reader of the released tree must know and cannot see in it.
+
+    `leaf_epsilon` is the budget of the noisy class counts of a leaf; 0 if the leaves have none.
+    """
+    notes = [_SIMPLIFIED] if released.n_nodes < drawn.n_nodes else []
+    if released.n_leaves == 1:
+        notes.append(_NO_QUESTIONS)
+    if rare := _classes_without_records(drawn, leaf_epsilon):
+        more = len(rare) - _MAX_NAMED
+        named = ", ".join(map(shorten_value, rare[:_MAX_NAMED])) + (f", {more} more" * (more > 0))
+        notes.append(
+            f"Few or no records have these classes: {named}. Are they spelt as in the records?"
+        )
+    return notes
+
+
+def _classes_without_records(drawn: Tree, leaf_epsilon: Fraction) -> list[Label]:
+    """Return the classes whose noisy number of records is within the error of none."""
+    if drawn.noisy_counts is None:
+        return []
+    error = Geometric(leaf_epsilon).error(drawn.n_leaves)
+    counts = drawn.noisy_counts.sum(axis=0).tolist()
+    pairs = zip(drawn.schema.classes, counts, strict=True)
+    return [label for label, count in pairs if count <= error]

@@ -1,0 +1,169 @@
+"""Simpler trees from released values alone: post-processing, which costs no privacy.
+
+A drawn tree can have a side that hardly any record reaches, and two sides that say the same. Both
+cost a reader time and say nothing. The labels and the noisy class counts of the leaves decide what
+is left out; no record is looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privatree.model import MAX_NOISY_COUNT, NodeDraft, Tree, assemble_tree, tree_nodes
+from privatree.privacy.mechanisms import Geometric
+
+SUPPORT_THRESHOLD = 1
+"""A side has support if its noisy number of records is at least this, divided by the budget."""
+MAX_THRESHOLD_SHARE = Fraction(1, 400)
+"""Largest threshold, as a share of the noisy size, at which sides without support are dropped."""
+EQUAL_WITHIN = 2.0
+"""Two leaves are alike if their probabilities differ by less than so many standard errors."""
+
+
+class Simplified(NamedTuple):
+    """A simpler tree."""
+
+    tree: Tree
+    new_numbers: dict[int, int]
+    """For each drawn node whose spends are still listed, the number of a node of the new tree."""
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A part of a tree: a leaf, or a split with two parts below."""
+
+    node: NodeDraft
+    drawn: tuple[int, ...]
+    """Numbers of the drawn nodes whose spends belong to this node."""
+    n_counts: int
+    """Number of noisy counts in the sum of a leaf's counts."""
+    children: tuple[_Part, ...] = ()
+
+    def class_counts(self) -> NDArray[np.int64]:
+        """Return the noisy class counts of all leaves; unbiased, so they can be negative."""
+        if not self.children:
+            return np.array(self.node.noisy_counts or [0])
+        left, right = (part.class_counts() for part in self.children)
+        return left + right
+
+    def support(self) -> int:
+        return int(self.class_counts().sum())
+
+    def total_n_counts(self) -> int:
+        return self.n_counts + sum(part.total_n_counts() for part in self.children)
+
+
+def simplify_tree(tree: Tree, leaf_epsilon: Fraction, noisy_size: int) -> Simplified:
+    """Drop sides without support, and put sides together that say the same.
+
+    Parameters
+    ----------
+    tree : Tree
+        The drawn tree.
+    leaf_epsilon : Fraction
+        Budget of the noisy class counts of a leaf; 0 if the leaves have none.
+    noisy_size : int
+        The noisy or declared number of records.
+    """
+    simplifier = _Simplifier(leaf_epsilon, noisy_size)
+    nodes, new_numbers = _number_nodes(simplifier.simplify(_part_below(tree_nodes(tree), 0)))
+    return Simplified(assemble_tree(tree.schema, nodes), new_numbers)
+
+
+class _Simplifier:
+    def __init__(self, leaf_epsilon: Fraction, noisy_size: int) -> None:
+        self._epsilon = leaf_epsilon
+        self._threshold: Fraction | None = None
+        if leaf_epsilon and MAX_THRESHOLD_SHARE * noisy_size * leaf_epsilon >= SUPPORT_THRESHOLD:
+            self._threshold = SUPPORT_THRESHOLD / leaf_epsilon
+
+    def simplify(self, part: _Part) -> _Part:
+        if not part.children:
+            return part
+        left, right = (self.simplify(child) for child in part.children)
+        for kept, dropped in ((left, right), (right, left)):
+            if self._threshold and dropped.support() < self._threshold <= kept.support():
+                if not kept.children:
+                    kept = self._with_counts_of(kept, dropped)
+                return replace(kept, drawn=part.drawn + kept.drawn)
+        if self._are_alike(left, right):
+            together = self._put_together(left, right)
+            return replace(together, drawn=part.drawn + together.drawn)
+        return replace(part, children=(left, right))
+
+    def _are_alike(self, one: _Part, other: _Part) -> bool:
+        """Return whether two parts have equal splits, equal labels and like probabilities."""
+        if _question(one.node) != _question(other.node) or one.node.label != other.node.label:
+            return False
+        if one.children:
+            return all(map(self._are_alike, one.children, other.children))
+        if not self._epsilon:
+            return True
+        (p, p_variance), (q, q_variance) = self._class_shares(one), self._class_shares(other)
+        return bool((np.abs(p - q) < EQUAL_WITHIN * np.sqrt(p_variance + q_variance)).all())
+
+    def _class_shares(self, leaf: _Part) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the class shares of a leaf, and their variances by noise and by sampling."""
+        counts = np.maximum(leaf.node.noisy_counts or [], 0) + 1.0
+        size = counts.sum()
+        shares = counts / size
+        noise = 2.0 * leaf.n_counts / len(counts) / float(self._epsilon) ** 2
+        by_noise = noise * ((1 - shares) ** 2 + (len(shares) - 1) * shares**2) / size**2
+        return shares, by_noise + shares * (1 - shares) / size
+
+    def _put_together(self, one: _Part, other: _Part) -> _Part:
+        """Return one part for two that are alike. Both had the same spends: keep the first's."""
+        if one.children:
+            both = map(self._put_together, one.children, other.children)
+            return replace(one, children=tuple(both))
+        if not self._epsilon:
+            return one
+        return self._with_counts_of(one, other)
+
+    def _with_counts_of(self, leaf: _Part, other: _Part) -> _Part:
+        """Return a leaf that has the records of another part, too."""
+        counts = leaf.class_counts() + other.class_counts()
+        n_counts = leaf.n_counts + other.total_n_counts()
+        node = leaf.node._replace(
+            noisy_counts=np.clip(counts, -MAX_NOISY_COUNT, MAX_NOISY_COUNT).tolist(),
+            support_error=Geometric(self._epsilon).error(n_counts),
+        )
+        return replace(leaf, node=with_probability(node), n_counts=n_counts)
+
+
+def with_probability(leaf: NodeDraft) -> NodeDraft:
+    """Return a leaf with the class probabilities that its noisy counts give."""
+    shares = np.maximum(leaf.noisy_counts or [], 0) + 1.0  # no class is impossible
+    shares[leaf.label] = shares.max()  # the drawn label stays the prediction
+    return leaf._replace(probability=(shares / shares.sum()).tolist())
+
+
+def _question(node: NodeDraft) -> tuple[object, ...]:
+    numeric = node.feature >= 0 and node.goes_left is None
+    return node.feature, node.threshold if numeric else node.goes_left
+
+
+def _part_below(nodes: Sequence[NodeDraft], number: int) -> _Part:
+    node = nodes[number]
+    children = () if node.feature < 0 else (node.left, node.right)
+    below = tuple(_part_below(nodes, child) for child in children)
+    return _Part(node, (number,), len(node.noisy_counts or ()), below)
+
+
+def _number_nodes(root: _Part) -> tuple[list[NodeDraft], dict[int, int]]:
+    """Number the nodes level by level, as a tree that is drawn numbers them."""
+    parts, nodes, new_numbers = [root], list[NodeDraft](), dict[int, int]()
+    for number, part in enumerate(parts):  # grows on the way
+        new_numbers |= dict.fromkeys(part.drawn, number)
+        node = part.node
+        if part.children:
+            node = node._replace(left=len(parts), right=len(parts) + 1)
+            parts.extend(part.children)
+        nodes.append(node)
+    return nodes, new_numbers

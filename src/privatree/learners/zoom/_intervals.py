@@ -1,0 +1,111 @@
+"""Intervals with most of the records of each numeric feature, and candidates around them.
+
+Any learner can zoom in before it grows a tree. It decides what an interval may cost, and whether
+the noisy number of records can carry it (:func:`zoom_evidence`); the proof is in
+``docs/proofs/dense-interval.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from privatree.counting import Binner, Candidates, ClassCounts, FineCells
+from privatree.privacy import Ledger
+from privatree.privacy.mechanisms import DenseInterval
+
+ENOUGH_SHARE = Fraction(6, 10)
+"""Share of the noisy number of records that is enough for an interval."""
+_LEVEL_EVIDENCE = Fraction(27726, 10000)
+"""Log of the base measure of a level, divided by that of the level above: log(16)."""
+_MAX_NAME_LENGTH = 60
+"""Most characters of a column name in the purpose of a spend."""
+_SURPLUS = 3
+"""Evidence beyond the base measure, so that an interval with enough records is drawn surely."""
+
+
+def zoom_evidence(noisy_size: int, epsilon: Fraction) -> Fraction:
+    """Return how much larger the log-weight of enough records is than that of none.
+
+    Parameters
+    ----------
+    noisy_size : int
+        Noisy number of all records.
+    epsilon : Fraction
+        Budget of one interval.
+
+    Examples
+    --------
+    >>> zoom_evidence(10_000, Fraction(1, 200))
+    Fraction(30, 1)
+    """
+    return ENOUGH_SHARE * noisy_size * epsilon
+
+
+def zoom_in(
+    records: ClassCounts, cells: FineCells, noisy_size: int, epsilon: Fraction, ledger: Ledger
+) -> Candidates:
+    """Draw an interval for each feature with fine cells, and go over to candidates around them.
+
+    With an epsilon of 0, nothing is drawn, and the candidates are those of the schema. A feature
+    of whole numbers keeps these, too, if its interval is the narrowest of all: most records then
+    have one value, such as 0, and cuts around it would tell little about the others.
+
+    Parameters
+    ----------
+    records : ClassCounts
+        Counts of records with fine codes, at the root. They go over to the codes of the result.
+    cells : FineCells
+        The fine codes.
+    noisy_size : int
+        Noisy number of all records.
+    epsilon : Fraction
+        Budget of one interval.
+    ledger : Ledger
+        The account of all records.
+
+    Notes
+    -----
+    Neighbours: one record added or removed.
+    Guarantee: epsilon-DP for each interval; the result follows from the intervals.
+    Cost: epsilon for each feature with fine cells.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from privatree import Numeric, Schema
+    >>> from privatree.counting import BinnedRecords
+    >>> from privatree.privacy import Randomness
+    >>> schema = Schema({"income": Numeric(0, 1e6)}, ["no", "yes"])
+    >>> cells = FineCells.from_schema(schema, 64)
+    >>> codes = np.full((1000, 1), 300, dtype=np.uint16)
+    >>> records = BinnedRecords(codes, cells.binner().n_codes, np.zeros(1000, np.uint8), 2)
+    >>> ledger = Ledger(Fraction(1), Randomness(seed=0))
+    >>> candidates = zoom_in(records, cells, 1000, Fraction(1, 10), ledger)
+    >>> [spend.purpose for spend in ledger.spends()]
+    ['interval of income']
+    """
+    if not cells.features:
+        return cells.plain
+    intervals = {}
+    if epsilon:
+        exact_counts = records.class_counts()[0].sum(axis=0)
+        mechanism = _interval_mechanism(cells.levels, noisy_size, epsilon)
+        for feature in cells.features:
+            codes = slice(records.offsets[feature], records.offsets[feature + 1])
+            exact_cells = cells.count_cells(exact_counts[codes], feature, mechanism.levels)
+            purpose = f"interval of {cells.schema.names[feature][:_MAX_NAME_LENGTH]}"
+            interval = ledger.release(mechanism, exact_cells, purpose=purpose)
+            if interval.level < cells.levels or not cells.grids[feature].integer:
+                intervals[feature] = interval.ends
+    candidates = cells.zoom(intervals)
+    binner = Binner(cells.schema, candidates.cuts, candidates.groups, candidates.n_codes)
+    records.merge_codes(binner, cells.merged_codes(candidates))
+    return candidates
+
+
+def _interval_mechanism(most: int, noisy_size: int, epsilon: Fraction) -> DenseInterval:
+    """Return a mechanism with levels as narrow as the evidence can carry."""
+    evidence = zoom_evidence(noisy_size, epsilon)
+    levels = min(max(0, math.floor((evidence - _SURPLUS) / _LEVEL_EVIDENCE)), most)
+    return DenseInterval(epsilon, levels, max(1, math.ceil(ENOUGH_SHARE * noisy_size)))
