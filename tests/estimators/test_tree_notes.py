@@ -42,13 +42,19 @@ def test_a_class_within_the_error_of_none_is_named(count, is_noted):
     assert any(note.startswith(f"{RARE}'yes'. Are they spelt") for note in notes) is is_noted
 
 
+def test_where_the_error_is_a_large_part_of_all_records_no_class_is_named():
+    few = leaf([30, 2])  # the error is 3
+    assert not any(RARE in note for note in tree_notes(few, few, Fraction(1)))
+
+
 def test_without_counts_no_class_is_named():
     assert not any(RARE in note for note in tree_notes(leaf(None), leaf(None), Fraction(0)))
 
 
 def test_many_classes_and_long_ones_are_cut():
-    classes = ["x" * 20_000, *(f"c{k}" for k in range(1, 9))]
-    (*_, note) = tree_notes(leaf([0] * 9, classes), leaf([0] * 9, classes), Fraction(1))
+    classes = ["x" * 20_000, *(f"c{k}" for k in range(1, 9)), "many"]
+    drawn = leaf([0] * 9 + [90], classes)
+    (*_, note) = tree_notes(drawn, drawn, Fraction(1))
     assert len(note) < 300
     assert note.endswith("'c4', 4 more. Are they spelt as in the records?")
 

@@ -10,6 +10,8 @@ from privatree.schema import Label, shorten_value
 
 _MAX_NAMED = 5
 """Most classes that a note names."""
+_MAX_ERROR_SHARE = 0.05
+"""Largest error, as a share of all records, at which a small count tells anything."""
 _SIMPLIFIED = (
     "The tree was simplified from released values alone, which costs no privacy. Where splits took "
     "the place of a side with few or no records, the numbers of records below them do not include "
@@ -40,10 +42,15 @@ def tree_notes(drawn: Tree, released: Tree, leaf_epsilon: Fraction) -> list[str]
 
 
 def _classes_without_records(drawn: Tree, leaf_epsilon: Fraction) -> list[Label]:
-    """Return the classes whose noisy number of records is within the error of none."""
+    """Return the classes whose noisy number of records is within the error of none.
+
+    Where the error is a large part of all records, an ordinary class can look empty: none is named.
+    """
     if drawn.noisy_counts is None:
         return []
     error = Geometric(leaf_epsilon).error(drawn.n_leaves)
     counts = drawn.noisy_counts.sum(axis=0).tolist()
+    if error > _MAX_ERROR_SHARE * sum(counts):
+        return []
     pairs = zip(drawn.schema.classes, counts, strict=True)
     return [label for label, count in pairs if count <= error]
