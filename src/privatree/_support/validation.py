@@ -52,10 +52,10 @@ def check_one_of(name: str, value: Any, allowed: tuple[str, ...]) -> None:
         raise ParameterError(f"{name} must be {words}, got {value!r}.", name)
 
 
-def check_same_length(n_rows: int, n_labels: int) -> None:
-    """Raise a ParameterError unless there is one label per record, without the private lengths."""
-    if n_rows != n_labels:
-        raise ParameterError("X and y must have the same number of rows.", "y")
+def check_same_length(n_rows: int, n_values: int, name: str = "y") -> None:
+    """Raise a ParameterError unless there is one value per record, without the private lengths."""
+    if n_rows != n_values:
+        raise ParameterError(f"X and {name} must have the same number of rows.", name)
 
 
 def list_some_names(names: Sequence[Any], at_most: int = 10, more: str = "more") -> str:

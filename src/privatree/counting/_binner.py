@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -26,6 +26,9 @@ from privatree.tables import (
     column_to_codes,
     column_to_numbers,
 )
+
+if TYPE_CHECKING:
+    from privatree.counting._weights import Weigher
 
 _TILE_CELLS = 2**17  # largest number of values in a tile,
 _MIN_ROWS, _MAX_ROWS = 1024, 8192  # except that a tile has this many rows at least and at most
@@ -69,6 +72,16 @@ class Binner:
         The code of a category is in `groups`. A missing or unknown value has the code of the
         feature's ``missing_place``. If several batches are binned at once, give each one thread.
         """
+        codes, labels, _ = self.bin_and_weigh(batch, None, threads)
+        return codes, labels
+
+    def bin_and_weigh(
+        self, batch: Batch, weigher: Weigher | None, threads: int = 1
+    ) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int32] | None]:
+        """Return codes and labels as :meth:`bin_batch` does, and the weights of these rows.
+
+        Rows without a weight are left out. Without a weigher, there are no weights.
+        """
         dtype = np.min_scalar_type(max(self.n_codes) - 1)
         codes = np.empty((batch.n_rows, len(self.n_codes)), dtype)
         signed = np.min_scalar_type(-len(self.schema.classes))  # -1 is no class
@@ -96,10 +109,12 @@ class Binner:
         else:
             with ThreadPoolExecutor(max_workers=threads) as pool:
                 list(pool.map(bin_tiles, [tiles[i::threads] for i in range(threads)]))
-        known = labels >= 0
-        if not known.all():
-            codes, labels = codes[known], labels[known]
-        return codes, labels.astype(np.min_scalar_type(len(self.schema.classes) - 1))
+        weights = None if weigher is None else weigher.weigh(batch, labels)
+        counted = labels >= 0 if weights is None else weights > 0
+        if not counted.all():
+            codes, labels = codes[counted], labels[counted]
+            weights = None if weights is None else weights[counted]
+        return codes, labels.astype(np.min_scalar_type(len(self.schema.classes) - 1)), weights
 
     @cached_property
     def _numeric_positions(self) -> NDArray[np.int64]:

@@ -1,4 +1,8 @@
-"""Compiled loops over binned records: the only code that reads one record after the other."""
+"""Compiled loops over binned records: the only code that reads one record after the other.
+
+`weights` are whole numbers, or None if every record counts once. For None, numba compiles a loop of
+its own without weights.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,14 @@ _unsigned = np.uint64  # with an unsigned index the kernel does not test for neg
 
 @compiled
 def count_records_by_code(
-    codes: Any, labels: Any, starts: Any, first: Any, last: Any, offsets: Any, table: Any
+    codes: Any,
+    labels: Any,
+    weights: Any,
+    starts: Any,
+    first: Any,
+    last: Any,
+    offsets: Any,
+    table: Any,
 ) -> None:
     """Add records to a table of counts: an array (node, class, code)."""
     n_features = _unsigned(codes.shape[1])
@@ -22,8 +33,16 @@ def count_records_by_code(
         while record >= starts[node + 1]:
             node += 1
         row, record_codes = table[node, labels[record]], codes[record]
+        step = 1 if weights is None else weights[record]
         for feature in range(n_features):
-            row[_unsigned(offsets[feature]) + _unsigned(record_codes[feature])] += 1
+            row[_unsigned(offsets[feature]) + _unsigned(record_codes[feature])] += step
+
+
+@compiled
+def add_class_totals(labels: Any, weights: Any, start: Any, stop: Any, totals: Any) -> None:
+    """Add the records from `start` to `stop` to the counts of their classes."""
+    for record in range(start, stop):
+        totals[labels[record]] += 1 if weights is None else weights[record]
 
 
 @compiled
@@ -47,16 +66,24 @@ def find_record_rows(codes: Any, start: Any, stop: Any, feature: Any, row_of_cod
 
 @compiled
 def count_feature_pairs(
-    codes: Any, labels: Any, start: Any, rows: Any, offsets: Any, table: Any, totals: Any
+    codes: Any,
+    labels: Any,
+    weights: Any,
+    start: Any,
+    rows: Any,
+    offsets: Any,
+    table: Any,
+    totals: Any,
 ) -> None:
     """Add the records of a node to a table of counts: an array (row of a feature, class, code)."""
     n_features = _unsigned(codes.shape[1])
     signed = table.shape[1] == 1
     for place in range(rows.size):
         label = labels[start + place]
-        totals[rows[place], label] += 1
+        weight = np.int32(1) if weights is None else weights[start + place]
+        totals[rows[place], label] += weight
         row, record_codes = table[rows[place], 0 if signed else label], codes[start + place]
-        step = np.int32(2 * np.int32(label) - 1 if signed else 1)
+        step = np.int32(-weight if signed and label == 0 else weight)
         for feature in range(n_features):
             row[_unsigned(offsets[feature]) + _unsigned(record_codes[feature])] += step
 
@@ -65,6 +92,7 @@ def count_feature_pairs(
 def count_records_by_rows(
     codes: Any,
     labels: Any,
+    weights: Any,
     records: Any,
     middle: Any,
     row_of_code: Any,
@@ -77,10 +105,11 @@ def count_records_by_rows(
     signed = table.shape[1] == 1
     for record in records:
         label, record_codes = labels[record], codes[record]
-        step = np.int32(2 * np.int32(label) - 1 if signed else 1)
+        weight = np.int32(1) if weights is None else weights[record]
+        step = np.int32(-weight if signed and label == 0 else weight)
         for place in range(middle.size):
             group = row_of_code[place, codes[record, middle[place]]]
-            totals[group, label] += 1
+            totals[group, label] += weight
             row = table[group, 0 if signed else label]
             for feature in range(n_features):
                 row[_unsigned(offsets[feature]) + _unsigned(record_codes[feature])] += step
@@ -123,12 +152,14 @@ def count_records_of_nodes(found: Any, first: Any, last: Any, counts: Any) -> No
 def move_records(
     codes: Any,
     labels: Any,
+    weights: Any,
     found: Any,
     first: Any,
     last: Any,
     places: Any,
     new_codes: Any,
     new_labels: Any,
+    new_weights: Any,
 ) -> None:
     """Copy records so that those of a node are adjacent; leave out those whose node is -1."""
     n_features = codes.shape[1]
@@ -138,6 +169,8 @@ def move_records(
             place = places[node]
             places[node] += 1
             new_labels[place] = labels[record]
+            if weights is not None:
+                new_weights[place] = weights[record]
             for feature in range(n_features):
                 new_codes[place, feature] = codes[record, feature]
 

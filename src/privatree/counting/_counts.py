@@ -1,5 +1,8 @@
 """Exact class counts by node and code, for one, two or three features at a time.
 
+If records have weights, a count is the sum of their weights. Weights are whole numbers, so all sums
+are exact.
+
 Counts of higher order are pair counts, for two features, and triple counts, for three.
 
 A learner chooses splits and labels from these counts, through a mechanism. The counts are secret,
@@ -19,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privatree.counting._count_kernels import (
+    add_class_totals,
     count_cuts_below,
     count_feature_pairs,
     count_records_by_code,
@@ -118,6 +122,9 @@ class ClassCounts(Protocol):
     n_codes: list[int]
     n_classes: int
     offsets: NDArray[np.int64]
+    full_weight: int
+    """What a record, or all records of a unit together, add to a count at most; 1 if every record
+    counts once. It is public."""
 
     @property
     def n_nodes(self) -> int:
@@ -127,6 +134,13 @@ class ClassCounts(Protocol):
         """Go over to coarser codes, before the first level.
 
         `merged` has, for each feature, the code under `binner` of each code so far.
+        """
+
+    def weigh_classes(self, factors: Sequence[int], full_factor: int) -> None:
+        """Multiply the weight of each record by the factor of its class, before the first level.
+
+        Factors are public or released, from 1 to `full_factor`. ``full_weight`` is multiplied by
+        `full_factor`.
         """
 
     def prepare_counts(self, wanted: Mapping[int, Wanted]) -> None:
@@ -181,6 +195,10 @@ class BinnedRecords:
         Number of classes.
     threads : int, optional
         Largest number of threads that count at the same time.
+    weights : array of int32, optional
+        Weight of each record, from 0 to `full_weight`. By default, every record counts once.
+    full_weight : int, default=1
+        What a record, or all records of a unit together, weigh at most.
     """
 
     def __init__(
@@ -190,18 +208,20 @@ class BinnedRecords:
         labels: NDArray[Any],
         n_classes: int,
         threads: int | None = None,
+        *,
+        weights: NDArray[np.int32] | None = None,
+        full_weight: int = 1,
     ) -> None:
         self._threads = THREADS if threads is None else threads
         self._codes = codes
         self._labels = labels
+        self._weights = weights
+        self.full_weight = full_weight
         self.n_codes = list(n_codes)
         self.n_classes = n_classes
         self.offsets = np.concatenate([[0], np.cumsum(self.n_codes)]).astype(np.int64)
         self._starts = np.array([0, len(labels)], dtype=np.int64)  # node i: starts[i:i + 2]
         self._exact_counts: NDArray[np.int64] | None = None  # of this level, once asked for
-        self._count_dtype = (
-            np.int32 if len(labels) <= _MAX_SMALL else np.int64
-        )  # small ones are faster
 
     @property
     def n_nodes(self) -> int:
@@ -223,6 +243,19 @@ class BinnedRecords:
         self._codes, self.n_codes = codes, list(binner.n_codes)
         self.offsets = np.concatenate([[0], np.cumsum(self.n_codes)]).astype(np.int64)
 
+    def weigh_classes(self, factors: Sequence[int], full_factor: int) -> None:
+        weights = np.array(factors, dtype=np.int32)[self._labels]
+        if self._weights is not None:
+            weights *= self._weights
+        self._weights, self.full_weight = weights, self.full_weight * full_factor
+        if self._exact_counts is not None:
+            self._exact_counts = multiply_classes(self._exact_counts, factors)
+
+    @property
+    def _count_dtype(self) -> type[np.signedinteger[Any]]:
+        """Type of counts: a small one, which is faster, if all counts fit in it."""
+        return np.int32 if len(self._labels) * self.full_weight <= _MAX_SMALL else np.int64
+
     def prepare_counts(self, wanted: Mapping[int, Wanted]) -> None:
         """Do nothing: records in memory are counted when counts are asked for."""
 
@@ -238,9 +271,8 @@ class BinnedRecords:
 
         def count_chunk(chunk: tuple[int, int]) -> NDArray[Any]:
             table = np.zeros(shape, dtype=self._count_dtype)
-            count_records_by_code(
-                self._codes, self._labels, self._starts, *chunk, self.offsets, table
-            )
+            arguments = (self._codes, self._labels, self._weights, self._starts)
+            count_records_by_code(*arguments, *chunk, self.offsets, table)
             return table
 
         first, *others = self.map_in_threads(count_chunk, self._chunks_for_threads())
@@ -250,20 +282,18 @@ class BinnedRecords:
         return exact_counts
 
     def class_totals(self) -> NDArray[np.int64]:
-        return np.array(
-            [
-                np.bincount(self._labels[start:stop], minlength=self.n_classes)
-                for start, stop in pairwise(self._starts.tolist())
-            ],
-            dtype=np.int64,
-        ).reshape(self.n_nodes, self.n_classes)
+        exact_totals = np.zeros((self.n_nodes, self.n_classes), dtype=np.int64)
+        for node, (start, stop) in enumerate(pairwise(self._starts.tolist())):
+            add_class_totals(self._labels, self._weights, start, stop, exact_totals[node])
+        return exact_totals
 
     def pair_counts(self, node: int, upper: Rows) -> tuple[NDArray[Any], NDArray[np.int64]]:
         start, stop = self._starts[node], self._starts[node + 1]
         rows = find_record_rows(self._codes, start, stop, upper.feature, upper.row_of_code)
         table = self._zero_table(upper.n_rows)
         totals = np.zeros((upper.n_rows, self.n_classes), dtype=np.int64)
-        count_feature_pairs(self._codes, self._labels, start, rows, self.offsets, table, totals)
+        arguments = (self._codes, self._labels, self._weights, start, rows)
+        count_feature_pairs(*arguments, self.offsets, table, totals)
         return class_count_differences(table), totals
 
     def triple_counts(
@@ -279,7 +309,7 @@ class BinnedRecords:
     # --- adding to a table ------------------------------------------------------------------------
 
     def add_class_counts(self, table: NDArray[np.int64]) -> None:
-        arguments = (self._codes, self._labels, self._starts)
+        arguments = (self._codes, self._labels, self._weights, self._starts)
         count_records_by_code(*arguments, 0, int(self._starts[-1]), self.offsets, table)
 
     def add_wanted(self, node: int, wanted: Wanted, table: NDArray[np.int64]) -> None:
@@ -322,7 +352,7 @@ class BinnedRecords:
         row_of_code = np.zeros((len(middle), max(self.n_codes)), dtype=np.int32)
         for place, group in enumerate(middle):
             row_of_code[place, : len(group.row_of_code)] = group.row_of_code + firsts[place]
-        arguments = (self._codes, self._labels, records, features, row_of_code)
+        arguments = (self._codes, self._labels, self._weights, records, features, row_of_code)
         count_records_by_rows(*arguments, self.offsets, table, totals)
 
     # --- movement -------------------------------------------------------------------------------
@@ -357,12 +387,13 @@ class BinnedRecords:
         places = starts[:-1] + np.concatenate([[np.zeros_like(sizes)], np.cumsum(counts, axis=0)])
         codes = np.empty((int(starts[-1]), self._codes.shape[1]), self._codes.dtype)
         labels = np.empty(int(starts[-1]), self._labels.dtype)
-        arguments = (self._codes, self._labels, found)
+        weights = None if self._weights is None else np.empty(int(starts[-1]), np.int32)
+        before, after = (self._codes, self._labels, self._weights), (codes, labels, weights)
         self.map_in_threads(
-            lambda place: move_records(*arguments, *chunks[place], places[place], codes, labels),
+            lambda place: move_records(*before, found, *chunks[place], places[place], *after),
             range(len(chunks)),
         )
-        self._codes, self._labels, self._starts = codes, labels, starts
+        self._codes, self._labels, self._weights, self._starts = *after, starts
         self._exact_counts = None
 
     def map_in_threads(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
@@ -382,6 +413,12 @@ class BinnedRecords:
         """Return a table of zeros. For two classes it will hold only the difference of counts."""
         n_classes = 1 if self.n_classes == 2 else self.n_classes
         return np.zeros((n_rows, n_classes, int(self.offsets[-1])), dtype=self._count_dtype)
+
+
+def multiply_classes(exact_counts: NDArray[np.int64], factors: Sequence[int]) -> NDArray[np.int64]:
+    """Return counts, an array (..., class, code), with those of each class times its factor."""
+    product: NDArray[np.int64] = exact_counts * np.array(factors, dtype=np.int64)[:, np.newaxis]
+    return product
 
 
 def merge_counts(

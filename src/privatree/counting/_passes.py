@@ -27,9 +27,11 @@ from privatree.counting._counts import (
     Wanted,
     class_count_differences,
     merge_counts,
+    multiply_classes,
 )
 from privatree.counting._queries import CountPartial, CountQuery
 from privatree.counting._table_parts import TableParts
+from privatree.counting._weights import Weigher
 from privatree.errors import SourceError
 
 MAX_CELLS = 2**29
@@ -80,8 +82,15 @@ class PassCounts:
     `answer` makes one pass. A SourceError is raised if a later pass finds other records.
     """
 
-    def __init__(self, answer: Callable[[CountQuery], CountPartial], binner: Binner) -> None:
-        self._answer, self._binner = answer, binner
+    def __init__(
+        self,
+        answer: Callable[[CountQuery], CountPartial],
+        binner: Binner,
+        weigher: Weigher | None = None,
+    ) -> None:
+        self._answer, self._binner, self._weigher = answer, binner, weigher
+        self._factors: Sequence[int] | None = None  # of the classes, if they have weights
+        self.full_weight = 1 if weigher is None else weigher.full_weight
         self.n_codes = list(binner.n_codes)
         self.n_classes = len(binner.schema.classes)
         self.offsets = np.concatenate([[0], np.cumsum(self.n_codes)]).astype(np.int64)
@@ -104,6 +113,12 @@ class PassCounts:
         root.exact_counts = merge_counts(exact_counts, self.n_codes, binner, merged)
         self._binner, self.n_codes = binner, list(binner.n_codes)
         self.offsets = np.concatenate([[0], np.cumsum(self.n_codes)]).astype(np.int64)
+
+    def weigh_classes(self, factors: Sequence[int], full_factor: int) -> None:
+        (root,) = self._level
+        root.exact_counts = multiply_classes(_require_pass(root.exact_counts), factors)
+        root.exact_totals = _require_pass(root.exact_totals) * np.array(factors, dtype=np.int64)
+        self._factors, self.full_weight = factors, self.full_weight * full_factor
 
     # --- passes ---------------------------------------------------------------------------------
 
@@ -136,12 +151,17 @@ class PassCounts:
         for turn, place in enumerate(asked):
             places[self._level[place].number] = turn
         found = self._answer(
-            CountQuery(self._binner, self._current_router(places), tuple(asked.values()))
+            CountQuery(
+                self._binner, self._current_router(places), tuple(asked.values()), self._weigher
+            )
         )
         self.n_passes += 1
         same = self.n_passes == 1 or self.exact_rows == found.exact_rows
         self.exact_rows = found.exact_rows
         exact_counts, *tables = found.tables
+        if self._factors is not None:
+            exact_counts = multiply_classes(exact_counts, self._factors)
+            tables = [multiply_classes(table, self._factors) for table in tables]
         for place, counts in zip(asked, exact_counts, strict=True):
             node = self._level[place]
             exact_totals = counts[:, : self.n_codes[0]].sum(axis=1)

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from numpy.typing import NDArray
 from privatree.counting._binner import Binner
 from privatree.counting._counts import BinnedRecords, Router, Wanted
 from privatree.tables import Batch
+
+if TYPE_CHECKING:
+    from privatree.counting._weights import Weigher
 
 _PART_SIZE = 2**20  # number of counts that are sent together: 8 MiB
 
@@ -55,7 +58,10 @@ AnyPartial = TypeVar("AnyPartial", bound=Partial)
 
 
 class Query(ABC, Generic[AnyPartial]):
-    """Question to all records, answered in one pass. It holds nothing but released values."""
+    """Question to all records, answered in one pass.
+
+    It holds nothing but released values and, if records have units, the totals of their weights.
+    """
 
     @abstractmethod
     def new_partial(self) -> AnyPartial:
@@ -77,6 +83,7 @@ class CountQuery(Query["CountPartial"]):
     binner: Binner
     router: Router
     wanted: tuple[Wanted | None, ...]
+    weigher: Weigher | None = None
 
     def new_partial(self) -> CountPartial:
         return CountPartial(self, np.zeros(self.size, dtype=np.int64))
@@ -118,9 +125,11 @@ class CountPartial(SerializablePartial):
 
     def add_batch(self, batch: Batch) -> None:
         query = self._query
-        codes, labels = query.binner.bin_batch(batch)
+        codes, labels, weights = query.binner.bin_and_weigh(batch, query.weigher)
         n_classes = len(query.binner.schema.classes)
-        records = BinnedRecords(codes, query.binner.n_codes, labels, n_classes, threads=1)
+        records = BinnedRecords(
+            codes, query.binner.n_codes, labels, n_classes, threads=1, weights=weights
+        )
         records.follow_router(query.router)
         self._exact[0] += batch.n_rows
         exact_counts, *higher = self.tables
@@ -153,21 +162,22 @@ class CollectQuery(Query["CollectPartial"]):
     """Binned records with a known label, in any order, for a learner that counts in memory."""
 
     binner: Binner
+    weigher: Weigher | None = None
 
     def new_partial(self) -> CollectPartial:
-        return CollectPartial(self.binner)
+        return CollectPartial(self.binner, self.weigher)
 
 
 class CollectPartial(Partial):
     """Binned records that were added so far. They never leave this process."""
 
-    def __init__(self, binner: Binner) -> None:
-        self._binner = binner
-        self._parts: list[tuple[NDArray[Any], NDArray[Any]]] = []
+    def __init__(self, binner: Binner, weigher: Weigher | None) -> None:
+        self._binner, self._weigher = binner, weigher
+        self._parts: list[tuple[NDArray[Any], NDArray[Any], NDArray[np.int32] | None]] = []
         self._exact_rows = 0
 
     def add_batch(self, batch: Batch) -> None:
-        self._parts.append(self._binner.bin_batch(batch))
+        self._parts.append(self._binner.bin_and_weigh(batch, self._weigher))
         self._exact_rows += batch.n_rows
 
     def merge(self, other: CollectPartial) -> None:
@@ -177,13 +187,20 @@ class CollectPartial(Partial):
     def collected_records(self) -> tuple[BinnedRecords, int]:
         """Return the records, and the number of rows. This can be called only once."""
         n_codes, n_classes = self._binner.n_codes, len(self._binner.schema.classes)
-        n_known = sum(len(labels) for _, labels in self._parts)
+        n_known = sum(len(labels) for _, labels, _ in self._parts)
         codes = np.empty((n_known, len(n_codes)), np.min_scalar_type(max(n_codes) - 1))
         labels = np.empty(n_known, np.min_scalar_type(n_classes - 1))
+        weights = None if self._weigher is None else np.empty(n_known, np.int32)
         self._parts.reverse()
         end = 0
         while self._parts:  # each part is freed as soon as it is copied
-            some_codes, some_labels = self._parts.pop()
+            some_codes, some_labels, some_weights = self._parts.pop()
             start, end = end, end + len(some_labels)
             codes[start:end], labels[start:end] = some_codes, some_labels
-        return BinnedRecords(codes, n_codes, labels, n_classes), self._exact_rows
+            if weights is not None and some_weights is not None:
+                weights[start:end] = some_weights
+        full_weight = 1 if self._weigher is None else self._weigher.full_weight
+        records = BinnedRecords(
+            codes, n_codes, labels, n_classes, weights=weights, full_weight=full_weight
+        )
+        return records, self._exact_rows

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, NamedTuple, NoReturn, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,15 +17,19 @@ from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from privatree._support.validation import check_same_length
-from privatree.errors import ParameterError, PrivacyLeakWarning
+from privatree.errors import ParameterError, PrivacyLeakWarning, SchemaError
 from privatree.inspection import check_data_to_infer_from, infer_schema
 from privatree.model import FittedTreeMixin, Model
 from privatree.privacy import SCHEMA_LEAK, Leak, positive_fraction
 from privatree.schema import Schema
 from privatree.sources import FrameRecords, Records, Source
 from privatree.tables import (
+    ColumnType,
+    LazyColumn,
     Table,
     are_class_codes,
+    check_unit_type,
+    check_weight_type,
     collect_lazy_frame,
     open_frame,
     open_labels,
@@ -36,6 +40,8 @@ from privatree.tables import (
 MIN_EPSILON, MAX_EPSILON = 1e-9, 1e9
 MAX_DEPTH = 16
 _Answer = TypeVar("_Answer")
+UNNAMED_UNIT = "unit"
+"""Name of units whose ids were passed without the name of a column."""
 PUBLIC_SCHEMA = "the schema: column names, ranges, categories and classes"
 PUBLIC_PARAMETERS = "the parameters of the learner"
 
@@ -50,23 +56,67 @@ class Columns(NamedTuple):
     """Number of all records, including those that are left out because they have no label."""
 
 
+class OpenRecords(NamedTuple):
+    """Records whose columns were found, with all that is public about their units and weights."""
+
+    records: Records
+    schema: Schema
+    unit: str | None
+    """Name of the unit; None if every record is one."""
+    has_weights: bool
+
+
 class TreeClassifier(FittedTreeMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier that opens its input and predicts from the released model."""
 
     schema: Schema | None
     _separates_missing: ClassVar[bool] = False
     """Whether the learner can give missing values a place of their own."""
+    _weighs_records: ClassVar[bool] = False
+    """Whether the learner knows weights of records, and hence units of several records."""
 
-    def _open_records(self, X: Any, y: Any) -> tuple[Records, Schema]:
+    def _open_records(
+        self, X: Any, y: Any, *, sample_weight: Any, units: Any, max_weight: float
+    ) -> OpenRecords:
         """Open the records of a frame or a source. Call this from ``fit``, for the warnings."""
         if isinstance(X, Source):
-            return X, self._open_source(X, y)
+            _refuse_beside_source("sample_weight", sample_weight, "weight")
+            _refuse_beside_source("units", units, "unit")
+            schema = self._open_source(X, y, max_weight)
+            return OpenRecords(X, schema, X.unit_name(schema), X.weight is not None)
         table, target, schema = self._open_frame(X, y, stacklevel=5)
-        return FrameRecords(table, target, schema), schema
+        weights = self._open_beside("sample_weight", sample_weight, table, check_weight_type)
+        if units is None and schema.unit is not None:
+            units = _unit_column(table, schema.unit)
+        opened = self._open_beside("units", units, table, check_unit_type)
+        records = FrameRecords(
+            table, target, schema, units=opened, weights=weights, max_weight=max_weight
+        )
+        unit = None if opened is None else schema.unit or UNNAMED_UNIT
+        return OpenRecords(records, schema, unit, weights is not None)
 
-    def _open_source(self, source: Source, y: Any) -> Schema:
+    def _open_beside(
+        self, name: str, values: Any, table: Table, check_type: Callable[[str, ColumnType], None]
+    ) -> LazyColumn | None:
+        """Open ids of units, or weights; their number and type must fit."""
+        if values is None:
+            return None
+        opened = open_labels(values, name)
+        (column,) = opened.columns
+        try:
+            check_type(name, column.type)
+        except SchemaError as error:
+            raise ParameterError(str(error), name) from None
+        check_same_length(table.n_rows, opened.n_rows, name)
+        return column
+
+    def _open_source(self, source: Source, y: Any, max_weight: float = 1.0) -> Schema:
         """Let a source find the columns of the schema. Call this from a method that fit calls."""
         self._check_schema()
+        if not self._weighs_records and source.weight is not None:
+            refuse_weights(type(self).__name__, "weight")
+        if not self._weighs_records and source.unit is not None:
+            refuse_weights(type(self).__name__, "unit")
         if y is not None:
             raise ParameterError("y must be None if X is a source, which has its own target.", "y")
         if self.schema is None:
@@ -76,7 +126,7 @@ class TreeClassifier(FittedTreeMixin, ClassifierMixin, BaseEstimator):  # type: 
                 "schema",
             )
         _warn_if_unconfirmed(self.schema, stacklevel=5)
-        source.open(self.schema)
+        source.open(self.schema, max_weight=max_weight)
         _keep_names(self, self.schema.names)
         return self.schema.with_target(source.target)
 
@@ -89,6 +139,8 @@ class TreeClassifier(FittedTreeMixin, ClassifierMixin, BaseEstimator):  # type: 
             )
         if self.schema is not None and not self._separates_missing:
             refuse_separate_missing(self.schema, type(self).__name__)
+        if self.schema is not None and self.schema.unit is not None and not self._weighs_records:
+            refuse_weights(type(self).__name__, "schema")
 
     def _open_frame(self, X: Any, y: Any, stacklevel: int) -> tuple[Table, Table, Schema]:
         """Open a frame and its labels. Without a schema, read one from them, and warn."""
@@ -202,6 +254,37 @@ def _with_numbered_classes(schema: Schema, target: Table) -> Schema:
     if not are_class_codes(labels.type, schema.classes):
         return schema
     return replace(schema, classes=range(len(schema.classes)))
+
+
+def _refuse_beside_source(name: str, given: Any, option: str) -> None:
+    """Raise a ParameterError if `fit` got weights or units beside a source."""
+    if given is not None:
+        raise ParameterError(
+            f"{name} must be None if X is a source. Name its column with {option}= when you make "
+            "the source.",
+            name,
+        )
+
+
+def _unit_column(table: Table, unit: str) -> Any:
+    """Return the column of units of a frame. Raise a ParameterError if the frame has none."""
+    names = table.names or []
+    if names.count(unit) != 1:
+        raise ParameterError(
+            f"units must be given: the schema has the unit {unit!r}, and X must have one column of "
+            "this name, or fit must get the ids as units=.",
+            "units",
+        )
+    return Table(table.n_rows, [table.columns[names.index(unit)]])
+
+
+def refuse_weights(by: str, parameter: str) -> NoReturn:
+    """Raise a ParameterError: `by` knows no weights, and no units of several records."""
+    raise ParameterError(
+        f"{parameter} must not name units or weights for {by}, which protects single records of "
+        "equal weight. Use PrivaTreeClassifier.",
+        parameter,
+    )
 
 
 def refuse_separate_missing(schema: Schema, by: str) -> None:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
 
-from privatree._support.validation import check_integer, check_number, check_one_of
+from privatree._support.validation import (
+    check_integer,
+    check_number,
+    check_one_of,
+    list_some_names,
+)
 from privatree.counting import MAX_LEVELS, FineCells, default_n_bins
 from privatree.errors import ParameterError, TooFewRecordsError
 from privatree.estimators._base import (
@@ -22,9 +27,10 @@ from privatree.estimators._base import (
     schema_leaks,
 )
 from privatree.estimators._charges import Charges
-from privatree.estimators._tree_notes import tree_notes
+from privatree.estimators._tree_notes import tree_notes, weight_notes
 from privatree.learners.tree import (
     FREE_DEPTH,
+    FULL_FACTOR,
     MAX_COUNT,
     MAX_TABLE,
     RecordPlan,
@@ -41,7 +47,7 @@ from privatree.privacy import (
     epsilon_above,
     positive_fraction,
 )
-from privatree.schema import Categorical, Schema
+from privatree.schema import Categorical, Schema, shorten_value
 
 _MIN_LEAF_EPSILON = 1e-12
 """Least budget of the leaves' class counts. Noise can be drawn for far smaller budgets."""
@@ -51,6 +57,8 @@ class PrivaTreeClassifier(TreeClassifier):
     """A decision tree that is epsilon-differentially private for whole records.
 
     Only the schema and the parameters are assumed public; even the number of records is private.
+    If several records can belong to one person, or any other unit, pass ``units``: then epsilon
+    holds for all records of a unit together (``docs/persons.md``).
     Splits and labels are drawn by exponential mechanisms: a better tree is more likely, and no
     record changes any tree's probability by more than a factor e^epsilon. How it works is in
     ``docs/how-it-works.md``, the proof in ``docs/proofs/record-tree.md``.
@@ -58,7 +66,8 @@ class PrivaTreeClassifier(TreeClassifier):
     Parameters
     ----------
     epsilon : float, default=1.0
-        Privacy budget of a whole record. A smaller epsilon is more private and less accurate.
+        Privacy budget of a whole record or, with units, of all records of a unit. A smaller
+        epsilon is more private and less accurate.
     max_depth : int or None, default=4
         Largest depth of the tree, 1 to 16. With None, the depth follows from the number of records
         and epsilon, up to 10.
@@ -95,6 +104,14 @@ class PrivaTreeClassifier(TreeClassifier):
         Whether to spend 3% of epsilon on a private interval for each numeric feature, so that cut
         points lie where the records are and a range that is too wide costs less. Where records and
         epsilon are too few for it, nothing is drawn or spent.
+    class_weight : dict or "balanced", optional
+        Weight of each class, from its label; classes that are not named weigh 1. Weights are
+        divided by the largest one, so rare classes count more by counting the others less.
+        ``"balanced"`` spends 2% of epsilon on noisy class counts, and weighs inversely to them, up
+        to a ratio of 100. By default all classes weigh the same.
+    max_sample_weight : float, default=1.0
+        Largest sample weight. It must be public knowledge: larger weights are clipped to it, and
+        all are divided by it.
     budget : Budget or BudgetStore, optional
         Budget of the records, in memory or in a file. ``fit`` charges epsilon before any draw, also
         with a seed, and fails if the budget is too small. A charge is never taken back. If the
@@ -136,6 +153,7 @@ class PrivaTreeClassifier(TreeClassifier):
     """
 
     _separates_missing = True
+    _weighs_records = True
 
     def __init__(
         self,
@@ -152,6 +170,8 @@ class PrivaTreeClassifier(TreeClassifier):
         probability_share: float | str = "auto",
         simplify: bool = True,
         zoom: bool = False,
+        class_weight: Any = None,
+        max_sample_weight: float = 1.0,
         budget: Any = None,
         random_state: Any = None,
     ) -> None:
@@ -167,10 +187,12 @@ class PrivaTreeClassifier(TreeClassifier):
         self.probability_share = probability_share
         self.simplify = simplify
         self.zoom = zoom
+        self.class_weight = class_weight
+        self.max_sample_weight = max_sample_weight
         self.budget = budget
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, units: Any = None) -> Self:
         """Train on records and their labels.
 
         Parameters
@@ -183,6 +205,14 @@ class PrivaTreeClassifier(TreeClassifier):
         y : array-like of shape (n_records,), optional
             The labels; None with a source. Records whose label is not a class of the schema are
             left out. If the classes are text and y has whole numbers, see Notes above.
+        sample_weight : array-like of shape (n_records,), optional
+            Weight of each record. Negative and missing weights count as 0, weights above
+            ``max_sample_weight`` as ``max_sample_weight``. By default every record weighs the same.
+        units : array-like of shape (n_records,), optional
+            Whole number or text that says whose record each row is, such as a patient's id. By
+            default, it is the column of X that the schema names as its unit, if it has one.
+            Records without an id are left out. Each unit weighs as much as one record, however many
+            records it has.
 
         Returns
         -------
@@ -203,14 +233,18 @@ class PrivaTreeClassifier(TreeClassifier):
         """
         self.check_parameters()
         randomness = Randomness.from_random_state(self.random_state)
-        source, schema = self._open_records(X, y)
+        source, schema, unit, has_weights = self._open_records(
+            X, y, sample_weight=sample_weight, units=units, max_weight=float(self.max_sample_weight)
+        )
+        factors = _class_factors(self.class_weight, schema)
         n_bins = default_n_bins(len(schema.features)) if self.n_bins == "auto" else self.n_bins
         levels = MAX_LEVELS if self.zoom and self.schedule == "accuracy" else 0
         cells = FineCells.from_schema(schema, int(n_bins), levels)
         self._check_categories(schema)
-        _check_table_size(self._make_plan(cells, n_rows=0))  # n_rows does not matter
+        _check_table_size(self._make_plan(cells, factors, n_rows=0))  # n_rows does not matter
         records, n_rows = source.counts(cells.binner())
-        plan = self._make_plan(cells, n_rows)
+        plan = self._make_plan(cells, factors, n_rows)
+        size_error = plan.size_error(records.full_weight) if plan.size_epsilon else None
         ledger = Ledger(plan.epsilon, randomness)
         charges = Charges(self.budget, self.epsilon, self.neighbours, plan)
         charges.charge_first()  # parameters are checked before, noise is drawn after this
@@ -239,12 +273,16 @@ class PrivaTreeClassifier(TreeClassifier):
             )
         notes = [f"The guarantee rests on this: {text}." for text in source.assumptions]
         notes += tree_notes(drawn, tree, leaf_epsilon)
+        notes += weight_notes(unit, has_weights, self.max_sample_weight, self.class_weight)
         privacy = self._make_statement(schema, plan, spends, randomness.seeded, notes)
         if noisy_size is not None:
-            privacy = replace(privacy, noisy_records=noisy_size, records_error=plan.size_error)
+            privacy = replace(privacy, noisy_records=noisy_size, records_error=size_error)
+        privacy = replace(privacy, unit=unit)
         return self._release_model(Model(schema_=schema, tree_=tree, privacy_=privacy))
 
-    def _make_plan(self, cells: FineCells, n_rows: int) -> RecordPlan:
+    def _make_plan(
+        self, cells: FineCells, class_factors: tuple[int, ...] | None, n_rows: int
+    ) -> RecordPlan:
         """Return the learner's public parameters. `n_rows` is used only where it is public."""
         epsilon = conservative_epsilon("epsilon", self.epsilon)
         is_private = self.dataset_size == "private"
@@ -266,6 +304,8 @@ class PrivaTreeClassifier(TreeClassifier):
             robust_levels=int(self.robust_levels) if self.schedule == "robust" else None,
             dataset_size=dataset_size,
             probability_share=share,
+            class_factors=class_factors,
+            balances_classes=isinstance(self.class_weight, str),
             min_records=cells.schema.min_records,
             n_zoomed=len(cells.features),
         )
@@ -291,6 +331,13 @@ class PrivaTreeClassifier(TreeClassifier):
             lambda share: share == 0 or 1e-6 <= share <= 1 - 1e-6,
             'be "auto", or 0, or from 1e-6 to 1 - 1e-6',
         )
+        check_number(
+            "max_sample_weight",
+            self.max_sample_weight,
+            lambda weight: 1e-100 <= weight <= 1e100,
+            "be a number from 1e-100 to 1e100",
+        )
+        _check_class_weight(self.class_weight)
         for name in ("simplify", "zoom"):
             if not isinstance(getattr(self, name), bool):
                 raise ParameterError(
@@ -372,6 +419,39 @@ class PrivaTreeClassifier(TreeClassifier):
             spends=tuple(spends),
             schedule=plan.schedule(),
         )
+
+
+def _check_class_weight(class_weight: Any) -> None:
+    if class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced"):
+        return
+    if not isinstance(class_weight, Mapping):
+        raise ParameterError(
+            'class_weight must be "balanced", or a dictionary with a weight for each class, or '
+            f"None, got {class_weight!r}.",
+            "class_weight",
+        )
+    for weight in class_weight.values():
+        check_number(
+            "class_weight",
+            weight,
+            lambda weight: 1e-100 <= weight <= 1e100,
+            "have weights from 1e-100 to 1e100",
+        )
+
+
+def _class_factors(class_weight: Any, schema: Schema) -> tuple[int, ...] | None:
+    """Return the weights of the classes as whole numbers; None if all are 1, or balanced."""
+    if class_weight is None or isinstance(class_weight, str):
+        return None
+    if unknown := [label for label in class_weight if label not in schema.classes]:
+        raise ParameterError(
+            "class_weight must have classes of the schema as keys, got "
+            f"{shorten_value(unknown[0])}. The classes are "
+            f"{list_some_names(list(schema.classes))}.",
+            "class_weight",
+        )
+    weights = [Fraction(class_weight.get(label, 1)) for label in schema.classes]
+    return tuple(max(1, int(FULL_FACTOR * weight / max(weights))) for weight in weights)
 
 
 def _check_table_size(plan: RecordPlan) -> None:

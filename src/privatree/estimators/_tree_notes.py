@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 from privatree.model import Tree
 from privatree.privacy.mechanisms import Geometric
@@ -37,6 +38,33 @@ def tree_notes(drawn: Tree, released: Tree, leaf_epsilon: Fraction) -> list[str]
         named = ", ".join(map(shorten_value, rare[:_MAX_NAMED])) + (f", {more} more" * (more > 0))
         notes.append(
             f"Few or no records have these classes: {named}. Are they spelt as in the records?"
+        )
+    return notes
+
+
+def weight_notes(
+    unit: str | None, has_weights: bool, max_sample_weight: float, class_weight: Any
+) -> list[str]:
+    """Say what the weights of the records change for a reader of the tree."""
+    notes = []
+    if unit is not None:
+        notes.append(
+            "Each unit weighs as much as one record, divided among its records. So numbers of "
+            "records are numbers of units, and the tree is right for most units, not for most "
+            "records."
+        )
+    if has_weights:
+        notes.append(
+            f"Records have weights from 0 to {max_sample_weight:g}, which count as 0 to 1. Numbers "
+            "of records are sums of weights."
+        )
+    if class_weight is not None:
+        how = "inversely to their noisy number of records" if class_weight == "balanced" else (
+            "as declared"
+        )  # fmt: skip
+        notes.append(
+            f"Classes were weighed {how}, the heaviest as 1. Numbers of records of leaves, and "
+            "probabilities, are for records weighed in this way."
         )
     return notes
 

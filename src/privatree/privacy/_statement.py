@@ -36,6 +36,12 @@ _NEIGHBOURS = {
     "add-remove": "datasets that differ by one record added or removed",
     "replace": "datasets that differ in one record",
 }
+_UNIT_NEIGHBOURS = {
+    "add-remove": "datasets that differ by all records of one {unit}, added or removed",
+    "replace": "datasets that differ in all records of one {unit}",
+}
+_MAX_UNIT_LENGTH = 60
+"""Most characters of a unit's name in a sentence."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +75,8 @@ class PrivacyStatement:
     learner : str
         Name of the learner.
     epsilon, delta : float
-        Guarantee for a whole record. Epsilon is infinite if there are leaks.
+        Guarantee for a whole record, or for all records of a unit. Epsilon is infinite if there
+        are leaks.
     neighbours : {"add-remove", "replace"}
         Neighbour relation of the guarantee.
     public : tuple of str
@@ -89,6 +96,9 @@ class PrivacyStatement:
     noisy_records, records_error : int or None
         Noisy number of records with a known label, and a bound on its noise that holds with a
         probability of 95%; None if the learner did not draw this number.
+    unit : str or None
+        What the guarantee protects as a whole, such as the name of a column of persons' ids; None
+        if it protects single records. The noisy number then is one of units.
 
     Examples
     --------
@@ -114,6 +124,7 @@ class PrivacyStatement:
     schedule: Schedule | None = field(default=None, repr=False)
     noisy_records: int | None = None
     records_error: int | None = None
+    unit: str | None = None
 
     def __post_init__(self) -> None:
         """Raise a ParameterError if the number of records has no error, or an error alone."""
@@ -121,6 +132,26 @@ class PrivacyStatement:
             raise ParameterError(
                 "noisy_records and records_error must both be given, or both be None."
             )
+
+    @property
+    def protected(self) -> str:
+        """What epsilon protects as a whole, as a noun: "record", or a shortened unit."""
+        if self.unit is None:
+            return "record"
+        unit = escape_to_one_line(self.unit)
+        return unit if len(unit) <= _MAX_UNIT_LENGTH else f"{unit[: _MAX_UNIT_LENGTH - 1]}…"
+
+    @property
+    def counted(self) -> str:
+        """What the noisy numbers count: "records" or "units"."""
+        return "records" if self.unit is None else "units"
+
+    @property
+    def neighbours_text(self) -> str:
+        """Which datasets are neighbours, in words."""
+        if self.unit is None:
+            return _NEIGHBOURS[self.neighbours]
+        return _UNIT_NEIGHBOURS[self.neighbours].format(unit=self.protected)
 
     @property
     def records_text(self) -> str | None:
@@ -139,13 +170,14 @@ class PrivacyStatement:
     def __str__(self) -> str:
         """Return the statement as text of several lines."""
         lines = [f"Privacy statement of {escape_to_one_line(self.learner)}"]
-        lines.append(f"  epsilon for a whole record  {shown_amount(self.epsilon)}")
+        whole = "a whole record" if self.unit is None else "a whole unit"
+        lines.append(f"  {f'epsilon for {whole}':26}  {shown_amount(self.epsilon)}")
         if self.claimed_epsilon is not None:
             lines.append(f"  epsilon the paper claims    {self.claimed_epsilon:g}")
         lines.append(f"  delta                       {shown_amount(self.delta)}")
-        lines.append(f"  neighbours                  {_NEIGHBOURS[self.neighbours]}")
+        lines.append(f"  neighbours                  {self.neighbours_text}")
         if self.records_text is not None:
-            lines.append(f"  usable records              {self.records_text}")
+            lines.append(f"  {f'usable {self.counted}':26}  {self.records_text}")
         notes = list(self.notes)
         if self.has_few_records:
             notes.insert(0, FEW_RECORDS)
@@ -176,6 +208,7 @@ class PrivacyStatement:
             "spends": [_stated_spend_to_dict(spend) for spend in self.spends],
             "schedule": None if self.schedule is None else _stated_schedule_to_dict(self.schedule),
             **self._records_to_dict(),
+            **({} if self.unit is None else {"unit": self.unit}),
         }
 
     def _records_to_dict(self) -> dict[str, int]:
@@ -195,6 +228,8 @@ class PrivacyStatement:
         keys = _STATEMENT_KEYS
         if isinstance(written, dict) and _RECORDS_KEYS & written.keys():
             keys = keys | {int: tuple(_RECORDS_KEYS)}  # files of older versions have neither
+        if isinstance(written, dict) and "unit" in written:
+            keys = keys | {str: (*keys[str], "unit")}
         fields = _stated_object("privacy", written, keys)
         _check_stated_records(fields)
         if fields["neighbours"] not in _NEIGHBOURS:
@@ -219,6 +254,7 @@ class PrivacyStatement:
             schedule=_stated_schedule_from_dict(fields["schedule"]),
             noisy_records=fields.get("noisy_records"),
             records_error=fields.get("records_error"),
+            unit=fields.get("unit"),
         )
 
 

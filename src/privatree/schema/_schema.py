@@ -86,6 +86,9 @@ class Schema:
         rest of epsilon is not spent. By default ``fit`` never stops.
     about : About, optional
         Title, target, description, intended use, owner and date, which the model publishes.
+    unit : str, optional
+        Name of the column that says whose record a row is, such as ``"patient_id"``. Epsilon then
+        holds for all records of a unit together. The column must not be a feature.
     min_records_confirmed : bool, default=True
         False if `min_records` was read from the records and is not confirmed to be public.
 
@@ -107,6 +110,7 @@ class Schema:
     min_records: int | None = None
     about: About | None = None
     min_records_confirmed: bool = True
+    unit: str | None = None
 
     def __post_init__(self) -> None:
         """Raise a SchemaError if a name, a feature, the classes or another entry is invalid."""
@@ -134,10 +138,24 @@ class Schema:
         if self.csv is not None and not isinstance(self.csv, CsvDialect):
             raise SchemaError(f"csv must be a CsvDialect or None, got {shorten_value(self.csv)}.")
         self._check_min_records()
+        if self.unit is not None:
+            self._check_unit()
         if self.about is not None and not isinstance(self.about, About):
             raise SchemaError(f"about must be an About or None, got {shorten_value(self.about)}.")
         if self.about == About():
             object.__setattr__(self, "about", None)
+
+    def _check_unit(self) -> None:
+        if not isinstance(self.unit, str):
+            raise SchemaError(
+                f"unit must be the name of a column, or None, got {shorten_value(self.unit)}."
+            )
+        object.__setattr__(self, "unit", check_schema_text("unit", self.unit))
+        if self.unit in self.features:
+            raise SchemaError(
+                f"the unit {shorten_value(self.unit)} must not be a feature of the schema: a model "
+                "must not know persons by their ids. Remove it from the features."
+            )
 
     def _check_min_records(self) -> None:
         check_schema_bool("min_records_confirmed", self.min_records_confirmed)
@@ -272,6 +290,7 @@ class Schema:
         """Return plain dictionaries and lists, as in a schema's TOML file and a model's JSON."""
         return {
             "classes": list(self.classes),
+            **({} if self.unit is None else {"unit": self.unit}),
             **({} if self.min_records is None else {"min_records": self.min_records}),
             **({"unconfirmed": self._own_marks} if self._own_marks else {}),
             **({} if self.about is None else {"about": self.about.to_dict()}),
@@ -288,7 +307,7 @@ class Schema:
         if not isinstance(written, dict):
             raise SchemaError("a schema must be a table with 'classes' and 'features'.")
         needed = {"classes", "features"}
-        allowed = {*needed, "unconfirmed", "csv", "min_records", "about"}
+        allowed = {*needed, "unconfirmed", "csv", "min_records", "about", "unit"}
         check_schema_keys("the schema", written, allowed, needed=needed)
         features = written["features"]
         if not isinstance(features, dict):
@@ -304,6 +323,7 @@ class Schema:
             min_records=written.get("min_records"),
             about=About.from_dict(written["about"]) if "about" in written else None,
             min_records_confirmed="min_records" not in marks,
+            unit=written.get("unit"),
         )
 
     def to_toml(self, path: str | Path) -> None:

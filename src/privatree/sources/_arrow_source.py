@@ -8,7 +8,7 @@ from typing import Any
 
 from privatree.errors import ParameterError, SchemaError
 from privatree.schema import Schema
-from privatree.sources._data_file import check_column_type, match_columns
+from privatree.sources._data_file import match_columns
 from privatree.sources._source import BatchSource
 from privatree.tables import (
     Batch,
@@ -34,6 +34,12 @@ class ArrowSource(BatchSource):
         features nor the target are ignored; their names are public.
     target : str
         Name of the label column.
+    unit : str, optional
+        Name of the column that says whose record a row is, such as ``"patient_id"``: whole numbers
+        or text. Epsilon then holds for all records of a unit together. By default, it is the unit
+        of the schema, if the schema has one.
+    weight : str, optional
+        Name of the column of sample weights.
     progress : bool, optional
         Whether to show each pass on stderr. By default, it is shown if stderr is a terminal.
     in_memory : bool, default=False
@@ -69,9 +75,16 @@ class ArrowSource(BatchSource):
     """
 
     def __init__(
-        self, data: Any, target: str, *, progress: bool | None = None, in_memory: bool = False
+        self,
+        data: Any,
+        target: str,
+        *,
+        unit: str | None = None,
+        weight: str | None = None,
+        progress: bool | None = None,
+        in_memory: bool = False,
     ) -> None:
-        super().__init__(target, progress, in_memory)
+        super().__init__(target, progress, in_memory, unit, weight)
         if is_instance_by_name(data, "pyspark.sql.DataFrame"):
             raise ParameterError(
                 "data must not be a Spark DataFrame: all rows would come to this machine. Use "
@@ -102,17 +115,18 @@ class ArrowSource(BatchSource):
         table = open_frame(frame)
         place = {name: position for position, name in enumerate(table.names or ())}
         columns = {name: table.columns[place[found]] for name, found in names.items()}
+        unit, weight = self._beside_columns([columns.pop(name) for name in self._beside])
         labels = columns.pop(self.target)
-        yield Batch(table.n_rows, list(columns.values()), labels)
+        yield Batch(table.n_rows, list(columns.values()), labels, unit=unit, weight=weight)
 
     def _match_columns(self, stream: TableStream) -> dict[str, str]:
         """Return the name of each wanted column in the table. A wrong type is a SchemaError."""
         found = stream.header
         if found.names is None:
             raise SchemaError("data must have column names, got none. Name the columns.")
-        positions, unused = match_columns(_DATA, found.names, self._wanted)
+        wanted = [*self._wanted, *self._beside]
+        positions, unused = match_columns(_DATA, found.names, wanted)
         self.ignored = tuple(unused)
         for name, position in positions.items():
-            kind, feature = found.columns[position].type, self._wanted[name]
-            check_column_type(_DATA, name, kind, feature, name == self.target)
+            self._check_type(_DATA, name, found.columns[position].type)
         return {name: found.names[position] for name, position in positions.items()}

@@ -30,6 +30,7 @@ from privatree.tables import (
     check_class_type,
     check_feature_type,
     parse_text_column,
+    parse_text_numbers,
     read_arrow_column,
     repeat_text_in_column,
 )
@@ -199,6 +200,17 @@ class FoundColumns:
         return [
             self.file.lazy_column(position, rows.columns[self._place_of[position]], feature)
             for position, feature in zip(self.positions, self.wanted.values(), strict=True)
+        ]
+
+    def kept_lazy_columns(self, rows: FileRows, *, are_numbers: Sequence[bool]) -> list[LazyColumn]:
+        """Return the kept columns; text of which `are_numbers` says so is parsed as numbers."""
+        return [
+            LazyColumn(_TEXT, partial(parse_text_numbers, column, self.file.decimal))
+            if is_number and self.file.is_text(position)
+            else LazyColumn(arrow_column_type(column.type), partial(read_arrow_column, column))
+            for position, column, is_number in zip(
+                self.kept, self.kept_columns(rows), are_numbers, strict=True
+            )
         ]
 
     def kept_columns(self, rows: FileRows) -> list[Any]:

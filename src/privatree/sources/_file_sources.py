@@ -15,7 +15,7 @@ from privatree.sources._parquet_file import open_parquet
 from privatree.sources._paths import FoundFiles, find_files, is_csv_path
 from privatree.sources._source import BatchSource
 from privatree.sources.csv._csv_file import csv_reading_assumptions, open_csv
-from privatree.tables import Batch
+from privatree.tables import Batch, arrow_column_type
 
 _ENOUGH_PARTS = 8
 """From this number of parts on, each thread decodes its own part. Fewer are decoded in order."""
@@ -34,10 +34,12 @@ class FileSource(BatchSource):
         paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
         target: str,
         *,
+        unit: str | None = None,
+        weight: str | None = None,
         progress: bool | None = None,
         in_memory: bool = False,
     ) -> None:
-        super().__init__(target, progress, in_memory)
+        super().__init__(target, progress, in_memory, unit, weight)
         listed = [paths] if isinstance(paths, (str, os.PathLike)) else paths
         self._paths = listed if isinstance(listed, FoundFiles) else find_files(list(listed))
         if not self._paths:
@@ -58,10 +60,22 @@ class FileSource(BatchSource):
 
     def _find_columns(self, schema: Schema) -> None:
         self._files = [
-            find_file_columns(self._open_file(path, schema), self._wanted, self.target)
+            find_file_columns(
+                self._open_file(path, schema), self._wanted, self.target, self._beside
+            )
             for path in self._paths
         ]
-        self.ignored = tuple(dict.fromkeys(name for file in self._files for name in file.ignored))
+        for found in self._files:
+            self._check_beside_types(found)
+        ignored = dict.fromkeys(name for file in self._files for name in file.ignored)
+        self.ignored = tuple(name for name in ignored if name not in self._beside)
+
+    def _check_beside_types(self, found: FoundColumns) -> None:
+        """Raise a SchemaError if the types of units or weights are wrong. CSV files have none."""
+        file = found.file
+        for name, position in zip(self._beside, found.kept, strict=True):
+            if not file.is_text(position):
+                self._check_type(file.path, name, arrow_column_type(file.arrow_type(position)))
 
     def _list_parts(self) -> Iterator[tuple[FoundColumns, Part]]:
         apart = sum(found.file.n_parts for found in self._files) >= _ENOUGH_PARTS
@@ -73,7 +87,10 @@ class FileSource(BatchSource):
         found, read = part
         for rows in read():
             *features, labels = found.lazy_columns(rows)
-            yield Batch(rows.n_rows, features, labels)
+            are_numbers = [not (self._has_unit and place == 0) for place in range(len(found.kept))]
+            beside = found.kept_lazy_columns(rows, are_numbers=are_numbers)
+            unit, weight = self._beside_columns(beside)
+            yield Batch(rows.n_rows, features, labels, unit=unit, weight=weight)
 
     def file_batches(self, place: int) -> Iterator[Batch]:
         """Read the rows of one file in the calling thread."""
@@ -96,6 +113,12 @@ class CsvSource(FileSource):
     delimiter, decimal, encoding, quote, escape, multiline : optional
         Format of the files, as in :class:`~privatree.CsvDialect`. An option that is not given here
         is taken from the schema. With ``quote=""`` a quote is an ordinary character.
+    unit : str, optional
+        Name of the column that says whose record a row is, such as ``"patient_id"``: whole numbers
+        or text. Epsilon then holds for all records of a unit together. By default, it is the unit
+        of the schema, if the schema has one.
+    weight : str, optional
+        Name of the column of sample weights.
     progress : bool, optional
         Whether to show each pass on stderr. By default, it is shown if stderr is a terminal.
     in_memory : bool, default=False
@@ -156,10 +179,14 @@ class CsvSource(FileSource):
         quote: str | None = None,
         escape: str | None = None,
         multiline: bool | None = None,
+        unit: str | None = None,
+        weight: str | None = None,
         progress: bool | None = None,
         in_memory: bool = False,
     ) -> None:
-        super().__init__(paths, target, progress=progress, in_memory=in_memory)
+        super().__init__(
+            paths, target, unit=unit, weight=weight, progress=progress, in_memory=in_memory
+        )
         self._options = {
             "delimiter": delimiter,
             "decimal": decimal,
@@ -191,6 +218,12 @@ class ParquetSource(FileSource):
         (``year=2024/part.parquet``): the values in folder names are text, read as in a CSV file.
     target : str
         Name of the label column.
+    unit : str, optional
+        Name of the column that says whose record a row is, such as ``"patient_id"``: whole numbers
+        or text. Epsilon then holds for all records of a unit together. By default, it is the unit
+        of the schema, if the schema has one.
+    weight : str, optional
+        Name of the column of sample weights.
     progress : bool, optional
         Whether to show each pass on stderr. By default, it is shown if stderr is a terminal.
     in_memory : bool, default=False

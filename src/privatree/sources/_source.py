@@ -5,9 +5,11 @@ from __future__ import annotations
 import sys
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from privatree._support.progress import rich_progress
@@ -20,11 +22,21 @@ from privatree.counting import (
     CollectQuery,
     PassCounts,
     Query,
+    UnitQuery,
+    Weigher,
 )
-from privatree.errors import ParameterError
+from privatree.errors import ParameterError, SchemaError
 from privatree.schema import Feature, Schema
-from privatree.sources._data_file import wanted_columns
-from privatree.tables import Batch, Table, frame_batch
+from privatree.sources._data_file import check_column_type, wanted_columns
+from privatree.tables import (
+    Batch,
+    ColumnType,
+    LazyColumn,
+    Table,
+    check_unit_type,
+    check_weight_type,
+    frame_batch,
+)
 
 _LARGE = 2**24  # with more counts than this (128 MiB), only one thread counts
 
@@ -39,20 +51,49 @@ class Records(ABC):
     def counts(self, binner: Binner) -> tuple[ClassCounts, int]:
         """Return the counts that a learner can ask for, and the private number of rows.
 
-        Records that cannot be read raise an error here, before the learner draws anything.
+        If records have units, the number is that of the units. Records that cannot be read raise an
+        error here, before the learner draws anything.
         """
 
 
 class FrameRecords(Records):
-    """Records in memory: a frame and its labels, matched with the columns of a schema."""
+    """Records in memory: a frame and its labels, matched with the columns of a schema.
 
-    def __init__(self, table: Table, labels: Table, schema: Schema) -> None:
-        self._batch = frame_batch(table, labels, schema)
+    `units` has the id of each record's unit, and `weights` the sample weights, up to `max_weight`.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        labels: Table,
+        schema: Schema,
+        *,
+        units: LazyColumn | None = None,
+        weights: LazyColumn | None = None,
+        max_weight: float = 1.0,
+    ) -> None:
+        batch = frame_batch(table, labels, schema)
+        self._batch = replace(batch, unit=units, weight=weights)
+        self._max_weight = max_weight
 
     def counts(self, binner: Binner) -> tuple[BinnedRecords, int]:
-        codes, labels = binner.bin_batch(self._batch, threads=THREADS)
-        n_classes = len(binner.schema.classes)
-        return BinnedRecords(codes, binner.n_codes, labels, n_classes), self._batch.n_rows
+        weigher, n_rows = None, self._batch.n_rows
+        if self._batch.unit is not None:
+            totals = UnitQuery(tuple(binner.schema.classes), self._max_weight).new_partial()
+            totals.add_batch(self._batch)
+            weigher, n_rows = Weigher(self._max_weight, totals), totals.exact_units
+        elif self._batch.weight is not None:
+            weigher = Weigher(self._max_weight)
+        codes, labels, weights = binner.bin_and_weigh(self._batch, weigher, threads=THREADS)
+        records = BinnedRecords(
+            codes,
+            binner.n_codes,
+            labels,
+            len(binner.schema.classes),
+            weights=weights,
+            full_weight=1 if weigher is None else weigher.full_weight,
+        )
+        return records, n_rows
 
 
 class Source(Records):
@@ -64,6 +105,11 @@ class Source(Records):
         Name of the label column.
     progress : bool or None
         Whether to show each pass on stderr. None shows it if stderr is a terminal.
+    unit : str, optional
+        Name of the column that says whose record a row is, such as ``"patient_id"``. By default,
+        it is the unit of the schema, if the schema has one.
+    weight : str, optional
+        Name of the column of sample weights.
 
     Attributes
     ----------
@@ -73,11 +119,24 @@ class Source(Records):
         Columns of the source that are not read. Their names are public.
     """
 
-    def __init__(self, target: str, progress: bool | None) -> None:
+    def __init__(
+        self,
+        target: str,
+        progress: bool | None,
+        unit: str | None = None,
+        weight: str | None = None,
+    ) -> None:
         if not isinstance(target, str):
             raise ParameterError(
                 f"target must be the name of the label column, got {type(target).__name__}."
             )
+        for called, name in (("unit", unit), ("weight", weight)):
+            if name is not None and not isinstance(name, str):
+                raise ParameterError(
+                    f"{called} must be the name of a column, or None, got {type(name).__name__}.",
+                    called,
+                )
+        self.unit, self.weight = unit, weight
         if progress is not None and not isinstance(progress, bool):
             raise ParameterError(f"progress must be True, False or None, got {progress!r}.")
         self.target = target
@@ -86,12 +145,17 @@ class Source(Records):
         self.n_passes = 0
         self._exact_rows: int | None = None
         self._wanted: dict[str, Feature] = {}
+        self._beside: tuple[str, ...] = ()  # columns of units and weights, in this order
+        self._has_unit = False
+        self._max_weight = 1.0
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(..., target={self.target!r})"
 
-    def open(self, schema: Schema) -> None:
+    def open(self, schema: Schema, *, max_weight: float = 1.0) -> None:
         """Find the columns of a schema. This must be called before the first pass.
+
+        `max_weight` is the largest sample weight; larger ones are clipped to it.
 
         Raises
         ------
@@ -99,6 +163,15 @@ class Source(Records):
             If a column is missing, or its type contradicts the schema.
         """
         self._wanted = wanted_columns(schema, self.target)
+        unit = self.unit_name(schema)
+        self._has_unit, self._max_weight = unit is not None, max_weight
+        self._beside = tuple(name for name in (unit, self.weight) if name is not None)
+        for name in self._beside:
+            if name in self._wanted or self._beside.count(name) > 1:
+                raise SchemaError(
+                    f"the column {name!r} of units or weights must not be a feature or the target, "
+                    "nor both of them. Remove it from the features of the schema."
+                )
         self.n_passes, self._exact_rows = 0, None
         self._find_columns(schema)
 
@@ -119,9 +192,40 @@ class Source(Records):
         return found
 
     def counts(self, binner: Binner) -> tuple[ClassCounts, int]:
-        """Return the counts that a learner can ask for, and the private number of rows."""
-        counts = PassCounts(self.answer, binner)
-        return counts, counts.exact_rows
+        """Return the counts that a learner can ask for, and the private number of rows or units."""
+        weigher, exact_units = self._make_weigher(binner.schema)
+        counts = PassCounts(self.answer, binner, weigher)
+        return counts, counts.exact_rows if exact_units is None else exact_units
+
+    def unit_name(self, schema: Schema) -> str | None:
+        """Return the name of the column of units; None if every record is a unit of its own."""
+        return self.unit if self.unit is not None else schema.unit
+
+    def _make_weigher(self, schema: Schema) -> tuple[Weigher | None, int | None]:
+        """Return the rule that weighs records, and the number of units; None if there are none.
+
+        With units, this is one pass over all records.
+        """
+        if self._has_unit:
+            totals = self.answer(UnitQuery(tuple(schema.classes), self._max_weight))
+            return Weigher(self._max_weight, totals), totals.exact_units
+        return (Weigher(self._max_weight) if self.weight is not None else None), None
+
+    def _check_type(self, where: Path, name: str, found: ColumnType) -> None:
+        """Raise a SchemaError if the type of a column contradicts what it is for."""
+        if name not in self._beside:
+            check_column_type(where, name, found, self._wanted[name], name == self.target)
+        elif self._has_unit and name == self._beside[0]:
+            check_unit_type(f"{where}: column {name!r}", found)
+        else:
+            check_weight_type(f"{where}: column {name!r}", found)
+
+    def _beside_columns(
+        self, columns: Sequence[LazyColumn]
+    ) -> tuple[LazyColumn | None, LazyColumn | None]:
+        """Return the columns of units and of weights, given those of `_beside`."""
+        unit = columns[0] if self._has_unit else None
+        return unit, columns[-1] if self.weight is not None else None
 
     @abstractmethod
     def _find_columns(self, schema: Schema) -> None:
@@ -138,17 +242,26 @@ class BatchSource(Source):
     With `in_memory`, records are read once and kept as codes, usually a byte for each value.
     """
 
-    def __init__(self, target: str, progress: bool | None, in_memory: bool) -> None:
-        super().__init__(target, progress)
+    def __init__(
+        self,
+        target: str,
+        progress: bool | None,
+        in_memory: bool,
+        unit: str | None = None,
+        weight: str | None = None,
+    ) -> None:
+        super().__init__(target, progress, unit, weight)
         if not isinstance(in_memory, bool):
             raise ParameterError(f"in_memory must be True or False, got {in_memory!r}.")
         self.in_memory = in_memory
 
     def counts(self, binner: Binner) -> tuple[ClassCounts, int]:
-        """Return the counts that a learner can ask for, and the private number of rows."""
+        """Return the counts that a learner can ask for, and the private number of rows or units."""
         if not self.in_memory:
             return super().counts(binner)
-        return self.answer(CollectQuery(binner)).collected_records()
+        weigher, exact_units = self._make_weigher(binner.schema)
+        records, exact_rows = self.answer(CollectQuery(binner, weigher)).collected_records()
+        return records, exact_rows if exact_units is None else exact_units
 
     @abstractmethod
     def _list_parts(self) -> Iterator[Any]:

@@ -11,6 +11,7 @@
     _text.py            text of CSV files to numbers and categories
     _frames.py          the columns of a schema from a frame
     _batch.py           a batch of records
+    _unit_ids.py        ids of privacy units, such as persons
     _editing.py         rows and values added and changed, in the user's own container
 """
 

@@ -47,3 +47,7 @@ from privatree.tables._text import guess_text_column_type as guess_text_column_t
 from privatree.tables._text import parse_text_column as parse_text_column
 from privatree.tables._text import parse_text_numbers as parse_text_numbers
 from privatree.tables._text import repeat_text_in_column as repeat_text_in_column
+from privatree.tables._unit_ids import UnitIds as UnitIds
+from privatree.tables._unit_ids import check_unit_type as check_unit_type
+from privatree.tables._unit_ids import check_weight_type as check_weight_type
+from privatree.tables._unit_ids import read_unit_ids as read_unit_ids

@@ -23,3 +23,7 @@ class Batch:
     features: Sequence[LazyColumn]
     labels: LazyColumn
     array: NDArray[Any] | None = None
+    unit: LazyColumn | None = None
+    """Ids of the units, such as persons, to which the records belong."""
+    weight: LazyColumn | None = None
+    """Sample weights of the records."""

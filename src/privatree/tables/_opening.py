@@ -63,8 +63,10 @@ def collect_lazy_frame(X: Any) -> Any:
     return convert_container(X.collect, refusal)
 
 
-def open_labels(y: Any) -> Table:
+def open_labels(y: Any, called: str = "y") -> Table:
     """Open labels, without reading them, as a Table with one column.
+
+    `called` is the name of the argument in messages: weights and ids of units are opened alike.
 
     Labels are a list, a 1-D numpy array, a pandas or polars Series, an Arrow array, or a frame with
     one column, for which scikit-learn's DataConversionWarning is issued. A Table is returned
@@ -74,7 +76,7 @@ def open_labels(y: Any) -> Table:
         return y
     if y is None:
         raise ValueError("fitting requires y to be passed, but the target y is None.")
-    _refuse_sparse_container("y", y)
+    _refuse_sparse_container(called, y)
     if is_instance_by_name(y, "pandas.Index", "pandas.api.extensions.ExtensionArray"):
         import pandas as pd
 
@@ -88,25 +90,29 @@ def open_labels(y: Any) -> Table:
     if isinstance(y, (list, tuple)):  # value by value: no value decides how others are read
         return Table(len(y), [object_column(partial(_unwrap_labels, y))])
     if _is_array_container(y):
-        array = _container_to_array("y", y)
+        array = _container_to_array(called, y)
         if array.ndim == 1:
             column = LazyColumn(numpy_type(array.dtype), partial(numpy_column, array))
             return Table(len(array), [column])
         y = array
     elif not _is_arrow_container(y):
-        raise ValueError(f"y should be a 1d array, got {type(y).__name__}. Pass one label per row.")
-    return _open_label_column(y)
+        raise ValueError(
+            f"{called} should be a 1d array, got {type(y).__name__}. Pass one value per row."
+        )
+    return _open_label_column(y, called)
 
 
-def _open_label_column(y: Any) -> Table:
+def _open_label_column(y: Any, called: str) -> Table:
     from sklearn.utils.validation import column_or_1d  # imports pandas, which is rarely needed
 
     if isinstance(y, np.ndarray) and y.ndim != 2:
-        raise ValueError(f"y should be a 1d array, got {y.ndim} dimensions. Pass a 1d array.")
+        raise ValueError(
+            f"{called} should be a 1d array, got {y.ndim} dimensions. Pass a 1d array."
+        )
     table = open_frame(y)
     if len(table.columns) != 1:
         raise ValueError(
-            f"y should be a 1d array, got {len(table.columns)} columns. Pass the column of labels "
+            f"{called} should be a 1d array, got {len(table.columns)} columns. Pass one column "
             "alone."
         )
     column_or_1d(np.empty((table.n_rows, 1)), warn=True)  # the warning, without the content

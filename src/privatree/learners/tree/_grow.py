@@ -17,7 +17,14 @@ from numpy.typing import NDArray
 
 from privatree.counting import Candidates, ClassCounts, FineCells
 from privatree.errors import TooFewRecordsError
-from privatree.learners.tree._plan import CountClasses, DrawSubtree, Position, RecordPlan
+from privatree.learners.tree._plan import (
+    FULL_FACTOR,
+    CountClasses,
+    DrawSubtree,
+    Position,
+    RecordPlan,
+    count_error,
+)
 from privatree.learners.tree._region import (
     FeatureLayout,
     Region,
@@ -108,7 +115,7 @@ def grow_tree(
 
     Notes
     -----
-    Neighbours: one record added or removed.
+    Neighbours: one record, or all records of one unit, added or removed.
     Guarantee: epsilon-DP with the plan's epsilon, which the ledger enforces on every path.
     Cost: at most the plan's epsilon; the plan's size_epsilon if there are too few records or
     `after_size` raises.
@@ -116,7 +123,7 @@ def grow_tree(
     growth = Growth(records, candidates, plan, TreeBuilder(schema))
     noisy_size = growth.release_size(ledger)
     if noisy_size is not None and not growth.has_enough_records(noisy_size):
-        error = plan.size_error
+        error = plan.size_error(records.full_weight)
         raise TooFewRecordsError(
             f"there must be at least min_records = {plan.min_records:,} records whose label is a "
             f"class of the schema, but there are {shown_count(noisy_size, error)}.",
@@ -156,20 +163,26 @@ class Growth:
         if not epsilon:
             return None
         exact_size = self._records.class_totals()[0].sum(keepdims=True)
-        noisy_size = ledger.release(Geometric(epsilon), exact_size, purpose="number of records")
-        return int(noisy_size[0])
+        return int(self._release_counts(ledger, exact_size, epsilon, "number of records")[0])
 
     def has_enough_records(self, noisy_size: int) -> bool:
         """Decide from the noisy number of records whether the training goes on."""
         return self._plan.min_records is None or noisy_size >= self._plan.min_records
 
     def begin(self, ledger: Ledger, noisy_size: int | None) -> OpenNode:
-        """Zoom in, if the records have fine codes, and return the root."""
+        """Zoom in, if the records have fine codes; weigh the classes; and return the root."""
         plan = self._plan
         size = plan.planning_size(noisy_size)
         if self._cells is not None:
             epsilon = plan.interval_epsilon(size)
             self._use_candidates(zoom_in(self._records, self._cells, size, epsilon, ledger))
+        if plan.class_factors is not None:
+            self._records.weigh_classes(plan.class_factors, FULL_FACTOR)
+        elif plan.balance_epsilon:
+            exact_totals = self._records.class_totals()[0]
+            purpose = "class counts for balanced weights"
+            noisy = self._release_counts(ledger, exact_totals, plan.balance_epsilon, purpose)
+            self._records.weigh_classes(plan.balanced_factors(noisy.tolist()), FULL_FACTOR)
         region = whole_region(self.candidates)
         leaves = LeafPlan(plan.leaf_count_epsilon(size), (0,) * plan.n_classes)
         exact_totals = self._records.class_totals()[0]
@@ -186,7 +199,9 @@ class Growth:
         noisy_counts: list[int] = []
         if isinstance(stage, CountClasses):
             purpose = "class counts before a split"
-            noisy = self._release_class_counts(node, node.exact_totals, stage.epsilon, purpose)
+            noisy = self._release_counts(
+                node.ledger, node.exact_totals, stage.epsilon, purpose, node.number
+            )
             noisy_counts = self._clamp_counts(noisy)
             node = replace(
                 node,
@@ -197,14 +212,15 @@ class Growth:
         if isinstance(stage, DrawSubtree):
             return self._begin_subtree(node, stage)
         centre = split_score(noisy_counts)
-        mechanism = SequentialExponential(stage.epsilon, centre.score_range)
+        score_range = centre.score_range * self._records.full_weight
+        mechanism = SequentialExponential(stage.epsilon, score_range)
         draw = node.ledger.open_draw(mechanism, purpose="split", node=node.number)
         return SplittingNode(
             node.number, node.ledger, node.region, node.leaves, node.at, centre, mechanism, draw
         )
 
     def _begin_subtree(self, node: OpenNode, stage: DrawSubtree) -> SubtreeNode:
-        mechanism = SequentialExponential(stage.epsilon)
+        mechanism = SequentialExponential(stage.epsilon, self._records.full_weight)
         levels = len(stage.grids) + 1
         what = f"last {levels} levels with their labels" if levels > 1 else "last level with labels"
         draw = node.ledger.open_draw(mechanism, purpose=what, node=node.number)
@@ -223,13 +239,21 @@ class Growth:
         ).without_empty_levels(self._layout)
         return SubtreeNode(node.number, node.ledger, node.region, node.leaves, subtree, draw)
 
-    def _release_class_counts(
-        self, node: Node, exact_totals: NDArray[np.int64], epsilon: Fraction, purpose: str
+    def _release_counts(
+        self,
+        ledger: Ledger,
+        exact_counts: NDArray[np.int64],
+        epsilon: Fraction,
+        purpose: str,
+        node: int | None = None,
     ) -> NDArray[np.int64]:
-        noisy: NDArray[np.int64] = node.ledger.release(
-            Geometric(epsilon), exact_totals, purpose=purpose, node=node.number
+        """Return noisy counts in records: sums of weights, divided by the weight of a record."""
+        full = self._records.full_weight
+        mechanism = Geometric(epsilon, full)
+        noisy: NDArray[np.int64] = ledger.release(
+            mechanism, exact_counts, purpose=purpose, node=node
         )
-        return noisy
+        return (noisy + full // 2) // full
 
     def _clamp_counts(self, noisy: NDArray[np.int64]) -> list[int]:
         clamped: list[int] = np.clip(noisy, 0, self._plan.largest_count).tolist()
@@ -345,10 +369,10 @@ class Growth:
             self.builder.leaf(node.number, label, (shares / 2.0).tolist())
             return
         purpose = "class counts of a leaf"
-        noisy = self._release_class_counts(node, exact_totals, epsilon, purpose)
+        noisy = self._release_counts(node.ledger, exact_totals, epsilon, purpose, node.number)
         most = self._plan.largest_count
         leaf = NodeDraft(label=label, noisy_counts=np.clip(noisy, -most, most).tolist())
-        error = Geometric(epsilon).error(len(noisy))
+        error = count_error(epsilon, self._records.full_weight, len(noisy))
         self.builder.leaf(
             node.number, label, with_probability(leaf).probability, leaf.noisy_counts, error
         )

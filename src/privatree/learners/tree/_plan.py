@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -33,6 +33,12 @@ LARGE_STOP_SHARE = 0.98
 """Base measure of "no split on this level" where the signal is large, for any number of levels."""
 STOP_SIGNALS = (6.0, 12.0)
 """Largest signal that counts as small, and smallest signal that counts as large."""
+BALANCE_SHARE = Fraction(2, 100)
+"""Share of the budget for the noisy class counts from which balanced class weights follow."""
+MAX_CLASS_RATIO = 100
+"""Largest ratio of two balanced class weights."""
+FULL_FACTOR = 2**10
+"""The largest class weight as a whole number."""
 LEAF_COUNT_SHARE = Fraction(5, 100)
 """Share of the budget for noisy class counts of the leaves, where the signal can carry it."""
 LEAF_COUNT_SIGNAL = 8.0
@@ -123,6 +129,10 @@ class RecordPlan:
     """Share of epsilon for noisy class counts of the leaves; None: by the noisy size."""
     n_zoomed: int = 0
     """Number of numeric features for which an interval can be drawn."""
+    class_factors: tuple[int, ...] | None = None
+    """Public weight of each class, from 1 to `FULL_FACTOR`; None: all classes weigh the same."""
+    balances_classes: bool = False
+    """Whether the weights of the classes follow from noisy class counts."""
     min_records: int | None = None
     """The declared number of records below which to stop; None: any number is enough."""
     largest_count: int = MAX_COUNT
@@ -140,9 +150,23 @@ class RecordPlan:
         return self.epsilon * (1 - (self.probability_share or 0))
 
     @property
-    def size_error(self) -> int:
-        """Bound on the noise in the number of records that holds with a probability of 95%."""
-        return Geometric(self.size_epsilon).error()
+    def balance_epsilon(self) -> Fraction:
+        """Budget of the noisy class counts for balanced class weights; 0 if there are none."""
+        return self._free_epsilon * BALANCE_SHARE if self.balances_classes else Fraction(0)
+
+    def size_error(self, full_weight: int = 1) -> int:
+        """Return a bound on the noise in the number of records, true with a probability of 95%."""
+        return count_error(self.size_epsilon, full_weight)
+
+    def balanced_factors(self, noisy_counts: Sequence[int]) -> tuple[int, ...]:
+        """Return class weights that are inverse to noisy class counts, as whole numbers.
+
+        Counts below their noise are taken as the size of the noise.
+        """
+        least = math.ceil(1 / self.balance_epsilon)
+        counts = [min(max(count, least), self.largest_count) for count in noisy_counts]
+        smallest = -(-FULL_FACTOR // MAX_CLASS_RATIO)
+        return tuple(max(FULL_FACTOR * min(counts) // count, smallest) for count in counts)
 
     def planning_size(self, noisy_size: int | None) -> int:
         """Return the number of records to plan with: declared, noisy, or 1 if nobody knows."""
@@ -167,6 +191,7 @@ class RecordPlan:
     def root(self, noisy_size: int) -> Position:
         """Return the position of the root, given the noisy (or declared) number of records."""
         left = self.epsilon - self.size_epsilon - self.leaf_count_epsilon(noisy_size)
+        left -= self.balance_epsilon
         left -= self.n_zoomed * self.interval_epsilon(noisy_size)
         return Position(left, self._clamp_size(noisy_size), 0)
 
@@ -282,7 +307,8 @@ class RecordPlan:
 
         A deep tree has many sequences, so they are made one by one and not kept in memory.
         """
-        first = (Stage("count", self.size_epsilon),) if self.size_epsilon else ()
+        counted = (self.size_epsilon, self.balance_epsilon)
+        first = tuple(Stage("count", epsilon) for epsilon in counted if epsilon)
         sizes = range(1, self.largest_count + 1)
         if self.dataset_size is not None:
             size = self._clamp_size(self.dataset_size)
@@ -374,7 +400,16 @@ class RecordPlan:
                 for before, left in zip(shares, rest, strict=True)
             )
         leaf_counts = self.leaf_count_epsilon(self.dataset_size or self.largest_count)
-        return self.size_epsilon + leaf_counts + self.root(1).left * most
+        first = self.size_epsilon + self.balance_epsilon
+        return first + leaf_counts + self.root(1).left * most
+
+
+def count_error(epsilon: Fraction, full_weight: int, n_counts: int = 1) -> int:
+    """Return a bound on the noise in a sum of noisy counts, true with a probability of 95%.
+
+    Counts are in records, whose weight is at most `full_weight`.
+    """
+    return math.ceil(Fraction(Geometric(epsilon, full_weight).error(n_counts), full_weight))
 
 
 def _signal(at: Position) -> float:

@@ -156,7 +156,6 @@ class UpperSplit:
 def _fill_split_weights(
     exact_scores: Any, layout: Any, fine: Any, region: Any, decays: Any, scores: Any, factors: Any
 ) -> None:
-    coarse_decay, fine_decay = decays
     for feature in range(region.low.size):
         if region.n_inside[feature] < 2:
             continue
@@ -165,7 +164,7 @@ def _fill_split_weights(
             best, weight = np.int64(0), 1.0
             for part in range(start, stop):
                 best += max(exact_scores[part], 0)
-                weight *= 0.5 + 0.5 * decay(coarse_decay, fine_decay, abs(exact_scores[part]))
+                weight *= 0.5 + 0.5 * decay(decays, abs(exact_scores[part]))
             scores[start], factors[start] = best, weight
             continue
         whole = np.int64(0)
@@ -178,6 +177,4 @@ def _fill_split_weights(
             left += exact_scores[part]
             gap = abs(whole - 2 * left)  # between the two choices of S: left or right of the cut
             scores[part] = max(left, whole - left)
-            factors[part] = (
-                share * fine.base_measure[part] * (1.0 + decay(coarse_decay, fine_decay, gap))
-            )
+            factors[part] = share * fine.base_measure[part] * (1.0 + decay(decays, gap))

@@ -91,7 +91,6 @@ def weigh_one_level(counts: Any, lowest: Any, region: Any, parts: Any) -> None:
     exact_differences, exact_totals = counts
     layout, fine, decays = lowest
     low, high, n_inside = region.low, region.high, region.n_inside
-    coarse_decay, fine_decay = decays
     n_classes = exact_totals.size
     n_parts = factors.size - 1
     active = 0
@@ -100,7 +99,7 @@ def weigh_one_level(counts: Any, lowest: Any, region: Any, parts: Any) -> None:
     factors.fill(0.0)
     best, weight = exact_totals.max(), 0.0
     for label in range(n_classes):
-        weight += decay(coarse_decay, fine_decay, best - exact_totals[label])
+        weight += decay(decays, best - exact_totals[label])
     scores[n_parts] = best
     factors[n_parts] = weight / n_classes * (fine.stop_share if active > 0 else 1.0)
     for feature in range(low.size):
@@ -121,7 +120,7 @@ def weigh_one_level(counts: Any, lowest: Any, region: Any, parts: Any) -> None:
             share *= 0.5
             exact_left, gap = np.int64(0), exact_totals[1] - exact_totals[0]
             score = exact_totals[0] + max(gap, 0)
-            both = share * (1.0 + decay(coarse_decay, fine_decay, abs(gap)))
+            both = share * (1.0 + decay(decays, abs(gap)))
             for part in range(first, last):
                 step = exact_differences[0, part]
                 if step != 0:  # most codes of a small node are empty
@@ -129,7 +128,7 @@ def weigh_one_level(counts: Any, lowest: Any, region: Any, parts: Any) -> None:
                     # labels (0, 1): score totals[1] - left; labels (1, 0): totals[0] + left
                     gap -= 2 * step
                     score = exact_totals[0] + exact_left + max(gap, 0)
-                    both = share * (1.0 + decay(coarse_decay, fine_decay, abs(gap)))
+                    both = share * (1.0 + decay(decays, abs(gap)))
                 scores[part] = score
                 factors[part] = both * fine.base_measure[part]
         else:
@@ -150,7 +149,6 @@ def _weigh_label_pairs(exact_lefts: Any, exact_totals: Any, decays: Any) -> Any:
     a != r, the sum over b != a is the sum over all b minus the term of a. That term is not the
     largest, so the difference keeps its precision.
     """
-    coarse_decay, fine_decay = decays
     n_classes = exact_totals.size
     rights = np.empty(n_classes, dtype=np.int64)
     for label in range(n_classes):
@@ -168,17 +166,17 @@ def _weigh_label_pairs(exact_lefts: Any, exact_totals: Any, decays: Any) -> Any:
     with_r, all_rights = 0.0, 1.0
     for label in range(n_classes):
         if label != r:
-            with_r += decay(coarse_decay, fine_decay, best_right - rights[label])
-            all_rights += decay(coarse_decay, fine_decay, rights[r] - rights[label])
+            with_r += decay(decays, best_right - rights[label])
+            all_rights += decay(decays, rights[r] - rights[label])
     without_r = 0.0
     for label in range(n_classes):
         if label != r:
-            others = all_rights - decay(coarse_decay, fine_decay, rights[r] - rights[label])
-            without_r += others * decay(coarse_decay, fine_decay, best_left - exact_lefts[label])
+            others = all_rights - decay(decays, rights[r] - rights[label])
+            without_r += others * decay(decays, best_left - exact_lefts[label])
     with_score, without_score = exact_lefts[r] + best_right, best_left + rights[r]
     score = max(with_score, without_score)
-    weight = with_r * decay(coarse_decay, fine_decay, score - with_score)
-    return score, weight + without_r * decay(coarse_decay, fine_decay, score - without_score)
+    weight = with_r * decay(decays, score - with_score)
+    return score, weight + without_r * decay(decays, score - without_score)
 
 
 @compiled
@@ -189,7 +187,6 @@ def weigh_subsets_of_pair(
 
     The mean is a product over the categories.
     """
-    coarse_decay, fine_decay = decays
     sides, weight = np.int64(0), 1.0
     for code in range(exact_differences.shape[1]):
         above = np.int64(0)
@@ -199,7 +196,7 @@ def weigh_subsets_of_pair(
             above -= exact_differences[b - 1, code]
         gap = abs(above)
         sides += gap
-        weight *= 0.5 + 0.5 * decay(coarse_decay, fine_decay, gap)
+        weight *= 0.5 + 0.5 * decay(decays, gap)
     return (exact_totals[a] + exact_totals[b] + sides) // 2, weight
 
 
@@ -224,7 +221,6 @@ def _weigh_category_subsets(exact_differences: Any, exact_totals: Any, decays: A
 @compiled
 def total_weight(parts: Any, decays: Any) -> Any:
     scores, factors = parts
-    coarse_decay, fine_decay = decays
     best, found = np.int64(0), False
     for part in range(factors.size):
         if factors[part] > 0.0 and (not found or scores[part] > best):
@@ -234,7 +230,7 @@ def total_weight(parts: Any, decays: Any) -> Any:
         if factors[part] > 0.0:
             if scores[part] != score:  # often it is that of the part before
                 score = scores[part]
-                power = decay(coarse_decay, fine_decay, best - score)
+                power = decay(decays, best - score)
             weight += factors[part] * power
     return best, weight
 

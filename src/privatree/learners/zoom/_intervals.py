@@ -66,7 +66,7 @@ def zoom_in(
 
     Notes
     -----
-    Neighbours: one record added or removed.
+    Neighbours: one record, or all records of one unit, added or removed.
     Guarantee: epsilon-DP for each interval; the result follows from the intervals.
     Cost: epsilon for each feature with fine cells.
 
@@ -90,7 +90,7 @@ def zoom_in(
     intervals = {}
     if epsilon:
         exact_counts = records.class_counts()[0].sum(axis=0)
-        mechanism = _interval_mechanism(cells.levels, noisy_size, epsilon)
+        mechanism = _interval_mechanism(cells.levels, noisy_size, epsilon, records.full_weight)
         for feature in cells.features:
             codes = slice(records.offsets[feature], records.offsets[feature + 1])
             exact_cells = cells.count_cells(exact_counts[codes], feature, mechanism.levels)
@@ -104,8 +104,11 @@ def zoom_in(
     return candidates
 
 
-def _interval_mechanism(most: int, noisy_size: int, epsilon: Fraction) -> DenseInterval:
+def _interval_mechanism(
+    most: int, noisy_size: int, epsilon: Fraction, full_weight: int
+) -> DenseInterval:
     """Return a mechanism with levels as narrow as the evidence can carry."""
     evidence = zoom_evidence(noisy_size, epsilon)
     levels = min(max(0, math.floor((evidence - _SURPLUS) / _LEVEL_EVIDENCE)), most)
-    return DenseInterval(epsilon, levels, max(1, math.ceil(ENOUGH_SHARE * noisy_size)))
+    enough = max(1, math.ceil(ENOUGH_SHARE * noisy_size))
+    return DenseInterval(epsilon, levels, enough * full_weight, full_weight)

@@ -57,11 +57,13 @@ class DenseInterval:
         of equal width.
     enough : int
         Largest score. It must be public.
+    full_weight : int, default=1
+        What a record adds to the number of records of its cell at most.
 
     Notes
     -----
-    Neighbours: one record added or removed.
-    Range: 1. Adding a record adds 0 or 1 to each score.
+    Neighbours: one record, or all records of one unit, added or removed.
+    Range: `full_weight`. Adding records of this weight adds 0 to `full_weight` to each score.
     Guarantee: epsilon-DP, and epsilon-bounded-range. The draw is exact.
     Cost: epsilon.
 
@@ -76,6 +78,7 @@ class DenseInterval:
     epsilon: Fraction
     levels: int
     enough: int
+    full_weight: int = 1
     name: ClassVar[str] = "exponential"
 
     def __post_init__(self) -> None:
@@ -107,7 +110,7 @@ class DenseInterval:
 
     @property
     def _choice(self) -> Exponential:
-        return Exponential(self.epsilon, score_range=Fraction(1))
+        return Exponential(self.epsilon, score_range=Fraction(self.full_weight))
 
     @cached_property
     def _measure(self) -> NDArray[np.float64]:

@@ -8,7 +8,7 @@ scores are.
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from privatree._support.kernels.compiling import compiled_inline
 from privatree.privacy.samplers._refinement import UNIT_ROUNDOFF
 
-_SHIFT = 10
-_MASK = (1 << _SHIFT) - 1
+_MIN_SHIFT = 10
+"""Least number of low binary digits of k; a table for them has 1,024 numbers."""
 _LOWEST = -690.0
 """Exponents below this count as minus infinity: exp of them is less than 2^-995."""
 
@@ -28,7 +28,14 @@ DECAY_ERROR = 5000.0 * UNIT_ROUNDOFF
 """Bound on the relative error of :func:`decay`: two exps of exponents of at most 690 in size, each
 with three roundings, two errors of exp itself (64 roundoffs each) and one product."""
 
-Decay = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+class Decay(NamedTuple):
+    """Tables of exp(-rate * k) by the high and the low binary digits of k."""
+
+    high: NDArray[np.float64]
+    low: NDArray[np.float64]
+    shift: int
+    """Number of low digits. Both tables have about the square root of the number of all k."""
 
 
 def decay_table(rate: Fraction, largest: int) -> Decay:
@@ -37,10 +44,11 @@ def decay_table(rate: Fraction, largest: int) -> Decay:
     `largest` bounds the memory at very small rates.
     """
     step = min(float(rate), 1e9)  # beyond, every weight but the best is negligible anyway
-    n_coarse = min(largest, int(-_LOWEST / step) + 1) // (_MASK + 1) + 1
-    fine = -step * np.arange(_MASK + 1)
-    coarse = -step * (np.arange(n_coarse) * float(_MASK + 1))
-    return _decay_or_zero(coarse), _decay_or_zero(fine)
+    largest = min(largest, int(-_LOWEST / step) + 1)
+    shift = max(_MIN_SHIFT, (largest.bit_length() + 1) // 2)
+    low = -step * np.arange(2**shift)
+    high = -step * (np.arange((largest >> shift) + 1) * float(2**shift))
+    return Decay(_decay_or_zero(high), _decay_or_zero(low), shift)
 
 
 def _decay_or_zero(exponents: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
@@ -48,7 +56,8 @@ def _decay_or_zero(exponents: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
 
 
 @compiled_inline
-def decay(coarse: Any, fine: Any, k: Any) -> Any:
+def decay(table: Any, k: Any) -> Any:
     """Return exp(-rate * k), k >= 0; 0 if it is negligible."""
-    place = k >> _SHIFT
-    return coarse[place] * fine[k & _MASK] if place < coarse.size else 0.0
+    place = k >> table.shift
+    is_known = place < table.high.size
+    return table.high[place] * table.low[k - (place << table.shift)] if is_known else 0.0

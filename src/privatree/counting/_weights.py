@@ -1,0 +1,137 @@
+"""Weights of records, as whole numbers, from what a record and its own unit say.
+
+A weight of 1 is the whole number `FULL_WEIGHT`. All weights are rounded down, so the records of a
+unit never weigh more than `FULL_WEIGHT` together. The weight of a record depends on the records of
+its own unit alone (``docs/proofs/units.md``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privatree.counting._queries import Partial, Query
+from privatree.errors import SourceError
+from privatree.schema import Label
+from privatree.tables import Batch, UnitIds, column_to_codes, column_to_numbers, read_unit_ids
+
+FULL_WEIGHT = 2**14
+"""The weight 1 as a whole number. A unit of more than this many records weighs nothing."""
+MAX_UNITS = 10**8
+"""Largest number of ids that this process keeps in memory: about 10 GB."""
+TOO_MANY_UNITS = (
+    f"there must be at most {MAX_UNITS:,} units for training in one process. Train with Spark: "
+    "SparkSource groups the records of a unit on the cluster."
+)
+
+
+@dataclass(frozen=True)
+class Weigher:
+    """Rule that gives each record of a batch its weight.
+
+    Parameters
+    ----------
+    max_weight : float, default=1.0
+        Largest sample weight; larger ones are clipped to it. It is public.
+    totals : UnitTotals, optional
+        Sample weights of the records of each unit, added up. None if records have no units.
+    """
+
+    max_weight: float = 1.0
+    totals: UnitTotals | None = None
+
+    @property
+    def full_weight(self) -> int:
+        """What a record, or all records of a unit together, weigh at most."""
+        return FULL_WEIGHT
+
+    def weigh(self, batch: Batch, labels: NDArray[np.signedinteger]) -> NDArray[np.int32]:
+        """Return the weight of each row; 0 for a row without a label, or without an id of a unit.
+
+        `labels` are positions in the classes, -1 for a label that is not a class.
+        """
+        weights = _sample_weights(batch, labels, self.max_weight)
+        if batch.unit is None:
+            return weights.astype(np.int32)
+        if self.totals is None:
+            raise RuntimeError("a batch with units must be weighed with their totals.")
+        exact_totals = self.totals.look_up(read_unit_ids(batch.unit.read()))
+        # A unit that weighs at most 1 stays as it is; the weights of any other add up to 1 at most.
+        shares = weights * FULL_WEIGHT // np.maximum(exact_totals, FULL_WEIGHT)
+        return np.where(exact_totals > 0, shares, 0).astype(np.int32)
+
+
+def _sample_weights(
+    batch: Batch, labels: NDArray[np.signedinteger], max_weight: float
+) -> NDArray[np.int64]:
+    """Return the weight of each row without regard to units, from 0 to `FULL_WEIGHT`."""
+    full = np.where(labels >= 0, FULL_WEIGHT, 0).astype(np.int64)
+    if batch.weight is None:
+        return full
+    with np.errstate(all="ignore"):
+        numbers = np.nan_to_num(column_to_numbers(batch.weight.read()), nan=0.0)
+        numbers = np.clip(numbers, 0.0, max_weight) / max_weight
+    return np.minimum(np.floor(numbers * FULL_WEIGHT).astype(np.int64), full)
+
+
+@dataclass(frozen=True)
+class UnitQuery(Query["UnitTotals"]):
+    """Sample weights of the records of each unit, added up."""
+
+    classes: tuple[Label, ...]
+    max_weight: float
+
+    def new_partial(self) -> UnitTotals:
+        return UnitTotals(self.classes, self.max_weight)
+
+
+class UnitTotals(Partial):
+    """Sum of the sample weights of each unit's records with a known label. It is secret."""
+
+    def __init__(self, classes: Sequence[Label], max_weight: float) -> None:
+        self._classes, self._max_weight = classes, max_weight
+        self._place_of: dict[str, int] = {}
+        self._exact_totals = np.zeros(1024, dtype=np.int64)
+
+    @property
+    def exact_units(self) -> int:
+        """Number of units, including those without any known label."""
+        return len(self._place_of)
+
+    def add_batch(self, batch: Batch) -> None:
+        if batch.unit is None:
+            raise RuntimeError("the totals of units need batches with units.")
+        labels = column_to_codes(batch.labels.read(), self._classes, -1, np.int32)
+        weights = _sample_weights(batch, labels, self._max_weight)
+        found = read_unit_ids(batch.unit.read())
+        has_unit = found.places >= 0
+        exact_sums = np.zeros(len(found.ids), dtype=np.int64)
+        np.add.at(exact_sums, found.places[has_unit], weights[has_unit])
+        self._add_sums(found.ids, exact_sums)
+
+    def merge(self, other: UnitTotals) -> None:
+        self._add_sums(list(other._place_of), other._exact_totals[: other.exact_units])
+
+    def _add_sums(self, ids: Sequence[str], exact_sums: NDArray[np.int64]) -> None:
+        """Add to the totals of distinct ids."""
+        place_of = self._place_of
+        places = np.array([place_of.setdefault(one, len(place_of)) for one in ids], dtype=np.int64)
+        if len(place_of) > MAX_UNITS:
+            raise SourceError(TOO_MANY_UNITS)
+        missing = len(place_of) - len(self._exact_totals)
+        if missing > 0:
+            more = np.zeros(max(missing, len(self._exact_totals)), dtype=np.int64)
+            self._exact_totals = np.concatenate([self._exact_totals, more])
+        self._exact_totals[places] += exact_sums
+
+    def look_up(self, found: UnitIds) -> NDArray[np.int64]:
+        """Return the total of the unit of each row; 0 for a row without an id."""
+        exact_totals = np.zeros(len(found.ids) + 1, dtype=np.int64)  # -1, no id, finds the last
+        for position, one in enumerate(found.ids):
+            place = self._place_of.get(one, -1)
+            exact_totals[position] = self._exact_totals[place] if place >= 0 else 0
+        total: NDArray[np.int64] = exact_totals[found.places]
+        return total
