@@ -157,7 +157,7 @@ def test_values_that_span_lines_are_named_wherever_they_matter(here, monkeypatch
     rests = "every row of the CSV files closes its quotes"
     assert any(rests in note for note in load("m.json").privacy_.notes)
     assert run(monkeypatch, *fit, "-o", "m.json", "-q", "--no-multiline") == 0
-    assert load("m.json").privacy_.notes == ()
+    assert not any(rests in note for note in load("m.json").privacy_.notes)
     capsys.readouterr()
     certify = ("certify", "a.csv", *fit[2:], "--refits", "4", "--poisoned", "1", "--jobs", "1")
     assert run(monkeypatch, *certify, "--json") == 0

@@ -390,7 +390,7 @@ def test_the_next_stage_is_that_of_the_design(made):
             assert then == SplitOnce(at.left * share_of(levels) * Fraction(85, 100))
             child = plan.child(counted)
             assert child == Position(
-                counted.left - then.epsilon, max(1, size // 2), at.depth + 1, None, size == 1
+                counted.left - then.epsilon, max(1, size // 2), at.depth + 1, None, dominates
             )
 
 
