@@ -1,4 +1,4 @@
-"""Helpers that know nothing of privacy or trees.
+"""Helpers that do not depend on privacy or trees.
 
 ::
 

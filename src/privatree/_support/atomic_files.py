@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import BinaryIO
 
 _STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
-"""Streams that are open already; they may be files that other programs write to as well."""
+"""File descriptors of streams, which are open already and may be shared with other programs."""
 _OPENED = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
 
 
 def replace_file(
     path: str | os.PathLike[str], content: str | bytes, *, private: bool = False
 ) -> Path:
-    """Write a temporary file in the same folder, then move it to `path`.
+    """Write a temporary file in the same folder, move it to `path`, and return the path.
 
     Text is encoded as UTF-8. With `private`, only the owner may read a new file; a file that is
     replaced keeps its mode. If writing fails, the old file is unchanged; the OSError names `path`.
@@ -34,9 +34,9 @@ def replace_file(
 def replace_file_in_pieces(
     path: str | os.PathLike[str], *, private: bool = False
 ) -> Iterator[BinaryIO]:
-    """Write a file in pieces; it takes the place of an old one when the context ends.
+    """Yield a file to write in pieces. It replaces the old file when the context ends.
 
-    An OSError inside of the context is reported as an error about `path`.
+    An OSError inside the context is reported as an error about `path`.
     """
     try:
         if (stream := _file_descriptor(path)) is not None:  # what was written there before stays

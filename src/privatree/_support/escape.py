@@ -23,7 +23,7 @@ def escape_to_one_line(text: str) -> str:
 def escape_json(text: str) -> str:
     """Replace invisible characters in JSON by JSON escapes. The meaning stays the same.
 
-    Line breaks are kept. All other invisible characters are inside of JSON strings.
+    Line breaks are kept. All other invisible characters are inside JSON strings.
     """
     return _escape_invisible(text, _json_escape)
 

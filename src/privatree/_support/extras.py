@@ -6,7 +6,7 @@ from privatree.errors import ParameterError
 
 
 def missing_extra(need: str, extra: str) -> ParameterError:
-    """Return an error: what needs the extra, "plots need matplotlib", and how to install it."""
+    """Return an error with `need`, such as "plots need matplotlib", and how to install it."""
     return ParameterError(
         f"{need}, which is not installed. Install it: pip install 'privatree[{extra}]'"
     )

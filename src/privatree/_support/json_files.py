@@ -1,8 +1,8 @@
 """Strict reading of untrusted JSON files, with limits on time and memory.
 
-Python accepts more than JSON allows (NaN, repeated keys, whole numbers beyond the floats), and a
-list of empty lists takes 20 times the memory of its text. So size and number of values are checked
-before a file is parsed.
+Python accepts more than JSON allows (NaN, repeated keys, whole numbers beyond the range of floats),
+and a list of empty lists takes 20 times the memory of its text. So size and number of values are
+checked before a file is parsed.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ Loaded = TypeVar("Loaded")
 
 MAX_BYTES = 32 * 2**20
 MAX_VALUES = 1_250_000
-"""Most values in a file: enough for a full tree of 16 levels and its spends."""
+"""Largest number of values in a file: enough for a full tree of 16 levels and its spends."""
 MAX_NAMES = 100_000
-"""Most keys in a file that are not keys of the format, such as names of features."""
+"""Largest number of keys that are not part of the format, such as names of features."""
 
 _ALWAYS_SMALL = 2**22
-"""A file with at most so many bytes takes at most 200 MB of memory, whatever its content is."""
+"""A file of at most this many bytes takes at most 200 MB of memory, whatever its content."""
 _MAX_MESSAGE = 300
-"""Most characters of an error message."""
+"""Largest number of characters of an error message."""
 _FORMAT_NAMES = (
     *("feature", "threshold", "categories", "left", "right", "label", "probability"),
     *("mechanism", "epsilon", "delta", "times", "purpose", "node"),
@@ -38,10 +38,10 @@ _FORMAT_NAMES = (
 def read_json(
     path: str | os.PathLike[str], what: str, understand: Callable[[Any], Loaded]
 ) -> Loaded:
-    """Parse a JSON file and convert its dictionaries and lists by `understand`.
+    """Parse a JSON file, and return what `understand` makes of its dictionaries and lists.
 
     `what` describes the file in messages: "a model file". Every mistake in the file, also one that
-    `understand` finds, is a :class:`ModelFormatError` of one line that starts with `path`.
+    `understand` finds, raises a :class:`ModelFormatError` of one line that starts with `path`.
     """
     try:
         return understand(_parse_json(path, what))
@@ -53,7 +53,7 @@ def read_json(
 
 
 def check_json_size(encoded: bytes, what: str) -> None:
-    """Raise a ModelFormatError if a file would take more memory than any file of privatree."""
+    """Raise a ModelFormatError if a file would take more memory than any valid file."""
     # If one character is beyond the first 65,536, Python stores every character in four bytes.
     is_wide = any(first in encoded for first in b"\xf0\xf1\xf2\xf3\xf4")
     most = MAX_BYTES // 2 if is_wide else MAX_BYTES
@@ -75,7 +75,7 @@ def shorten_message(message: str) -> str:
 
 
 def _parse_json(path: str | os.PathLike[str], what: str) -> Any:
-    """Parse a file. The garbage collector is off: with a million new lists it takes most time."""
+    """Parse a file without garbage collection, which a million new lists would make slow."""
     was_collecting = gc.isenabled()
     gc.disable()
     try:

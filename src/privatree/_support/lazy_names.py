@@ -1,6 +1,6 @@
 """Names of a package that are loaded when they are first used.
 
-The package's ``__init__.pyi`` lists them, as type checkers and editors read it too (Scientific
+The package's ``__init__.pyi`` lists the names. Type checkers and editors read it too (Scientific
 Python's SPEC 1). So ``import privatree`` is quick, and a command loads only what it needs.
 """
 

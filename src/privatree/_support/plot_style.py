@@ -32,11 +32,11 @@ def new_axes(width: float, height: float, *, whole: bool = False) -> Axes:
 
 
 def missing_matplotlib(what: str) -> ParameterError:
-    """Return the error that says how to install matplotlib; `what` is "plots" or similar."""
+    """Return the error that says how to install matplotlib; `what` needs it, such as "plots"."""
     return missing_extra(f"{what} need matplotlib", "plot")
 
 
 def tint(colour: str, strength: float) -> str:
-    """Mix a colour such as ``#0072B2`` with white: strength 0 is white, 1 the colour itself."""
+    """Return a colour such as ``#0072B2`` mixed with white: strength 0 is white, 1 the colour."""
     parts = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
     return "#" + "".join(f"{round(255 - strength * (255 - part)):02X}" for part in parts)

@@ -14,8 +14,8 @@ def rich_progress(*columns: str, shown: bool | None = None, **options: Any) -> A
     """Return a `rich.progress.Progress` that is not started yet; None if rich is not installed.
 
     A column is "spinner", "bar", "count", "share", "elapsed", "remaining", or a text with fields of
-    the task. `shown` is None to show the progress if stderr is a terminal; with True, a missing
-    rich is a ParameterError.
+    the task. With ``shown=None``, the progress is shown if stderr is a terminal. With
+    ``shown=True``, an error is raised if rich is not installed.
     """
     try:
         from rich import progress
@@ -48,7 +48,7 @@ def rich_progress(*columns: str, shown: bool | None = None, **options: Any) -> A
 def progress_bar(
     total: int, shown: bool | None, description: str
 ) -> Iterator[Callable[[int], None]]:
-    """Show a bar with the remaining time; yield a function that takes how much more is done.
+    """Show a bar with the remaining time; yield a function that advances it by some steps.
 
     `shown` is the parameter ``progress`` of the caller. None shows a bar if stderr is a terminal
     and rich is installed; True raises a ParameterError if rich is not installed.

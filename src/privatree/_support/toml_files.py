@@ -1,4 +1,4 @@
-"""Reading of untrusted TOML files, with limits on time and memory, and writing with comments.
+"""Read untrusted TOML files, with limits on time and memory, and write files with comments.
 
 Python's parser has no limit on nesting, and needs quadratic time for a long dotted key.
 """
@@ -23,9 +23,9 @@ _WIDTH = 100
 
 MAX_BYTES = 2**20
 MAX_VALUES = 100_000
-"""Most commas, and most lines, in a file: the parser takes some microseconds for each."""
+"""Largest number of commas, and of lines, in a file: each takes the parser microseconds."""
 MAX_KEY_PARTS = 8
-"""Most parts of a dotted key. A schema needs three: features.age.kind."""
+"""Largest number of parts of a dotted key. A schema needs three: features.age.kind."""
 
 _QUOTED_OR_COMMENT = re.compile(
     r'"""(?:[^\\]|\\.)*?(?:"{3,5}|\Z)'
@@ -35,16 +35,16 @@ _QUOTED_OR_COMMENT = re.compile(
     r"|\#[^\n]*",
     re.DOTALL,
 )
-"""A string or comment, to the place where the parser ends it or stops with an error."""
+"""A string or comment, up to the place where the parser ends it or raises an error."""
 _LONG_KEY = re.compile(rf"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){{{MAX_KEY_PARTS}}}")
 """A dotted key that is too long, after quoted parts were replaced by words. The possessive
 quantifiers avoid backtracking, so the time is linear."""
 
 
 def read_toml(path: str | os.PathLike[str], understand: Callable[[Any], Loaded]) -> Loaded:
-    """Parse a TOML file and convert its dictionaries and lists by `understand`.
+    """Parse a TOML file, and return what `understand` makes of its dictionaries and lists.
 
-    Every mistake in the file, also one that `understand` finds, is a :class:`SchemaError` of one
+    Every mistake in the file, even if `understand` finds it, raises a :class:`SchemaError` of one
     line that starts with `path`.
     """
     with open(path, "rb") as file:
@@ -59,7 +59,7 @@ def read_toml(path: str | os.PathLike[str], understand: Callable[[Any], Loaded])
 
 
 def write_toml(path: str | os.PathLike[str], table: dict[str, Any]) -> None:
-    """Write a dictionary of strings, numbers, booleans, lists of these, and dictionaries."""
+    """Write a TOML file from strings, numbers, booleans, lists of these, and dictionaries."""
     try:
         text = toml_text(table)
     except SchemaError as error:
@@ -73,7 +73,7 @@ def toml_text(
     """Return the text of a TOML file, with comments for the person who edits it.
 
     `comments` maps a path of keys to the lines above this value or table; the lines of ``()`` begin
-    the file. A text that is too large to be read back is a :class:`SchemaError`.
+    the file. Raise a :class:`SchemaError` if the text is too large to be read back.
     """
     lines = list(_toml_lines(table, (), {} if comments is None else comments))
     text = "\n".join(lines).lstrip("\n") + "\n"
@@ -141,7 +141,7 @@ def _toml_lines(
 
 
 def _toml_list_lines(key: str, values: list[Any]) -> Iterator[str]:
-    """Yield a list as several lines, each as long as the width allows."""
+    """Yield the lines of a list, each as long as the width allows."""
     yield f"{_toml_key(key)} = ["
     line = "   "
     for value in values:

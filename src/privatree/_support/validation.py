@@ -1,4 +1,4 @@
-"""Checks of parameters. The error says what must hold and what was got, and names the parameter."""
+"""Checks of parameters. Each error names the parameter, what is allowed, and what was passed."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def is_integer(value: Any) -> bool:
 def check_number(name: str, value: Any, holds: Callable[[Any], bool], must: str) -> None:
     """Raise a ParameterError unless a parameter is a number for which `holds` returns True.
 
-    `must` says the condition in words: "be between 0 and 1". Write `holds` such that it is False
-    for NaN: every comparison with NaN is.
+    `must` says the condition in words: "be between 0 and 1". `holds` must return False for
+    NaN, as every comparison with NaN does.
     """
     if not is_number(value) or not holds(value):
         raise ParameterError(f"{name} must {must}, got {value!r}.", name)
@@ -53,7 +53,7 @@ def check_one_of(name: str, value: Any, allowed: tuple[str, ...]) -> None:
 
 
 def check_same_length(n_rows: int, n_values: int, name: str = "y") -> None:
-    """Raise a ParameterError unless there is one value per record, without the private lengths."""
+    """Raise a ParameterError unless the lengths, which it does not show, are equal."""
     if n_rows != n_values:
         raise ParameterError(f"X and {name} must have the same number of rows.", name)
 

@@ -1,4 +1,4 @@
-"""Exports of a released tree: text, plots, SQL, ONNX and others. They read the released model only.
+"""Exports of a released tree: text, plots, SQL, ONNX and others. They read only the released model.
 
 ::
 
@@ -12,7 +12,7 @@
     _model_json.py       the model as JSON, as in a model file
     sql/                 the tree as a SQL expression, in the dialect of a database
     _onnx_graph.py       the model as an ONNX graph
-    _sklearn_view.py     the tree as a fitted scikit-learn tree, for its tools and for SHAP
+    _sklearn_view.py     the tree as a fitted scikit-learn tree, for scikit-learn's tools and SHAP
     _float32_rounding.py rounding to 32 bits that keeps numbers on their side of each threshold
     _notebook.py         the model as HTML for a notebook
 """

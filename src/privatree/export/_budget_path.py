@@ -19,7 +19,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class PathSpend:
-    """Equal spends at one node of a path, added up.
+    """Sum of equal spends at one node of a path.
 
     `depth` is the number of splits above the node, or None if the spend is for the whole tree.
     `epsilon` is the cost of all `releases` together, doubled if neighbours replace a record.
@@ -61,9 +61,9 @@ def costliest_path_spends(tree: Tree, privacy: PrivacyStatement) -> tuple[PathSp
 
 
 def budget_path_bars(tree: Tree, privacy: PrivacyStatement, max_spends: int) -> list[PathSpend]:
-    """Return the spends on the costliest path as bars that add up to epsilon if it is finite.
+    """Return the spends on the costliest path as bars. They add up to epsilon if it is finite.
 
-    Spends beyond the maximum become one bar. Unspent epsilon becomes a bar without releases.
+    Spends after the first `max_spends` become one bar. Unspent epsilon is a bar without releases.
     """
     spends = costliest_path_spends(tree, privacy)
     bars, more = list(spends[:max_spends]), spends[max_spends:]

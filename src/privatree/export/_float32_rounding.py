@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 _MAX_FLOAT32 = np.float32(1e30)
-"""scikit-learn sums the values to look for infinities: the sum of many of these stays finite."""
+"""Largest value. scikit-learn sums values to find infinities, and such sums must stay finite."""
 _INFINITY = np.float32(np.inf)
 
 
 class Float32Rounding:
-    """Rounding of numbers and thresholds that does not change any ``number <= threshold``.
+    """Rounding that keeps the result of every comparison ``number <= threshold``.
 
     `thresholds` holds the finite thresholds, sorted and without repetition, and `rounded` their
-    32-bit values. These are distinct, too. They are next to the thresholds up to 1e30.
+    32-bit values. The 32-bit values are distinct, too, and near their thresholds up to 1e30.
     """
 
     def __init__(self, thresholds: ArrayLike) -> None:
@@ -41,7 +41,7 @@ class Float32Rounding:
 
 
 def _distinct_float32_thresholds(thresholds: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Round increasing thresholds down to 32 bits, and move equal or too large results."""
+    """Return increasing thresholds rounded down to 32 bits; equal or too large ones are moved."""
     nearest = thresholds.astype(np.float32)
     below = np.where(nearest > thresholds, np.nextafter(nearest, -_INFINITY), nearest)
     rounded = np.maximum(below, -_MAX_FLOAT32)

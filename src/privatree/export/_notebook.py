@@ -1,7 +1,7 @@
 """A model as HTML for a notebook: the tree and its privacy statement.
 
-The HTML has no script, makes no request and styles nothing outside itself. It takes the colours of
-the notebook, so it is readable on light and dark. Names may come from an untrusted file, so all
+The HTML has no script, makes no request and styles nothing outside itself. It uses the colours of
+the notebook, so it is readable in dark mode, too. Names may come from an untrusted file, so all
 text is escaped.
 """
 

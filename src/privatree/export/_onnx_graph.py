@@ -173,7 +173,7 @@ class _OnnxTreeGraph:
         return self._squeeze(self._add_node("Cast", [found], to=self.onnx.TensorProto.INT64))
 
     def _add_columns(self) -> tuple[list[str], list[int]]:
-        """Add the input columns of the tree, and return them with the column of each node."""
+        """Add the input columns of the tree; return their names and the column of each node."""
         values, n_columns = list[str](), 0
         column_of = [0] * self.tree.n_nodes
         for position, nodes in self.tree.splits_by_feature().items():
@@ -202,12 +202,12 @@ class _OnnxTreeGraph:
         return values, column_of
 
     def _add_is_number(self, name: str) -> str:
-        """Add a 0 for each missing number and a 1 for each other."""
+        """Add a column with 0 for each missing number and 1 for every other number."""
         is_number = self._add_node("Not", [self._add_node("IsNaN", [name])])
         return self._add_node("Cast", [is_number], to=self.onnx.TensorProto.DOUBLE)
 
     def _add_answers(self, name: str, feature: Categorical, goes_right: NDArray[np.bool_]) -> str:
-        """Add a 0 or 1 for each question. `goes_right` has a row per category code."""
+        """Add a column of 0 and 1 for each question. `goes_right` has a row per category code."""
         codes = np.arange(len(feature.categories))
         dtype, missing = _onnx_type(feature), feature.missing_place
         if dtype == np.dtype(object):

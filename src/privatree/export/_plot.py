@@ -127,7 +127,7 @@ def _plot_box_lines_and_children(
 
 
 def _plot_leaf_lines(tree: Tree, node: int, text: str) -> list[str]:
-    """Return the label, and below it the probabilities and the support that the text has."""
+    """Return the lines of a leaf: its label, then the probabilities and support in `text`."""
     label, support = name_text(tree.schema.classes[tree.label[node]]), support_text(tree, node)
     shares = text.removeprefix(f"predict {label}").removesuffix(f", {support}" if support else "")
     each = shares.removeprefix(" (").removesuffix(")").replace("%, ", "%\n").split("\n")
@@ -136,7 +136,7 @@ def _plot_leaf_lines(tree: Tree, node: int, text: str) -> list[str]:
 
 
 def _wrap_plot_box_text(text: str) -> list[str]:
-    """Break a text at spaces, and inside a word only if the word is longer than a line.
+    """Return lines that break at spaces, or inside a word that is longer than a line.
 
     A very long text keeps its beginning and its last word, which is a threshold or a category.
     """

@@ -60,7 +60,7 @@ class Rule:
 
 
 def rules(model: Any) -> tuple[Rule, ...]:
-    """Write each leaf of a tree as a sentence: for which records it predicts what.
+    """Write each leaf of a tree as a sentence with its conditions and its prediction.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def _leaf_rule(tree: Tree, leaf: int, known: tuple[_RuleRange | _RuleCategories,
 
 
 class _RuleBound(NamedTuple):
-    """A threshold, its text, and whether the text has all digits that matter to whole numbers.
+    """A threshold, its text, and whether the text is the whole part of the threshold.
 
     For "is missing", the threshold is minus infinity, and the text is empty.
     """
@@ -139,7 +139,7 @@ class _RuleBound(NamedTuple):
 
 @dataclass(frozen=True)
 class _RuleRange:
-    """The condition that a number is above one threshold and at most another; None is no bound.
+    """The condition that a number is above one threshold, at most another one, or both.
 
     Missing values that are separate are below all numbers.
     """
@@ -205,7 +205,7 @@ class _RuleCategories:
         return f"{self.name} is {self._with_missing(one_of, none_of, is_long)}"
 
     def _with_missing(self, one_of: str, none_of: str, is_long: bool) -> str:
-        """Return the condition in words, and whether separate missing values fulfil it."""
+        """Return the condition in words, with "missing" if separate missing values fulfil it."""
         separates = self.feature.separates_missing
         if not self.possible.any():
             return f"{'neither missing nor one' if separates else 'none'} of its categories"
@@ -226,7 +226,7 @@ def _narrow_rule_condition(
     known: _RuleRange | _RuleCategories | None,
     thresholds: dict[int, str],
 ) -> tuple[_RuleRange | _RuleCategories, _RuleRange | _RuleCategories]:
-    """Return the condition on a split's feature after the answer yes, and after no."""
+    """Return the condition on a split's feature after the answer yes and after the answer no."""
     if isinstance(feature, Categorical):
         is_left = tree.left_mask(node)
         possible = known.possible if isinstance(known, _RuleCategories) else np.ones_like(is_left)

@@ -40,8 +40,8 @@ def as_sklearn(model: Any) -> SklearnView:
 
     Notes
     -----
-    **A released model has no counts of records**, so the view gives both sides of every split the
-    same weight. The samples that scikit-learn shows are weights that halve from level to level.
+    **The view has no counts of records**. Instead it gives both sides of every split the same
+    weight. The samples that scikit-learn shows are weights that halve from level to level.
     The values of an inner node are the mean of the values of its children. SHAP's explanations
     start from these values, not from the frequencies in the data.
 
@@ -75,10 +75,10 @@ def as_sklearn(model: Any) -> SklearnView:
 class SklearnView(DecisionTreeClassifier):  # type: ignore[misc]
     """A released tree in the form of a fitted scikit-learn classifier.
 
-    :func:`as_sklearn` makes it, and ``fit`` refuses to train it. A numeric feature is a column with
-    the name of the feature. Each different question about categories, and whether a number is
-    missing, is a column with the question as its name, and with 1 for the answer yes. Node numbers
-    are those of the released tree. After such a question, no is on the left.
+    :func:`as_sklearn` returns it, and ``fit`` refuses to train it. A numeric feature is a column
+    with the name of the feature. Each different question about categories or missing numbers
+    becomes a column with the question as its name, and with 1 for the answer yes. At a split on
+    such a column, the answer no is on the left. Node numbers are those of the released tree.
 
     Attributes
     ----------
@@ -151,7 +151,7 @@ class SklearnView(DecisionTreeClassifier):  # type: ignore[misc]
 
 
 class _SklearnColumns:
-    """The columns of the matrix by name, and the column and threshold of each node."""
+    """Positions of the matrix columns by name, and the column and threshold of each node."""
 
     def __init__(self, tree: Tree) -> None:
         features, texts = list(tree.schema.features.items()), node_texts(tree)
@@ -185,7 +185,7 @@ class _SklearnColumns:
     def _add_thresholds(
         self, tree: Tree, position: int, name: str, nodes: NDArray[np.intp]
     ) -> None:
-        """Add the column of a number for the nodes that compare it with thresholds, if any."""
+        """Add the column of a number if any of the nodes compares the number with a threshold."""
         if not len(nodes):
             return
         rounding = Float32Rounding(tree.threshold[nodes])
@@ -214,7 +214,7 @@ class _SklearnColumns:
 
 
 def _sklearn_tree(tree: Tree, columns: _SklearnColumns) -> Any:
-    """Build scikit-learn's tree object by the steps with which pickle would restore it."""
+    """Return scikit-learn's tree object, built in the way in which pickle restores one."""
     n_classes = len(tree.schema.classes)
     smallest = DecisionTreeClassifier(max_depth=1)
     smallest.fit(np.zeros((n_classes, len(columns.names))), np.arange(n_classes))
@@ -250,7 +250,7 @@ def _sklearn_tree(tree: Tree, columns: _SklearnColumns) -> Any:
 
 
 def _sklearn_node_probabilities(tree: Tree) -> NDArray[np.float64]:
-    """Return the class probabilities of each node: of a split, the mean of its children's."""
+    """Return the class probabilities of each node; those of a split are its children's mean."""
     if tree.probability is not None:
         values = tree.probability.copy()
     else:

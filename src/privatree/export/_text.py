@@ -19,10 +19,11 @@ from privatree.privacy import shown_count
 from privatree.schema import Categorical, Label, Numeric
 
 _TOLERANCE, _TOLERANCE_OF_SMALL, _FLOAT_ERROR = 1e-6, 1e-3, 1e-12
-"""Largest rounding of a threshold that is no cut point of a default grid: as a share of the range,
-as a share of the threshold, but no less than this share of the range."""
+"""Limits on the rounding of a threshold that is not a cut point of a default grid: the
+first times the range, and the larger of the second times the threshold and the third times the
+range."""
 NO_SUPPORT = "few or no records"
-"""What is said of a leaf that has no more records than noise explains."""
+"""Text for a leaf that has no more records than noise explains."""
 MAX_LISTED_CATEGORIES = 3
 """A set with more categories is shown as "not in" its complement if that is shorter."""
 _MAX_SHOWN_CLASSES = 4
@@ -42,8 +43,8 @@ def export_text(model: Any) -> str:
     str
         One line for each node, without a line break at the end. The line of a split is a question,
         and its two answers follow below it. The line of a leaf is its prediction, with class
-        probabilities and the noisy number of records if the model has them. The number after ± is
-        exceeded by the noise with a probability of 5%.
+        probabilities and the noisy number of records if the model has them. The noise exceeds the
+        number after ± with a probability of 5%.
 
     Notes
     -----
@@ -102,9 +103,9 @@ def node_texts(tree: Tree) -> tuple[str, ...]:
 
 
 def nodes_with_missing(tree: Tree) -> set[int]:
-    """Return the numeric splits that a missing value with a place of its own can reach.
+    """Return the numeric splits that missing values can reach, if they are separate.
 
-    Such a value goes left at every split, so none is below the answer no.
+    Such values go left at every split on their feature, so none comes after the answer no.
     """
     features = list(tree.schema.features.values())
     found = set[int]()
@@ -158,7 +159,7 @@ def category_names(feature: Categorical, mask: NDArray[np.bool_]) -> list[str]:
 
 
 def _probabilities_text(tree: Tree, leaf: int) -> str:
-    """Return the probabilities of a leaf, of many classes only the largest, in parentheses."""
+    """Return a leaf's probabilities in parentheses; only the largest if there are many classes."""
     if tree.probability is None:
         return ""
     row, classes = tree.probability[leaf], tree.schema.classes
@@ -169,14 +170,14 @@ def _probabilities_text(tree: Tree, leaf: int) -> str:
 
 
 def share_text(share: float) -> str:
-    """Write a probability as a percentage, which is 0 or 100 for these two probabilities only."""
+    """Return a probability as a percentage. Only 0 and 1 are shown as 0% and 100%."""
     if 0 < share < 0.0005:
         return "<0.1%"
     return ">99.9%" if 0.9995 <= share < 1 else f"{share:.1%}"
 
 
 def support_text(tree: Tree, leaf: int) -> str:
-    """Return the noisy number of records of a leaf with its error; empty if none was released."""
+    """Return the noisy number of records of a leaf with its error; "" if not released."""
     if tree.support is None or tree.support_error is None:
         return ""
     if not tree.has_support(leaf):
@@ -211,10 +212,10 @@ def threshold_texts(tree: Tree) -> dict[int, str]:
 def _shorten_threshold(
     feature: Numeric, threshold: float, grids: list[list[float]], tolerance: float
 ) -> Decimal:
-    """Round down to the fewest digits that stay in the bin below the threshold.
+    """Return the threshold, rounded down to the fewest digits that stay in the bin below it.
 
-    A threshold that is no cut point of a default grid keeps nearly all digits, and a cut point that
-    the schema lists keeps all but the error of floats.
+    A threshold that is not a cut point of a default grid keeps nearly all digits. A cut point that
+    the schema lists is rounded by no more than the error of floats.
     """
     width = float(feature.high) - float(feature.low)
     exact = Decimal(math.floor(threshold)) if feature.integer else Decimal(repr(threshold))
@@ -237,9 +238,9 @@ def _shorten_threshold(
 
 
 def _room_in_bin_below(threshold: float, grid: list[float], low: float) -> float:
-    """Return how far a threshold can be rounded down; infinity if it is no cut of the grid.
+    """Return how far a threshold can be rounded down; infinity if it is not a cut point.
 
-    That is half of a usual bin, and no more than the bin that ends at the threshold.
+    The limit is half of a usual bin, but at most the bin that ends at the threshold.
     """
     place = bisect_left(grid, threshold)
     if place == len(grid) or grid[place] != threshold:
@@ -249,7 +250,7 @@ def _room_in_bin_below(threshold: float, grid: list[float], low: float) -> float
 
 
 def number_text(number: Decimal | int) -> str:
-    """Write a number in digits, or with an exponent if it would have very many digits."""
+    """Return a number in digits, or with an exponent if it would have very many digits."""
     if number == 0:
         return "0"
     short = Decimal(number).normalize()

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 MIN_GAP = 0.16
 """Smallest distance between two boxes of a level. All lengths are in inches."""
 MIN_LEVEL_GAP, MAX_LEVEL_GAP, SLOPE = 0.42, 1.5, 0.1
-"""Limits of the distance between two levels: SLOPE times the widest distance of siblings."""
+"""Distance of two levels: SLOPE times the widest distance of siblings, within two limits."""
 MARGIN = 0.08
 """Distance between the tree and the border of the plot."""
 
 
 @dataclass(frozen=True)
 class Box:
-    """A placed box. `x` is its horizontal centre, and y grows upwards.
+    """A box in the layout. `x` is its horizontal centre. Vertical positions grow upwards.
 
     `floor` is the lower side of the tallest box of the level: edges below it cross no box.
     """
@@ -37,7 +37,7 @@ class Box:
 
 @dataclass(frozen=True)
 class TreeLayout:
-    """The boxes by node. They lie within 0 .. width and 0 .. height."""
+    """The box of each node. All boxes are between 0 and `width`, and between 0 and `height`."""
 
     boxes: Mapping[int, Box]
     width: float
@@ -47,7 +47,7 @@ class TreeLayout:
 def lay_out_tree(
     sizes: Mapping[int, tuple[float, float]], children: Mapping[int, tuple[int, int]]
 ) -> TreeLayout:
-    """Place each level below the level above, and each parent in the middle above its children.
+    """Return a layout with each level below the one above, and parents centred over children.
 
     `sizes` has the width and height of the box of each node, and `children` the left and right
     child of each split. Node 0 is the root, and children have larger numbers than their parent.

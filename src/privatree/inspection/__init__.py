@@ -4,8 +4,8 @@
 
     _infer.py           infers a schema from records
     _draft.py           writes a draft of a schema file, with comments
-    _profile.py         facts about columns, for the draft
-    _label_rules.py     columns that determine the label
+    _profile.py         collects facts about columns, for the draft
+    _label_rules.py     finds columns that determine the label
     _csv_detection.py   detects the dialect of CSV files
     _check.py           finds values that do not fit a schema
     _column_check.py    finds the values of one column that do not fit

@@ -72,7 +72,7 @@ def check_files_against_schema(files: Sequence[Path], schema: Schema, target: st
 
 
 def _count_usable_records(result: SchemaCheck, target: str) -> None:
-    """Count the records whose label is a class, unless the labels could not be checked."""
+    """Set ``result.n_usable``, unless the labels could not be checked."""
     of_labels = [misfit.records for misfit in result.misfits if misfit.column == target]
     if None not in of_labels:
         left_out = sum(records or 0 for records in of_labels)
@@ -173,7 +173,7 @@ def _match_checked_names(
     result: SchemaCheck,
     hint_if_none: str,
 ) -> tuple[dict[str, int], list[Misfit]]:
-    """Return the positions of the wanted columns; report columns that are missing or repeated."""
+    """Return the positions of the wanted columns, and misfits for missing or repeated ones."""
     if wanted.keys().isdisjoint(found):  # this is another table
         raise SchemaError(
             f"{where}: must have the columns of the schema, but has none of them.{hint_if_none}"

@@ -22,7 +22,7 @@ class Misfit:
 
 @dataclass(repr=False)
 class SchemaCheck:
-    """The values of a dataset that do not fit a schema. **This leaks**: for the data's owner only.
+    """The values of a dataset that do not fit a schema. **This leaks**: only for the data owner.
 
     :meth:`Schema.check <privatree.Schema.check>` returns it. Its repr is the text that
     ``privatree schema check`` prints.
@@ -48,7 +48,7 @@ class SchemaCheck:
         Number of values, by column, that fit only after blanks around them are removed. Training
         removes blanks in CSV files, but not in frames.
     n_usable : int or None
-        Number of records whose label is a class, which are those that training uses; None if the
+        Number of records whose label is a class. Training uses only these records. None if the
         labels were not checked.
 
     Examples
@@ -75,7 +75,7 @@ class SchemaCheck:
     def ok(self) -> bool:
         """Whether every value fits. Ignored columns and unconfirmed entries do not matter.
 
-        A missing value fits only where the schema says ``missing="separate"``, and not where it
+        A missing value fits only if the schema says ``missing="separate"``. It does not fit if it
         counts as another value.
         """
         return not self.misfits and not self.n_ragged
@@ -119,7 +119,7 @@ class SchemaCheck:
         )
 
     def _usable_notes(self) -> list[str]:
-        """Return a line if few records have a known label, or fewer than the schema declares."""
+        """Return a note if few records have a known label, or fewer than ``schema.min_records``."""
         if self.n_usable is None:
             return []
         notes = []

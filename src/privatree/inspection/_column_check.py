@@ -29,7 +29,7 @@ def column_misfits(
     """Yield each kind of misfit in a column, such as "missing", with the counts of its values.
 
     `content` is the column as training reads it; `text` is its text in a CSV file. A missing value
-    fits if the feature has a place for it.
+    fits if missing values of the feature are separate.
     """
     if isinstance(feature, Numeric):
         yield from _number_misfits(content, text, feature)
@@ -63,7 +63,7 @@ def _number_misfits(
 
 
 def _unknown_misfits(content: Column, text: Any, rows: Any) -> tuple[Counter[str], Counter[str]]:
-    """Count, in rows that do not fit, the missing values (also words such as NA) and the others."""
+    """Count missing values (also words such as NA) and other values in rows that do not fit."""
     missing: Counter[str] = Counter()
     unknown: Counter[str] = Counter()
     if text is None:
@@ -98,7 +98,7 @@ def _count_misfit_values(content: Column, unplaced: Any) -> Counter[str]:
 
 
 def _show_misfit_value(value: Any, plain: Any) -> str:
-    """Return text or a number as an example; for any other object, the name of its type."""
+    """Return the text of an example: a text or number itself, or the type of another object."""
     if plain is None:
         return f"a {type(value).__name__}"
     return repr(plain.item() if isinstance(plain, np.generic) else plain)

@@ -72,7 +72,7 @@ def _detect_encoding(files: Sequence[Path], _: CsvDialect) -> dict[str, Any]:
 
 
 def _detect_delimiter(files: Sequence[Path], dialect: CsvDialect) -> dict[str, Any]:
-    """Choose the delimiter with which most rows have the first row's number of values, above 1."""
+    """Return the delimiter with which most rows have as many values as the first row."""
     scores = {}
     for delimiter in _DELIMITERS:
         if delimiter in (dialect.quote, dialect.escape):
@@ -87,7 +87,7 @@ def _detect_delimiter(files: Sequence[Path], dialect: CsvDialect) -> dict[str, A
 
 
 def _open_to_detect(file: Path, dialect: CsvDialect) -> CsvFile | None:
-    """Open a file if its first row can be read in this dialect, if needed with multiline."""
+    """Open a file, with multiline if needed; return None if its first row cannot be read."""
     for multiline in dict.fromkeys((dialect.multiline, dialect.quote is not None)):
         try:
             return open_csv(file, replace(dialect, multiline=multiline))
@@ -106,7 +106,7 @@ def _count_rows_to_detect(opened: CsvFile) -> tuple[int, int]:
 
 
 def _detect_quoting(files: Sequence[Path], dialect: CsvDialect) -> dict[str, Any]:
-    """Propose single quotes, an escape or multiline, if fewer rows are ragged with them."""
+    """Return the options (single quotes, escape, multiline) that make the fewest rows ragged."""
     opened = _open_to_detect(files[0], dialect)
     names = opened.first_row.names if opened is not None else []
     if names and all(len(name) > 1 and name[0] == name[-1] == "'" for name in names):

@@ -21,12 +21,12 @@ from privatree.schema import Categorical, CsvDialect, Feature, Numeric, Schema
 _WIDTH = 96
 _MAX_NAME_LENGTH = 60
 _UNBROKEN = "\x1f"
-"""Stands for a blank in a name while lines are wrapped, so that no line ends inside of a name."""
+"""Replaces blanks in names while lines are wrapped, so that no line ends inside a name."""
 _MAX_CATEGORIES = 1000
 _MANY_VALUES = 20
-"""With so many values it is no accident that all, or nearly all, are distinct."""
+"""With at least this many values, it is no accident if nearly all of them are distinct."""
 _MANY_NUMBERS = 50
-"""The same for whole numbers: the ages of twenty persons can all be distinct."""
+"""The same limit for whole numbers: the ages of twenty persons can all be distinct."""
 _MANY_CLASSES = 30
 _WORDS_FOR_UNKNOWN = ("unknown", "not known", "missing", "?")
 """Categories, in lower case, that can stand for missing values."""
@@ -59,7 +59,7 @@ a place of their own, about which the tree can ask.
 values that are known only after the outcome."""
 
 _FEW_RECORDS = 200
-"""With fewer records, a draft proposes no min_records: at a usual epsilon the noise is as large."""
+"""With fewer records, a draft proposes no min_records: the noise can be as large as that."""
 _MIN_RECORDS = (
     "fit first draws the noisy number of records that have one of these labels. If it is below "
     "min_records, fit stops: then the wrong column, an empty file or a misspelt label that most "
@@ -251,7 +251,7 @@ def _draft_values_differ(column: ColumnFacts) -> bool:
 
 
 def _draft_place_of_missing(feature: Feature) -> Feature:
-    """Choose a text category that stands for missing values, or make them separate."""
+    """Return a copy whose missing values count as a category, such as "unknown", or separately."""
     missing: Any = "separate"
     if isinstance(feature, Categorical):
         by_key = {str(category).strip().casefold(): category for category in feature.categories}
@@ -263,17 +263,17 @@ def _draft_place_of_missing(feature: Feature) -> Feature:
 
 
 def _draft_has_words(column: ColumnFacts, feature: Feature) -> bool:
-    """Tell whether some values of a column that is drafted as numbers are text."""
+    """Tell whether a column that is drafted as numbers also has text values."""
     return isinstance(feature, Numeric) and isinstance(column.feature, Categorical)
 
 
 def _can_draft_as_numbers(column: ColumnFacts, is_csv: bool) -> bool:
-    """Tell whether text in a CSV file is numbers except for a few words, such as "unknown"."""
+    """Tell whether a text column of a CSV file has only numbers, except for a few words."""
     return is_csv and column.numbers is not None and 10 * column.n_numbers >= 9 * column.n_values
 
 
 def _drafts_amounts(column: ColumnFacts) -> bool:
-    """Tell whether text is numbers for a person, but some, such as "1,234", are not parsed."""
+    """Tell whether a person would read the text as numbers that cannot be parsed: "1,234"."""
     n_amounts = column.n_amounts
     return n_amounts > 0 and 10 * (n_amounts + column.n_numbers) >= 9 * column.n_values
 

@@ -41,8 +41,9 @@ def infer_schema(
     """Infer a schema from the records. **This leaks**, and issues a PrivacyLeakWarning.
 
     The range of numbers is their smallest and largest finite value. A column of a category type
-    keeps its categories; other text gets the sorted values that occur. A column without values gets
-    the range [0, 0]. Classes are the sorted labels that occur. Everything is unconfirmed.
+    keeps its categories; other text gets the sorted values that occur. A column without any
+    values gets the range [0, 0]. Classes are the sorted labels that occur. Every entry is marked as
+    unconfirmed.
 
     `names` are column names for a frame without names; by default ``x0``, ``x1``, ... `stacklevel`
     is that of :func:`warnings.warn`: 3 is the caller of the function that calls this one.
@@ -90,7 +91,7 @@ def check_data_to_infer_from(X: Any, y: Any) -> None:
 
 
 def infer_feature(column: LazyColumn) -> Feature:
-    """Infer a feature from the values of a column; it is not marked as unconfirmed yet."""
+    """Return a feature inferred from the values of a column, not marked as unconfirmed yet."""
     if column.type.kind == "other":
         _refuse_to_infer(f"a column of type {column.type.name}")
     content = column.read()

@@ -1,7 +1,7 @@
-"""Find columns that determine the label, such as a column made from it. **This leaks.**
+"""Find columns that determine the label, such as one derived from the label. **This leaks.**
 
-A column that is known only after the outcome, or that encodes the outcome, makes a tree right in
-training and useless in practice. Its values look like those of any other column. But a rule that
+A column that is known only after the outcome, or that encodes the outcome, makes a tree accurate
+in training and useless in practice. Its values look like those of any other column. But a rule that
 uses this column alone is nearly always right, and this can be tested.
 """
 
@@ -23,18 +23,18 @@ from privatree.tables import (
 )
 
 _MIN_ACCURACY = 0.985
-"""Least accuracy of a rule that determines the label. Honest columns of public datasets reach
-0.98: the smell of a mushroom, for example, tells whether it is poisonous."""
+"""Smallest accuracy of a rule that determines the label. Legitimate columns of public datasets
+reach 0.98: the smell of a mushroom, for example, tells whether it is poisonous."""
 _MAX_RECORDS = 10_000
-"""Most records that are used: more would take longer and change nothing."""
+"""Largest number of records that are used. More would take longer and change nothing."""
 _MIN_OF_A_CLASS = 10
-"""Least records of a class. A smaller class is ignored: some of its folds would be empty."""
+"""Smallest size of a class. Smaller classes are ignored: some folds would have no record."""
 _MAX_CLASSES = 100
 _N_FOLDS = 5
 
 
 class LabelRules:
-    """Rules that predict the label from a single column. `labels` are class codes, -1 for none.
+    """Rules that predict the label from one column. `labels` are class codes; -1 means no label.
 
     Notes
     -----
@@ -67,7 +67,7 @@ class LabelRules:
     def column_determines_label(self, column: Column) -> bool:
         """Tell whether a list of values or, for numbers, a few cuts predict nearly all labels.
 
-        A missing value counts as a value. False if there are too few records or very many classes.
+        A missing value counts as a value. Return False for too few records or very many classes.
         """
         if not 2 <= len(self._sizes) <= _MAX_CLASSES:
             return False
@@ -84,7 +84,7 @@ class LabelRules:
         return float((balanced * n_effective + 1) / (n_effective + 2))
 
     def _predict_by_value(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Predict the class most frequent for a value in other folds; -1 for a new value."""
+        """Return the most frequent class of each value in the other folds; -1 for a new value."""
         answers = np.full(len(values), -1)
         shape = (int(values.max()) + 1, len(self._sizes))
         for fold in range(_N_FOLDS):
@@ -96,10 +96,10 @@ class LabelRules:
         return answers
 
     def _predict_by_cuts(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Predict by a small tree that is trained on all records.
+        """Return the predictions of a small tree that is trained on all records.
 
-        Cross-validation is not needed: so few cut points cannot overfit. And a small fold would
-        make mistakes near every cut point, because the fold does not show the exact position.
+        Cross-validation is not needed: so few cut points cannot overfit. And a rule from a
+        small fold would make mistakes near cut points, whose exact position the fold does not show.
         """
         from sklearn.tree import DecisionTreeClassifier
 
@@ -112,7 +112,7 @@ class LabelRules:
 
 
 def _rule_values(column: Column, rows: NDArray[Any]) -> NDArray[Any]:
-    """Return numbers, NaN where missing; for a column of other values, codes, -1 where missing."""
+    """Return the numbers of a column (NaN if missing), or codes of other values (-1 if missing)."""
     if isinstance(column, NumberColumn):
         return np.take(column_to_numbers(column), rows)
     if isinstance(column, CodedColumn):

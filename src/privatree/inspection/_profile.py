@@ -33,9 +33,9 @@ from privatree.tables import (
 )
 
 _FEW = 12
-"""Most distinct whole numbers that are listed."""
+"""Largest number of distinct whole numbers that are listed."""
 _MAX_EXACT = 2.0**53
-"""Up to here, every whole number is a float."""
+"""Every whole number up to this one is exactly a float."""
 
 _AMOUNT = (
     r"^[+-]?(?:"
@@ -76,7 +76,7 @@ class ColumnFacts:
 
 @dataclass(frozen=True)
 class TableFacts:
-    """Facts about columns, the sorted classes, and the numbers of records with and without one."""
+    """Facts about columns, the sorted classes, and numbers of records with and without a class."""
 
     columns: tuple[ColumnFacts, ...]
     classes: tuple[Label, ...]
@@ -156,9 +156,9 @@ def _are_whole(numbers: NDArray[np.float64]) -> bool:
 
 
 def _to_integer_range(feature: Numeric) -> Numeric:
-    """Make a range of whole numbers an integer range, also if the type is a float.
+    """Return an integer feature for a column of whole numbers, even if their type is a float.
 
-    Whole numbers are floats in pandas if one is missing, and in files that write 65.0.
+    Whole numbers are floats in pandas if one of them is missing, and in files that write 65.0.
     """
     if max(abs(feature.low), abs(feature.high)) >= _MAX_EXACT:
         return feature
@@ -168,7 +168,7 @@ def _to_integer_range(feature: Numeric) -> Numeric:
 def _profiled_look_like_identifiers(numbers: NDArray[np.float64]) -> bool:
     """Tell whether distinct whole numbers look like identifiers, consecutive or random.
 
-    Amounts seldom do: their numbers of digits differ, and they are not spread evenly.
+    Amounts seldom look so: they differ in the number of digits and are not spread evenly.
     """
     numbers = np.sort(numbers)
     low, high = float(numbers[0]), float(numbers[-1])

@@ -36,7 +36,7 @@ class FittedTreeMixin:
 
     @property
     def feature_importances_(self) -> NoReturn:
-        """Not available, and the error says why."""
+        """Not available: access raises an error that says why."""
         raise AttributeError(  # so that hasattr is False
             f"{type(self).__name__} has no feature_importances_: impurity decreases come from "
             "exact counts of records, which are never released. Use "
@@ -65,10 +65,10 @@ class Model(Release, FittedTreeMixin, ClassifierMixin, BaseEstimator):  # type: 
     Parameters
     ----------
     schema_ : Schema
-        Columns and classes that were declared public before training. Entries that were read from
-        the records instead are marked, and epsilon is infinite.
+        Columns and classes that were declared public before training. If entries were read from the
+        records instead, they are marked, and epsilon is infinite.
     tree_ : Tree
-        The tree. Its schema must be the same.
+        The tree, which must have the same schema.
     privacy_ : PrivacyStatement
         The guarantee, its assumptions, and every spend.
 
@@ -186,7 +186,7 @@ def load(path: str | os.PathLike[str]) -> Model:
 
 
 def _path_matrix(tree: Tree, leaves: list[int]) -> csr_matrix[Any]:
-    """Return a row for each leaf, with 1 at every node from the root to the leaf."""
+    """Return a matrix with a row for each leaf, with 1 at every node from the root to the leaf."""
     passed, ends = list[int](), [0]
     for path in tree.paths(leaves):
         passed += path

@@ -1,4 +1,4 @@
-"""Fast prediction of many records: the tree in the layout that a compiled kernel walks.
+"""Fast prediction of many records, by a compiled kernel.
 
 :func:`pack_tree` renumbers a tree once, when it is made. :func:`walk_to_leaves` moves rows of
 numbers from the root to their leaves, by the rules of :mod:`privatree.model._tree`.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from privatree.model._tree import Tree
 
 MANY_ROWS = 50_000
-"""Number of rows from which two threads are faster than one."""
+"""Number of rows above which two threads are faster than one."""
 
 Array: TypeAlias = NDArray[Any]
 IntArray: TypeAlias = NDArray[np.int32]
@@ -49,7 +49,7 @@ class PackedTree(NamedTuple):
 
 
 def pack_tree(tree: Tree) -> PackedTree:
-    """Renumber a finished tree for :func:`walk_to_leaves`, in read-only arrays."""
+    """Return a finished tree, renumbered for :func:`walk_to_leaves`, in read-only arrays."""
     features = list(tree.schema.features.values())
     inside = tree.splits
     node = np.zeros(tree.n_nodes, dtype=np.int32)

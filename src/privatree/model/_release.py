@@ -2,8 +2,8 @@
 
 Reading a file checks everything in it and executes nothing: an untrusted model is safe to load, and
 every loaded model can predict. Nothing here needs scikit-learn, which takes a second to import: the
-command line shows models and predicts without it. :class:`~privatree.Model` is the same as a
-classifier.
+command line shows models and predicts without it. :class:`~privatree.Model` adds the interface
+of a scikit-learn classifier.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MODEL_FILE = "a model file"
 _MAX_LEARNER = 60
 """Largest number of characters of the learner's name in ``repr``: a file can have any text."""
 _MANY = 10**9
-"""Largest number of releases of one spend that is counted; more count as this many."""
+"""Largest number of releases of one spend. More releases count as this many."""
 _KEYS = ("format", "version", "classes", "schema", "tree", "privacy")
 
 
@@ -115,7 +115,7 @@ class Release:
         return self.tree_.predict_proba(*self._feature_matrix(X, names))
 
     def apply(self, X: Any, *, names: Sequence[str] | None = None) -> NDArray[np.int32]:
-        """Find the leaf of each record; the arguments are those of :meth:`predict`."""
+        """Return the node number of each record's leaf, for the arguments of :meth:`predict`."""
         return self.tree_.apply(*self._feature_matrix(X, names))
 
     def score(
@@ -161,7 +161,7 @@ class Release:
 
     @classmethod
     def from_dict(cls, written: Any) -> Self:
-        """Make a model from what :meth:`to_dict` returned; a mistake is a ModelFormatError."""
+        """Return the model that :meth:`to_dict` wrote; raise a ModelFormatError for mistakes."""
         if isinstance(written, dict) and written.get("format") == "privatree-certificate":
             raise ModelFormatError(
                 "the file must be a model, got a certificate against poisoned records. "
@@ -185,7 +185,7 @@ class Release:
         return cls(schema, tree_from_dict(written["tree"], schema), privacy)
 
     def to_json(self) -> str:
-        """Return the text of the model file. Raise an error if it is longer than load accepts."""
+        """Return the text of the model file; raise an error if it is longer than load accepts."""
         text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
         # A surrogate without its pair has no UTF-8; its backslash form is its JSON escape.
         encoded = f"{text}\n".encode("utf-8", errors="backslashreplace")
@@ -202,7 +202,7 @@ class Release:
 
 
 def _check_spends(tree: Tree, privacy: PrivacyStatement) -> None:
-    """Check that the statement promises no more than its own spends allow."""
+    """Raise a ModelFormatError if the statement claims less epsilon or delta than was spent."""
     spent = np.zeros((tree.n_nodes, 2))  # epsilon and delta
     for spend in privacy.spends:
         if spend.node is not None and spend.node >= tree.n_nodes:
@@ -277,7 +277,7 @@ def _check_version(version: Any) -> None:
 
 
 def _same_labels(written: Any, classes: Sequence[Label]) -> bool:
-    """Return whether both are equal label by label. 1, 1.0 and true are different labels."""
+    """Return whether two lists of labels are equal. 1, 1.0 and true are different labels."""
     return (
         isinstance(written, list)
         and written == list(classes)
@@ -286,7 +286,7 @@ def _same_labels(written: Any, classes: Sequence[Label]) -> bool:
 
 
 def _label_array(labels: Sequence[Label]) -> NDArray[Any]:
-    """Return an array of str, bool, int or float; of objects where numpy would change a label."""
+    """Return an array of str, bool, int or float; of objects if numpy would change a label."""
     kinds = {type(label) for label in labels}
     kind = str if kinds == {str} else bool if kinds == {bool} else int if kinds == {int} else float
     try:

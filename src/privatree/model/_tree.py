@@ -72,7 +72,7 @@ class Tree:
     noisy_counts : int64 array of shape (n_nodes, n_classes), optional
         Released class counts of the leaves, which noise can make negative; 0 inside the tree.
     support_error : int64 array of shape (n_nodes,), optional
-        Bound, with a probability of 95%, on the noise in the sum of a leaf's noisy counts.
+        Bound, with a probability of 95%, on the noise in the sum of a leaf's counts.
 
     Raises
     ------
@@ -155,7 +155,7 @@ class Tree:
         return support
 
     def has_support(self, leaf: int) -> bool:
-        """Return whether a leaf has more records than noise explains; True if nobody knows."""
+        """Return whether a leaf has more records than noise explains; True if this is unknown."""
         if self.support is None or self.support_error is None:
             return True
         return bool(self.support[leaf] > self.support_error[leaf])
@@ -204,7 +204,7 @@ class Tree:
         return bool(float(feature.missing_place) <= self.threshold[node])
 
     def asks_missing(self, node: int) -> bool:
-        """Return whether a node is a numeric split that sends missing values left, and no other."""
+        """Return whether a node is a numeric split that sends only missing values left."""
         return bool(self.threshold[node] == -np.inf)
 
     @property
@@ -306,7 +306,7 @@ def _reject(bad: NDArray[np.bool_], message: str) -> None:
 
 
 def _check_links(tree: Tree) -> None:
-    """Check that each node but the root has one parent with a smaller id: so there is no cycle."""
+    """Check that each node but the root has one parent, with a smaller id: no cycle can exist."""
     nodes = np.arange(tree.n_nodes)
     inside = tree.feature >= 0
     for name, child in (("left", tree.left), ("right", tree.right)):

@@ -1,4 +1,4 @@
-"""How single nodes become a tree.
+"""Build a tree from single nodes.
 
 A learner grows a tree split by split with :class:`TreeBuilder`. Code that has all nodes already
 calls :func:`assemble_tree`.
@@ -19,9 +19,9 @@ from privatree.schema import Categorical, Feature, Schema
 
 
 class TreeBuilder:
-    """A builder that grows a tree from the root: split every node, or make it a leaf, once.
+    """Builder that grows a tree from the root. Each node is split, or made a leaf, exactly once.
 
-    Child ids are given in the order of the calls: 1 and 2, then 3 and 4, and so on.
+    The children get their ids in the order of the splits: 1 and 2, then 3 and 4, and so on.
     """
 
     root = 0
@@ -98,7 +98,7 @@ class TreeBuilder:
 
 
 class NodeDraft(NamedTuple):
-    """One node of a tree to be. A field that does not apply to the node has its default."""
+    """One node of a tree that is being built. Fields that do not apply have their defaults."""
 
     feature: int = -1
     threshold: float = math.nan
@@ -115,7 +115,7 @@ class NodeDraft(NamedTuple):
 
 
 def assemble_tree(schema: Schema, drafts: Sequence[NodeDraft]) -> Tree:
-    """Make a tree of these nodes, the root first. :class:`Tree` checks that they are a tree."""
+    """Return the tree of these nodes, the root first. :class:`Tree` checks that it is a tree."""
     leaves = [draft for draft in drafts if draft.feature < 0]
     n_classes = len(schema.classes)
     probability = None
@@ -152,7 +152,7 @@ def assemble_tree(schema: Schema, drafts: Sequence[NodeDraft]) -> Tree:
 
 
 def tree_nodes(tree: Tree) -> list[NodeDraft]:
-    """Return the nodes of a tree, of which :func:`assemble_tree` makes the same tree."""
+    """Return the nodes of a tree; :func:`assemble_tree` makes the same tree from them."""
     return [_tree_node(tree, node) for node in range(tree.n_nodes)]
 
 

@@ -1,6 +1,6 @@
 """A tree as JSON: a list of nodes, with the names and labels of its schema.
 
-People can read it. :func:`tree_from_dict` checks everything in it.
+The JSON is readable for people. :func:`tree_from_dict` checks everything in it.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _node_to_dict(tree: Tree, node: int, features: list[tuple[str, Feature]]) ->
 
 
 def tree_from_dict(written: Any, schema: Schema) -> Tree:
-    """Make a tree from what :func:`tree_to_dict` returned; a mistake is a ModelFormatError."""
+    """Return the tree that :func:`tree_to_dict` wrote; raise a ModelFormatError for mistakes."""
     if not isinstance(written, dict) or written.keys() != {"nodes"}:
         raise ModelFormatError("a tree must be an object with the key 'nodes' and no others.")
     nodes = written["nodes"]

@@ -52,7 +52,7 @@ class Charge:
 class Budget:
     """Upper limit on the total epsilon of all models that this process trains on some records.
 
-    A :class:`BudgetStore` keeps the limit in a file, for several processes and for longer.
+    A :class:`BudgetStore` keeps the limit in a file, which several processes can share for months.
 
     Parameters
     ----------
@@ -119,12 +119,13 @@ class Budget:
     ) -> None:
         """Take `epsilon` from the budget. Call this before any noise is drawn.
 
-        `later` is what a second charge will take: it must be left too, but is not taken yet.
+        `later` is the epsilon of a second charge that will follow. It must be left in the budget,
+        too, but it is not taken yet.
 
         Raises
         ------
         BudgetExceededError
-            If less than `epsilon` and `later` together is left. Then nothing is taken.
+            If less than ``epsilon + later`` is left. Then nothing is taken.
         ParameterError
             If the neighbours of the charge are not those of the budget, or if this process is a
             fork of the process that made the budget: the two would not see each other's charges.

@@ -33,7 +33,7 @@ from privatree.privacy._budget import NEIGHBOURS, Charge
 APPLICATION_ID = int.from_bytes(b"ptbs")
 VERSION = 1
 _MAX_AMOUNT_LENGTH = 1000
-"""Characters of an amount. Python refuses to parse integers of many thousand digits."""
+"""Largest number of characters of an amount. Python refuses to parse very long integers."""
 
 _MAX_TEXT_LENGTH = 200
 
@@ -83,7 +83,7 @@ class Account:
     epsilon: Fraction
     neighbours: str
     created: datetime
-    """Time in UTC."""
+    """Time in UTC at which the file was created."""
     charges: tuple[Charge, ...]
     digest: str
     """Digest of all rows."""
@@ -198,7 +198,7 @@ def _connect_to_budget_file(path: Path) -> sqlite3.Connection:
 
 
 def _check_is_budget_file(path: Path, connection: sqlite3.Connection) -> None:
-    """Raise a BudgetStoreError for other databases, and for files in which a charge can be lost."""
+    """Raise a BudgetStoreError for another database, or for a file that can lose a charge."""
     [kind] = next(connection.execute("PRAGMA application_id"))
     if os.path.getsize(path) == 0:  # also after an interrupted creation was undone just now
         raise BudgetStoreError(
@@ -246,7 +246,7 @@ _SQLITE_ERRORS = {
 
 @contextmanager
 def _explain_sqlite_errors(path: Path) -> Iterator[None]:
-    """Turn errors of SQLite into a BudgetStoreError of one line."""
+    """Replace errors of SQLite by a BudgetStoreError with a message of one line."""
     try:
         yield
     except UnicodeDecodeError:  # the message of SQLite quotes damaged bytes of the file
@@ -266,7 +266,7 @@ def _explain_sqlite_errors(path: Path) -> Iterator[None]:
 
 
 class _DamagedBudgetError(Exception):
-    """A budget file has something that this module never writes."""
+    """Error: a budget file contains something that this module never writes."""
 
 
 def _read_checked_budget(connection: sqlite3.Connection) -> Account:
@@ -323,7 +323,7 @@ def _parse_sqlite_epsilon(written: object) -> Fraction:
 
 
 def budget_text(text: object) -> str:
-    """Return the text in one printable line of at most 200 characters."""
+    """Return the text as one printable line of at most 200 characters."""
     shown = escape_text(str(text))
     return shown if len(shown) <= _MAX_TEXT_LENGTH else f"{shown[: _MAX_TEXT_LENGTH - 3]}..."
 

@@ -26,14 +26,14 @@ from privatree.privacy._exact_epsilon import decimal_fraction
 
 _MAX_EPSILON = 10**9
 _MAX_DIGITS = 400
-"""Digits of a denominator. Every float has fewer as a decimal."""
+"""Largest number of digits of a denominator. Every float, written as a decimal, has fewer."""
 
 
 class BudgetStore:
-    """Upper limit on the total epsilon of all models of some records, kept in a SQLite file.
+    """Upper limit, in a SQLite file, on the total epsilon of all models of the same records.
 
     ``BudgetStore.create(path, epsilon)`` makes the file, once for each set of records;
-    ``BudgetStore(path)`` opens it. Like a :class:`Budget`, it is charged before anything is drawn.
+    ``BudgetStore(path)`` opens it. Like a :class:`Budget`, it is charged before noise is drawn.
     A charge is on disk when :meth:`charge` returns, and stays there whatever happens to the model.
     Processes and threads that charge at the same time wait for each other, so together they cannot
     overspend.
@@ -156,16 +156,17 @@ class BudgetStore:
     ) -> None:
         """Take `epsilon` from the budget. Call this before any noise is drawn.
 
-        `later` is what a second charge will take: it must be left too, but is not taken yet. It is
-        not reserved: another process may take it first, and then the second charge fails.
+        `later` is the epsilon of a second charge that will follow. It must be left in the budget,
+        too, but it is neither taken nor reserved: if another process takes it first, the second
+        charge fails.
 
         Raises
         ------
         BudgetExceededError
-            If less than `epsilon` and `later` together is left. Then nothing is taken.
+            If less than ``epsilon + later`` is left. Then nothing is taken.
         BudgetStoreError
-            If the file cannot be used. The charge may have been written nevertheless, for instance
-            if the disk failed meanwhile, but nothing may be drawn.
+            If the file cannot be used. Then nothing may be drawn, although the charge may have been
+            written, for instance if the disk failed meanwhile.
         ParameterError
             If the neighbours of the charge are not those of the budget.
         """

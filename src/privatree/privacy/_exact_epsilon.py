@@ -1,4 +1,4 @@
-"""Privacy amounts as exact fractions, so that the parts of a budget add up to the whole."""
+"""Epsilons as exact fractions, so that the parts of a budget add up to the whole."""
 
 from __future__ import annotations
 
@@ -31,19 +31,20 @@ def positive_fraction(name: str, value: Any) -> Fraction:
 
 
 def decimal_fraction(name: str, value: Any) -> Fraction:
-    """Like :func:`positive_fraction`, but a float means the decimal that is printed: 0.1 is 1/10.
+    """Return an exact fraction. A float stands for the decimal that Python prints: 0.1 is 1/10.
 
-    Use it for amounts that people add up: ten times 1/10 is 1, ten times the float 0.1 is more.
+    Use it for amounts that people add up: ten times 1/10 is 1, but ten times the float 0.1 is more.
+    Raise a :class:`ParameterError` as :func:`positive_fraction` does.
     """
     exact = positive_fraction(name, value)
     return exact if isinstance(value, numbers.Rational) else Fraction(repr(float(value)))
 
 
 def conservative_epsilon(name: str, value: Any) -> Fraction:
-    """Return the smaller of the float and the decimal that an epsilon stands for.
+    """Return the smaller of an epsilon's exact value and the decimal that Python prints.
 
     A statement counts in floats and a budget in decimals. Noise drawn for the smaller value
-    satisfies both readings, which differ by a part in 10^16.
+    satisfies both; they differ by about one part in 10^16.
     """
     return min(positive_fraction(name, value), decimal_fraction(name, value))
 

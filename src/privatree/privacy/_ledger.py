@@ -1,8 +1,8 @@
 """The ledger: every draw of noise is charged here before it is made.
 
-A learner holds a ledger and no source of randomness, so it cannot draw without a charge. A draw of
-several choices is opened here, and refuses to draw when all its choices are made. A ledger belongs
-to a set of records. Spends on the same records add up (sequential composition).
+A learner holds a ledger and no source of randomness, so it cannot draw without a charge. A draw
+that consists of several choices is opened here, and refuses to draw when all choices are made. A
+ledger belongs to a set of records. Spends on the same records add up (sequential composition).
 :meth:`Ledger.parallel` opens ledgers for *disjoint* subsets of the records, of which only the
 largest total counts (parallel composition). Budgets are exact fractions. A ledger is a privacy
 filter: it checks every charge before the draw, so spends may depend on what was released before.
@@ -96,7 +96,7 @@ class Cost:
 
 
 class Ledger:
-    """Record of what was spent on a set of records, with a limit on the total.
+    """Account of what was spent on a set of records, with a limit on the total.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ class Ledger:
 
     @property
     def total(self) -> Cost:
-        """Cost so far: own spends, plus the largest total in each group of disjoint parts."""
+        """Cost so far: the ledger's own spends, plus the largest total in each group of parts."""
         return self._total_without(None)
 
     @property
@@ -138,7 +138,7 @@ class Ledger:
         return self._budget.epsilon - (self._above() + self.total).epsilon
 
     def parallel(self, count: int) -> tuple[Ledger, ...]:
-        """Open ledgers for ``count`` disjoint parts of these records."""
+        """Return ledgers for ``count`` disjoint parts of these records."""
         parts = tuple(
             Ledger(self._budget.epsilon, self._randomness, delta=self._budget.delta)
             for _ in range(count)
@@ -157,7 +157,7 @@ class Ledger:
         node: int | None = None,
         times: int = 1,
     ) -> Any:
-        """Charge for the mechanism, then draw from it.
+        """Charge for the mechanism, then return what it draws.
 
         Raises
         ------
@@ -170,7 +170,7 @@ class Ledger:
     def open_draw(
         self, mechanism: SequentialMechanism, *, purpose: str, node: int | None = None
     ) -> Draw:
-        """Charge for one outcome of the mechanism, then open the draw that makes its choices.
+        """Charge for one outcome of the mechanism, then return the draw that makes its choices.
 
         Raises
         ------
@@ -188,7 +188,7 @@ class Ledger:
         purpose: str,
         threads: int = 1,
     ) -> list[Any]:
-        """Charge for several mechanisms over the same records, then draw from all of them.
+        """Charge for several mechanisms over the same records, then return what they draw.
 
         Each mechanism has its own randomness, so the result does not depend on ``threads``.
         """

@@ -24,7 +24,7 @@ class Randomness:
     ----------
     seed : int, optional
         Seed of a reproducible stream. The noise is then not secret: whoever knows the seed can
-        subtract it. Without a seed every bit comes from the operating system.
+        subtract the noise. Without a seed every bit comes from the operating system.
 
     Notes
     -----
@@ -85,7 +85,7 @@ class Randomness:
         return value >> (64 * n_words - count)
 
     def _bytes(self, count: int) -> bytes:
-        """Read fresh bytes. None are kept for later: a fork could use them a second time."""
+        """Return fresh bytes. None are kept for later: a fork could use them a second time."""
         return os.urandom(count)
 
     def below(self, bound: int) -> int:

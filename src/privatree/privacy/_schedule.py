@@ -9,13 +9,13 @@ from typing import Literal, NamedTuple
 from privatree.errors import ParameterError
 
 MAX_SEQUENCES = 100
-"""Sequences of a schedule."""
+"""Largest number of sequences of a schedule."""
 MAX_STAGES = 100
-"""Stages of a sequence."""
+"""Largest number of stages of a sequence."""
 MAX_TOTAL = 10**12
 
 _ROUNDING = Fraction(1, 10**9)
-"""Relative tolerance: a file has every amount rounded up separately."""
+"""Relative tolerance, because a model file stores every amount rounded up separately."""
 
 
 class Stage(NamedTuple):
@@ -24,8 +24,8 @@ class Stage(NamedTuple):
     Parameters
     ----------
     kind : {"count", "choice"}
-        "count" is a noisy count. "choice" is a draw by an exponential mechanism, of bounded range
-        epsilon [DR19].
+        "count" is a noisy count. "choice" is a draw by an exponential mechanism, which is
+        epsilon-bounded-range [DR19].
     epsilon : Fraction
         Privacy cost.
 
@@ -48,7 +48,7 @@ class Schedule:
     total, choices, counts : Fraction
         Upper bounds on the epsilon of all stages, of all choices and of all counts along a path.
     sequences : tuple of tuples of Stage
-        Every possible sequence of stages, in the order of time; empty if there are too many.
+        All possible sequences of stages, each in the order of time; empty if they are too many.
 
     Raises
     ------

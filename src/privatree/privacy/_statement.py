@@ -18,7 +18,7 @@ from privatree.privacy._ledger import Spend
 from privatree.privacy._schedule import MAX_SEQUENCES, MAX_STAGES, Schedule, Stage
 
 MAX_TEXT_LENGTH = 10_000
-"""Characters of one text in a file. Longer texts take too long to wrap into lines."""
+"""Largest number of characters of a text in a file. Longer texts take too long to wrap."""
 
 SCHEMA_LEAK = "schema read from the data"
 """Name of the leak of a model whose schema was read from the records and not confirmed."""
@@ -27,10 +27,10 @@ FEW_RECORDS = (
     "So few records had a class of the schema as their label that the noise hides whether there "
     "were any. If you expected more, check the target and the spelling of the classes."
 )
-"""Note on a model whose noisy number of records is not above its error."""
+"""Note on a model whose noisy number of records is at most the bound on its noise."""
 
 _MAX_RECORDS = 2**61
-"""Largest noisy number of records, and its largest error."""
+"""Largest noisy number of records, and largest bound on its noise."""
 
 _NEIGHBOURS = {
     "add-remove": "datasets that differ by one record added or removed",
@@ -84,7 +84,7 @@ class PrivacyStatement:
     leaks : tuple of Leak
         Facts that the model reveals outside the guarantee.
     claimed_epsilon : float or None
-        Epsilon that a paper claims for this learner, if that claim is false.
+        Epsilon that a paper claims for this learner; None unless the claim is false.
     notes : tuple of str
         Further remarks for the reader.
     seeded : bool
@@ -92,7 +92,7 @@ class PrivacyStatement:
     spends : tuple of Spend
         Every charge of the training.
     schedule : Schedule or None
-        Most that the learner could have spent along a path of the tree, if known.
+        Upper bounds on what the learner could spend along a path of the tree, if known.
     noisy_records, records_error : int or None
         Noisy number of records with a known label, and a bound on its noise that holds with a
         probability of 95%; None if the learner did not draw this number.
@@ -127,7 +127,7 @@ class PrivacyStatement:
     unit: str | None = None
 
     def __post_init__(self) -> None:
-        """Raise a ParameterError if the number of records has no error, or an error alone."""
+        """Raise a ParameterError if only one of `noisy_records` and `records_error` is given."""
         if (self.noisy_records is None) != (self.records_error is None):
             raise ParameterError(
                 "noisy_records and records_error must both be given, or both be None."
@@ -155,14 +155,14 @@ class PrivacyStatement:
 
     @property
     def records_text(self) -> str | None:
-        """The noisy number of records and its error, as "about 1,234 (± 100)"; None if unknown."""
+        """The noisy number of records, such as "about 1,234 (± 100)"; None if it is unknown."""
         if self.noisy_records is None or self.records_error is None:
             return None
         return shown_count(self.noisy_records, self.records_error)
 
     @property
     def has_few_records(self) -> bool:
-        """Whether the noise hides if there were any records at all."""
+        """Whether the noise alone could explain the noisy number of records."""
         if self.noisy_records is None or self.records_error is None:
             return False
         return self.noisy_records <= self.records_error
@@ -270,7 +270,7 @@ def shown_amount(amount: float) -> str:
 
 
 def shown_count(noisy_count: int, error: int) -> str:
-    """Return a noisy number of records with the bound on its error: "about 1,234 (± 100)"."""
+    """Return a noisy number of records with the bound on its noise: "about 1,234 (± 100)"."""
     return f"about {max(0, noisy_count):,} (± {error:,})"
 
 
@@ -321,7 +321,7 @@ _SCHEDULE_KEYS: _Keys = {object: ("total", "choices", "counts"), list: ("sequenc
 
 
 def _stated_object(where: str, written: Any, keys: _Keys) -> dict[str, Any]:
-    """Return the JSON object. Raise a ModelFormatError if it has other keys or types of values."""
+    """Return the JSON object; raise a ModelFormatError if its keys or types are wrong."""
     if not isinstance(written, dict):
         raise ModelFormatError(f"{where} must be a JSON object.")
     types = {key: kind for kind, of_kind in keys.items() for key in of_kind}

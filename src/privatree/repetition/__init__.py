@@ -1,4 +1,4 @@
-"""Training many times with fresh noise, and confidence bounds on what that shows.
+"""Train many times with fresh noise, and compute confidence bounds from the results.
 
 ::
 

@@ -16,24 +16,25 @@ from privatree._support.validation import check_number
 from privatree.errors import ParameterError
 
 _BETS = np.concatenate([[1.0], 1.0 - np.logspace(-4.0, -0.1, 15)])
-"""Share of the wealth that is bet on the next score being larger than the supposed mean."""
+"""Values of c_j in :func:`lower_confidence_bound`."""
 _WEIGHTS = np.concatenate([[0.5], np.full(15, 0.5 / 15)])
 _ROUNDING = 1e-9
-"""More than the error of sums of logarithms; it makes the bound weaker."""
+"""Tolerance above the rounding error of sums of logarithms. It makes the bound weaker."""
 _HALVINGS = 60
 
 
 def lower_confidence_bound(scores: ArrayLike, confidence: float) -> float:
-    """Bound the mean of a law on [0, 1] from below, given independent draws from it.
+    """Return a lower bound on the mean of a law on [0, 1], given independent draws from it.
 
     With probability at least ``confidence``, the mean is at least the bound.
 
     Notes
     -----
     The bound is the largest m with ``sum_j w_j prod_i (1 - c_j + c_j X_i / m) >= 1/(1 -
-    confidence)``. At m = the true mean every factor has mean 1, and so has the sum: it is that
-    large with probability at most ``1 - confidence`` (Markov). The sum falls in m, and by the
-    inequality of the means it is at most 1 at the average of the scores.
+    confidence)``. If m is the true mean, every factor has mean 1, and so has the sum. By Markov's
+    inequality the sum is then that large with probability at most ``1 - confidence``. The sum
+    decreases in m. By the inequality of arithmetic and geometric means, it is at most 1 if m is the
+    average of the scores.
     """
     observed = _check_bounded_scores(scores)
     threshold = -math.log1p(-check_confidence(confidence)) + _ROUNDING
@@ -64,14 +65,14 @@ def lower_confidence_bound(scores: ArrayLike, confidence: float) -> float:
 
 
 def upper_confidence_bound(scores: ArrayLike, confidence: float) -> float:
-    """Bound the mean of a law on [0, 1] from above; see :func:`lower_confidence_bound`."""
+    """Return an upper bound on the mean of a law on [0, 1]; see :func:`lower_confidence_bound`."""
     return 1.0 - lower_confidence_bound(1.0 - _check_bounded_scores(scores), confidence)
 
 
 def clopper_pearson_lower(
     successes: ArrayLike, trials: int, failure_probability: float
 ) -> NDArray[np.float64]:
-    """Bound probabilities from below, each from its number of successes in independent trials.
+    """Return lower bounds on probabilities, given numbers of successes in independent trials.
 
     Each bound is wrong with a probability of at most ``failure_probability``.
     """
@@ -95,7 +96,7 @@ def clopper_pearson_lower(
 def clopper_pearson_upper(
     successes: ArrayLike, trials: int, failure_probability: float
 ) -> NDArray[np.float64]:
-    """Bound probabilities from above; see :func:`clopper_pearson_lower`."""
+    """Return upper bounds on probabilities; see :func:`clopper_pearson_lower`."""
     failures = trials - np.asarray(successes, dtype=np.float64)
     return 1.0 - clopper_pearson_lower(failures, trials, failure_probability)
 

@@ -1,4 +1,4 @@
-"""Training of a learner many times on the same records, with fresh noise each time.
+"""Train a learner many times on the same records, with fresh noise each time.
 
 The results do not depend on the number of processes, because each refit has its own seed. The
 records are sent to the processes through memory, never through a file.
@@ -24,7 +24,7 @@ BUDGET_LEFT_OUT = (
 
 
 def refit_without_budget(estimator: Any) -> tuple[Any, tuple[str, ...]]:
-    """Return a copy without budgets, also in nested estimators, and notes that say so."""
+    """Return a copy without any budget, also in nested estimators, and notes on the change."""
     copy = clone(estimator)
     budgets = given_refit_parameters(copy, "budget")
     if not budgets:
@@ -33,7 +33,7 @@ def refit_without_budget(estimator: Any) -> tuple[Any, tuple[str, ...]]:
 
 
 def given_refit_parameters(estimator: Any, name: str) -> dict[str, Any]:
-    """Return the parameters of this name that are not None, of the estimator and nested ones."""
+    """Return all parameters called `name` that are not None, also of nested estimators."""
     return {
         key: value
         for key, value in estimator.get_params(deep=True).items()
@@ -52,9 +52,10 @@ def refit(
     n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> list[Result]:
-    """Train copies of an estimator on the same records, and measure each, with a progress bar.
+    """Train copies of an estimator on the same records, and return a measurement of each.
 
-    See :func:`refits_in_parts`. The results are in order.
+    The results are in order. `progress` decides whether a progress bar is shown;
+    :func:`refits_in_parts` describes the other parameters.
     """
     measured: list[Result] = []
     with progress_bar(refits, progress, "refits") as advance:
@@ -92,7 +93,7 @@ def refits_in_parts(
     train : callable, optional
         Takes a copy, records and labels; by default :func:`refit_quietly`.
     at_once : int, default=5
-        Refits in a process before the records are sent to it again.
+        Number of refits in a process before the records are sent to it again.
     n_jobs : int, optional
         Number of processes, as in scikit-learn: None is 1, -1 is all processors.
 
@@ -101,7 +102,7 @@ def refits_in_parts(
     int
         Position of the dataset.
     list
-        Some of its measurements, in order.
+        Some measurements of this dataset, in order.
     """
     from sklearn.utils.parallel import Parallel, delayed
 
@@ -123,7 +124,7 @@ def refits_in_parts(
 
 
 def refit_quietly(estimator: Any, X: Any, y: Any) -> Any:
-    """Fit without PrivacyLeakWarning: the statement and the certificate say the same."""
+    """Fit without a PrivacyLeakWarning: the statement and the certificate name the leak."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
         return estimator.fit(X, y)

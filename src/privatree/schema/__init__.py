@@ -1,12 +1,12 @@
-"""What is public: kinds of features, ranges, categories, classes, CSV dialect.
+"""The public facts about a dataset: features, ranges, categories, classes, CSV dialect.
 
 ::
 
     _schema.py         Schema and its TOML file
     _features.py       Numeric and Categorical
     _value_checks.py   checks of the values in a schema
-    _csv_dialect.py    how CSV files are written
-    _about.py          About: title, target, purpose, owner and date
+    _csv_dialect.py    CsvDialect: how CSV files are written
+    _about.py          About: title, target, description, use, owner and date
 """
 
 from privatree._support.lazy_names import lazy_names

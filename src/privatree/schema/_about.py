@@ -1,4 +1,4 @@
-"""What a model is about, in the words of its publisher: title, target, purpose, owner and date."""
+"""A publisher's description of a model: title, target, description, use, owner and date."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from privatree.schema._value_checks import check_schema_text, shorten_value
 __all__ = ["About"]
 
 _LINE_LENGTHS = {"title": 200, "target": 200, "owner": 200}
-"""Most characters of the texts that have one line."""
+"""Largest number of characters of each text that must be one line."""
 _MAX_LENGTHS = {**_LINE_LENGTHS, "description": 5000, "intended_use": 5000}
-"""Most characters of each text."""
+"""Largest number of characters of each text."""
 _CALLED = {"target": "predicts", "intended_use": "intended use"}
-"""Names of the texts for readers, where they differ."""
+"""Names under which ``str`` shows some texts, if they are not the names of the fields."""
 
 
 @dataclass(frozen=True)
 class About:
-    """What a model is about: texts by its publisher, which travel with the schema into the model.
+    """A publisher's description of a model, which is part of the schema and of the model.
 
     Every text is published with the model, so it must not come from the records. An empty text
     counts as None.
@@ -35,8 +35,8 @@ class About:
     title : str, optional
         Name of the model, at most 200 characters on one line.
     target : str, optional
-        Name of the column that is predicted, at most 200 characters on one line. Where it is None
-        and the labels have a name, ``fit`` fills it in.
+        Name of the column that is predicted, at most 200 characters on one line. If it is
+        None and the labels have a name, ``fit`` uses this name.
     description : str, optional
         What the records are, at most 5,000 characters.
     intended_use : str, optional
@@ -44,7 +44,7 @@ class About:
     owner : str, optional
         Person or institution that answers for the model, at most 200 characters on one line.
     date : str, optional
-        Day of the model or of its records, as ``"2026-11-18"``.
+        Date of the model or of its records, such as ``"2026-11-18"``.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class About:
     date: str | None = None
 
     def __post_init__(self) -> None:
-        """Raise a SchemaError if a text is too long, or the date is not a day."""
+        """Raise a SchemaError if a text is too long or the date is invalid."""
         for name, length in _MAX_LENGTHS.items():
             object.__setattr__(self, name, _check_about_text(name, getattr(self, name), length))
         object.__setattr__(self, "date", _check_about_date(self.date))
@@ -121,7 +121,7 @@ def _check_about_text(name: str, value: Any, length: int) -> str | None:
 
 
 def _check_about_date(value: Any) -> str | None:
-    """Return a day as text such as 2026-11-18. TOML files may write it without quotes."""
+    """Return a date as text such as 2026-11-18. In TOML files, the date needs no quotes."""
     if value is None or value == "":
         return None
     if isinstance(value, date) and not isinstance(value, datetime):

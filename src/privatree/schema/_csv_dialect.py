@@ -4,8 +4,8 @@ A dialect decides where a row ends, so it must be public. The user declares it i
 by options; training never guesses it.
 
 By default every physical line is one row, whatever it contains, so one row cannot change how
-another row is read. ``multiline=True`` gives this up: a quote that is opened on one line and closed
-on another line makes one row of both.
+another row is read. With ``multiline=True`` this does not hold: a quote that is opened on one
+line and closed on another line joins these lines to one row.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _DELIMITER_NAMES = {
     "pipe": "|",
     "space": " ",
 }
-"""Names that are easier to type than the characters."""
+"""Names of delimiters, which are easier to type than the characters."""
 _OPTIONAL = ("quote", "escape")
-"""Characters that can be None. In files and on the command line, None is an empty string."""
+"""Options that can be None. In files and on the command line, an empty string stands for None."""
 _UTF_16 = ("utf-16", "utf-16-le", "utf-16-be")
 
 
@@ -107,7 +107,7 @@ class CsvDialect:
         object.__setattr__(self, "unconfirmed", marks_read)
 
     def changed(self, **options: Any) -> CsvDialect:
-        """Return a copy with other options. The changed options count as confirmed.
+        """Return a copy with some options changed. The changed options count as confirmed.
 
         An option that is None stays as it is. An empty string removes `quote` or `escape`.
         """
@@ -199,9 +199,9 @@ def _check_csv_encoding(name: Any) -> str:
 def _csv_decodes_line_by_line(encoding: str) -> bool:
     """Tell whether each line can be decoded without the lines before it.
 
-    Every ASCII byte must stand for itself, and no byte before a line break may swallow the line
-    break. Encodings that switch alphabets by escape sequences, such as ISO-2022, fail the first
-    condition.
+    Every ASCII byte must stand for itself, and no byte may form one character together with a
+    line break after it. Encodings that switch alphabets by escape sequences, such as ISO-2022, fail
+    the first condition.
     """
     ascii_bytes = bytes(range(128)) + b"\x1b$BA"
     if encoding.endswith("escape"):  # a backslash and letters make a line break

@@ -1,4 +1,4 @@
-"""Features of a schema: numbers with a range, and categories with a list."""
+"""Features of a schema: numbers within a range, and categories from a list."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _CATEGORICAL_KEYS = ("kind", "categories", "missing")
 """Keys of a feature in a schema file. Each of them can be unconfirmed."""
 _INFERRED_NUMERIC_KEYS = ("kind", "low", "high", "integer")
 _INFERRED_CATEGORICAL_KEYS = ("kind", "categories")
-"""Keys that can be read from records."""
+"""Keys whose values can be inferred from records."""
 _SEPARATE: Literal["separate"] = "separate"
-"""Value of ``missing`` that gives missing values a place of their own."""
+"""Value of ``missing`` that keeps missing values apart from all other values."""
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,11 @@ class Numeric:
         to a cut point goes left. By default the learner derives cut points from the range.
     missing : float or "separate", optional
         Value that stands for a missing value; by default ``low``. With ``"separate"``, a missing
-        value has a place of its own below all numbers: a tree can ask whether a value is missing,
-        and at any other split missing values go left, with the low numbers.
+        value counts as smaller than all numbers: a tree can ask whether a value is missing, and at
+        any other split missing values go left, with the low numbers.
     unconfirmed : sequence of str, optional
         Names of the parameters that were read from the records and are not confirmed to be public.
-        ``"kind"`` means: that the feature is numeric.
+        ``"kind"`` stands for the fact that the feature is numeric.
 
     Examples
     --------
@@ -123,12 +123,12 @@ class Numeric:
 
     @property
     def separates_missing(self) -> bool:
-        """Whether a missing value has a place of its own."""
+        """Whether a missing value counts as smaller than all numbers."""
         return self.missing == _SEPARATE
 
     @property
     def missing_place(self) -> float:
-        """Value that stands for a missing value; minus infinity for a place of its own."""
+        """Value that stands for a missing value; minus infinity if missing values are separate."""
         if isinstance(self.missing, str):
             return -math.inf
         return self.low if self.missing is None else self.missing
@@ -145,10 +145,10 @@ class Categorical:
     missing : a category or "separate", optional
         Category that stands for a missing or unknown value; by default the first category. With
         ``"separate"``, a missing or unknown value is one more category, which has no name. (If a
-        category is called "separate", the text means this category.)
+        category is called "separate", ``"separate"`` means this category.)
     unconfirmed : sequence of str, optional
         Names of the parameters that were read from the records and are not confirmed to be public.
-        ``"kind"`` means: that the feature is categorical.
+        ``"kind"`` stands for the fact that the feature is categorical.
 
     Examples
     --------
@@ -184,12 +184,12 @@ class Categorical:
 
     @property
     def n_codes(self) -> int:
-        """Number of category codes: one more than categories if missing values are separate."""
+        """Number of category codes, including the code of missing values if they are separate."""
         return len(self.categories) + self.separates_missing
 
     @cached_property
     def missing_place(self) -> int:
-        """Code of a missing or unknown value: its category's, or the last for one of its own."""
+        """Code that stands for a missing or unknown value; the last code if these are separate."""
         if self.separates_missing:
             return len(self.categories)
         return 0 if self.missing is None else self.categories.index(self.missing)

@@ -10,9 +10,8 @@ Every value is treated in a fixed, public way, the same in training and in predi
 - a missing number (NaN, null or text that is not a number) counts as ``Numeric.missing``, by
   default the lower end;
 - a missing or unknown category counts as ``Categorical.missing``, by default the first category;
-- with ``missing="separate"``, a missing number has a place of its own below all numbers, and a
-  missing or unknown category is one more category, so that a tree can ask whether a value is
-  missing;
+- with ``missing="separate"``, a missing number counts as smaller than all numbers, and a missing or
+  unknown category is one more category, so that a tree can ask whether a value is missing;
 - a record whose label is missing or not among the classes is left out of training.
 
 A value that *was* read from the records (:meth:`Schema.infer`, ``privatree schema draft``) is
@@ -57,11 +56,11 @@ if TYPE_CHECKING:
 _MARKED_KEYS = ("classes", "min_records")
 """Keys of the schema itself that can be unconfirmed."""
 _MAX_NAMED = 30
-"""Most columns that a message names."""
+"""Largest number of columns that a message names."""
 _MAX_NAME_LENGTH = 60
-"""Most characters of a column name in a message."""
+"""Largest number of characters of a column name in a message."""
 _MAX_IN_REPR = 6
-"""Most columns, and most classes, that ``repr`` of a schema shows."""
+"""Largest number of columns, and of classes, that ``repr`` of a schema shows."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -80,10 +79,11 @@ class Schema:
     csv : CsvDialect, optional
         Dialect of the CSV files that hold the records; by default ``CsvDialect()``.
     min_records : int, optional
-        Number of records with a known label below which something must be wrong, by public
-        knowledge: a misspelt class, the wrong column, an empty file. ``fit`` draws the noisy number
-        of records first, and stops there with a :class:`TooFewRecordsError` if it is smaller; the
-        rest of epsilon is not spent. By default ``fit`` never stops.
+        Smallest plausible number of records with a known label, from public knowledge. Fewer
+        records mean a mistake: a misspelt class, the wrong column, an empty file. ``fit`` first
+        draws the noisy number of records. If it is smaller than `min_records`, ``fit`` raises a
+        :class:`TooFewRecordsError` and does not spend the rest of epsilon. By default ``fit`` does
+        not test the number.
     about : About, optional
         Title, target, description, intended use, owner and date, which the model publishes.
     unit : str, optional
@@ -167,11 +167,11 @@ class Schema:
             )
 
     def __eq__(self, other: object) -> bool:
-        """Compare everything: the order of the features and the unconfirmed marks, too."""
+        """Return whether two schemas are equal, also in feature order and unconfirmed marks."""
         return isinstance(other, Schema) and self._identity == other._identity
 
     def __repr__(self) -> str:
-        """Return the first columns and classes, as an estimator shows its schema in its repr."""
+        """Return a short text with the first columns and classes, for the repr of estimators."""
         kinds = [
             f"{shorten_value(name)}: {type(kind).__name__}" for name, kind in self.features.items()
         ]
@@ -182,7 +182,7 @@ class Schema:
         )
 
     def __hash__(self) -> int:
-        """Hash everything that ``==`` compares; a mapping proxy itself cannot be hashed."""
+        """Return a hash of everything that ``==`` compares."""
         return hash(self._identity)
 
     @property
@@ -194,7 +194,7 @@ class Schema:
         return tuple(getattr(self, field.name) for field in fields(self)[1:])
 
     def __reduce__(self) -> tuple[type[Schema], tuple[Any, ...]]:
-        """Pickle by the constructor: a mapping proxy cannot be pickled."""
+        """Pickle the arguments of the constructor, because `features` cannot be pickled."""
         return Schema, (dict(self.features), *self._entries_after_features)
 
     @property
@@ -203,9 +203,10 @@ class Schema:
         return tuple(self.features)
 
     def with_target(self, target: str) -> Schema:
-        """Return a copy whose :class:`About` has the name of the target, if it had none.
+        """Return a copy with `target` as the name of the target in :class:`About`.
 
-        A name that :class:`About` does not accept, such as one of several lines, is left out.
+        A schema that names a target already is returned unchanged. So is every schema if
+        :class:`About` does not accept the name, for example because it has several lines.
         """
         about = self.about or About()
         if about.target is not None:
@@ -376,7 +377,7 @@ class Schema:
         Returns
         -------
         SchemaCheck
-            The misfits. It is True if every value fits; print it to read them.
+            Result of the check. It is True if every value fits. Print it to see which do not.
 
         Raises
         ------

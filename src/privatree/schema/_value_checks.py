@@ -19,7 +19,7 @@ Label: TypeAlias = str | bool | int | float
 _MAX_SHOWN_LENGTH = 80
 _MAX_RECORDS = 2**40
 _MAX_LABEL = 10**4000
-"""Largest whole number as a label: Python refuses to print or parse numbers with more digits."""
+"""Largest whole number that can be a label. Python refuses to print or parse longer numbers."""
 
 
 def _numpy_scalar_to_python(value: Any) -> Any:
@@ -44,7 +44,7 @@ def shorten_value(value: Any) -> str:
 
 
 def check_schema_number(name: str, value: Any) -> float:
-    """Return a finite number as a Python int or float; raise a SchemaError for another value."""
+    """Return a finite number as an int or float; raise a SchemaError for any other value."""
     value = _numpy_scalar_to_python(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise SchemaError(f"{name} must be a number, got {shorten_value(value)}.")
@@ -54,7 +54,7 @@ def check_schema_number(name: str, value: Any) -> float:
 
 
 def check_min_records(value: Any) -> int:
-    """Return a number of records as a Python int; raise a SchemaError for another value."""
+    """Return a number of records as an int; raise a SchemaError for any other value."""
     value = _numpy_scalar_to_python(value)
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MAX_RECORDS:
         raise SchemaError(
@@ -99,7 +99,7 @@ def check_schema_label(name: str, value: Any) -> Label:
 
 
 def check_schema_labels(name: str, values: Any, at_least: int) -> tuple[Label, ...]:
-    """Return categories or classes. Repeated or mixed ones (text, numbers) are a SchemaError."""
+    """Return categories or classes; raise a SchemaError if they repeat or differ in type."""
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise SchemaError(f"{name} must be a list, got {shorten_value(values)}.")
     labels = tuple(check_schema_label(name, value) for value in values)
@@ -120,7 +120,7 @@ def check_schema_labels(name: str, values: Any, at_least: int) -> tuple[Label, .
 
 
 def check_unconfirmed_names(values: Any, known: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of unconfirmed entries in the order of `known`; others are a SchemaError."""
+    """Return the names in the order of `known`; raise a SchemaError for any other name."""
     if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
         raise SchemaError(f"unconfirmed must be a list of names, got {shorten_value(values)}.")
     marks = list(values)

@@ -13,7 +13,7 @@ The same seed gives the same tree from every source.
     _file_sources.py      CSV and Parquet files as sources
     _data_file.py         a file of either kind: its columns and its rows
     _parquet_file.py      the content of Parquet files
-    _read_files.py        files as Arrow tables, by a schema or without
+    _read_files.py        files as Arrow tables, with or without a schema
     _paths.py             the files that paths, folders and patterns stand for
     _memory_estimate.py   whether all records fit in memory
     csv/                  the content of CSV files and workbooks

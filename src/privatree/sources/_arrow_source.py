@@ -23,7 +23,7 @@ _DATA = Path("data")  # name of the table in messages
 
 
 class ArrowSource(BatchSource):
-    """Records in a table of any library, features and labels together.
+    """Records in a table of any library, which holds both features and labels.
 
     Parameters
     ----------
@@ -43,8 +43,8 @@ class ArrowSource(BatchSource):
     progress : bool, optional
         Whether to show each pass on stderr. By default, it is shown if stderr is a terminal.
     in_memory : bool, default=False
-        Whether to read the records once and keep them as codes, usually a byte for each value. If
-        False, the records are read again in each pass.
+        Whether to read the records once and keep them in memory as codes, usually one byte per
+        value. If False, the records are read again in each pass.
 
     Raises
     ------
@@ -120,7 +120,7 @@ class ArrowSource(BatchSource):
         yield Batch(table.n_rows, list(columns.values()), labels, unit=unit, weight=weight)
 
     def _match_columns(self, stream: TableStream) -> dict[str, str]:
-        """Return the name of each wanted column in the table. A wrong type is a SchemaError."""
+        """Return each wanted column's name in the table; raise a SchemaError for a wrong type."""
         found = stream.header
         if found.names is None:
             raise SchemaError("data must have column names, got none. Name the columns.")

@@ -38,7 +38,7 @@ from privatree.tables import (
 _TEXT = ColumnType("string", "text")
 
 Part: TypeAlias = Callable[[], Iterator["FileRows"]]
-"""Reads some rows of a file. Several threads may each read a part at the same time."""
+"""A function that reads some rows of a file. Several threads may read parts at the same time."""
 
 
 @dataclass(frozen=True)
@@ -48,11 +48,11 @@ class FileRows:
     columns: list[Any]
     """Arrays of type pyarrow.ChunkedArray. In a ragged row every value is null."""
     n_values: NDArray[np.int32]
-    """Number of values of each row, at most 0 if the row is malformed. This is private."""
+    """Number of values of each row, 0 or less if the row is malformed. The numbers are private."""
     n_expected: int
     """Number of values that a row must have. A row with another number is ragged."""
     is_valid: bool = True
-    """Whether all bytes were valid text. If not, they became U+FFFD. **This leaks.**"""
+    """Whether all bytes were valid text. Invalid bytes became U+FFFD. **This leaks.**"""
 
     @property
     def n_rows(self) -> int:
@@ -76,7 +76,7 @@ class FileRows:
 
 
 class DataFile(ABC):
-    """Opened file, whose column names have been read.
+    """An open file whose column names have been read.
 
     A folder called ``NAME=VALUE`` above the file adds a column of text, after the file's own
     columns.
@@ -86,9 +86,9 @@ class DataFile(ABC):
     folders: dict[str, str | None]
     """Names and values of the columns that folders add."""
     hint_if_none_found: ClassVar[str] = ""
-    """Last sentence of the error that no column was found, if there is no better hint."""
+    """Hint for the error about a file in which no column was found, if there is no other hint."""
     n_parts: int = 0
-    """Approximate number of parts that threads can read at the same time, if it is known."""
+    """Approximate number of parts that threads can read at the same time, 0 if unknown."""
 
     @property
     @abstractmethod
@@ -102,7 +102,7 @@ class DataFile(ABC):
 
     @property
     def hint_if_not_found(self) -> str:
-        """Likely reason why columns are not found: the last sentence of an error, or ""."""
+        """Likely reason why columns are not found, as the end of an error message; it can be ""."""
         return ""
 
     @property
@@ -121,13 +121,13 @@ class DataFile(ABC):
 
     @abstractmethod
     def is_text(self, position: int) -> bool:
-        """Tell whether a column is text, which is parsed as the schema declares."""
+        """Tell whether a column is text that is parsed as the schema declares."""
 
     @abstractmethod
     def read_parts(
         self, positions: Sequence[int], *, coded: Collection[int] = (), apart: bool = False
     ) -> Iterator[Part]:
-        """Read the columns at `positions`, which are distinct. Each part has some of the rows.
+        """Yield functions that each read some rows of the columns at `positions`, all distinct.
 
         Text in the columns `coded` may be dictionary-encoded. With `apart`, each part is decoded
         only by the thread that reads it.
@@ -142,9 +142,9 @@ class DataFile(ABC):
     ) -> Iterator[FileRows]:
         """Read a batch of rows at a time, in the order of the file.
 
-        `allow_ragged` decides about a CSV row with more or fewer values than the first row. If
-        True, as private records require, all values of the row count as missing, without an error.
-        If False, as predictions for every row require, the row is a SchemaError.
+        `allow_ragged` is about CSV rows with more or fewer values than the first row. If True, all
+        values of such a row count as missing; private records require this. If False, such a row
+        raises a SchemaError; this is for predictions, which are needed for every row.
         """
         for part in self.read_parts(positions, coded=coded):
             yield from part()
@@ -175,13 +175,13 @@ class FoundColumns:
     positions: list[int]
     """Position of each wanted column."""
     kept: list[int]
-    """Positions of columns that are also read, without a change."""
+    """Positions of the columns that are read unchanged."""
     ignored: list[str]
-    """Other columns. Their names are public."""
+    """Names of all other columns. These names are public."""
 
     @cached_property
     def _place_of(self) -> dict[int, int]:
-        """For each position in the file, the place among the columns that are read."""
+        """Position of each column among the columns that are read, by its position in the file."""
         read = dict.fromkeys((*self.positions, *self.kept))
         return {position: place for place, position in enumerate(read)}
 
@@ -293,7 +293,7 @@ def check_column_type(
 ) -> None:
     """Raise a SchemaError if the type of a column contradicts its feature, or the classes.
 
-    The error depends on the type alone, so it tells nothing about the records.
+    The error depends on the type alone, so it reveals nothing about the records.
     """
     try:
         if is_target and isinstance(feature, Categorical):

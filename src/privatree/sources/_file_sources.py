@@ -18,15 +18,15 @@ from privatree.sources.csv._csv_file import csv_reading_assumptions, open_csv
 from privatree.tables import Batch, arrow_column_type
 
 _ENOUGH_PARTS = 8
-"""From this number of parts on, each thread decodes its own part. Fewer are decoded in order."""
+"""With at least this many parts, each thread decodes its own. Fewer are decoded in order."""
 
 
 class FileSource(BatchSource):
-    """Source of files of one kind: CSV or Parquet. Its subclasses describe the parameters."""
+    """A source that reads CSV or Parquet files. Its subclasses describe the parameters."""
 
     _reads_csv: ClassVar[bool]
     another_kind: ClassVar[str]
-    """Message about a file of the other kind."""
+    """Error message about a file of the other kind."""
     _files: list[FoundColumns]
 
     def __init__(
@@ -93,7 +93,7 @@ class FileSource(BatchSource):
             yield Batch(rows.n_rows, features, labels, unit=unit, weight=weight)
 
     def file_batches(self, place: int) -> Iterator[Batch]:
-        """Read the rows of one file in the calling thread."""
+        """Yield batches of the rows of one file, read in the calling thread."""
         found = self._files[place]
         for part in found.read_parts(apart=True):
             yield from self._read_part((found, part))
@@ -141,9 +141,9 @@ class CsvSource(FileSource):
     Notes
     -----
     The schema decides how text is read: text that is not a number, or not a category, is a missing
-    value. In some rows every value is missing, and the label too: in a row with more or fewer
-    values than the first row, with quotes that are not closed, or longer than 64 MiB. Bytes that
-    are not text in the encoding spoil only the value that contains them.
+    value. All values of a row, and its label, are missing if the row has more or fewer values than
+    the first row, has quotes that are not closed, or is longer than 64 MiB. Bytes that are not text
+    in the encoding affect only the value that contains them.
 
     One physical line is one row, so no record can change how another is read. With
     ``multiline=True`` a record can change how others are read, and the privacy statement says so.

@@ -18,7 +18,7 @@ _COMPRESSION = 10  # typical ratio of the text to the size of the compressed fil
 
 
 def fits_in_memory(files: Sequence[Path], n_features: int) -> bool:
-    """Tell whether all records can be kept as codes, a byte for each value, with memory to spare.
+    """Tell whether all records easily fit in memory, as codes of one byte per value.
 
     The answer depends on the free memory and on the sizes of the files, which are visible to
     everyone who has the files. The tree does not depend on the answer.

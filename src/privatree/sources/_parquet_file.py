@@ -42,7 +42,7 @@ class ParquetFile(DataFile):
         return list(self.arrow_schema.names)
 
     def is_text(self, position: int) -> bool:
-        """Tell whether a folder adds the column. The other columns have the types of the file."""
+        """Tell whether a column comes from a folder's name; only these are parsed as text."""
         return position >= len(self.arrow_schema)
 
     def arrow_type(self, position: int) -> Any:
@@ -96,7 +96,7 @@ class ParquetFile(DataFile):
         return FileRows(columns, n_values, n_columns)
 
     def _join_row_groups(self) -> Iterator[tuple[Any, list[int]]]:
-        """Yield the file's metadata with the numbers of row groups that are read as one part."""
+        """Yield, for each part of the file, the file's metadata and the part's row groups."""
         import pyarrow.parquet as pq
 
         with self.open_bytes() as handle:
@@ -121,7 +121,7 @@ class ParquetFile(DataFile):
         return pa.OSFile(os.fsencode(self.path))
 
     def _redact_arrow_errors(self, items: Iterator[_Item]) -> Iterator[_Item]:
-        """Pass items on, and replace errors of Arrow, whose messages can show values of records."""
+        """Yield the items, and replace errors of Arrow: their messages can show record values."""
         import pyarrow as pa
 
         return redact_errors(

@@ -27,7 +27,7 @@ _HIDDEN = ("_", "~$")  # Excel writes "~$" before the name of a workbook that is
 class FoundFiles(tuple[Path, ...]):
     """Files that :func:`find_files` has found and checked.
 
-    A tuple, so that no file can be added without a check: a sum of two is a plain tuple.
+    This is a tuple, so that no file can be added without a check. The sum of two is a plain tuple.
     """
 
 
@@ -45,8 +45,8 @@ def find_files(paths: Sequence[str | os.PathLike[str]]) -> FoundFiles:
     Returns
     -------
     FoundFiles
-        Files in the order of `paths`; those of a folder or a pattern sorted by name. Either all are
-        Parquet files (``.parquet``, ``.pq``), or all are text: CSV and tab-separated files
+        Files in the order of `paths`; files of a folder or pattern are sorted by name. Either all
+        are Parquet files (``.parquet``, ``.pq``), or all are text: CSV and tab-separated files
         (``.csv``, ``.tsv``, also compressed: ``.gz``, ``.zst``) and Excel workbooks (``.xlsx``).
 
     Raises

@@ -1,4 +1,4 @@
-"""Files read as Arrow tables: by a schema, in batches or all at once, or without a schema."""
+"""Read files as Arrow tables: with a schema, in batches or all at once; or without a schema."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class FileRecords:
     ignored: tuple[str, ...] = ()
     """Columns of the files that were not read. Their names are public."""
     kept: Any = None
-    """Table of the columns to keep without a change. Only batches have it."""
+    """Table of the columns that are kept unchanged; None if all rows are read at once."""
 
 
 @dataclass(frozen=True)
@@ -71,12 +71,12 @@ class OpenFiles:
         return tuple(dict.fromkeys(name for file in self.files for name in file.ignored))
 
     def read_batches(self, *, allow_ragged: bool) -> Iterator[FileRecords]:
-        """Read a batch of rows at a time, in order. The first batch has every column, but no row.
+        """Yield batches of rows, in order. The first batch has every column, but no row.
 
         Numbers are float64, with NaN for a missing value. Categories and labels have a dictionary
         type that lists those of the schema, with null for any other value. A CSV row with more or
-        fewer values than the first row is a SchemaError, or, with `allow_ragged`, a record in which
-        every value is missing.
+        fewer values than the first row raises a SchemaError. With `allow_ragged`, it is a record in
+        which every value is missing.
         """
         yield self._typed_batch([_NO_VALUES] * len(self.wanted), self.kept_schema.empty_table())
         for found in self.files:
@@ -239,7 +239,7 @@ def _trim_names_of_file(names: list[str]) -> list[str]:
 
 
 def _read_file_with_guessed_types(file: DataFile, positions: Mapping[str, int]) -> Iterator[Any]:
-    """Yield columns of a file. Text in the file, but not in folder names, gets a guessed type."""
+    """Yield the columns of a file, with guessed types for text that is not from folder names."""
     import pyarrow as pa
 
     places = list(positions.values())

@@ -9,7 +9,7 @@ import numpy as np
 from privatree.tables._columns import CodedColumn, Column, ColumnType, Kind, NumberColumn
 
 _MAX_DICTIONARY = 2**30
-"""Bytes of text that always fit in one Arrow dictionary."""
+"""Number of bytes of text that always fit in one Arrow dictionary."""
 
 
 def arrow_column_type(found: Any) -> ColumnType:
@@ -68,7 +68,7 @@ def read_arrow_column(data: Any) -> Column:
 
 
 def _arrow_value_type(found: Any) -> Any:
-    """Return the type of single values inside of an extension, dictionary or run-end type."""
+    """Return the type of single values inside an extension, dictionary or run-end type."""
     import pyarrow as pa
 
     if isinstance(found, pa.BaseExtensionType):
@@ -85,7 +85,7 @@ def _is_arrow_text(found: Any) -> bool:
 
 
 def _join_arrow_dictionaries(data: Any) -> CodedColumn:
-    """Join the chunks of a dictionary column; each chunk can have a dictionary of its own."""
+    """Join the chunks of a dictionary column; each chunk can have its own dictionary."""
     if data.num_chunks == 1 and data.null_count == 0:
         (chunk,) = data.chunks
         return CodedColumn(chunk.indices.to_numpy(), _arrow_to_python(chunk.dictionary))

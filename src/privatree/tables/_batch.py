@@ -16,7 +16,7 @@ class Batch:
     """Some records with their labels.
 
     `features` are in the order of the schema. `n_rows` is private. `array` holds all features as
-    one two-dimensional array of numbers without a mask, if they are stored in this way.
+    one two-dimensional array of numbers without a mask, or is None if they are stored otherwise.
     """
 
     n_rows: int

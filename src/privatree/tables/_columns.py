@@ -19,7 +19,7 @@ from privatree.schema import Categorical, Feature, Label, Numeric
 from privatree.tables._python_values import plain_python_values, python_values_to_numbers
 
 _FEW_LABELS = 4
-"""Up to so many labels, comparing all values with each label is faster than a search."""
+"""With at most this many labels, comparing all values with each label beats a search."""
 
 Kind: TypeAlias = Literal["number", "bool", "string", "object", "other"]
 
@@ -61,7 +61,7 @@ class CodedColumn:
 
 @dataclass(frozen=True)
 class ValueColumn:
-    """Python objects of any kind."""
+    """A column of Python objects of any kind."""
 
     values: Sequence[Any]
 
@@ -99,7 +99,7 @@ def check_feature_type(name: str, found: ColumnType, feature: Feature, *, of_a_f
 def are_class_codes(found: ColumnType, classes: Sequence[Label]) -> bool:
     """Tell whether labels of this type are numbers 0, 1, ... that stand for text classes.
 
-    Classes such as "1" and "2" do not count as text here: an integer label can mean them.
+    Classes such as "1" and "2" do not count as text here: an integer label can mean such a class.
     """
 
     is_number = found.kind == "number" and found.is_integer and not found.is_category
@@ -121,9 +121,9 @@ def check_class_type(where: str, found: ColumnType, classes: Sequence[Label]) ->
 def _column_can_be_all_missing(found: ColumnType) -> bool:
     """Tell whether a text column gets this type if all of its values are missing.
 
-    In pandas and numpy, text of which every value is missing has a floating type; so has an array
-    without rows. So a floating type must be accepted for text: an error would reveal that all
-    values are missing.
+    pandas and numpy give a floating type to a text column without any values, and to an array
+    without rows. A floating type must therefore be accepted for text: an error would reveal that
+    all values are missing.
     """
     return found.kind == "number" and not found.is_integer
 
@@ -131,7 +131,7 @@ def _column_can_be_all_missing(found: ColumnType) -> bool:
 def _check_column_holds_labels(
     where: str, what: str, found: ColumnType, labels: Sequence[Label]
 ) -> None:
-    """Raise a SchemaError if a column of this type cannot hold any of the labels."""
+    """Raise a SchemaError if a column of this type can hold none of the labels."""
     is_text = isinstance(labels[0], str)
     if found.kind not in (("string", "object") if is_text else ("number", "bool", "object")):
         declared = "string" if is_text else "boolean" if isinstance(labels[0], bool) else "number"
@@ -161,9 +161,9 @@ def column_to_numbers(column: Column) -> NDArray[np.float64]:
 
 
 def column_to_clipped_numbers(column: Column, feature: Numeric) -> NDArray[np.float64]:
-    """Read a column as numbers clipped to the range of a feature; replace missing values.
+    """Read a column as numbers clipped to the range of a feature.
 
-    Missing values that are separate become minus infinity, below the range.
+    Missing values become ``feature.missing_place``, which is minus infinity if they are separate.
     """
     numbers = column_to_numbers(column)
     is_shared = isinstance(column, NumberColumn) and not column.is_fresh
@@ -177,7 +177,7 @@ def column_to_clipped_numbers(column: Column, feature: Numeric) -> NDArray[np.fl
 def column_to_codes(
     column: Column, labels: Sequence[Label], place: int, dtype: DTypeLike
 ) -> NDArray[Any]:
-    """Read a column as positions in a list of labels; unknown and missing values get `place`."""
+    """Read a column as positions in a list of labels; unknown and missing values become `place`."""
     if isinstance(column, NumberColumn):
         codes = _number_column_to_codes(column.values, labels, place, dtype)
         if column.missing is not None:
@@ -199,7 +199,7 @@ def category_code_dtype(feature: Categorical) -> np.dtype[Any]:
 def _number_column_to_codes(
     values: NDArray[Any], labels: Sequence[Label], place: int, dtype: DTypeLike
 ) -> NDArray[Any]:
-    """Return the position of each number among the labels that the type can hold exactly."""
+    """Return the position of each number in `labels`, or `place` if no label equals it."""
     if values.dtype.kind == "b":
         values = values.view(np.uint8)
     elif values.dtype.kind == "f":

@@ -29,7 +29,7 @@ _Converted = TypeVar("_Converted")
 
 @dataclass(frozen=True)
 class Table:
-    """The columns of a container, not read yet.
+    """The columns of a container, whose content is not read yet.
 
     `n_rows` is private. `names` are the container's own column names, of any type. `array` is the
     whole content as one array of numbers without a mask, if it is stored in this way. `has_shape`
@@ -53,7 +53,7 @@ def is_instance_by_name(value: Any, *names: str) -> bool:
 def convert_container(convert: Callable[[], _Converted], refusal: str) -> _Converted:
     """Call a function of another library; raise a TypeError in place of any error but MemoryError.
 
-    The text of the other error can show a record, so that error is not even kept as the context.
+    The text of the original error can show a record, so it is not even kept as the context.
     """
     try:
         return convert()
@@ -199,7 +199,7 @@ def _pandas_column_at(frame: Any, i: int) -> Column:
 
 
 def _array_behind_frame(frame: Any, dtypes: list[Any]) -> NDArray[Any] | None:
-    """Return the array that a frame was made from, without a copy, if its rows are contiguous."""
+    """Return the array behind a frame without a copy; None if its rows are not contiguous."""
     is_uniform = len(set(dtypes)) == 1 and isinstance(dtypes[0], np.dtype)
     if not is_uniform or dtypes[0].kind not in "biuf":
         return None

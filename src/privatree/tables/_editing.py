@@ -57,7 +57,7 @@ def column_names(X: Any) -> list[Any]:
 
 
 def column_position(X: Any, column: Any) -> int:
-    """Return the position of a column, given its name, or its number if all names are text."""
+    """Return the position of a column, given its name or, if all names are text, its number."""
     names = column_names(X)
     if column in names:
         return names.index(column)
@@ -78,7 +78,7 @@ def column_position(X: Any, column: Any) -> int:
 
 
 def take_rows(container: Any, rows: Rows) -> Any:
-    """Return a copy of some rows, in this order."""
+    """Return a copy of the given rows, in the given order."""
     if isinstance(container, list):
         return [container[row] for row in rows.tolist()]
     if is_instance_by_name(container, "pandas.DataFrame", "pandas.Series"):
@@ -164,7 +164,7 @@ _MISSING_IN_NUMPY = {"f": np.nan, "M": np.datetime64("NaT"), "m": np.timedelta64
 
 
 def _edit_value_for_numpy(dtype: np.dtype[Any], value: Any, name: str) -> Any:
-    """Return the value to store in an array of this type; refuse a value that would change."""
+    """Return the value to store in an array of this type; raise an error if it would change."""
     if dtype.kind == "O":
         return value
     if _edits_missing(value) and dtype.kind in _MISSING_IN_NUMPY:
@@ -183,7 +183,7 @@ def _edit_value_for_numpy(dtype: np.dtype[Any], value: Any, name: str) -> Any:
 
 
 def _edit_value_for_pandas(dtype: Any, value: Any, name: str) -> Any:
-    """Return the value to store in a Series of this type; refuse a value that would change."""
+    """Return the value to store in a Series of this type; raise an error if it would change."""
     import pandas as pd
 
     if isinstance(dtype, np.dtype):
@@ -209,7 +209,7 @@ def _edit_value_for_pandas(dtype: Any, value: Any, name: str) -> Any:
 
 
 def _edit_value_for_polars(series: Any, value: Any, name: str) -> Any:
-    """Return a Series of one value, of a polars Series' type; refuse a value that would change."""
+    """Return the value as a Series of the same type; raise an error if it would change."""
     import polars as pl
 
     if _edits_missing(value):

@@ -1,4 +1,4 @@
-"""Reading of records in memory: any frame to the numbers and category codes of a schema.
+"""Read records in memory: convert a frame to the numbers and category codes of a schema.
 
 Wrong column names, column types and dimensions are errors, and they are raised before any content
 is read. The content of records is never an error: an exception would tell two neighbouring datasets
@@ -42,9 +42,9 @@ def read_features(X: Any, schema: Schema, names: Sequence[str] | None = None) ->
     Columns without names are matched by position; `names` gives them names.
 
     The result is one array per feature, in the order of the schema. A numeric feature is float64,
-    clipped to its range. A categorical feature is codes of the smallest unsigned type. Missing and
-    unknown values are replaced by the feature's ``missing_place``, which is outside the range and
-    the categories if they are separate.
+    clipped to its range. A categorical feature has codes of the smallest unsigned type. Missing and
+    unknown values become the feature's ``missing_place``. If missing values are separate, this is
+    outside the range or beyond the codes of the categories.
     """
     table, positions = _open_frame_for_schema(X, schema, names)
     contents = _read_frame_columns(table, positions)
@@ -129,7 +129,7 @@ def category_codes(column: Column, feature: Categorical) -> NDArray[Any]:
 def _open_frame_for_schema(
     X: Any, schema: Schema, names: Sequence[str] | None
 ) -> tuple[Table, list[int]]:
-    """Open a frame and find each feature's column. A column that does not fit is a SchemaError."""
+    """Open a frame and find each feature's column; raise a SchemaError if one does not fit."""
     table = open_frame(X, names)
     if not table.has_shape:  # a list without rows fits every schema
         columns = [object_column(list) for _ in schema.names]
@@ -160,7 +160,7 @@ def _find_frame_columns(table: Table, schema: Schema) -> list[int]:
 
 
 def _read_frame_columns(table: Table, positions: Sequence[int]) -> Iterator[Column]:
-    """Read columns; the columns of an array stored by rows are read together, which is faster."""
+    """Return the columns. If an array is stored by rows, they are read together to save time."""
     array = table.array
     if array is None or len(positions) < 2 or array.strides[0] < array.strides[1]:
         return (table.columns[position].read() for position in positions)

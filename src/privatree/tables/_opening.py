@@ -1,4 +1,4 @@
-"""Recognition of containers: one function opens frames, another one opens labels.
+"""Recognise containers and open them: one function for frames, another for labels.
 
 Every error is about the type or the dimensions of the container, never about its content.
 """
@@ -35,7 +35,7 @@ from privatree.tables._containers import (
 
 
 def open_frame(X: Any, names: Sequence[str] | None = None, *, allow_repeats: bool = False) -> Table:
-    """Open a frame without reading it. Column names become strings, or None.
+    """Open a frame without reading it. `names` of the result are strings, or None without names.
 
     A frame is a 2-D numpy array, a list of rows, a pandas or polars DataFrame, a polars LazyFrame
     (which is collected), an Arrow table or any object with an Arrow stream. A Table that was opened
@@ -70,7 +70,7 @@ def open_labels(y: Any, called: str = "y") -> Table:
 
     Labels are a list, a 1-D numpy array, a pandas or polars Series, an Arrow array, or a frame with
     one column, for which scikit-learn's DataConversionWarning is issued. A Table is returned
-    unchanged, so the warning comes once. Raise a TypeError or ValueError if y is not one column.
+    unchanged, so the warning occurs once. Raise a TypeError or ValueError if y is not one column.
     """
     if isinstance(y, Table):
         return y
@@ -191,12 +191,12 @@ def _is_frame_row(value: Any) -> bool:
 
 
 def _unwrap_labels(values: Sequence[Any]) -> list[Any]:
-    """Replace each list, tuple or array of one value by this value."""
+    """Return the values, with each list, tuple or array of one value replaced by this value."""
     return [value[0] if _is_plain_row(value) and len(value) == 1 else value for value in values]
 
 
 def _is_plain_row(value: Any) -> bool:
-    """Tell whether a value is a row whose length and items can be read without foreign code."""
+    """Tell whether a value is a row whose type is exactly list, tuple or numpy array."""
     kind = type(value)  # compared by identity: a class can claim to equal another class
     return (kind is list or kind is tuple or kind is np.ndarray) and _is_frame_row(value)
 

@@ -21,13 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 Plain: TypeAlias = str | int | float | None
-"""A value as it is used: text, a number (booleans are numbers), or None if it is missing."""
+"""A converted value: text, a number (booleans are numbers), or None if it is missing."""
 
 _BASIC_TYPES: frozenset[type] = frozenset(
     {str, int, float, bool, type(None), np.str_, np.bool_, np.float16, np.float32, np.float64}
     | {np.dtype(code).type for code in np.typecodes["AllInteger"]}
 )
-"""Types whose values compare and hash like plain Python values, so that they can be kept."""
+"""Types whose values compare and hash like plain Python values, so they are not converted."""
 _BASIC = frozenset(map(id, _BASIC_TYPES))
 
 _one_at_a_time = RLock()

@@ -13,7 +13,7 @@ from privatree.tables._containers import Table, is_instance_by_name
 from privatree.tables._opening import open_frame
 
 ROWS = 2**16
-"""Most rows in a batch."""
+"""Largest number of rows in a batch."""
 
 _Result = TypeVar("_Result")
 _Read: TypeAlias = Callable[[Sequence[str]], Iterator[Any]]
@@ -24,7 +24,7 @@ class TableStream:
     """A table that can be read in batches of rows.
 
     `header` has the names and types of the columns, but no content. `read` takes column names and
-    yields frames that have these columns, and perhaps others. It is called once per pass.
+    yields frames that have these columns, and perhaps others. `read` is called once per pass.
     """
 
     header: Table
@@ -66,7 +66,7 @@ def _unreadable_stream() -> SourceError:
 
 @dataclass(frozen=True)
 class _Kind:
-    """A class of tables: how to get a frame that has its column types, and how to read batches."""
+    """A kind of table: how to get an empty frame with its columns, and how to read batches."""
 
     name: str
     header: Callable[[Any], Any]
@@ -102,7 +102,7 @@ def _lazy_frame_stream_header(query: Any) -> Any:
 
 
 def _stream_lazy_frame(query: Any, names: Sequence[str]) -> Iterator[Any]:
-    """Run a polars LazyFrame in batches; an old polars can only collect it as a whole."""
+    """Run a polars LazyFrame in batches. Old versions of polars collect it as a whole."""
     part = query.select(names)
     if not hasattr(part, "collect_batches"):
         yield from _stream_polars(part.collect(), names)
@@ -164,7 +164,7 @@ def _open_arrow_stream(data: Any) -> TableStream:
 
 
 class _KeptStream:
-    """A stream whose rows are kept in memory: those columns that the first pass reads."""
+    """A stream that keeps in memory the columns that the first pass reads."""
 
     def __init__(self, reader: Any) -> None:
         self._reader = reader
@@ -172,7 +172,7 @@ class _KeptStream:
         self._names: frozenset[str] | None = None
 
     def read(self, names: Sequence[str]) -> Iterator[Any]:
-        """Yield the kept rows, then read and keep the rest."""
+        """Yield the rows that are kept already, then read, keep and yield the rest."""
         self._names = self._names or frozenset(names)
         if not self._names.issuperset(names):
             raise ParameterError(

@@ -1,7 +1,7 @@
-"""Text of CSV files to numbers and categories, as the schema declares the column.
+"""Convert text of CSV files to numbers and categories, as the schema declares each column.
 
-A numeric column stays numeric if one of its values is not a number: this value is missing. So the
-content of records cannot make reading fail, which would tell neighbouring datasets apart.
+A numeric column stays numeric if one of its values is not a number: this value counts as missing.
+So the content of records cannot make reading fail, which would tell neighbouring datasets apart.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MAX_DIGITS = 100  # a whole number with more digits becomes a float
 
 
 def repeat_text_in_column(text: str | None, n_rows: int) -> Any:
-    """Return an Arrow column with the same text, or null, in every row (from a folder's name)."""
+    """Return an Arrow column for a text in a folder's name: the same text or null in each row."""
     import pyarrow as pa
 
     return pa.chunked_array([pa.repeat(pa.scalar(text, pa.string()), n_rows)])
@@ -84,7 +84,7 @@ def guess_text_column_type(text: Any, decimal: str) -> Any:
     """Convert an Arrow column of strings to the first type that all values fit. **This leaks.**
 
     The types are: whole numbers, booleans, dates, times, numbers, text. Empty strings and words
-    such as ``NA`` become nulls; a column of nulls only has the null type.
+    such as ``NA`` become nulls; a column that has only nulls gets the null type.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -138,7 +138,7 @@ def parse_text_labels(text: Any, labels: Sequence[Label], decimal: str = ".") ->
 
     Blanks around text are trimmed, unless the text with blanks is a label. If labels are numbers or
     booleans, text is parsed as a number (``1.0`` is 1) or as ``true`` or ``false``, in upper or
-    lower case, which equal 1 and 0. The result may hold values that are no labels.
+    lower case (equal to 1 and 0). The result may hold values that are not labels.
     """
     column = read_arrow_column(text)
     if not isinstance(column, CodedColumn):

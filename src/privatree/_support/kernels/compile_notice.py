@@ -1,6 +1,6 @@
-"""A line on stderr when a function is compiled, because the first use then takes long.
+"""A line on stderr when a function is compiled, because its first call then takes long.
 
-numba's Event API reports compilations. It reports none if the compiled function is found on disk.
+numba's Event API reports compilations. A compiled function that is found on disk is not reported.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Decorators that compile functions by numba and keep them on disk for the next process."""
+"""Decorators that compile functions with numba and keep them on disk for the next process."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ announce_compilation()
 
 
 def compiled(function: Any) -> Any:
-    """Compile a function of arrays and numbers at its first call; it runs without the GIL.
+    """Compile a function of arrays and numbers at its first call. It then runs without the GIL.
 
     The compiled function is kept in `kernel_folder`; without a folder, each process compiles it.
     """
@@ -54,7 +54,7 @@ def _numba_cache_in(folder: Path) -> Iterator[None]:
 
 
 def _is_compiled_in(folder: Path, function: Any) -> bool:
-    """Tell whether numba keeps a function there, not in one of NUMBA_CACHE_LOCATOR_CLASSES."""
+    """Tell whether numba keeps a compiled function in `folder`, and not somewhere else."""
     if numba_settings.DISABLE_JIT:  # then the function is not compiled at all
         return True
     return folder in Path(function.stats.cache_path).parents

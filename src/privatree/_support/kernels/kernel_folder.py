@@ -1,4 +1,4 @@
-"""The folder of compiled functions: its name has a digest of their code.
+"""The folder of compiled functions, whose name contains a digest of their code.
 
 numba itself keeps a compiled function until the file of the function changes. It does not notice a
 change of a helper in another file that is compiled into the function. So the name of the folder has
@@ -36,7 +36,7 @@ _IMPORTED = re.compile(
 _NAME = "privatree-kernels-"
 _MAX_FOLDERS = 8
 _SECONDS_IN_USE = 24 * 60 * 60
-"""A folder that a process took less than this ago is not removed: it may still be in use."""
+"""A folder that a process opened within this time is not removed: it may still be in use."""
 
 
 @cache
@@ -44,8 +44,8 @@ def kernel_folder() -> Path | None:
     """Return the folder in which this process keeps compiled functions.
 
     It is in ``NUMBA_CACHE_DIR`` if this variable is set, and otherwise in the package or, if that
-    cannot be written to, in the user's cache folder. None if no folder can be written to, or the
-    code cannot be read.
+    cannot be written to, in the user's cache folder. The result is None if no folder can be written
+    to, or if the code cannot be read.
     """
     try:
         digest = kernel_code_digest(_PACKAGE)
@@ -71,9 +71,9 @@ def kernel_folder() -> Path | None:
 def kernel_code_digest(package: Path) -> str | None:
     """Return a digest of all code that can be part of the compiled functions in a package folder.
 
-    This is each file that compiles functions, and all files that it imports, directly or not: their
-    functions and constants may be compiled in. The versions of the compiler count too. Return None
-    if no file compiles functions; raise an OSError if a file cannot be read.
+    The digest covers each file that compiles functions, all files that it imports, directly or not,
+    and the versions of the compiler. Return None if no file compiles functions; raise an OSError if
+    a file cannot be read.
     """
     paths = (path for path in package.rglob("*.py*") if path.suffix in (".py", ".pyi"))
     texts = {path.relative_to(package.parent): path.read_bytes() for path in paths}
@@ -124,7 +124,7 @@ def _parents_of_kernel_folder() -> Iterator[Path]:
 
 
 def _remove_old_kernel_folders(parent: Path) -> None:
-    """Remove folders of compiled functions, except those used last and those that may be in use."""
+    """Remove folders of compiled functions, except the newest and those that may be in use."""
     taken = list[tuple[float, Path]]()
     for folder in parent.glob(_NAME + "*"):
         with suppress(OSError):  # another process has just removed it

@@ -9,14 +9,14 @@ from privatree.export.sql._dialects import Dialect
 from privatree.schema import Categorical, Label
 
 _EXACT_DOUBLES = 2**53
-"""Smaller integers are doubles, each a different one."""
+"""Every smaller integer is exactly a double, and no other integer has the same double."""
 BEYOND_64_BITS = 2**63
 """The smallest positive integer that a 64-bit integer cannot hold."""
 _CATEGORIES = "integer categories of at most 63 bits"
 
 
 def threshold_condition(column: str, threshold: float, to_left: bool, dialect: Dialect) -> str:
-    """Write that a number is at most the threshold (`to_left`), or above the threshold."""
+    """Return the condition that a number is at most the threshold (`to_left`) or above it."""
     number = dialect.column_as_double(column)
     if abs(threshold) < dialect.min_positive:  # the next smaller double that a column can hold
         threshold = 0.0 if threshold >= 0 else -dialect.min_positive
@@ -28,7 +28,7 @@ def threshold_condition(column: str, threshold: float, to_left: bool, dialect: D
 
 
 def is_number_condition(column: str, dialect: Dialect) -> str:
-    """Write that a number is not missing: neither NULL nor NaN."""
+    """Return the condition that a number is not missing: neither NULL nor NaN."""
     if not dialect.has_nan:
         return f"{column} IS NOT NULL"
     at_most, above = (threshold_condition(column, 0.0, side, dialect) for side in (True, False))
@@ -36,14 +36,14 @@ def is_number_condition(column: str, dialect: Dialect) -> str:
 
 
 def complement_condition(column: str, condition: str) -> str:
-    """Write that a value is missing, or that a condition on it, FALSE or NULL, is not TRUE."""
+    """Return the condition that a value is missing or that another condition on it is FALSE."""
     if condition == f"{column} IS NOT NULL":
         return f"{column} IS NULL"
     return f"({column} IS NULL OR NOT ({condition}))"
 
 
 def category_condition(column: str, categories: Sequence[Label], dialect: Dialect) -> str:
-    """Write that a value is one of the categories; empty if the column can hold no category."""
+    """Return the condition that a value is one of the categories; "" if it never can be."""
     if not categories:
         return ""
     if isinstance(categories[0], str):
@@ -73,7 +73,7 @@ def _sql_in_condition(value: str, literals: Sequence[str]) -> str:
 
 
 def _join_conditions(conditions: Sequence[str]) -> str:
-    """Nest the conditions in pairs, because SQLite allows at most a thousand in a row."""
+    """Join the conditions by OR, nested in pairs: SQLite allows at most a thousand in a row."""
     if len(conditions) == 1:
         return conditions[0]
     half = len(conditions) // 2
@@ -81,7 +81,7 @@ def _join_conditions(conditions: Sequence[str]) -> str:
 
 
 def _large_integer_condition(column: str, number: int, dialect: Dialect) -> str:
-    """Compare an integer that shares its double with other integers, in a column of any type."""
+    """Return the condition that a column of any type equals an integer of 2^53 or more."""
     try:
         nearest = int(float(number))
     except OverflowError:

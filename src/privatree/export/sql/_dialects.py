@@ -1,8 +1,8 @@
 """How each database writes names, texts, doubles and booleans, and what it can hold.
 
 A condition must be TRUE for the same values in every database. So text is compared byte by byte,
-although some databases would take ``a`` for ``A``, and a number is a literal that is exactly the
-double it stands for.
+although some databases treat ``a`` and ``A`` as equal, and the literal of a number has exactly the
+value of the double.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ class Dialect:
     """Name of the database in messages."""
     double_type: str
     double_literal: Callable[[float], str]
-    """Write a double so that the database reads it exactly."""
+    """Writes a double as a literal that the database reads exactly."""
     name_quoter: Callable[[str], str] = _double_quote
     text_writer: Callable[[Sequence[str]], list[str]] = _single_quote_each
-    """Write texts as literals that can all be results of one CASE."""
+    """Writes texts as literals that can all be results of one CASE."""
     text_template: str = "{}"
     """Expression that is compared with text literals, byte by byte."""
     boolean_template: str = "{}"
@@ -58,7 +58,7 @@ class Dialect:
     """Literals that mean False, and literals that mean True."""
     boolean_results: tuple[str, str] = ("FALSE", "TRUE")
     integer_type: str | None = None
-    """Type to which a 64-bit result is cast, if its digits alone have another type."""
+    """Type to which a 64-bit result is cast; None if its digits alone have this type."""
     has_nan: bool = True
     """False if a column cannot hold NaN."""
     nan_is_largest: bool = False
@@ -67,9 +67,9 @@ class Dialect:
     min_positive: float = 5e-324
     """Smallest positive double that a column can hold."""
     column_key: Callable[[str], object] = str.casefold
-    """Names with the same key are the same column."""
+    """Returns a key. Names with the same key are the same column."""
     column_alias: Callable[[str], str] = str
-    """Replace characters that the name of a result column cannot have."""
+    """Replaces characters that the name of a result column cannot have."""
     max_table_name_parts: int = 3
 
     def quote_name(self, name: str) -> str:
@@ -87,7 +87,7 @@ class Dialect:
         return f"CAST({column} AS {self.double_type})"
 
     def double_result(self, number: float) -> str:
-        """Write a double as a result, whose type must be double too."""
+        """Return a double as an SQL expression whose type is double."""
         literal = self.double_literal(number)
         return literal if literal.startswith("CAST") else self.column_as_double(literal)
 
@@ -151,7 +151,7 @@ def _mysql_alias(name: str) -> str:
 
 
 def _bigquery_alias(name: str) -> str:
-    """Replace what BigQuery forbids: all but letters, digits, blanks and some signs."""
+    """Replace characters that BigQuery forbids: all but letters, digits, blanks and some signs."""
     return re.sub(r"[^\w &%=+:'<>#|-]", "_", name)
 
 

@@ -12,9 +12,9 @@ _MAX_SHIFT = 62
 
 
 def double_as_fraction_writer(double_type: str, exponent: str = "") -> Callable[[float], str]:
-    """Return a function that writes a double with integers and powers of two.
+    """Return a function that writes a double as an expression of integers and powers of two.
 
-    No database rounds these. `exponent` is the suffix that makes a short decimal a double.
+    No database rounds such numbers. `exponent` is the suffix that makes a short decimal a double.
     """
 
     def write_fraction(number: float) -> str:

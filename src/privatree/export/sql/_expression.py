@@ -6,15 +6,15 @@ the side with fewer leaves comes first, with the condition of the split. The oth
 without a condition, because only its records are left. In a tree of n leaves, a leaf then has at
 most log2(n) conditions, however deep the leaf is.
 
-Every condition must hold to these rules in all databases:
+Every condition must follow these rules in all databases:
 
 - It is TRUE exactly for the records that take its side. NULL is not TRUE, so a comparison sends a
   missing value to the other side. The complement that includes missing values is
   ``(x IS NULL OR NOT (...))``.
 - NaN is greater than every number in some databases, whatever its sign. Neither ``x <= t`` nor
   ``-x < -t`` is TRUE for NaN, and ``-x < -t`` is equivalent to ``x > t`` for every number.
-- A number is what is at most 0 or above 0: neither NULL nor NaN is. Databases without NaN take
-  ``IS NOT NULL``.
+- To test that a value is a number, it is compared with 0: NULL and NaN are neither at most 0 nor
+  above 0. In databases without NaN, ``IS NOT NULL`` is enough.
 - Numbers are compared as doubles, as the tree does. Literals are written so that no database
   rounds them.
 """
@@ -141,7 +141,7 @@ def export_sql(
 def _leaves_of_expression(
     tree: Tree, source: str | None, dialect: Dialect
 ) -> Iterator[tuple[tuple[str, ...], int]]:
-    """Yield each leaf with its conditions, in the order of the CASE. The last leaf has none."""
+    """Yield each leaf with its conditions, in the order of the CASE. The last has none."""
     features = list(tree.schema.features.items())
     prefix = "" if source is None else f"{source}."
     n_leaves = tree.leaf_counts()

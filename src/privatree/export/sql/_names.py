@@ -28,7 +28,7 @@ def check_sql_column_names(names: Iterable[str], dialect: Dialect) -> None:
 
 
 def quote_sql_table_name(table: str, dialect: Dialect) -> tuple[str, str]:
-    """Return the text after FROM, and the name of the table in front of its columns."""
+    """Return the quoted table for FROM, and its name as the qualifier of column names."""
     found = (
         re.findall(_NAME_PART, table)
         if re.fullmatch(f"{_NAME_PART}(?:[.]{_NAME_PART})*", table)
@@ -52,7 +52,7 @@ def quote_sql_table_name(table: str, dialect: Dialect) -> tuple[str, str]:
 
 
 def sql_probability_names(labels: Sequence[Label], dialect: Dialect) -> list[str]:
-    """Return the column names of ``privatree predict --proba``, as the database allows them."""
+    """Return the quoted names of the probability columns, as in ``privatree predict --proba``."""
     texts = (str(label).lower() if isinstance(label, bool) else str(label) for label in labels)
     titles = [dialect.column_alias(f"probability of {text}") for text in texts]
     if len(set(titles)) < len(titles):

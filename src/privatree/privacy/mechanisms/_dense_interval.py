@@ -45,8 +45,9 @@ class DenseInterval:
 
     The widths are 1, 1/2, 1/4, ... of the range. Intervals of one width begin at multiples of half
     their width. The score of an interval is its number of records, up to `enough`. The base measure
-    of an interval of level j is 8^j: each level has about 16 times that of the level above. So the
-    narrowest interval that has about `enough` records is the most likely one.
+    of an interval of level j is 8^j, so all intervals of a level together have about 16 times the
+    measure of the level above. The narrowest interval that has about `enough` records is therefore
+    the most likely one.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The exponential mechanism [MT07] for scores of bounded range; ``docs/proofs/exponential.md``."""
+"""Exponential mechanism [MT07] for scores of bounded range; see ``docs/proofs/exponential.md``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from privatree.privacy.samplers._selection import Scores, select_by_score
 
 @dataclass(frozen=True)
 class Exponential:
-    """Exponential mechanism: probabilities proportional to measure exp(epsilon score/score_range).
+    """Exponential mechanism, with the weights measure * exp(epsilon * score / score_range).
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ from privatree.privacy.samplers._discrete_laplace import (
 )
 
 _LEAST_RATE = 0.01
-"""Below this rate the noise, divided by its scale, has the same law to less than a percent."""
+"""Below this rate, the law of the noise divided by its scale changes by less than a percent."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Geometric:
 
 @lru_cache
 def _error_of_sum(rate: float, n_counts: int) -> int:
-    """Return the least t such that the noise in a sum of counts lies in -t .. t 95% of the time.
+    """Return the least t for which the noise in a sum of counts is within ±t 95% of the time.
 
     The noise of one count is a difference of two geometric numbers, so the noise of a sum is a
     difference of two numbers with a negative binomial law.

@@ -3,7 +3,7 @@
 The outcomes are the sorted tuples of cells of a public grid. The score of a tuple is minus the sum,
 over its gaps, of the distance between the number of rows in the gap and the number that should be
 there. There are too many tuples to list. But the weight of a tuple is a product over its gaps, so
-the quantiles can be drawn one by one, from the last to the first, by tables of partial sums.
+the quantiles can be drawn one by one, from the last to the first, with tables of partial sums.
 
 Other mechanisms have exact samplers. This one is used only by the learner of [Vos23], whose claimed
 epsilon is wrong by far more than a rounding error.
@@ -94,13 +94,13 @@ class JointExponentialQuantiles:
 
     @property
     def rate(self) -> Fraction:
-        """Loss of log-weight for each row in a wrong gap, capped. The cap only adds privacy."""
+        """Decrease of the log-weight for each row in a wrong gap. A cap on it only adds privacy."""
         return min(self.epsilon / (2 * self.sensitivity), Fraction(_MAX_RATE))
 
     def release(
         self, exact_values: NDArray[np.float64] | ValueCounts, randomness: Randomness
     ) -> NDArray[np.float64]:
-        """Draw the quantiles. They are cell edges in non-decreasing order."""
+        """Return the drawn quantiles: edges of cells, in non-decreasing order."""
         if self.low == self.high:
             return np.full(len(self.quantiles), float(self.low))
         grid = QuantileGrid(self.low, self.high, self.cells)
@@ -112,7 +112,7 @@ class JointExponentialQuantiles:
         return grid.edges(sorted(noisy_cells))
 
     def _draw_runs(self, exact: Intervals, randomness: Randomness) -> list[tuple[int, int]]:
-        """Draw which intervals hold quantiles, and how many each holds, from last to first."""
+        """Draw the intervals that hold quantiles, and how many each holds, from last to first."""
         tables = JointQuantileTables(exact, self.rate, self.shares)
         runs: list[tuple[int, int]] = []
         placed, limit, end = len(self.quantiles), len(exact.positions), exact.rows

@@ -114,10 +114,10 @@ def _fill_quantile_tables(
 ) -> None:
     """Fill both tables. Only entries inside the windows are written or read.
 
-    With the term B_l(i) / (w_i^l K_1(0) ... K_l(0)) of each l, A_j(i) is the sum over k of the term
-    of j - k + 1 divided by k!, times a factor that does not depend on k. The terms of an interval
-    have a common unit, the largest of them so far. Widths are counted in ``scale`` cells, so that
-    scale^k instead of 1 is divided by k!. With m/e for the scale, no quotient is near 0.
+    Call B_l(i) / (w_i^l K_1(0) ... K_l(0)) the term of l. Then A_j(i) is the sum over k of the term
+    of j - k + 1, divided by k!, times a factor that does not depend on k. The terms of an interval
+    have a common unit, the largest of them so far. Widths are counted in units of ``scale`` cells,
+    so that scale^k, not 1, is divided by k!. With a scale of m/e, no quotient is near 0.
     """
     scale = len(log_a) / e
     inverse_factorials = np.cumprod(scale / np.arange(1.0, len(log_a) + 1.0))

@@ -61,8 +61,8 @@ class PermuteAndFlip:
     def release(self, exact_scores: Scores, randomness: Randomness) -> int:
         """Draw the index of a candidate.
 
-        All coins are tossed at once. Order and coins are independent, so the first head in a random
-        order is a uniformly chosen one of all heads.
+        All coins are tossed at once. Order and coins are independent, so the first candidate with
+        heads is a uniform choice among all candidates with heads.
         """
         heads = np.flatnonzero(toss_coins_by_score(exact_scores, self._rate, randomness))
         return int(heads[randomness.below(len(heads))])

@@ -37,7 +37,7 @@ class ValueCounts(NamedTuple):
 
 @dataclass(frozen=True)
 class Intervals:
-    """Maximal intervals of cells, such that all cells of an interval have the same position.
+    """The largest intervals of cells such that all cells of an interval have the same position.
 
     The position of a cell is the number of values whose cells are not above it. Starts and
     positions strictly increase, and no interval is empty.
@@ -49,13 +49,13 @@ class Intervals:
 
     @property
     def rows(self) -> int:
-        """Number of values. All are at or below the last interval."""
+        """Number of values, which is the position of the last interval."""
         return int(self.positions[-1])
 
 
 @dataclass(frozen=True)
 class QuantileGrid:
-    """``cells`` cells of equal length between two ends, ``low`` < ``high``."""
+    """A grid of `cells` cells of equal length from `low` to `high`."""
 
     low: float
     high: float
@@ -75,7 +75,7 @@ class QuantileGrid:
         return Intervals(starts, np.diff(starts, append=self.cells), below)
 
     def sorted_cells(self, exact_values: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the cells of the values, sorted. Cell k holds (k, k + 1] / cells."""
+        """Return the sorted cells of the values. Cell k is (k, k + 1] / cells of the range."""
         shares = np.fmin(exact_values, self.high)
         np.fmax(shares, self.low, out=shares)
         shares -= self.low

@@ -1,4 +1,4 @@
-"""An exponential mechanism drawn in several choices; ``docs/proofs/exponential.md``."""
+"""An exponential mechanism drawn in several choices; proof: ``docs/proofs/exponential.md``."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ class LogWeights(NamedTuple):
 class Draw:
     """One outcome of a mechanism that is drawn in several choices.
 
-    A ledger charges for the outcome and opens the draw. The draw allows one choice, and the number
-    of further choices that :meth:`expect` announces after each. Then it refuses.
+    A ledger charges for the outcome and opens the draw. The draw allows one choice. After
+    each choice, :meth:`expect` can announce further ones. When all are made, the draw is closed.
 
     Parameters
     ----------
@@ -124,13 +124,13 @@ class Draw:
 
 
 _CONVERSION_ERROR = 50_000.0 * UNIT_ROUNDOFF
-"""Error bound of :func:`sequential_weights`. Logarithms of factors are at most 590 in size, and 64
-roundoffs of that off. Exponents that matter are at most 350 + 590, with a few roundings each, and
-exp adds 64 roundoffs."""
+"""Error bound of :func:`sequential_weights`. Logarithms of factors are at most 590 in size, with
+a relative error of 64 roundoffs. Exponents that matter are at most 350 + 590, with a few roundings
+each, and exp adds 64 roundoffs."""
 
 
 def sequential_weights(weights: LogWeights, rate: Fraction) -> NDArray[np.float64]:
-    """Return the weights divided by the largest; a negligible one, below exp(-350), becomes 0."""
+    """Return the weights divided by the largest; results below exp(-350) become 0."""
     logs = _sequential_log_weights(weights, rate)
     return np.where(logs < -350.0, 0.0, np.exp(np.maximum(logs, -350.0)))
 
@@ -149,7 +149,7 @@ def _sequential_log_weights(weights: LogWeights, rate: Fraction) -> NDArray[np.f
 class SequentialExponential:
     """Exponential mechanism whose outcome is drawn in several choices.
 
-    An outcome has a probability proportional to measure exp(epsilon score/score_range).
+    An outcome has the weight measure * exp(epsilon * score / score_range).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Exact samplers: what they draw has exactly the law of the proof, without rounding.
+"""Exact samplers: their draws follow exactly the law in the proof, without rounding.
 
 ::
 

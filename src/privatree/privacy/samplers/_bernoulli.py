@@ -15,7 +15,8 @@ def bernoulli(probability: Fraction, randomness: Randomness) -> bool:
 def bernoulli_exp(x: Fraction, randomness: Randomness) -> bool:
     """Return True with probability exactly exp(-x), x >= 0.
 
-    The result is True if floor(x) coins of bias exp(-1) and one of bias exp(floor(x) - x) all are.
+    Toss floor(x) coins of bias exp(-1) and one coin of bias exp(floor(x) - x). The result is True
+    if all of them show heads.
     """
     whole, fraction = divmod(x, 1)
     return all(

@@ -22,11 +22,11 @@ _LOWEST = -690.0
 """Exponents below this count as minus infinity: exp of them is less than 2^-995."""
 
 MIN_FACTOR = 2.0**-850
-"""Whatever is dropped is less than the 2^-145th part of a weight with this factor."""
+"""Smallest factor. Dropped weights are below 2^-145 times a weight with this factor."""
 
 DECAY_ERROR = 5000.0 * UNIT_ROUNDOFF
-"""Bound on the relative error of :func:`decay`: two exps of exponents of at most 690 in size, each
-with three roundings, two errors of exp itself (64 roundoffs each) and one product."""
+"""Bound on the relative error of :func:`decay`, which multiplies two values of exp. Each exponent
+is at most 690 in size and has three roundings, and exp itself has an error of 64 roundoffs."""
 
 
 class Decay(NamedTuple):

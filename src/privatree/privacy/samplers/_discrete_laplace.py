@@ -1,7 +1,8 @@
 """Exact two-sided geometric noise, P(z) proportional to exp(-rate |z|), in bulk [CKS20, Alg. 2].
 
-Compiled integer arithmetic on 64-bit words. It uses no floating-point numbers, so the law is exact.
-Noise beyond +-2^62 is returned as +-2^62; :func:`add_integer_noise` hides that.
+The code is compiled integer arithmetic on 64-bit words, without floating-point numbers, so the law
+is exact. Noise beyond +-2^62 is returned as +-2^62. This changes no sum of
+:func:`add_integer_noise`, which clamps sums to +-2^61.
 """
 
 from __future__ import annotations
@@ -85,8 +86,8 @@ def _draw_laplace_uniform(words: Any, position: Any, bound: Any) -> Any:
 def _toss_laplace_coin(words: Any, position: Any, numerator: Any) -> Any:
     """Return 1 with probability exp(-numerator / 2^50), otherwise 0; numerator <= 2^50.
 
-    As in :mod:`privatree.privacy.samplers._bernoulli`; a coin of bias x/k is a coin of bias x and
-    a coin of bias 1/k.
+    The algorithm is that of :mod:`privatree.privacy.samplers._bernoulli`. A coin of bias x/k is
+    tossed as a coin of bias x and a coin of bias 1/k.
     """
     successes = np.uint64(0)
     while True:
@@ -143,7 +144,7 @@ def _draw_laplace_noise(words: Any, position: Any, numerator: Any) -> Any:
 
 @compiled
 def _fill_laplace_noise(draws: Any, done: Any, words: Any, numerator: Any) -> Any:
-    """Fill ``draws`` from ``done`` on. Return the numbers of draws made and of words used."""
+    """Fill ``draws`` from index ``done``; return the numbers of draws made and of words used."""
     used = 0
     while done < draws.size:
         draw, position = _draw_laplace_noise(words, used, numerator)

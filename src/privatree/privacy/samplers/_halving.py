@@ -1,9 +1,9 @@
 """Exact choice by weights that can be approximated, by repeated halving.
 
 A half of the candidates is chosen, then a half of that half, and so on, each time with a new
-uniform number. The error of the weights then leaves only a small share of every decision open,
-however many candidates there are. (With a running sum, the error would leave that share open at
-every single candidate.) An open decision is made in arbitrary precision with more bits of the same
+uniform number. The error of the weights then leaves each decision open with a small probability,
+however many candidates there are. (With a running sum, this could happen at every single
+candidate.) An open decision is made in arbitrary precision with more bits of the same
 uniform number, so the law is exact.
 """
 
@@ -28,8 +28,8 @@ NEGLIGIBLE = 2.0**-500
 """A weight below this share of the largest may be given as 0."""
 
 PreciseWeights: TypeAlias = Callable[[int], tuple[Sequence[Decimal], Decimal]]
-"""Takes a number of digits. Returns weights in any unit, and a bound on their relative error that
-tends to 0 as the number of digits grows."""
+"""A function of a number of digits. It returns weights in any unit, and a bound on their relative
+error that tends to 0 as the number of digits grows."""
 
 
 def select_by_halving(

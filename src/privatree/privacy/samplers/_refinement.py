@@ -17,7 +17,7 @@ UNIT_ROUNDOFF = 2.0**-53
 """Largest relative error of one float64 operation."""
 
 FIRST_DIGITS = 40
-"""Decimal digits of the first attempt after float64."""
+"""Number of decimal digits of the first attempt after float64."""
 
 
 class UniformReal:

@@ -26,20 +26,20 @@ from privatree.privacy.samplers._refinement import (
 
 _EXP_ERROR = 64.0
 """Bound on the relative error of exp and of log in float64, in unit roundoffs. The error of the
-mathematical libraries in use is below a tenth of it."""
+mathematical libraries in use is below a tenth of this bound."""
 
 _LOWEST_LOG = -350.0
 """A weight below exp(this) times the largest is negligible (:data:`halving.NEGLIGIBLE`)."""
 
 _LOWEST_EXPONENT = -10_000.0
-"""Exponents of coins are cut off here. exp is 0 there for certain."""
+"""Smallest exponent of a coin. Smaller exponents count as this one, whose exp is certainly 0."""
 
 _TINY = 2.0**-900
 """Bound on the absolute error that underflow causes in the bias of a coin."""
 
 _MAX_RATE = 2**900
 _MAX_SPREAD = 2**63
-"""Difference of the scores. Up to these limits nothing overflows."""
+"""Limits on the rate and on the differences of scores, below which nothing overflows."""
 
 Scores: TypeAlias = NDArray[np.int64] | NDArray[np.float64]
 
@@ -64,7 +64,7 @@ def select_by_score(
 def toss_coins_by_score(
     exact_scores: Scores, rate: Fraction, randomness: Randomness
 ) -> NDArray[np.bool_]:
-    """Toss independent coins; coin i shows heads with probability exp(rate * (score_i - best))."""
+    """Toss independent coins; coin i has the bias exp(rate * (score_i - largest score))."""
     exact_scores = _widen_scores(exact_scores)
     words = randomness.words(len(exact_scores))
     best = exact_scores.max()
@@ -85,7 +85,7 @@ def toss_coins_by_score(
 
 
 def _widen_scores(exact_scores: NDArray[Any]) -> Scores:
-    """Convert scores to a type without overflow of differences, or raise a ParameterError."""
+    """Return scores as int64 or float64; raise a ParameterError if they have another type."""
     kind = exact_scores.dtype.kind
     if kind == "f":
         return exact_scores.astype(np.float64, copy=False)
@@ -100,20 +100,20 @@ def _widen_scores(exact_scores: NDArray[Any]) -> Scores:
 
 
 def _scores_fit_floats(exact_scores: Scores, rate: Fraction) -> bool:
-    """Whether the error bounds of floats hold. If not, all is decided in arbitrary precision."""
+    """Return whether the error bounds of floats hold; if not, use arbitrary precision."""
     spread = exact_scores.max().item() - exact_scores.min().item()
     return bool(rate < _MAX_RATE and spread < _MAX_SPREAD)
 
 
 def _score_exponents(exact_scores: Scores, rate: Fraction) -> NDArray[np.float64]:
-    """Return rate * (score - best), with a relative error of three roundings."""
+    """Return rate * (score - largest score), with a relative error of three roundings."""
     return np.asarray((exact_scores - exact_scores.max()).astype(np.float64) * float(rate))
 
 
 def _float_score_weights(
     exact_scores: Scores, rate: Fraction, measure: NDArray[np.float64] | None
 ) -> tuple[NDArray[np.float64], float]:
-    """Return the weights divided by about the largest, and a bound on their relative error.
+    """Return the weights relative to the largest, and a bound on their relative error.
 
     Let L be the largest |log measure|. An exponent that matters is at most 350 + 2 L. The errors of
     the exponent, of the logarithm, of their sum and of the shift add up to less than

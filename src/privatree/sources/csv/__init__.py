@@ -6,7 +6,7 @@
     _header.py            the first row, which names the columns
     _rows.py              where rows begin and end, compiled
     _values.py            where values begin and end, compiled
-    _utf8_stream.py       bytes: decompressed, in UTF-8
+    _utf8_stream.py       the decompressed content in UTF-8
     _in_memory_files.py   the standard input and workbooks
     _excel_sheet.py       the cells of a workbook
 """

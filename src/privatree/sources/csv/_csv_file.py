@@ -70,7 +70,7 @@ class CsvFile(DataFile):
         return pa.string()
 
     def read_chunks(self) -> Iterator[RowChunk]:
-        """Read chunks of the rows after the first. A changed first row is a SourceError."""
+        """Yield chunks of the rows after the first row; raise a SourceError if it has changed."""
         first_row = self.first_row
         with open_utf8_stream(self.path, self.dialect.encoding) as stream:
             head = _read_csv_bytes(stream, len(first_row.head))
@@ -83,7 +83,7 @@ class CsvFile(DataFile):
             yield from read_row_chunks(stream, self.dialect, returns_end_rows=returns_end_rows)
 
     def read_chunk_rows(self, chunk: RowChunk, positions: Sequence[int]) -> Iterator[FileRows]:
-        """Read columns of a chunk as text, in batches of rows. The chunk is overwritten."""
+        """Yield columns of a chunk as text, in batches of rows. The chunk is overwritten."""
         for values in self._parse_chunk(chunk, positions):
             yield self._file_rows(values, positions, chunk.is_valid)
 
@@ -103,7 +103,7 @@ class CsvFile(DataFile):
         """Read a batch of rows at a time, in the order of the file.
 
         Blank lines are left out, unless the file has a single column: then a blank line is a row.
-        Without `allow_ragged`, a ragged row is a SchemaError.
+        Without `allow_ragged`, a ragged row raises a SchemaError.
         """
         n_before = self.first_row.n_lines
         for rows in super().read_rows(positions):
@@ -113,7 +113,7 @@ class CsvFile(DataFile):
             yield rows
 
     def _parse_chunk(self, chunk: RowChunk, positions: Sequence[int]) -> Iterator[CsvValues]:
-        """Parse the file's own columns. In a row that is too long, every value is missing."""
+        """Yield the file's own columns. In a row that is too long, every value is missing."""
         n_own = len(self.first_row.names)
         own = [position for position in positions if position < n_own]
         returns_end_rows = self.first_row.returns_end_rows

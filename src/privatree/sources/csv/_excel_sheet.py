@@ -37,7 +37,7 @@ _FIRST_DAYS = {False: datetime(1899, 12, 30), True: datetime(1904, 1, 1)}
 
 
 def read_excel_sheet(path: Path) -> Iterator[dict[int, str]]:
-    """Yield the text of the cells of each row of the first sheet, by column number from 1.
+    """Yield, for each row of the first sheet, the text of its cells by column number from 1.
 
     Empty cells are left out. A number is written in full, a date as in ISO 8601, and a formula as
     the value that was computed last.
@@ -143,7 +143,7 @@ def _cell_number(value: float) -> str:
 
 
 def _cell_date(days: float, day_0: datetime) -> str:
-    """Write a date, with the time to the second if there is one."""
+    """Return a date as text, with the time to the second if there is one."""
     moment = day_0 + timedelta(seconds=round(days * 86400))
     return moment.date().isoformat() if days == int(days) else moment.isoformat()
 
@@ -171,7 +171,7 @@ def _plain_cell_text(element: ElementTree.Element) -> str:
 
 
 def _find_date_cell_styles(archive: zipfile.ZipFile) -> list[bool]:
-    """Tell for each cell style whether it shows a date or a time."""
+    """Return, for each cell style, whether it shows a date or a time."""
     styles = ElementTree.fromstring(archive.read("xl/styles.xml"))
     codes = {
         number.get("numFmtId", ""): _LITERAL.sub("", number.get("formatCode", ""))

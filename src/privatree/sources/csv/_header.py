@@ -117,7 +117,8 @@ def first_row_hint(names: Sequence[str], dialect: CsvDialect) -> str:
     """Return why columns are not found, if the names in the first row show it.
 
     The hint is the end of an error message: a blank and one or two sentences, or nothing. It quotes
-    nothing. Only the first line of a name is used: after a stray quote, a name can contain records.
+    no name, and depends only on the first line of each: after a stray quote, a name can contain
+    records.
     """
     if not names:
         return " The file is empty."

@@ -1,7 +1,7 @@
 """CSV text that is not in a CSV file: the standard input, and the first sheet of an Excel workbook.
 
-Both are read once and kept in memory. Their classes are paths, so every reader of files can read
-them.
+Both are read once and kept in memory. Their classes are subclasses of Path, so every reader of
+files can read them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where rows of CSV text begin and end: a stream is cut into chunks of whole rows.
+"""Find where rows of CSV text begin and end, and cut a stream into chunks of whole rows.
 
 By default a row is a physical line, whatever it contains. Where values may span lines, the quotes
 decide, by the rules of ``_values.py``. Either way, memory is bounded, and the rows do not depend on
@@ -24,13 +24,13 @@ never ends. Hardly any program writes rows of this size."""
 
 _PLAIN, _START, _QUOTED, _AFTER_QUOTE = range(4)
 """States of the parser: inside a value, at its start, inside quotes, after a quote inside quotes.
-In the last state, a second quote is text; any other character shows that the first has closed."""
+In the last state, a second quote is text; otherwise the first quote has closed the value."""
 _ESCAPED = 4  # is added to the state that follows the escaped character
 _NEW_LINE, _CARRIAGE_RETURN = b"\n\r"
 _REPLACED = "\ufffd".encode()
 
 RowEnds: TypeAlias = Callable[[bytes], tuple[int, int]]
-"""From the next bytes of a stream to the ends of the first and the last row in them, or 0."""
+"""Takes the next bytes of a stream; returns where the first and last row in them end, or 0."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class RowChunk:
 def read_row_chunks(
     stream: BinaryIO, dialect: CsvDialect, *, returns_end_rows: bool
 ) -> Iterator[RowChunk]:
-    """Cut a stream of UTF-8, from the start of a row on, into chunks of whole rows.
+    """Yield chunks of whole rows of a UTF-8 stream that is at the start of a row.
 
     The stream may contain bytes that are not text. With `returns_end_rows`, a carriage return alone
     ends a row, as a line feed does.
@@ -83,7 +83,7 @@ def read_row_chunks(
 
 
 def _read_row_pieces(stream: BinaryIO, returns_end_rows: bool) -> Iterator[bytes]:
-    """Read the stream in pieces. No piece ends between a carriage return and its line feed."""
+    """Yield pieces of the stream. None ends between a carriage return and its line feed."""
     held = b""
     while read := stream.read(CHUNK_BYTES):
         piece = held + read
@@ -102,7 +102,7 @@ def _find_line_ends(piece: bytes) -> tuple[int, int]:
 
 
 def _find_any_line_ends(piece: bytes) -> tuple[int, int]:
-    """Find the line ends where a carriage return alone ends a row, as a line feed does."""
+    """Return where the first and last line end, if a carriage return alone also ends a line."""
     feed, back = piece.find(b"\n"), piece.find(b"\r")
     first = min(at for at in (feed, back, len(piece)) if at >= 0)
     width = 2 if piece[first : first + 2] == b"\r\n" else 1
@@ -129,7 +129,7 @@ def quoted_row_end_finder(dialect: CsvDialect, returns_end_rows: bool) -> RowEnd
 def _find_quoted_row_ends(
     data: Any, state: int, delimiter: int, quote: int, escape: int, returns_end_rows: bool
 ) -> Any:  # pragma: no cover
-    """Return the state after the last byte, and where the first and last row end; 0 if none do."""
+    """Return the state after the last byte, and where the first and last row end, or 0."""
     first = last = 0
     for place in range(len(data)):
         byte = data[place]
@@ -182,5 +182,5 @@ def is_utf8(content: bytes | bytearray) -> bool:
 
 
 def repair_row_utf8(content: bytes | bytearray) -> bytearray:
-    """Replace bytes that are not UTF-8 by U+FFFD. Delimiters, quotes and line ends stay."""
+    """Return the bytes with U+FFFD in place of invalid UTF-8. Other bytes are unchanged."""
     return bytearray(content.decode("utf-8", errors="replace").encode())

@@ -82,11 +82,11 @@ def _decompress(file: BinaryIO, kind: str) -> BinaryIO:
 
 
 class _ZstdError(Exception):
-    """Error about damaged content, in place of Arrow's OSError, which could mean a failing disk."""
+    """Error about damaged content. Arrow's own OSError could also mean a failing disk."""
 
 
 class _ZstdStream:
-    """Decompressed Zstandard stream, by Arrow: Python has no decompressor before 3.14."""
+    """Zstandard stream decompressed by Arrow: Python has no decompressor before 3.14."""
 
     def __init__(self, file: BinaryIO) -> None:
         import pyarrow as pa

@@ -1,4 +1,4 @@
-"""Where values of CSV rows begin and end, and the values as columns of text.
+"""Find where values of CSV rows begin and end, and return them as columns of text.
 
 A quote opens only at the start of a value. Two quotes inside quotes are one quote, and the text
 after the closing quote is plain. The character after an escape has no special meaning. A row is
@@ -43,7 +43,7 @@ def parse_csv_values(
     *,
     returns_end_rows: bool,
 ) -> Iterator[CsvValues]:
-    """Read the columns at `positions` of whole rows, in batches of bounded size.
+    """Yield the columns at `positions` of whole rows, in batches of bounded size.
 
     `content` is valid UTF-8. It is overwritten with the values, which are never longer than their
     quoted or escaped text. A row must have `n_columns` values. A blank line is a row only if
@@ -94,7 +94,7 @@ def _find_values(
 ) -> Any:  # pragma: no cover
     """Find where values start and how long they are, and remove quotes and escapes from them.
 
-    Return the number of rows, at most the length of `n_values`, and where the last of them ends.
+    Return the number of rows, at most the length of `n_values`, and where the last row ends.
     Values beyond the last column are counted, but not read.
     """
     n_bytes, n_columns = _unsigned(len(data)), len(wanted)
@@ -160,7 +160,7 @@ def _find_values(
 
 @compiled_inline
 def _line_end_after_value(data: Any, place: Any, returns_end_rows: bool) -> Any:  # pragma: no cover
-    """Return the number of bytes of the line end at a place, 0 if no line end is there."""
+    """Return the number of bytes of the line end at `place`, 0 if there is no line end."""
     width = _ZERO
     if place < len(data):
         if data[place] == _NEW_LINE:
@@ -190,7 +190,7 @@ def _value_spans_to_arrow(data: Any, starts: Any, sizes: Any, is_whole: Any) -> 
 
 @compiled
 def _copy_value_spans(data: Any, starts: Any, ends: Any, text: Any) -> None:  # pragma: no cover
-    """Copy spans of text next to each other. Entry i of `ends` is where span i goes."""
+    """Copy spans of `data` next to each other into `text`. Span i is copied to ``ends[i]``."""
     for row in range(len(starts)):
         start, to = _unsigned(starts[row]), _unsigned(ends[row])
         for offset in range(_unsigned(ends[row + 1]) - to):

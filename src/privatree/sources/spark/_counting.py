@@ -1,4 +1,4 @@
-"""What the executors of a Spark cluster run: they count rows, and merge counts.
+"""Functions that the executors of a Spark cluster run: they count rows and merge counts.
 
 No row leaves its executor. Only serialized parts of the counts do. A task that Spark runs twice,
 because it was lost or slow, does not count twice: Spark uses the complete output of one successful
@@ -27,7 +27,7 @@ ERROR_PART = -1
 """Number of a part whose content is an error message."""
 
 OTHER_VERSION = "executors must run the same privatree as the driver"
-"""Error of an executor with another version. The driver looks for it in Spark's message."""
+"""Error of an executor with another version. The driver searches Spark's message for it."""
 
 _ROWS = 2**16  # rows that are binned together; Spark sends smaller batches
 
@@ -102,7 +102,7 @@ class CountPartition:
 
 @dataclass(frozen=True)
 class MergeParts:
-    """Function for executors that merges parts of the same number from a group of partitions."""
+    """Function for executors that merges the parts with the same number from some partitions."""
 
     answer: type[SerializablePartial]
     n_groups: int

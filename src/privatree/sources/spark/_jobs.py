@@ -94,7 +94,7 @@ def run_spark_job(
 
 
 def spark_job_context(spark: Any) -> Any:
-    """Return the context of a session, or None over Spark Connect."""
+    """Return the context of a session, or None with Spark Connect."""
     from pyspark.errors import PySparkException
 
     try:
@@ -153,7 +153,7 @@ def redact_spark_job_error(failure: BaseException) -> BaseException:
 
 
 def _job_error_path(uri: str) -> str:
-    """Return the path of a local file, or the URI of any other."""
+    """Return the path of a local file, or the URI of any other file."""
     if found := re.fullmatch(r"file:(?://)?(/.*)", uri):
         return unquote(found[1])
     return uri

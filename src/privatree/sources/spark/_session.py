@@ -29,10 +29,10 @@ _SETTINGS = {
 def spark_session(master: str | None = None, settings: Mapping[str, str] | None = None) -> Any:
     """Start a Spark session without output, or return the running one.
 
-    `master` is the address of a cluster, such as ``"spark://host:7077"``. Without it, Spark's
+    `master` is the address of a cluster, such as ``"spark://host:7077"``. Without `master`, Spark's
     configuration names the cluster; if it names none, all cores of this machine are used.
     `settings` of Spark are added to those of privatree. Executors run the Python that
-    ``PYSPARK_PYTHON`` names, by default the one at the path of this Python. The output of Java on
+    ``PYSPARK_PYTHON`` names, by default the Python at the same path as here. The output of Java on
     stderr is discarded: it can show values of records.
     """
     try:
@@ -78,7 +78,7 @@ def _check_session_java() -> None:
 
 @contextmanager
 def _silence_session() -> Iterator[None]:
-    """Discard stderr of every process that is started inside the context, as long as it runs."""
+    """Discard stderr of every process that is started in the context, until that process ends."""
     sys.stderr.flush()
     kept = os.dup(2)
     nowhere = os.open(os.devnull, os.O_WRONLY)

@@ -33,9 +33,9 @@ from privatree.tables import ColumnType, Kind
 
 _DATA = Path("dataframe")  # name of the data frame in messages
 _N_GROUPS = (64, 1)
-"""Numbers of groups of senders whose parts are merged, in two rounds, each group by one task. So no
-task merges more than 64 parts or one part in 64, whatever the number of partitions, which is
-unknown before the job runs. This process gets every count once."""
+"""Number of groups of partitions in each of the two rounds of merging. A task merges the parts with
+one number from one group. In the first round, a task gets one part in 64; in the second, at
+most 64 parts, however many partitions there are. This process gets every count once."""
 
 
 class SparkSource(Source):
@@ -58,7 +58,7 @@ class SparkSource(Source):
 
     Notes
     -----
-    The version of privatree on every executor must be that of the driver. Only the columns of the
+    Every executor must have the same version of privatree as the driver. Only the columns of the
     schema and the target are read. A pass is one job: executors count their rows, counts are merged
     in two rounds, and the sums come to the driver.
 
@@ -135,7 +135,7 @@ class SparkSource(Source):
         return answer
 
     def _merged_parts(self, count: CountPartition, answer: type[SerializablePartial]) -> Any:
-        """Return a data frame with the merged parts of the answer."""
+        """Return a data frame with the merged parts of the counts."""
         from pyspark.sql.functions import col
 
         with ignore_pandas_warning():
@@ -150,8 +150,9 @@ class SparkFileSource(SparkSource):
     """Files that executors read by the rules of privatree, one file for each task.
 
     Every executor must see the files under the same paths. Spark's own reader guesses the types of
-    columns from the first file, and columns from folders, and a single record can change both. So
-    Spark gets only the numbers of the files. Errors and trees are the same as without Spark.
+    columns from the first file, and more columns from folder names. A single record can change both
+    guesses, so Spark gets only the numbers of the files. Errors and trees are the same as without
+    Spark.
     """
 
     def __init__(self, files: FileSource, spark: Any, *, progress: bool | None = None) -> None:
@@ -189,7 +190,7 @@ class _TaskProgress:
 
 
 def spark_column_type(found: Any) -> ColumnType:
-    """Return the privatree column type for a type of Spark."""
+    """Return the column type for a type of Spark."""
     from pyspark.sql import types
 
     kind: Kind = "other"
