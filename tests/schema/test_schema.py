@@ -349,7 +349,7 @@ def test_an_empty_list_of_marks_is_none():
     [
         (
             'unconfirmed = ["class"]\n',
-            "unconfirmed must list names among classes, min_records, got 'class'",
+            "unconfirmed must list names among classes, unit, min_records, got 'class'",
         ),
         ("unconfirmed = true\n", "unconfirmed must be a list of names, got True"),
         ('unconfirmed = "classes"\n', "unconfirmed must be a list of names, got 'classes'"),

@@ -53,7 +53,7 @@ from privatree.schema._value_checks import (
 if TYPE_CHECKING:
     from privatree.inspection import SchemaCheck
 
-_MARKED_KEYS = ("classes", "min_records")
+_MARKED_KEYS = ("classes", "unit", "min_records")
 """Keys of the schema itself that can be unconfirmed."""
 _MAX_NAMED = 30
 """Largest number of columns that a message names."""
@@ -88,9 +88,12 @@ class Schema:
         Title, target, description, intended use, owner and date, which the model publishes.
     unit : str, optional
         Name of the column that says whose record a row is, such as ``"patient_id"``. Epsilon then
-        holds for all records of a unit together. The column must not be a feature.
+        holds for all records of a unit together. The column must not be a feature. The name is
+        public; the ids in the column are not, and are never published.
     min_records_confirmed : bool, default=True
         False if `min_records` was read from the records and is not confirmed to be public.
+    unit_confirmed : bool, default=True
+        False if `unit` was guessed from the records and nobody has confirmed it.
 
     Examples
     --------
@@ -111,6 +114,7 @@ class Schema:
     about: About | None = None
     min_records_confirmed: bool = True
     unit: str | None = None
+    unit_confirmed: bool = True
 
     def __post_init__(self) -> None:
         """Raise a SchemaError if a name, a feature, the classes or another entry is invalid."""
@@ -138,15 +142,21 @@ class Schema:
         if self.csv is not None and not isinstance(self.csv, CsvDialect):
             raise SchemaError(f"csv must be a CsvDialect or None, got {shorten_value(self.csv)}.")
         self._check_min_records()
-        if self.unit is not None:
-            self._check_unit()
+        self._check_unit()
         if self.about is not None and not isinstance(self.about, About):
             raise SchemaError(f"about must be an About or None, got {shorten_value(self.about)}.")
         if self.about == About():
             object.__setattr__(self, "about", None)
 
     def _check_unit(self) -> None:
-        if not isinstance(self.unit, str):
+        check_schema_bool("unit_confirmed", self.unit_confirmed)
+        if self.unit is None and not self.unit_confirmed:
+            raise SchemaError(
+                "unit must be given where it is marked as unconfirmed. Delete the mark."
+            )
+        if self.unit is None:
+            return
+        if not isinstance(self.unit, str) or not self.unit.strip():
             raise SchemaError(
                 f"unit must be the name of a column, or None, got {shorten_value(self.unit)}."
             )
@@ -237,7 +247,11 @@ class Schema:
     @property
     def _own_marks(self) -> list[str]:
         """Unconfirmed entries that are neither in a feature nor in the dialect."""
-        confirmed = {"classes": self.classes_confirmed, "min_records": self.min_records_confirmed}
+        confirmed = {
+            "classes": self.classes_confirmed,
+            "unit": self.unit_confirmed,
+            "min_records": self.min_records_confirmed,
+        }
         return [name for name in _MARKED_KEYS if not confirmed[name]]
 
     def shown_unconfirmed(self) -> str:
@@ -267,7 +281,12 @@ class Schema:
         features = {name: replace(f, unconfirmed=()) for name, f in self.features.items()}
         csv = None if self.csv is None else replace(self.csv, unconfirmed=())
         return replace(
-            self, features=features, classes_confirmed=True, csv=csv, min_records_confirmed=True
+            self,
+            features=features,
+            classes_confirmed=True,
+            csv=csv,
+            min_records_confirmed=True,
+            unit_confirmed=True,
         )
 
     def all_unconfirmed(self) -> Schema:
@@ -283,6 +302,7 @@ class Schema:
             classes_confirmed=False,
             csv=csv,
             min_records_confirmed=self.min_records is None,
+            unit_confirmed=self.unit is None,
         )
 
     # --- dictionary and TOML ------------------------------------------------------------------
@@ -325,6 +345,7 @@ class Schema:
             about=About.from_dict(written["about"]) if "about" in written else None,
             min_records_confirmed="min_records" not in marks,
             unit=written.get("unit"),
+            unit_confirmed="unit" not in marks,
         )
 
     def to_toml(self, path: str | Path) -> None:
