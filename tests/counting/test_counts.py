@@ -10,27 +10,29 @@ from privatree.counting import _counts as counts
 # --- by brute force: one record at a time -------------------------------------------------------
 
 
-def class_counts(codes, n_codes, labels, n_classes, nodes, n_nodes):
+def class_counts(codes, n_codes, labels, n_classes, nodes, n_nodes, weights=None):
     """(node, class, code), the codes of all features side by side."""
+    weights = np.ones(len(labels), dtype=int) if weights is None else weights
     offsets = np.cumsum([0, *n_codes])
     table = np.zeros((n_nodes, n_classes, offsets[-1]), dtype=np.int64)
-    for record, label, node in zip(codes, labels, nodes, strict=True):
+    for record, label, node, weight in zip(codes, labels, nodes, weights, strict=True):
         if node >= 0:
             for feature, code in enumerate(record):
-                table[node, label, offsets[feature] + code] += 1
+                table[node, label, offsets[feature] + code] += weight
     return table
 
 
-def pair_counts(codes, n_codes, labels, n_classes, chosen, upper):
+def pair_counts(codes, n_codes, labels, n_classes, chosen, upper, weights=None):
     """Differences (row, class but the first, code) and totals (row, class) of some records."""
+    weights = np.ones(len(labels), dtype=int) if weights is None else weights
     offsets = np.cumsum([0, *n_codes])
     table = np.zeros((upper.n_rows, n_classes, offsets[-1]), dtype=np.int64)
     totals = np.zeros((upper.n_rows, n_classes), dtype=np.int64)
-    for record, label in zip(codes[chosen], labels[chosen], strict=True):
+    for record, label, weight in zip(codes[chosen], labels[chosen], weights[chosen], strict=True):
         row = upper.row_of_code[record[upper.feature]]
-        totals[row, label] += 1
+        totals[row, label] += weight
         for feature, code in enumerate(record):
-            table[row, label, offsets[feature] + code] += 1
+            table[row, label, offsets[feature] + code] += weight
     return table[:, 1:] - table[:, :1], totals
 
 
@@ -52,10 +54,10 @@ def coded(draw):
     return np.ascontiguousarray(codes), n_codes, labels, n_classes, rng
 
 
-def levels(table, n_levels=3):
+def levels(table, n_levels=3, **weights):
     """Send the records down at random; on each level, the records and the node of each."""
     codes, n_codes, labels, n_classes, rng = table
-    records = BinnedRecords(codes, n_codes, labels, n_classes)
+    records = BinnedRecords(codes, n_codes, labels, n_classes, **weights)
     nodes, n_nodes = np.zeros(len(labels), dtype=int), 1
     for _ in range(n_levels):
         yield records, nodes, n_nodes
@@ -228,3 +230,57 @@ def test_codes_are_as_small_as_they_can_be(n_cuts, dtype):
     codes = bin_numbers(np.array([1e9]), np.arange(n_cuts, dtype=float))
     assert codes.dtype == dtype
     assert codes[0] == n_cuts
+
+
+# --- weights ------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@given(coded(), st.sampled_from([1, 7, 2**14, 2**30]))
+def test_weighted_counts_agree_with_brute_force(table, full_weight):
+    codes, n_codes, labels, n_classes, rng = table
+    weights = rng.integers(0, full_weight + 1, len(labels)).astype(np.int32)
+    weighted = {"weights": weights, "full_weight": full_weight}
+    for records, nodes, n_nodes in levels(table, 2, **weighted):
+        arguments = (codes, n_codes, labels, n_classes)
+        expected = class_counts(*arguments, nodes, n_nodes, weights)
+        assert_array_equal(records.class_counts(), expected)
+        assert_array_equal(records.class_totals(), expected[:, :, : n_codes[0]].sum(axis=2))
+        for node in range(n_nodes):
+            upper, middle = (random_rows(rng, f, n_codes[f]) for f in (0, len(n_codes) - 1))
+            differences, totals = pair_counts(*arguments, nodes == node, upper, weights)
+            got, got_totals = records.pair_counts(node, upper)
+            assert_array_equal(got, differences)
+            assert_array_equal(got_totals, totals)
+            for row, (got, got_totals) in enumerate(records.triple_counts(node, upper, [middle])):
+                chosen = (nodes == node) & (upper.row_of_code[codes[:, 0]] == row)
+                differences, totals = pair_counts(*arguments, chosen, middle, weights)
+                assert_array_equal(got, differences)
+                assert_array_equal(got_totals, totals)
+
+
+@given(coded(), st.booleans())
+def test_classes_are_weighed_exactly_at_any_time_before_the_first_level(table, is_counted_before):
+    codes, n_codes, labels, n_classes, rng = table
+    weights = rng.integers(0, 8, len(labels)).astype(np.int32)
+    factors = rng.integers(1, 11, n_classes)
+    records = BinnedRecords(codes, n_codes, labels, n_classes, weights=weights, full_weight=7)
+    if is_counted_before:
+        records.class_counts()
+    records.weigh_classes(factors.tolist(), 10)
+    assert records.full_weight == 70
+    nodes = np.zeros(len(labels), dtype=int)
+    arguments = (codes, n_codes, labels, n_classes, nodes, 1)
+    expected = class_counts(*arguments, weights * factors[labels])
+    assert_array_equal(records.class_counts(), expected)
+    assert_array_equal(records.class_totals(), expected[:, :, : n_codes[0]].sum(axis=2))
+
+
+def test_many_heavy_records_do_not_overflow():
+    n, full = 300_000, 2**14  # 32 bits hold 131,071 such records
+    codes, labels = np.zeros((n, 1), np.uint8), np.ones(n, np.uint8)
+    weights = np.full(n, full, np.int32)
+    records = BinnedRecords(codes, [1], labels, 2, weights=weights, full_weight=full)
+    upper = Rows(0, np.zeros(1, np.int32), 1)
+    assert records.class_counts()[0, 1, 0] == n * full
+    assert records.pair_counts(0, upper)[0][0, 0, 0] == n * full

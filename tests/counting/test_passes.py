@@ -86,6 +86,7 @@ class Twins:
     n_codes = property(lambda self: self.both[0].n_codes)
     offsets = property(lambda self: self.both[0].offsets)
     n_nodes = property(lambda self: self.both[0].n_nodes)
+    full_weight = property(lambda self: self.both[0].full_weight)
 
     def __getattr__(self, name):
         def ask(*arguments):

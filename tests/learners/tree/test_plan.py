@@ -432,7 +432,7 @@ def test_a_plan_knows_nothing_but_public_values():
     assert {field.name for field in fields(RecordPlan)} == {
         "epsilon", "n_classes", "numeric_codes", "categorical_codes", "max_depth", "lookahead",
         "robust_levels", "dataset_size", "probability_share", "n_zoomed",
-            "min_records", "largest_count",
+        "class_factors", "balances_classes", "min_records", "largest_count",
     }  # fmt: skip
     assert {field.name for field in fields(Position)} == {
         "left", "noisy_size", "depth", "before_counting", "one_class_dominates",
