@@ -1,0 +1,195 @@
+"""Units, sample weights and class weights of the classifier: what they change, and bad input."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from people import SCHEMA, table
+from sklearn.metrics import balanced_accuracy_score
+
+from privatree import PrivaTreeClassifier
+from privatree.errors import BudgetExceededError, ParameterError, SchemaError, TooFewRecordsError
+from privatree.privacy import Budget
+from privatree.sources import ArrowSource
+
+FRAME, LABELS = table(3000)
+IDS = np.random.default_rng(1).integers(0, 900, 3000)
+WEIGHTS = np.random.default_rng(2).random(3000)
+
+
+def learner(epsilon=2.0, schema=SCHEMA, **settings):
+    return PrivaTreeClassifier(epsilon, schema=schema, random_state=0, **settings)
+
+
+def tree_of(fitted):
+    return fitted.model_.to_dict()["tree"]
+
+
+def test_a_record_of_weight_zero_or_without_id_is_left_out():
+    kept = np.arange(3000) % 3 > 0
+    wanted = tree_of(learner().fit(FRAME[kept], LABELS[kept], sample_weight=WEIGHTS[kept]))
+    weights = np.where(kept, WEIGHTS, np.resize([0.0, -3.0, np.nan, -np.inf], 3000))
+    assert tree_of(learner().fit(FRAME, LABELS, sample_weight=weights)) == wanted
+    wanted = tree_of(learner().fit(FRAME[kept], LABELS[kept], units=IDS[kept]))
+    ids = pd.Series(IDS, dtype="Int64").mask(~kept)
+    assert tree_of(learner().fit(FRAME, LABELS, units=ids)) == wanted
+
+
+def test_too_large_a_weight_counts_as_the_largest():
+    weights = np.where(WEIGHTS > 0.5, 4.0, WEIGHTS)
+    wanted = tree_of(learner(max_sample_weight=4).fit(FRAME, LABELS, sample_weight=weights))
+    weights[WEIGHTS > 0.5] = np.resize([4.5, 1e300, np.inf], (WEIGHTS > 0.5).sum())
+    found = learner(max_sample_weight=4).fit(FRAME, LABELS, sample_weight=weights)
+    assert tree_of(found) == wanted
+
+
+def test_units_of_one_record_are_records_of_weight_one():
+    units = learner().fit(FRAME, LABELS, units=[f"person {n}" for n in range(3000)])
+    weighted = learner().fit(FRAME, LABELS, sample_weight=np.ones(3000))
+    assert tree_of(units) == tree_of(weighted)
+
+
+def test_a_unit_counts_once_however_many_records_it_has():
+    """Ten persons with 100 records each do not outvote a hundred persons with one each."""
+    frame = pd.DataFrame({"age": [50] * 1100, "income": 0.0, "job": "clerk"})
+    labels = ["yes"] * 1000 + ["no"] * 100
+    ids = [n % 10 for n in range(1000)] + list(range(10, 110))
+    assert (learner(100.0).fit(frame, labels).predict(frame) == "yes").all()
+    found = learner(100.0).fit(frame, labels, units=ids)
+    assert (found.predict(frame) == "no").all()
+    assert abs(found.privacy_.noisy_records - 110) <= 5
+    shares = found.predict_proba(frame)[0]
+    assert shares[found.classes_.tolist().index("yes")] == pytest.approx(10 / 110, abs=0.05)
+
+
+def test_the_statement_speaks_of_the_unit():
+    schema = replace(SCHEMA, unit="patient_id")
+    fitted = learner(schema=schema).fit(FRAME.assign(patient_id=IDS), LABELS)
+    assert fitted.privacy_.unit == "patient_id"
+    assert "all records of one patient_id" in str(fitted.privacy_)
+    assert tree_of(fitted) == tree_of(learner().fit(FRAME, LABELS, units=IDS))
+    assert learner().fit(FRAME, LABELS, units=IDS).privacy_.unit == "unit"
+    assert learner().fit(FRAME, LABELS).privacy_.unit is None
+
+
+def test_replaced_units_make_the_number_of_units_public():
+    one = learner(neighbours="replace").fit(FRAME, LABELS, units=IDS)
+    stage = one.privacy_.schedule.sequences[0]
+    n_units = len(np.unique(IDS))
+    declared = learner(1.0, dataset_size=n_units).fit(FRAME, LABELS, units=IDS)
+    assert stage == declared.privacy_.schedule.sequences[0]
+
+
+def test_min_records_is_a_number_of_units():
+    schema = replace(SCHEMA, min_records=2000)
+    learner(schema=schema).fit(FRAME, LABELS)
+    with pytest.raises(TooFewRecordsError):
+        learner(schema=schema).fit(FRAME, LABELS, units=IDS)
+
+
+@pytest.mark.parametrize("class_weight", ["balanced", {"yes": 19}, {"no": 0.5, "yes": 9.5}])
+def test_class_weights_find_the_rare_class(class_weight):
+    rng = np.random.default_rng(3)
+    frame, _ = table(20_000, seed=3)
+    labels = np.where(rng.random(20_000) < np.where(frame["age"] > 80, 0.2, 0.015), "yes", "no")
+    plain = learner(1.0).fit(frame, labels)
+    weighted = learner(1.0, class_weight=class_weight).fit(frame, labels)
+    before, after = (
+        balanced_accuracy_score(labels, fitted.predict(frame)) for fitted in (plain, weighted)
+    )
+    assert after > before + 0.15
+    purposes = {spend.purpose: float(spend.epsilon) for spend in weighted.privacy_.spends}
+    cost = purposes.get("class counts for balanced weights")
+    assert cost == (pytest.approx(0.02) if class_weight == "balanced" else None)
+
+
+def test_balanced_weights_leave_the_total_at_epsilon():
+    fitted = learner(1.0, class_weight="balanced").fit(FRAME, LABELS)
+    assert float(fitted.privacy_.schedule.total) <= 1.0
+    for path in fitted.privacy_.schedule.sequences:
+        assert float(sum(stage.epsilon for stage in path)) <= 1.0 + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parameter", "message"),
+    [
+        ({"sample_weight": np.ones(7)}, "sample_weight", "same number of rows"),
+        ({"units": [1, 2, 3]}, "units", "same number of rows"),
+        ({"units": IDS / 2}, "units", "whole numbers or text"),
+        ({"units": IDS > 3}, "units", "whole numbers or text"),
+        ({"sample_weight": IDS.astype(str)}, "sample_weight", "numbers as weights"),
+    ],
+    ids=["short weights", "short ids", "floats as ids", "booleans as ids", "text as weights"],
+)
+def test_bad_weights_and_ids_are_refused_and_nothing_is_charged(arguments, parameter, message):
+    budget = Budget(2.0)
+    with pytest.raises(ParameterError, match=message) as caught:
+        learner(budget=budget).fit(FRAME, LABELS, **arguments)
+    assert caught.value.parameter == parameter
+    assert not budget.charges
+
+
+def test_columns_beside_a_frame_have_one_dimension():
+    for name in ("units", "sample_weight"):
+        with pytest.raises(ValueError, match=f"{name} should be a 1d array"):
+            learner().fit(FRAME, LABELS, **{name: np.ones((3000, 2), dtype=int)})
+
+
+def test_a_unit_of_the_schema_must_be_found():
+    schema = replace(SCHEMA, unit="patient_id")
+    budget = Budget(2.0)
+    with pytest.raises(ParameterError, match="'patient_id'") as caught:
+        learner(schema=schema, budget=budget).fit(FRAME, LABELS)
+    assert caught.value.parameter == "units"
+    whole = FRAME.assign(target=LABELS)
+    with pytest.raises(SchemaError, match="lacks 'patient_id'"):
+        learner(schema=schema, budget=budget).fit(ArrowSource(whole, target="target"))
+    assert not budget.charges
+
+
+def test_a_source_names_its_own_columns():
+    whole = FRAME.assign(target=LABELS, who=IDS, w=WEIGHTS, text="a")
+    source = ArrowSource(whole, target="target", unit="who", weight="w")
+    fitted = learner().fit(source)
+    assert source.ignored == ("text",)
+    assert fitted.privacy_.unit == "who"
+    for name in ("units", "sample_weight"):
+        with pytest.raises(ParameterError, match="must be None if X is a source"):
+            learner().fit(source, **{name: IDS})
+    for options, message in (
+        ({"unit": "age"}, "must not be a feature"),
+        ({"unit": "target"}, "must not be a feature or the target"),
+        ({"unit": "who", "weight": "who"}, "must not be a feature or the target, nor both"),
+        ({"unit": "whom"}, "lacks 'whom'"),
+        ({"unit": "w"}, "whole numbers or text as ids"),
+        ({"weight": "text"}, "numbers as weights"),
+    ):
+        with pytest.raises(SchemaError, match=message):
+            learner().fit(ArrowSource(whole, target="target", **options))
+    with pytest.raises(ParameterError, match="unit must be the name of a column"):
+        ArrowSource(whole, target="target", unit=3)
+
+
+@pytest.mark.parametrize(
+    ("settings", "parameter"),
+    [
+        ({"class_weight": "even"}, "class_weight"),
+        ({"class_weight": [1, 2]}, "class_weight"),
+        ({"class_weight": {"yes": 0}}, "class_weight"),
+        ({"class_weight": {"yes": np.nan}}, "class_weight"),
+        ({"class_weight": {"maybe": 2}}, "class_weight"),
+        ({"max_sample_weight": 0}, "max_sample_weight"),
+        ({"max_sample_weight": np.inf}, "max_sample_weight"),
+        ({"max_sample_weight": "1"}, "max_sample_weight"),
+    ],
+)
+def test_wrong_parameters(settings, parameter):
+    with pytest.raises(ParameterError) as caught:
+        learner(**settings).fit(FRAME, LABELS)
+    assert caught.value.parameter == parameter
+
+
+def test_a_budget_that_is_too_small_is_refused_with_units_too():
+    with pytest.raises(BudgetExceededError):
+        learner(budget=Budget(1.0)).fit(FRAME, LABELS, units=IDS)
