@@ -7,13 +7,15 @@ its own unit alone (``docs/proofs/units.md``).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import zlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privatree.counting._queries import Partial, Query
+from privatree.counting._queries import Query, SerializablePartial
 from privatree.errors import SourceError
 from privatree.schema import Label
 from privatree.tables import Batch, UnitIds, column_to_codes, column_to_numbers, read_unit_ids
@@ -27,6 +29,8 @@ TOO_MANY_UNITS = (
     "SparkSource groups the records of a unit on the cluster."
 )
 
+_N_PARTS = 256  # in which totals are sent: each has some of the ids
+
 
 @dataclass(frozen=True)
 class Weigher:
@@ -37,7 +41,8 @@ class Weigher:
     max_weight : float, default=1.0
         Largest sample weight; larger ones are clipped to it. It is public.
     totals : UnitTotals, optional
-        Sample weights of the records of each unit, added up. None if records have no units.
+        Sample weights of the records of each unit, added up. None if records have no units, or if
+        batches come with the totals of their units.
     """
 
     max_weight: float = 1.0
@@ -54,14 +59,20 @@ class Weigher:
         `labels` are positions in the classes, -1 for a label that is not a class.
         """
         weights = _sample_weights(batch, labels, self.max_weight)
-        if batch.unit is None:
+        exact_totals = self._exact_totals(batch)
+        if exact_totals is None:
             return weights.astype(np.int32)
-        if self.totals is None:
-            raise RuntimeError("a batch with units must be weighed with their totals.")
-        exact_totals = self.totals.look_up(read_unit_ids(batch.unit.read()))
         # A unit that weighs at most 1 stays as it is; the weights of any other add up to 1 at most.
         shares = weights * FULL_WEIGHT // np.maximum(exact_totals, FULL_WEIGHT)
         return np.where(exact_totals > 0, shares, 0).astype(np.int32)
+
+    def _exact_totals(self, batch: Batch) -> NDArray[np.int64] | None:
+        """Return the total of each row's unit; None if records have no units."""
+        if batch.exact_unit_totals is not None or batch.unit is None:
+            return batch.exact_unit_totals
+        if self.totals is None:
+            raise RuntimeError("a batch with units must be weighed with their totals.")
+        return self.totals.look_up(read_unit_ids(batch.unit.read()))
 
 
 def _sample_weights(
@@ -88,7 +99,7 @@ class UnitQuery(Query["UnitTotals"]):
         return UnitTotals(self.classes, self.max_weight)
 
 
-class UnitTotals(Partial):
+class UnitTotals(SerializablePartial):
     """Sum of the sample weights of each unit's records with a known label. It is secret."""
 
     def __init__(self, classes: Sequence[Label], max_weight: float) -> None:
@@ -114,6 +125,27 @@ class UnitTotals(Partial):
 
     def merge(self, other: UnitTotals) -> None:
         self._add_sums(list(other._place_of), other._exact_totals[: other.exact_units])
+
+    def serialize_parts(self) -> Iterator[tuple[int, bytes]]:
+        parts: list[dict[str, int]] = [{} for _ in range(_N_PARTS)]
+        for one, place in self._place_of.items():
+            # This chooses the part, and nothing else: in each part, ids are compared exactly.
+            part = zlib.crc32(one.encode("utf-8", "surrogatepass")) % _N_PARTS
+            parts[part][one] = int(self._exact_totals[place])
+        for part, sums in enumerate(parts):
+            if sums or part == 0:  # the first part is sent with the number of rows
+                yield part, json.dumps(sums).encode()
+
+    def add_serialized(self, part: int, content: bytes) -> None:
+        sums = json.loads(content)
+        self._add_sums(list(sums), np.array(list(sums.values()), dtype=np.int64))
+
+    @staticmethod
+    def merge_serialized(one: bytes, other: bytes) -> bytes:
+        sums = json.loads(one)
+        for unit_id, exact_sum in json.loads(other).items():
+            sums[unit_id] = sums.get(unit_id, 0) + exact_sum
+        return json.dumps(sums).encode()
 
     def _add_sums(self, ids: Sequence[str], exact_sums: NDArray[np.int64]) -> None:
         """Add to the totals of distinct ids."""

@@ -247,7 +247,6 @@ class PrivaTreeClassifier(TreeClassifier):
         size_error = plan.size_error(records.full_weight) if plan.size_epsilon else None
         ledger = Ledger(plan.epsilon, randomness)
         charges = Charges(self.budget, self.epsilon, self.neighbours, plan)
-        charges.charge_first()  # parameters are checked before, noise is drawn after this
         noisy_size: int | None = None
 
         def after_size(released: int | None) -> None:
@@ -256,11 +255,14 @@ class PrivaTreeClassifier(TreeClassifier):
             charges.charge_rest()
 
         try:
+            charges.charge_first()  # parameters are checked before, noise is drawn after this
             tree = grow_tree(records, cells, plan, schema, ledger, after_size)
         except TooFewRecordsError as error:
             raise TooFewRecordsError(
                 f"{error} {charges.explain_stop()}", error.noisy_records, error.records_error
             ) from None
+        finally:
+            source.close()
         spends, drawn = tuple(ledger.spends()), tree
         size = plan.planning_size(noisy_size)
         leaf_epsilon = plan.leaf_count_epsilon(size)

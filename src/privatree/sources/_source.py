@@ -55,6 +55,9 @@ class Records(ABC):
         error here, before the learner draws anything.
         """
 
+    def close(self) -> None:  # noqa: B027 - most records keep nothing
+        """Release what `counts` keeps outside of this process, once the learner is done."""
+
 
 class FrameRecords(Records):
     """Records in memory: a frame and its labels, matched with the columns of a schema.

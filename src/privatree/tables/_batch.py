@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from privatree.tables._columns import LazyColumn
@@ -27,3 +28,5 @@ class Batch:
     """Ids of the units, such as persons, to which the records belong."""
     weight: LazyColumn | None = None
     """Sample weights of the records."""
+    exact_unit_totals: NDArray[np.int64] | None = None
+    """What the records of each row's unit weigh together, if it is known already, as on Spark."""
