@@ -215,7 +215,7 @@ def _split_law(case: Case, table: Table) -> _Law:
         builder = ScriptedBuilder(case.universe.schema, script)
         growth = Growth(records, case.universe.cells, case.plan, builder)
         account = Ledger(case.plan.epsilon, Randomness(0))
-        scripted = ScriptedLedger(account, script, case.counts)
+        scripted = ScriptedLedger(account, script, case.counts, records)
         node = growth.decide_stage(growth.begin(scripted, growth.release_size(scripted)))
         noisy = tuple(script.transcript)
         if not isinstance(node, SplittingNode):

@@ -395,8 +395,8 @@ def tables_that_differ(u, n_classes):
 def scripted(u, codes, labels, plan, seed):
     """Tree, spends, and how many outcomes every draw had."""
     script, account = RandomScript(seed), Ledger(plan.epsilon, Randomness(0))
-    ledger = ScriptedLedger(account, script, (0, 1, 2, 3, 5, 9, 30, 100, 1000, 2**40))
     records = BinnedRecords(codes, u.candidates.n_codes, labels, plan.n_classes)
+    ledger = ScriptedLedger(account, script, (0, 1, 2, 3, 5, 9, 30, 100, 1000, 2**40), records)
     tree = grow_tree(records, u.candidates, plan, u.schema, ledger)
     return tree, list(account.spends()), script.transcript
 

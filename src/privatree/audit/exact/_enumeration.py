@@ -3,17 +3,22 @@
 The code runs unchanged, but its draws are taken from a *script*. After each run, the last draw that
 has a further possible outcome takes it, until no draw has one. The law of a draw is the law that
 its mechanism states. That the sampler has this law is checked elsewhere, by chi-square tests.
+
+The learner rounds noisy sums of weights to whole records. So an outcome is a whole number of
+records, with the probability of all noisy sums that are rounded to it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from privatree.counting import BinnedRecords, ClassCounts
 from privatree.model import TreeBuilder
 from privatree.privacy import Ledger, Mechanism, Randomness, SequentialMechanism
 from privatree.privacy.mechanisms import (
@@ -21,7 +26,6 @@ from privatree.privacy.mechanisms import (
     Draw,
     Geometric,
     LogWeights,
-    TruncatedGeometric,
 )
 
 Result = TypeVar("Result")
@@ -75,12 +79,16 @@ def run_every_execution(run: Callable[[Script], Result]) -> Iterator[tuple[Scrip
 class ScriptedLedger(Ledger):
     """A ledger that charges as another ledger does, but draws from a script.
 
-    ``counts`` are the possible noisy counts, increasing from 0 to the largest. The first stands for
-    all counts below it, and the last for all counts above it.
+    ``counts`` are the possible noisy counts in records, increasing from 0 to the largest. The first
+    stands for all counts below it, and the last for all counts above it. ``records`` say what a
+    record weighs.
     """
 
-    def __init__(self, ledger: Ledger, script: Script, counts: Sequence[int]) -> None:
+    def __init__(
+        self, ledger: Ledger, script: Script, counts: Sequence[int], records: ClassCounts
+    ) -> None:
         self._ledger, self._script, self._counts = ledger, script, counts
+        self._records = records
 
     @property
     def remaining(self) -> Fraction:
@@ -88,10 +96,12 @@ class ScriptedLedger(Ledger):
 
     def parallel(self, count: int) -> tuple[Ledger, ...]:
         parts = self._ledger.parallel(count)
-        return tuple(ScriptedLedger(part, self._script, self._counts) for part in parts)
+        given = self._script, self._counts, self._records
+        return tuple(ScriptedLedger(part, *given) for part in parts)
 
     def release(self, mechanism: Mechanism, exact: Any, **charge: Any) -> Any:
-        scripted = _ScriptedMechanism(mechanism, self._script, self._counts)
+        full_weight = self._records.full_weight
+        scripted = _ScriptedMechanism(mechanism, self._script, self._counts, full_weight)
         return self._ledger.release(scripted, exact, **charge)
 
     def open_draw(self, mechanism: SequentialMechanism, **charge: Any) -> Draw:
@@ -101,9 +111,12 @@ class ScriptedLedger(Ledger):
 class _ScriptedMechanism:
     """A mechanism that draws from the script, by the law of another mechanism."""
 
-    def __init__(self, mechanism: Mechanism, script: Script, counts: Sequence[int]) -> None:
+    def __init__(
+        self, mechanism: Mechanism, script: Script, counts: Sequence[int], full_weight: int
+    ) -> None:
         self.name, self.epsilon = mechanism.name, mechanism.epsilon
         self._mechanism, self._script, self._counts = mechanism, script, counts
+        self._full_weight = full_weight
 
     def release(self, exact: Any, randomness: Randomness) -> Any:
         mechanism = self._mechanism
@@ -116,12 +129,56 @@ class _ScriptedMechanism:
             f"the mechanism must be Geometric or DenseInterval, got {type(mechanism).__name__}."
         )
 
-    def _scripted_count(self, mechanism: Geometric, exact_count: int) -> int:
-        law = TruncatedGeometric(
-            mechanism.epsilon, mechanism.sensitivity, self._counts[0], self._counts[-1]
-        )
-        logs = law.log_probability(np.array(self._counts), exact_count)
-        return self._counts[self._script.choose_outcome(logs)]
+    def _scripted_count(self, mechanism: Geometric, exact_sum: int) -> int:
+        counts = np.array(self._counts)
+        logs = log_probability_of_records(mechanism, counts, exact_sum, self._full_weight)
+        return self._counts[self._script.choose_outcome(logs)] * self._full_weight
+
+
+def log_probability_of_records(
+    mechanism: Geometric, counts: NDArray[np.int64], exact_sum: int, full_weight: int
+) -> NDArray[np.float64]:
+    """Return the logarithms of the probabilities that a noisy sum is rounded to these counts.
+
+    A sum is rounded to the nearest multiple of `full_weight`, which is one record. The first of the
+    counts stands for all counts below it, and the last for all counts above it.
+
+    Notes
+    -----
+    The probability that the noise is k or more, or -k or less, is a^k/(1 + a) for k >= 0. All
+    differences are taken without cancellation.
+    """
+    rate = float(mechanism.rate)
+    lowest = counts * float(full_weight) - full_weight // 2
+    highest = lowest + full_weight - 1
+    lowest[0], highest[-1] = -np.inf, np.inf
+    below, above = exact_sum - lowest, highest - exact_sum  # both at least 0 if the sum is between
+    with np.errstate(all="ignore"):
+        beside = np.minimum(below, above) * rate + np.log(-np.expm1(-rate * (below + above + 1)))
+        between = np.log(-np.expm1(-rate * (below + 1)) - np.exp(-rate) * np.expm1(-rate * above))
+    logs = np.where((below >= 0) & (above >= 0), between, beside)
+    return np.asarray(logs - np.log1p(np.exp(-rate)))
+
+
+class ScriptedRecords(BinnedRecords):
+    """Records that write what is done to their weights to the script's transcript.
+
+    So the factors of the classes count as released.
+    """
+
+    def __init__(self, records: BinnedRecords, script: Script) -> None:
+        vars(self).update(vars(records))
+        self._script = script
+
+    def weigh_classes(self, factors: Sequence[int], full_factor: int) -> None:
+        self._script.transcript.append(("class factors", *factors, full_factor))
+        super().weigh_classes(factors, full_factor)
+
+    def records_of_nodes(self) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
+        """Yield the codes, labels and weights of the records of each node."""
+        weights = np.ones_like(self._labels) if self._weights is None else self._weights
+        for start, stop in pairwise(self._starts.tolist()):
+            yield self._codes[start:stop], self._labels[start:stop], weights[start:stop]
 
 
 class ScriptedDraw(Draw):

@@ -4,8 +4,8 @@ The learner takes one step at a time at one node. Its own code is run for every 
 its draws (:mod:`enumeration`), which gives the exact law of the step. Siblings draw independently
 from disjoint records. So the log ratio of the probabilities of a whole *transcript* (everything
 drawn) between two datasets is a sum over the nodes at which the datasets differ: for neighbours,
-the nodes on the path of the added record. The largest ratio follows by recursion, without a list of
-all trees.
+the nodes on the paths of the added records. The largest ratio follows by recursion, without a list
+of all trees.
 
 Noisy counts count as released, so the transcript reveals at least as much as the tree. Everything
 that a later step depends on (kind of stage, budget, region, score) must be the same for both
@@ -22,16 +22,18 @@ from itertools import product
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from privatree.audit.exact._enumeration import (
     Script,
     ScriptedBuilder,
     ScriptedDraw,
     ScriptedLedger,
+    ScriptedRecords,
     run_every_execution,
 )
 from privatree.audit.exact._universe import Table, Universe
-from privatree.counting import BinnedRecords, Candidates
+from privatree.counting import Candidates
 from privatree.learners.tree import (
     Growth,
     Node,
@@ -99,6 +101,7 @@ def exact_privacy_loss(
     plan: RecordPlan,
     tables: Iterable[Table],
     *,
+    units: Iterable[Table] | None = None,
     neighbours: Literal["add-remove", "replace"] = "add-remove",
     counts: Sequence[int] | None = None,
 ) -> PrivacyLoss:
@@ -111,8 +114,11 @@ def exact_privacy_loss(
     plan : RecordPlan
         Parameters of the learner. A small `largest_count` keeps the enumeration short.
     tables : iterable of Table
-        Each dataset is compared with all datasets of one record more. With
-        ``neighbours="replace"``, all datasets of one record more are compared with each other.
+        Each dataset is compared with all datasets of one unit more. With
+        ``neighbours="replace"``, all datasets of one unit more are compared with each other.
+    units : iterable of Table, optional
+        Units that are added, each with all its records (:meth:`Universe.unit`); by default every
+        unit of one record.
     neighbours : {"add-remove", "replace"}
         Neighbour relation.
     counts : sequence of int, optional
@@ -127,12 +133,20 @@ def exact_privacy_loss(
     >>> found = exact_privacy_loss(universe, plan, universe.tables(2))
     >>> found.loss <= 1, found.decision
     (True, None)
+
+    A unit of two records, each of half the weight:
+
+    >>> universe = Universe.of(2, full_weight=2)
+    >>> two = [universe.unit(((0,), 1), ((1,), 0))]
+    >>> exact_privacy_loss(universe, plan, universe.tables(2), units=two).loss <= 1
+    True
     """
     comparison = _Comparison(_Steps(universe, plan, counts))
     worst, recorded = 0.0, Fraction(0)
     worst_pair: tuple[Table, Table] | None = None
+    added = [universe.unit(kind) for kind in universe.kinds] if units is None else list(units)
     for table in tables:
-        larger = [_neighbour_table(table, kind) for kind in range(len(table))]
+        larger = [tuple(map(sum, zip(table, unit, strict=True))) for unit in added]
         pairs = [(table, other) for other in larger]
         if neighbours == "replace":
             pairs = [(a, b) for i, a in enumerate(larger) for b in larger[:i]]
@@ -196,20 +210,26 @@ def shape_of(tree: Tree, node: int = 0) -> TreeShape:
 
 
 class _At(NamedTuple):
-    """A node that is being grown, and the candidates of its tree. None: the tree begins here."""
+    """A node that is being grown, with what its whole tree has. None: the tree begins here."""
 
     node: Node | None
     candidates: Candidates | None
+    full_weight: int | None
+    """What a record weighs at most."""
 
     @property
     def public(self) -> Hashable:
         """What is public about the node."""
+        return _public_node_state(self.node), self.public_candidates, self.full_weight
+
+    @property
+    def public_candidates(self) -> Hashable:
         of_tree = self.candidates
         arrays = () if of_tree is None else (*of_tree.cuts, of_tree.base_measure, of_tree.n_codes)
-        return _public_node_state(self.node), _node_array_bytes(arrays)
+        return _node_array_bytes(arrays)
 
 
-_START = _At(None, None)
+_START = _At(None, None, None)
 
 
 class _Outcome(NamedTuple):
@@ -244,6 +264,7 @@ class _Steps:
         self._laws: dict[tuple[Table, Hashable], _Law] = {}
         self._randomness = Randomness(0)  # never drawn from
         self._inside: dict[Hashable, tuple[bool, ...]] = {}
+        self._places: dict[Hashable, Any] = {}
 
     def law_of_step(self, table: Table, at: _At) -> _Law:
         """Return the outcomes of a step, by their transcript."""
@@ -254,12 +275,12 @@ class _Steps:
         return self._laws[key]
 
     def _run_step(self, script: Script, table: Table, at: _At) -> _Outcome:
-        node, candidates = at
-        records = self.universe.records(table, candidates)
+        node, candidates, full_weight = at
+        records = ScriptedRecords(self.universe.records(table, candidates, full_weight), script)
         builder = ScriptedBuilder(self.universe.schema, script)
         growth = Growth(records, candidates or self.universe.cells, self._plan, builder)
         account = Ledger(self._plan.epsilon, self._randomness)
-        ledger = ScriptedLedger(account, script, self._counts)
+        ledger = ScriptedLedger(account, script, self._counts, records)
         children: Sequence[Node]
         if node is None:
             children = self._begin_tree(growth, ledger, builder)
@@ -268,10 +289,8 @@ class _Steps:
         elif isinstance(node, SplittingNode | SubtreeNode):
             draw = ScriptedDraw(node.draw, script)
             children = growth.next_level([replace(node, number=0, ledger=ledger, draw=draw)])
-        below = tuple(_At(child, growth.candidates) for child in children)
-        tables = tuple(self._records_in_region(table, child) for child in below)
-        if node is not None or children:  # else the training has stopped: no record goes anywhere
-            self._check_records_in_regions(records, children, tables)
+        below = tuple(_At(child, growth.candidates, records.full_weight) for child in children)
+        tables = self._tables_of_nodes(records, below) if below else ()
         spends = tuple(account.spends())
         return _Outcome(
             script.log_probability,
@@ -293,20 +312,29 @@ class _Steps:
         builder.built[0] = (noisy_size,)
         return []
 
-    def _records_in_region(self, table: Table, at: _At) -> Table:
+    def _tables_of_nodes(
+        self, records: ScriptedRecords, below: Sequence[_At]
+    ) -> tuple[Table, ...]:
+        """Return the records that each node has, with the weights that the learner gave them."""
+        key = below[0].public_candidates
+        if key not in self._places and below[0].candidates is not None:
+            self._places[key] = self.universe.places(below[0].candidates)
+        tables = []
+        for at, (codes, labels, weights) in zip(below, records.records_of_nodes(), strict=True):
+            places = self._places[key][(*codes.T, labels)]
+            exact = np.bincount(places, weights, len(self.universe.kinds)).astype(np.int64)
+            self._check_records_in_region(exact, at)
+            tables.append(tuple(exact.tolist()))
+        return tuple(tables)
+
+    def _check_records_in_region(self, exact: NDArray[np.int64], at: _At) -> None:
         key = at.public
         if key not in self._inside and at.node is not None and at.candidates is not None:
             self._inside[key] = self.universe.inside(at.node.region, at.candidates)
-        return tuple(count * inside for count, inside in zip(table, self._inside[key], strict=True))
-
-    def _check_records_in_regions(
-        self, records: BinnedRecords, children: Sequence[Node], tables: Sequence[Table]
-    ) -> None:
-        exact_totals = records.class_totals()
-        shape = len(tables), -1, len(self.universe.schema.classes)
-        expected = np.array(tables, dtype=np.int64).reshape(shape).sum(axis=1) if tables else []
-        given = [child.exact_totals for child in children if isinstance(child, OpenNode)]
-        if any(not np.array_equal(of, expected) for of in (exact_totals, given) if len(of)):
+        is_outside = exact[~np.array(self._inside[key])].any()
+        exact_totals = exact.reshape(-1, len(self.universe.schema.classes)).sum(axis=0)
+        given = at.node.exact_totals if isinstance(at.node, OpenNode) else exact_totals
+        if is_outside or not np.array_equal(given, exact_totals):
             raise RuntimeError(
                 "the counts of a node must be those of the records in its region, but differ."
             )
@@ -335,10 +363,6 @@ def _public_node_state(node: Node | None) -> Hashable:
 
 def _node_array_bytes(arrays: Iterable[Any]) -> tuple[bytes, ...]:
     return tuple(np.asarray(array).tobytes() for array in arrays)
-
-
-def _neighbour_table(table: Table, kind: int) -> Table:
-    return (*table[:kind], table[kind] + 1, *table[kind + 1 :])
 
 
 # --- two tables -----------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,7 +19,8 @@ from privatree.schema import Categorical, Numeric, Schema
 Record = tuple[tuple[int, ...], int]
 """The code of each feature, and the class."""
 Table = tuple[int, ...]
-"""A dataset: the number of records of each kind in a universe."""
+"""A dataset, or the records of one unit: what the records of each kind in a universe weigh together.
+A record weighs the universe's `full_weight`, unless it is one of several of a unit."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,9 @@ class Universe:
         Number of bins per numeric feature.
     zoom_levels : int, default=0
         Level of the narrowest interval that the learner can draw for a feature; 0 for none.
+    full_weight : int, default=1
+        What a record, or all records of a unit together, weigh. A number that the sizes of all
+        units divide loses nothing by rounding.
 
     Examples
     --------
@@ -46,9 +51,10 @@ class Universe:
     schema: Schema
     n_bins: int = 256
     zoom_levels: int = 0
+    full_weight: int = 1
 
     @classmethod
-    def of(cls, *sizes: int | str, n_classes: int = 2) -> Universe:
+    def of(cls, *sizes: int | str, n_classes: int = 2, full_weight: int = 1) -> Universe:
         """Make a universe from the number of values of each feature.
 
         Parameters
@@ -57,9 +63,11 @@ class Universe:
             3 is a feature of three whole numbers, ``"3"`` a feature of three categories.
         n_classes : int, default=2
             Number of classes.
+        full_weight : int, default=1
+            What a record, or all records of a unit together, weigh.
         """
         features = {f"f{place}": _make_universe_feature(size) for place, size in enumerate(sizes)}
-        return cls(Schema(features, list(range(n_classes))))
+        return cls(Schema(features, list(range(n_classes))), full_weight=full_weight)
 
     @cached_property
     def cells(self) -> FineCells:
@@ -79,13 +87,24 @@ class Universe:
 
     def table(self, records: Mapping[Record, int]) -> Table:
         """Return the dataset that has the given number of records of each kind."""
-        return tuple(records.get(kind, 0) for kind in self.kinds)
+        return tuple(self.full_weight * records.get(kind, 0) for kind in self.kinds)
 
     def tables(self, most: int) -> Iterator[Table]:
         """Iterate over all datasets of at most ``most`` records."""
         for n_records in range(most + 1):
-            for places in combinations_with_replacement(range(len(self.kinds)), n_records):
-                yield tuple(np.bincount(places, minlength=len(self.kinds)).tolist())
+            for kinds in combinations_with_replacement(self.kinds, n_records):
+                yield self.table(Counter(kinds))
+
+    def unit(self, *records: Record) -> Table:
+        """Return the records of one unit, which weigh at most `full_weight` together.
+
+        Examples
+        --------
+        >>> Universe.of(2, full_weight=6).unit(((0,), 0), ((1,), 1))
+        (3, 0, 0, 3)
+        """
+        share, n_records = self.full_weight // len(records), Counter(records)
+        return tuple(share * n_records[kind] for kind in self.kinds)
 
     def plan(self, epsilon: Fraction | int, max_depth: int, **settings: Any) -> RecordPlan:
         """Return a plan for this universe. ``settings`` go to :class:`RecordPlan`."""
@@ -101,21 +120,43 @@ class Universe:
             **settings,
         )
 
-    def records(self, table: Table, candidates: Candidates | None = None) -> BinnedRecords:
+    def records(
+        self, table: Table, candidates: Candidates | None = None, full_weight: int | None = None
+    ) -> BinnedRecords:
         """Return the dataset in the form that the learner takes: with fine codes at first.
 
-        Once the learner has zoomed in, the codes are those of its `candidates`.
+        Once the learner has zoomed in, the codes are those of its `candidates`. Once it has weighed
+        the classes, a record weighs the `full_weight` that it then has.
         """
         codes, labels = self._arrays
         n_codes = self.cells.binner().n_codes
         if candidates is not None:
             codes, n_codes = self._merged_codes(candidates), candidates.n_codes
+        full = self.full_weight if full_weight is None else full_weight
+        whole, rest = np.divmod(np.array(table, dtype=np.int64), full)
+        repeats = whole + (rest > 0)
+        weights = None
+        if full > 1:
+            weights = np.full(repeats.sum(), full, dtype=np.int32)
+            weights[np.cumsum(repeats)[rest > 0] - 1] = rest[rest > 0]
         return BinnedRecords(
-            np.repeat(codes, table, axis=0),
+            np.repeat(codes, repeats, axis=0),
             n_codes,
-            np.repeat(labels, table),
+            np.repeat(labels, repeats),
             len(self.schema.classes),
+            weights=weights,
+            full_weight=full,
         )
+
+    def places(self, candidates: Candidates) -> Any:
+        """Return an array (code of each feature, label) of positions of kinds.
+
+        Kinds that have the same codes under these candidates share the position of the first.
+        """
+        found = np.full((*candidates.n_codes, len(self.schema.classes)), -1)
+        columns = (*self._merged_codes(candidates).T, self._arrays[1])
+        found[tuple(column[::-1] for column in columns)] = np.arange(len(self.kinds))[::-1]
+        return found
 
     def inside(self, region: Region, candidates: Candidates) -> tuple[bool, ...]:
         """Return for each kind of record whether it is inside a region of these candidates."""
