@@ -51,7 +51,9 @@ def test_the_source_is_opened_and_the_first_row_read_once(folder, monkeypatch, e
 
     def watch(owner, name):
         real = getattr(owner, name)
-        monkeypatch.setattr(owner, name, lambda *given: calls.append(name) or real(*given))
+        monkeypatch.setattr(
+            owner, name, lambda *given, **more: calls.append(name) or real(*given, **more)
+        )
 
     watch(Source, "open")
     watch(csv_files, "read_first_row")
@@ -63,9 +65,9 @@ def test_what_does_not_fit_is_streamed_and_that_is_said(folder, monkeypatch, cap
     held = []
     real = BatchSource.__init__
 
-    def note(self, target, progress, in_memory):
+    def note(self, target, progress, in_memory, *more):
         held.append(in_memory)
-        real(self, target, progress, in_memory)
+        real(self, target, progress, in_memory, *more)
 
     monkeypatch.setattr(BatchSource, "__init__", note)
     for free, in_memory in ((1e9, True), (1000.0, False)):

@@ -47,9 +47,18 @@ def check_engine(engine: str, master: str | None, *, has_schema: bool) -> None:
 
 @contextmanager
 def open_source_for_engine(
-    files: Sequence[Path], target: str, schema: Any, engine: str, master: str | None, quiet: bool
+    files: Sequence[Path],
+    target: str,
+    schema: Any,
+    engine: str,
+    master: str | None,
+    quiet: bool,
+    *,
+    weight: str | None = None,
 ) -> Iterator[Any]:
     """Open the files as a source for ``fit``, and show a spinner or progress bar unless quiet.
+
+    `weight` is the column of sample weights; the schema names that of units.
 
     With Spark, every executor must find the files at the same paths.
     """
@@ -66,7 +75,7 @@ def open_source_for_engine(
     )
     kind = CsvSource if is_csv_path(files[0]) else ParquetSource
     progress = False if quiet or in_memory else None
-    source = kind(files, target=target, progress=progress, in_memory=in_memory)
+    source = kind(files, target=target, weight=weight, progress=progress, in_memory=in_memory)
     on_cluster = _open_engine_spark(source, master, progress) if engine == "spark" else None
     with on_cluster or nullcontext(source) as opened:
         if engine == "auto" and not in_memory and not quiet:

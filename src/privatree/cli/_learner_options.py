@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from privatree.cli._output import show_spinner
+from privatree.cli._weight_options import schema_with_unit
 from privatree.errors import ParameterError, SchemaError
 
 Data = Annotated[
@@ -62,6 +63,8 @@ Schedule = Annotated[
 RobustLevels = Annotated[
     int, typer.Option(metavar="N", help="Number of levels of the tree with --schedule robust.")
 ]
+_OPTION_NAMES = {"random_state": "seed", "max_sample_weight": "max_weight"}
+"""Parameters of learners whose options have other names."""
 
 
 def warn_of_large_epsilon(epsilon: float) -> None:
@@ -75,14 +78,15 @@ def warn_of_large_epsilon(epsilon: float) -> None:
         )
 
 
-def read_schema_option(path: Path, alternative: str = "") -> Any:
+def read_schema_option(path: Path, alternative: str = "", *, unit: str | None = None) -> Any:
     """Read a schema from a TOML file; raise SchemaError if an entry is marked as unconfirmed.
 
-    `alternative` ends the error message: what to do instead of confirming the entries.
+    `alternative` ends the error message: what to do instead of confirming the entries. `unit` is
+    what the option --unit says.
     """
     from privatree.schema import Schema
 
-    schema = Schema.from_toml(path)
+    schema = schema_with_unit(Schema.from_toml(path), unit)
     if schema.unconfirmed:
         raise SchemaError(
             f"{path}: these entries were read from the data and must be confirmed: "
@@ -124,7 +128,7 @@ def name_learner_options(parameters: Collection[str]) -> Iterator[None]:
     except ParameterError as error:
         if error.parameter is None or error.parameter not in parameters:
             raise
-        name = {"random_state": "seed"}.get(error.parameter, error.parameter)
+        name = _OPTION_NAMES.get(error.parameter, error.parameter)
         _, _, requirement = str(error).partition(" must ")
         message = f"--{name.replace('_', '-')} must {requirement}"
         raise type(error)(message, error.parameter) from None

@@ -53,7 +53,9 @@ def test_it_saves_a_model_and_prints_tree_and_statement(folder, monkeypatch, cap
     assert model.schema_ == SCHEMA.with_target("ill")
     assert model.privacy_.epsilon == 5
     assert printed.out == (
-        "Saved model.json. Use it with: privatree predict model.json DATA\n\n"
+        "Saved model.json. Use it with: privatree predict model.json DATA\n"
+        "Epsilon 5 holds for a whole record. If a person can have several, name the column that "
+        "says who: --unit COLUMN.\n\n"
         f"predicts      ill\n\n{privatree.export_text(model)}\n\n{model.privacy_}\n"
     )
     assert printed.err == ""
@@ -126,6 +128,10 @@ class Recorder:
         ("--robust-levels 2", {"robust_levels": 2}),
         ("--zoom", {"zoom": True}),
         ("--probability-share 0.25 --seed 1", {"probability_share": 0.25, "random_state": 1}),
+        ("--unit who", {"schema": replace(SCHEMA, unit="who")}),
+        ("--weight w --max-weight 5", {"max_sample_weight": 5.0}),
+        ("--class-weight balanced", {"class_weight": "balanced"}),
+        ("--class-weight yes=5", {"class_weight": {"yes": 5.0}}),
     ],
 )
 def test_options_become_parameters(folder, monkeypatch, capsys, options, changed):
@@ -136,6 +142,7 @@ def test_options_become_parameters(folder, monkeypatch, capsys, options, changed
         "dataset_size": "private", "schedule": "accuracy", "robust_levels": 3,
         "neighbours": "add-remove",
         "probability_share": "auto", "simplify": True, "zoom": False,
+        "class_weight": None, "max_sample_weight": 1.0,
         "random_state": None, "schema": SCHEMA,
     }  # fmt: skip
     assert capsys.readouterr().err == f"privatree: {' '.join(repr(parameters | changed).split())}\n"

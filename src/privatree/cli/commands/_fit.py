@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -44,6 +45,16 @@ from privatree.cli._output import (
     print_text,
     write_output,
 )
+from privatree.cli._weight_options import (
+    ClassWeight,
+    MaxWeight,
+    Unit,
+    Weight,
+    check_weight_options,
+    class_weight_of_labels,
+    parse_class_weight,
+    schema_with_unit,
+)
 from privatree.errors import BudgetStoreError, ParameterError, TooFewRecordsError
 
 
@@ -79,6 +90,10 @@ def fit(
             "another. With replace the number of records is public."
         ),
     ] = "add-remove",
+    unit: Unit = None,
+    weight: Weight = None,
+    max_weight: MaxWeight = None,
+    class_weight: ClassWeight = None,
     probability_share: Annotated[
         str,
         typer.Option(
@@ -153,8 +168,13 @@ def fit(
     look at your data first: privatree schema draft writes a schema to edit, and privatree schema
     check shows which records do not fit it.
 
-    Files may be larger than memory: then they are read in passes, 2 to 5 for a tree of depth 4.
-    With --engine spark a cluster counts the records, and its executors need access to the files.
+    Can a person have several records? Then name the column that says who with --unit, or in the
+    schema, and epsilon holds for all records of a person together. Otherwise it holds for each
+    single record. A record without an id is left out.
+
+    Files may be larger than memory: then they are read in passes, 2 to 5 for a tree of depth 4,
+    and one more with --unit. With --engine spark a cluster counts the records, and its executors
+    need access to the files.
 
     The noisy number of records is drawn first. If it is below min_records of the schema, fit stops
     there with exit code 2: only 3% of epsilon is spent. So the wrong target, an empty file or a
@@ -177,6 +197,9 @@ def fit(
             "--budget must be used without --infer-schema: no finite epsilon covers a model whose "
             "schema was inferred. Pass a confirmed --schema."
         )
+    check_weight_options(
+        unit=unit, weight=weight, max_weight=max_weight, has_schema=schema is not None
+    )
     parameters: dict[str, Any] = {
         "epsilon": epsilon,
         "max_depth": parse_number_option("--max-depth", max_depth, none=None),
@@ -191,6 +214,8 @@ def fit(
         ),
         "simplify": not no_simplify,
         "zoom": zoom,
+        "class_weight": parse_class_weight(class_weight),
+        "max_sample_weight": 1.0 if max_weight is None else max_weight,
         "random_state": seed,
     }
 
@@ -205,7 +230,7 @@ def fit(
     check_output(output, [*files, *(path for path in (schema, budget) if path is not None)])
     declared = None
     if schema is not None:
-        declared = csv.schema_with_dialect(_read_schema_to_fit(schema, infer_schema))
+        declared = csv.schema_with_dialect(_read_schema_to_fit(schema, infer_schema, unit))
     declared = schema_with_about(
         declared,
         min_records,
@@ -215,13 +240,16 @@ def fit(
         owner=owner,
         date=date,
     )
+    parameters["class_weight"] = class_weight_of_labels(parameters["class_weight"], declared)
     quiet = quiet or as_json
     replaces = output.is_file()
     warn_of_large_epsilon(epsilon)  # also if quiet: epsilon is not spent yet
 
     def train(**more: Any) -> Any:
         learner = PrivaTreeClassifier(**parameters, **more, schema=declared)
-        with open_source_for_engine(files, target, declared, engine, master, quiet) as source:
+        with open_source_for_engine(
+            files, target, declared, engine, master, quiet, weight=weight
+        ) as source:
             return learner.fit(source)
 
     with name_learner_options(parameters), compile_notice(not quiet):
@@ -239,8 +267,21 @@ def fit(
     if as_json:
         print_json({"model": str(output), "privacy": model.privacy_.to_dict()})
     elif not quiet:
-        print_text(f"Saved {output}. Use it with: privatree predict {output} DATA\n")
+        print_text(f"Saved {output}. Use it with: privatree predict {output} DATA")
+        print_text(_for_whom_fit_holds(model.privacy_))
         print_text(model_text(model))
+
+
+def _for_whom_fit_holds(privacy: Any) -> str:
+    """Say for whom epsilon holds, with an empty line after it; only that line if for nobody."""
+    from privatree.privacy import shown_amount
+
+    if math.isinf(privacy.epsilon):
+        return ""
+    advice = "" if privacy.unit is not None else (
+        " If a person can have several, name the column that says who: --unit COLUMN."
+    )  # fmt: skip
+    return f"Epsilon {shown_amount(privacy.epsilon)} holds for {privacy.words.whole}.{advice}\n"
 
 
 def _save_or_print_fit(model: Any, output: Path) -> None:
@@ -257,14 +298,14 @@ def _save_or_print_fit(model: Any, output: Path) -> None:
         ) from None
 
 
-def _read_schema_to_fit(schema: Path, infer_schema: bool) -> Any:
+def _read_schema_to_fit(schema: Path, infer_schema: bool, unit: str | None) -> Any:
     """Read a schema: confirmed, or with --infer-schema one that has unconfirmed entries."""
     if not infer_schema:
         alternative = ", or pass --infer-schema (then no finite epsilon holds)"
-        return read_schema_option(schema, alternative)
+        return read_schema_option(schema, alternative, unit=unit)
     from privatree.schema import Schema
 
-    declared = Schema.from_toml(schema)
+    declared = schema_with_unit(Schema.from_toml(schema), unit)
     if not declared.unconfirmed:
         raise ParameterError(
             f"{schema}: all entries are confirmed, so --infer-schema is not needed. Leave the "
