@@ -15,7 +15,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
-PAGES = [ROOT / "docs" / f"{name}.md" for name in ("accuracy", "speed", "scale")]
+PAGES = [ROOT / "docs" / f"{name}.md" for name in ("accuracy", "speed", "scale", "persons")]
 
 Figures = list[dict[str, Any]]
 _PLACE = re.compile(
@@ -123,6 +123,32 @@ def _leaf_cell(key: str, value: float) -> str:
     return (
         f"{value:.1f}" if key == "leaves" else f"{value:.1%}" if key == "empty" else f"{value:.3f}"
     )
+
+
+# --- persons ------------------------------------------------------------------------------------
+
+WAYS = {
+    "units": "**`units=`**",
+    "cut": "4 records a person kept, epsilon/4 each",
+    "divided": "all records, epsilon/20 each",
+    "not private": "scikit-learn, not private",
+}
+
+
+def persons(figures: Figures) -> str:
+    """Return the table of ways to protect whole persons: a row for each way."""
+    epsilons = list(dict.fromkeys(row["epsilon"] for row in figures))
+    columns = [f"{'epsilon ' * (not place)}{epsilon:g}" for place, epsilon in enumerate(epsilons)]
+    lines = []
+    for method, title in WAYS.items():
+        mine = [row for row in figures if row["method"] == method]
+        cells = [f"{row['persons']:.3f} ± {row['persons_error']:.3f}" for row in mine]
+        behind = [
+            "" if method == "units" else f" ({-row['ahead']:+.3f} ± {row['ahead_error']:.3f})"
+            for row in mine
+        ]
+        lines.append([title, *(cell + more for cell, more in zip(cells, behind, strict=True))])
+    return table(["all records of a person together are protected by", *columns], lines)
 
 
 # --- speed --------------------------------------------------------------------------------------
@@ -277,6 +303,7 @@ TABLES: dict[str, tuple[str, Callable[[Figures], str]]] = {
     "accuracy-multiclass": ("accuracy-multiclass.json", multiclass),
     "leaves": ("leaves-generous-ranges.json", leaves),
     "leaves-rare-class": ("leaves-rare-class.json", leaves),
+    "persons": ("persons-panel.json", persons),
     "speed-training": ("speed-training.json", training),
     "speed-paper-tree": ("speed-paper-tree.json", paper_tree),
     "speed-prediction": ("speed-prediction.json", prediction),

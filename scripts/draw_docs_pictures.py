@@ -8,6 +8,7 @@ Usage: ``python scripts/draw_docs_pictures.py [NAME ...]``
 """
 
 import io
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -29,6 +30,7 @@ from privatree.export._budget_path import costliest_path_spends
 from privatree.robustness import accuracy_certificate
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "images"
+RESULTS = FOLDER.parents[1] / "benchmarks" / "results"
 LOOK = {
     "font.size": 10,
     "axes.spines.top": False,
@@ -324,6 +326,50 @@ FLOWS = [  # from, to, what is handed over
 ]
 
 
+def persons() -> Figure:
+    """Draw how the records of two persons weigh, and what each way to protect persons reaches."""
+    drawn = figure(7.6, 3.2)
+    left, right = drawn.subplots(1, 2, width_ratios=[1, 1.35])
+    visits = {"Ana": 1, "Ben": 2, "Cleo": 5}
+    for row, (name, n_visits) in enumerate(visits.items()):
+        for visit in range(n_visits):
+            colour = (BLUE, ORANGE, GREEN)[row]
+            left.barh(-row, 1 / n_visits, 0.6, visit / n_visits, color=tint(colour, 0.55),
+                      edgecolor="white", linewidth=2)  # fmt: skip
+        said = "1 visit" if n_visits == 1 else f"{n_visits} visits"
+        left.text(-0.04, -row, f"{name}\n{said}", ha="right", va="center", fontsize=9)
+        left.text(1.04, -row, "1" if n_visits == 1 else f"{n_visits} × 1/{n_visits}", va="center")
+    left.set(xlim=(-0.45, 1.5), ylim=(-2.6, 0.6))
+    left.set_axis_off()
+    left.set_title("every person weighs 1", fontsize=10)
+    names = {
+        "units": ("units", BLUE),
+        "cut": ("4 records kept, ε/4", ORANGE),
+        "divided": ("ε/20 a record", VERMILION),
+        "not private": ("not private", GREY),
+    }
+    rows = json.loads((RESULTS / "persons-panel.json").read_text(encoding="utf-8"))["figures"]
+    for method, (name, colour) in names.items():
+        mine = [row for row in rows if row["method"] == method]
+        epsilons = [row["epsilon"] for row in mine]
+        if method == "not private":
+            right.axhline(mine[0]["persons"], color=colour, linestyle="--", linewidth=1.5)
+        else:
+            errors = [2 * row["persons_error"] for row in mine]
+            right.errorbar(epsilons, [row["persons"] for row in mine], errors, color=colour,
+                           marker="o", markersize=4, capsize=3)  # fmt: skip
+        at = (epsilons[0], mine[0]["persons"]) if method != "not private" else (
+            epsilons[-1], mine[-1]["persons"])  # fmt: skip
+        side = "left" if method != "not private" else "right"
+        offset = (8, -12) if method != "not private" else (0, 4)
+        right.annotate(name, at, offset, textcoords="offset points", color=colour, ha=side,
+                       fontsize=9)  # fmt: skip
+    right.set(xscale="log", xlabel="epsilon for a whole person", ylabel="accuracy")
+    right.set_xticks(epsilons, [f"{epsilon:g}" for epsilon in epsilons])
+    right.minorticks_off()
+    return drawn
+
+
 def architecture() -> Figure:
     """Draw the stages: records stay in the orange ones, and only draws of a blue one leave them."""
     drawn = figure(11.4, 3.7)
@@ -376,6 +422,7 @@ PICTURES: dict[str, tuple[str, Callable[[], Figure]]] = {
     "drawing": ("Scores of candidates, and how likely each is drawn", drawing),
     "spending": ("Shares of epsilon along a path, for two schedules", spending),
     "paper-costs": ("Where a record is counted, and what it pays", paper_costs),
+    "persons": ("How the records of a person weigh, and what that is worth", persons),
     "architecture": ("The stages that records and releases pass through", architecture),
 }
 

@@ -26,6 +26,7 @@ PROMISES = {
     "probabilities": r"0\.0 +0\.8\d\d .*\n +0\.1 +0\.8\d\d .* \d+\n",
     "quick_start": r"epsilon for a whole record  0\.1\n(?s:.*)right for 8\d% of the records",
     "report_and_card": r"^If .*\n(?s:.*)Wrote report.html, card.md and tree.svg\.\n$",
+    "several_visits": r"one patient_id(?s:.*)\nby visits: .*\nby patients: .*\nbalanced: ",
 }
 
 
