@@ -659,9 +659,9 @@ def test_files_of_other_kinds(tmp_path: Path) -> None:
 
 def test_a_later_version_is_not_guessed_at(store: BudgetStore) -> None:
     with raw(store.path) as connection:
-        connection.execute("PRAGMA user_version = 2")
+        connection.execute("PRAGMA user_version = 3")
     assert refusal(store.path) == (
-        "is a budget of version 2; this privatree reads version 1. "
+        "is a budget of version 3; this privatree reads versions 1 and 2. "
         "Upgrade privatree to read a later version."
     )
 

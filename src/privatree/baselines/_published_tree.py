@@ -42,7 +42,7 @@ class BaselineClassifier(TreeClassifier):
         self.schema = schema
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, **beside: Any) -> Self:
         """Train on records and their labels.
 
         Parameters
@@ -51,6 +51,8 @@ class BaselineClassifier(TreeClassifier):
             The records. Columns with a name that the schema does not declare are ignored.
         y : array-like of shape (n_records,)
             The labels. Records whose label is not a class of the schema are left out.
+        **beside
+            Nothing: ``sample_weight`` and ``units`` are refused, because this method knows neither.
 
         Returns
         -------
@@ -63,6 +65,7 @@ class BaselineClassifier(TreeClassifier):
         PrivacyLeakWarning
             If there is no schema, or the schema has unconfirmed entries.
         """
+        self._refuse_beside(beside)
         check_epsilon(self.epsilon)
         check_integer("max_depth", self.max_depth, 1, self._max_depth)
         return self._release_model(self._train_model(X, y))

@@ -4,6 +4,8 @@ from privatree.estimators._base import PUBLIC_SCHEMA as PUBLIC_SCHEMA
 from privatree.estimators._base import TreeClassifier as TreeClassifier
 from privatree.estimators._base import check_columns as check_columns
 from privatree.estimators._base import check_epsilon as check_epsilon
+from privatree.estimators._base import count_units as count_units
 from privatree.estimators._base import refuse_separate_missing as refuse_separate_missing
+from privatree.estimators._base import refuse_weights as refuse_weights
 from privatree.estimators._base import schema_leaks as schema_leaks
 from privatree.estimators._privatree import PrivaTreeClassifier as PrivaTreeClassifier

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, NoReturn, Self, TypeVar
@@ -20,7 +20,7 @@ from privatree._support.validation import check_same_length
 from privatree.errors import ParameterError, PrivacyLeakWarning, SchemaError
 from privatree.inspection import check_data_to_infer_from, infer_schema
 from privatree.model import FittedTreeMixin, Model
-from privatree.privacy import SCHEMA_LEAK, Leak, positive_fraction
+from privatree.privacy import SCHEMA_LEAK, UNNAMED_UNIT, Leak, positive_fraction
 from privatree.schema import Schema
 from privatree.sources import FrameRecords, Records, Source
 from privatree.tables import (
@@ -35,13 +35,12 @@ from privatree.tables import (
     open_labels,
     read_features,
     read_labels,
+    read_unit_ids,
 )
 
 MIN_EPSILON, MAX_EPSILON = 1e-9, 1e9
 MAX_DEPTH = 16
 _Answer = TypeVar("_Answer")
-UNNAMED_UNIT = "unit"
-"""Name of units whose ids were passed without the name of a column."""
 PUBLIC_SCHEMA = "the schema: column names, ranges, categories and classes"
 PUBLIC_PARAMETERS = "the parameters of the learner"
 
@@ -94,6 +93,19 @@ class TreeClassifier(FittedTreeMixin, ClassifierMixin, BaseEstimator):  # type: 
         )
         unit = None if opened is None else schema.unit or UNNAMED_UNIT
         return OpenRecords(records, schema, unit, weights is not None)
+
+    def _refuse_beside(self, given: Mapping[str, Any]) -> None:
+        """Refuse sample weights and units. `given` has keywords that `fit` does not declare.
+
+        If `fit` declared them, scikit-learn would take this for a learner that knows weights.
+        """
+        for name, values in given.items():
+            if name not in ("sample_weight", "units"):
+                raise TypeError(
+                    f"{type(self).__name__}.fit() got an unexpected keyword argument {name!r}"
+                )
+            if values is not None:
+                refuse_weights(type(self).__name__, name)
 
     def _open_beside(
         self, name: str, values: Any, table: Table, check_type: Callable[[str, ColumnType], None]
@@ -278,11 +290,17 @@ def _unit_column(table: Table, unit: str) -> Any:
     return Table(table.n_rows, [table.columns[names.index(unit)]])
 
 
+def count_units(X: Any, unit: str) -> int:
+    """Return the exact number of units of a frame, by the ids in its column `unit`."""
+    (column,) = _unit_column(open_frame(collect_lazy_frame(X)), unit).columns
+    return len(read_unit_ids(column.read()).ids)
+
+
 def refuse_weights(by: str, parameter: str) -> NoReturn:
     """Raise a ParameterError: `by` knows no weights, and no units of several records."""
     raise ParameterError(
-        f"{parameter} must not name units or weights for {by}, which protects single records of "
-        "equal weight. Use PrivaTreeClassifier.",
+        f"{parameter} must not give units or weights to {by}, which treats every record alike and "
+        "on its own. Use PrivaTreeClassifier.",
         parameter,
     )
 

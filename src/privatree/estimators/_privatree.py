@@ -43,6 +43,7 @@ from privatree.privacy import (
     PrivacyStatement,
     Randomness,
     Spend,
+    UnitWords,
     conservative_epsilon,
     epsilon_above,
     positive_fraction,
@@ -246,7 +247,7 @@ class PrivaTreeClassifier(TreeClassifier):
         plan = self._make_plan(cells, factors, n_rows)
         size_error = plan.size_error(records.full_weight) if plan.size_epsilon else None
         ledger = Ledger(plan.epsilon, randomness)
-        charges = Charges(self.budget, self.epsilon, self.neighbours, plan)
+        charges = Charges(self.budget, self.epsilon, self.neighbours, unit, plan)
         noisy_size: int | None = None
 
         def after_size(released: int | None) -> None:
@@ -276,10 +277,9 @@ class PrivaTreeClassifier(TreeClassifier):
         notes = [f"The guarantee rests on this: {text}." for text in source.assumptions]
         notes += tree_notes(drawn, tree, leaf_epsilon)
         notes += weight_notes(unit, has_weights, self.max_sample_weight, self.class_weight)
-        privacy = self._make_statement(schema, plan, spends, randomness.seeded, notes)
+        privacy = self._make_statement(schema, plan, spends, randomness.seeded, notes, unit)
         if noisy_size is not None:
             privacy = replace(privacy, noisy_records=noisy_size, records_error=size_error)
-        privacy = replace(privacy, unit=unit)
         return self._release_model(Model(schema_=schema, tree_=tree, privacy_=privacy))
 
     def _make_plan(
@@ -390,13 +390,15 @@ class PrivaTreeClassifier(TreeClassifier):
         spends: Sequence[Spend],
         seeded: bool,
         notes: list[str],
+        unit: str | None,
     ) -> PrivacyStatement:
+        words = UnitWords(unit)
         leaks = schema_leaks(schema)
         public = [PUBLIC_SCHEMA, PUBLIC_PARAMETERS]
         if self.dataset_size != "private":
             public.append("dataset_size, as declared: it must not be the table's own length")
         elif self.neighbours == "replace":
-            public.append("the number of records: it is the same in both tables")
+            public.append(f"the number of {words.counted}: it is the same in both tables")
         if schema.min_records is not None:
             public.append(
                 f"min_records = {schema.min_records}, as declared: it must not be counted from the "
@@ -409,7 +411,9 @@ class PrivaTreeClassifier(TreeClassifier):
                 "..., not their names."
             )
         if self.neighbours == "replace":
-            notes.append("Spends are for one record added or removed: one replaced costs twice.")
+            notes.append(
+                f"Spends are for one {words.noun} added or removed: one replaced costs twice."
+            )
         return PrivacyStatement(
             learner="PrivaTreeClassifier",
             epsilon=math.inf if leaks else epsilon_above(epsilon),
@@ -420,6 +424,7 @@ class PrivaTreeClassifier(TreeClassifier):
             seeded=seeded,
             spends=tuple(spends),
             schedule=plan.schedule(),
+            unit=unit,
         )
 
 

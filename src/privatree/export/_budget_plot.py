@@ -46,7 +46,8 @@ def plot_budget(model: Any, ax: Axes | None = None) -> Axes:
 
     Notes
     -----
-    A record is on one path of the tree only, so the bars show the path with the largest total. Each
+    A record is on one path of the tree only, so the bars show the path with the largest total. (The
+    records of a unit can be on several paths, but weigh as much as one record together.) Each
     bar begins where the bar above it ends, and the last bar ends at the epsilon of the statement.
     Noisy counts are orange, choices of splits and labels blue, and quantiles green. Unspent epsilon
     is hatched. A dashed line shows the epsilon that a publication claims, if there is such a claim.
@@ -136,7 +137,8 @@ def _label_budget_plot_axes(ax: Axes, bars: list[PathSpend], privacy: PrivacySta
     ax.tick_params(axis="y", length=0)
     ax.set_ylim(max(1, len(bars)) - 0.45, -0.55)  # the first bar on top
     ax.spines[["top", "right", "left"]].set_visible(False)
-    twice = " (a replaced record pays twice)" if privacy.neighbours == "replace" else ""
+    is_replaced = privacy.neighbours == "replace"
+    twice = f" (a replaced {privacy.words.noun} pays twice)" if is_replaced else ""
     ax.set_xlabel(f"epsilon, added up along the path that paid most{twice}")
     pad = 20 if privacy.claimed_epsilon is None else 32  # leaves room for the names of the lines
     ax.set_title(

@@ -16,7 +16,7 @@ from privatree.model import Release
 MAX_LINES, MAX_CHARACTERS = 150, 300
 """Maximum number of lines of a shown text, and of characters per line."""
 
-_UNSUPPORTED_LEAF = re.compile(rf"(predict [^\n]*, {NO_SUPPORT})($|\n)")
+_UNSUPPORTED_LEAF = re.compile(rf"(predict [^\n]*, {NO_SUPPORT} (?:records|units))($|\n)")
 _PRE_STYLE = (
     "margin:.4em 0;padding:.6em .8em;overflow:auto;white-space:pre;line-height:1.35;"
     "font-family:ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace;font-size:90%;"

@@ -22,8 +22,8 @@ _TOLERANCE, _TOLERANCE_OF_SMALL, _FLOAT_ERROR = 1e-6, 1e-3, 1e-12
 """Limits on the rounding of a threshold that is not a cut point of a default grid: the
 first times the range, and the larger of the second times the threshold and the third times the
 range."""
-NO_SUPPORT = "few or no records"
-"""Text for a leaf that has no more records than noise explains."""
+NO_SUPPORT = "few or no"
+"""Beginning of the text for a leaf that has no more records, or units, than noise explains."""
 MAX_LISTED_CATEGORIES = 3
 """A set with more categories is shown as "not in" its complement if that is shorter."""
 _MAX_SHOWN_CLASSES = 4
@@ -43,8 +43,8 @@ def export_text(model: Any) -> str:
     str
         One line for each node, without a line break at the end. The line of a split is a question,
         and its two answers follow below it. The line of a leaf is its prediction, with class
-        probabilities and the noisy number of records if the model has them. The noise exceeds the
-        number after ± with a probability of 5%.
+        probabilities and the noisy number of records if the model has them, or of units if epsilon
+        is for units. The noise exceeds the number after ± with a probability of 5%.
 
     Notes
     -----
@@ -177,12 +177,13 @@ def share_text(share: float) -> str:
 
 
 def support_text(tree: Tree, leaf: int) -> str:
-    """Return the noisy number of records of a leaf with its error; "" if not released."""
+    """Return the noisy number of records, or units, of a leaf with its error; or else ""."""
     if tree.support is None or tree.support_error is None:
         return ""
     if not tree.has_support(leaf):
-        return NO_SUPPORT
-    return f"{shown_count(int(tree.support[leaf]), int(tree.support_error[leaf]))} records"
+        return f"{NO_SUPPORT} {tree.counted}"
+    noisy, error = int(tree.support[leaf]), int(tree.support_error[leaf])
+    return f"{shown_count(noisy, error)} {tree.counted}"
 
 
 # --- numbers ------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import json
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -49,6 +49,9 @@ class Release:
     def __post_init__(self) -> None:
         if self.tree_.schema != self.schema_:
             raise ModelFormatError("the schema of the tree must be the schema of the model.")
+        counted = self.privacy_.words.counted
+        if self.tree_.counted != counted:  # a tree from a file does not say what its counts are
+            object.__setattr__(self, "tree_", replace(self.tree_, counted=counted))
         _check_spends(self.tree_, self.privacy_)
         if self.schema_.unconfirmed and not math.isinf(self.privacy_.epsilon):
             raise ModelFormatError(
@@ -66,9 +69,12 @@ class Release:
     def __repr__(self) -> str:
         learner = escape_to_one_line(self.privacy_.learner)
         learner = learner if len(learner) <= _MAX_LEARNER else f"{learner[: _MAX_LEARNER - 1]}…"
+        words = self.privacy_.words
+        whole = "" if words.unit is None else f" for {words.whole}"
         return (
             f"<{type(self).__name__}: a tree by {learner}, "
-            f"epsilon {shown_amount(self.privacy_.epsilon)}, {self.n_features_in_} features, "
+            f"epsilon {shown_amount(self.privacy_.epsilon)}{whole}, "
+            f"{self.n_features_in_} features, "
             f"{len(self.schema_.classes)} classes, depth {self.tree_.depth}, "
             f"{self.tree_.n_leaves} leaves>"
         )

@@ -73,6 +73,8 @@ class Tree:
         Released class counts of the leaves, which noise can make negative; 0 inside the tree.
     support_error : int64 array of shape (n_nodes,), optional
         Bound, with a probability of 95%, on the noise in the sum of a leaf's counts.
+    counted : {"records", "units"}, default="records"
+        What the counts count. It follows from the privacy statement of the model.
 
     Raises
     ------
@@ -91,6 +93,7 @@ class Tree:
     probability: FloatArray | None = None
     noisy_counts: NDArray[np.int64] | None = None
     support_error: NDArray[np.int64] | None = None
+    counted: str = "records"
     depth: int = field(init=False, repr=False)
     _features: tuple[Any, ...] = field(init=False, repr=False)
     packed: PackedTree = field(init=False, repr=False)
@@ -128,7 +131,8 @@ class Tree:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tree):
             return NotImplemented
-        return self.schema == other.schema and all(
+        same = (self.schema, self.counted) == (other.schema, other.counted)
+        return same and all(
             np.array_equal(mine, its, equal_nan=True)
             if mine is not None and its is not None
             else mine is its
@@ -139,7 +143,7 @@ class Tree:
 
     def __reduce__(self) -> tuple[type[Tree], tuple[Any, ...]]:
         """Pickle by the constructor, so that an unpickled tree is checked and read-only."""
-        return Tree, (self.schema, *self._arrays())
+        return Tree, (self.schema, *self._arrays(), self.counted)
 
     def _arrays(self) -> tuple[Array | None, ...]:
         return (self.feature, self.threshold, self.left, self.right, self.mask_start,
@@ -148,7 +152,7 @@ class Tree:
 
     @property
     def support(self) -> NDArray[np.int64] | None:
-        """Noisy number of records of each leaf, at least 0; None if no counts were released."""
+        """Noisy number of records, or units, of each leaf, at least 0; None if not released."""
         if self.noisy_counts is None:
             return None
         support: NDArray[np.int64] = np.maximum(self.noisy_counts.sum(axis=1), 0)

@@ -6,6 +6,7 @@
     _exact_epsilon.py   epsilon as an exact fraction
     _ledger.py          a privacy filter: it charges for a draw before the draw is made
     _schedule.py        the most that a learner can spend along a path of the tree
+    _unit_words.py      what a guarantee protects, in words: a record, or all records of a unit
     _statement.py       the privacy statement of a trained model
     _budget.py          the total epsilon of a dataset, in memory
     _budget_store.py    the total epsilon of a dataset, in a SQLite file

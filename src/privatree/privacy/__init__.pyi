@@ -13,11 +13,12 @@ from privatree.privacy._ledger import SequentialMechanism as SequentialMechanism
 from privatree.privacy._randomness import Randomness
 from privatree.privacy._schedule import MAX_SEQUENCES as MAX_SEQUENCES
 from privatree.privacy._schedule import Schedule, Stage
-from privatree.privacy._statement import FEW_RECORDS as FEW_RECORDS
 from privatree.privacy._statement import SCHEMA_LEAK as SCHEMA_LEAK
 from privatree.privacy._statement import Leak, PrivacyStatement
 from privatree.privacy._statement import shown_amount as shown_amount
 from privatree.privacy._statement import shown_count as shown_count
+from privatree.privacy._unit_words import UNNAMED_UNIT as UNNAMED_UNIT
+from privatree.privacy._unit_words import UnitWords as UnitWords
 
 __all__ = [
     "Budget",

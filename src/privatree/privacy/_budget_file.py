@@ -26,16 +26,14 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 
-from privatree._support.escape import escape_text
 from privatree.errors import BudgetStoreError
-from privatree.privacy._budget import NEIGHBOURS, Charge
+from privatree.privacy._budget import NEIGHBOURS, Charge, budget_text
 
 APPLICATION_ID = int.from_bytes(b"ptbs")
-VERSION = 1
+VERSION, UNIT_VERSION = 1, 2
+"""Versions of a file for single records, which older versions of privatree read, and for units."""
 _MAX_AMOUNT_LENGTH = 1000
 """Largest number of characters of an amount. Python refuses to parse very long integers."""
-
-_MAX_TEXT_LENGTH = 200
 
 PATIENCE = 60.0
 """Seconds to wait for other processes. Each of their charges takes milliseconds."""
@@ -72,7 +70,13 @@ BEGIN SELECT RAISE(ABORT, 'a charge never changes'); END;
 CREATE TRIGGER charge_remains BEFORE DELETE ON charge
 BEGIN SELECT RAISE(ABORT, 'a charge is never deleted'); END""",
 )
-"""The statements that create the tables, as SQLite stores them."""
+"""The statements that create the tables of single records, as SQLite stores them."""
+
+_UNIT_DEFINITIONS = [
+    sql.replace("neighbours TEXT NOT NULL,", "neighbours TEXT NOT NULL,\n    unit TEXT NOT NULL,")
+    for sql in _DEFINITIONS
+]
+"""The same for units: the account has the name of the unit."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +86,8 @@ class Account:
     dataset: str
     epsilon: Fraction
     neighbours: str
+    unit: str | None
+    """Name of the unit that every charge protects; None: single records."""
     created: datetime
     """Time in UTC at which the file was created."""
     charges: tuple[Charge, ...]
@@ -118,7 +124,9 @@ def open_budget_file(path: Path, *, writing: bool) -> Iterator[sqlite3.Connectio
         connection.execute("COMMIT")
 
 
-def create_budget_file(path: Path, dataset: str, epsilon: Fraction, neighbours: str) -> None:
+def create_budget_file(
+    path: Path, dataset: str, epsilon: Fraction, neighbours: str, unit: str | None
+) -> None:
     if path.is_dir():
         raise BudgetStoreError(f"{path}: is a folder. Pass the path of a file.")
     if not path.parent.is_dir():
@@ -135,16 +143,18 @@ def create_budget_file(path: Path, dataset: str, epsilon: Fraction, neighbours: 
         raise BudgetStoreError(
             f"{path}: cannot be created ({error.strerror}). Choose another folder."
         ) from None
-    row = (dataset, _epsilon_in_sqlite(epsilon), neighbours, _time_in_sqlite())
+    units = () if unit is None else (unit,)
+    row = (dataset, _epsilon_in_sqlite(epsilon), neighbours, *units, _time_in_sqlite())
+    places = ", ".join("?" * (len(row) + 1))
     try:
         with _explain_sqlite_errors(path), closing(_connect_to_budget_file(path)) as connection:
             connection.execute("BEGIN IMMEDIATE")
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            connection.execute(f"PRAGMA user_version = {VERSION}")
-            for statement in _DEFINITIONS:
+            connection.execute(f"PRAGMA user_version = {UNIT_VERSION if units else VERSION}")
+            for statement in _UNIT_DEFINITIONS if units else _DEFINITIONS:
                 connection.execute(statement)
             connection.execute(
-                "INSERT INTO account VALUES (1, ?, ?, ?, ?, ?)", (*row, _budget_row_digest("", row))
+                f"INSERT INTO account VALUES (1, {places})", (*row, _budget_row_digest("", row))
             )
             connection.execute("COMMIT")
     except BaseException:
@@ -217,10 +227,10 @@ def _check_is_budget_file(path: Path, connection: sqlite3.Connection) -> None:
             "budget file; privatree budget create makes one."
         )
     [version] = next(connection.execute("PRAGMA user_version"))
-    if version != VERSION:
+    if version not in (VERSION, UNIT_VERSION):
         raise BudgetStoreError(
-            f"{path}: is a budget of version {version}; this privatree reads version {VERSION}. "
-            "Upgrade privatree to read a later version."
+            f"{path}: is a budget of version {version}; this privatree reads versions {VERSION} "
+            f"and {UNIT_VERSION}. Upgrade privatree to read a later version."
         )
     [mode] = next(connection.execute("PRAGMA journal_mode"))
     if mode != "delete":
@@ -276,7 +286,8 @@ def _read_checked_budget(connection: sqlite3.Connection) -> Account:
     found = connection.execute(
         "SELECT sql FROM sqlite_master WHERE substr(name, 1, 7) <> 'sqlite_'"
     )
-    if [sql for [sql] in found] != _DEFINITIONS:
+    [version] = next(connection.execute("PRAGMA user_version"))
+    if [sql for [sql] in found] != (_DEFINITIONS if version == VERSION else _UNIT_DEFINITIONS):
         raise _DamagedBudgetError("it does not have the tables of a budget")
     rows = connection.execute("SELECT * FROM account").fetchall()
     if len(rows) != 1:
@@ -284,7 +295,7 @@ def _read_checked_budget(connection: sqlite3.Connection) -> Account:
     _, *fields, digest = rows[0]
     if digest != _budget_row_digest("", fields):
         raise _DamagedBudgetError("its row in the table account was altered")
-    dataset, epsilon, neighbours, created = fields
+    dataset, epsilon, neighbours, *units, created = fields
     if neighbours not in NEIGHBOURS:
         raise _DamagedBudgetError(f"its neighbours are not one of {', '.join(NEIGHBOURS)}")
     charges: list[Charge] = []
@@ -300,6 +311,7 @@ def _read_checked_budget(connection: sqlite3.Connection) -> Account:
         budget_text(dataset),
         _parse_sqlite_epsilon(epsilon),
         neighbours,
+        units[0] if units else None,
         _parse_sqlite_time(created),
         tuple(charges),
         digest,
@@ -320,12 +332,6 @@ def _parse_sqlite_epsilon(written: object) -> Fraction:
         if top.isdecimal() and bottom.isdecimal() and int(top) > 0 and int(bottom) > 0:
             return Fraction(int(top), int(bottom))
     raise _DamagedBudgetError("an epsilon is not a positive fraction")
-
-
-def budget_text(text: object) -> str:
-    """Return the text as one printable line of at most 200 characters."""
-    shown = escape_text(str(text))
-    return shown if len(shown) <= _MAX_TEXT_LENGTH else f"{shown[: _MAX_TEXT_LENGTH - 3]}..."
 
 
 def _parse_sqlite_time(written: object) -> datetime:

@@ -11,13 +11,15 @@ from privatree.errors import ParameterError
 from privatree.privacy._budget import (
     NEIGHBOURS,
     Charge,
+    budget_text,
     check_budget_covers,
+    check_budget_unit,
     check_charge_neighbours,
+    check_charge_unit,
 )
 from privatree.privacy._budget_file import (
     Account,
     add_charge_to_budget_file,
-    budget_text,
     create_budget_file,
     open_budget_file,
     read_budget_account,
@@ -90,6 +92,7 @@ class BudgetStore:
         epsilon: float | Fraction,
         *,
         neighbours: str = "add-remove",
+        unit: str | None = None,
         dataset: str = "",
     ) -> BudgetStore:
         """Create the budget file of a set of records, and open it.
@@ -102,6 +105,9 @@ class BudgetStore:
             Largest total epsilon. It cannot be changed later.
         neighbours : {"add-remove", "replace"}, default="add-remove"
             Neighbour relation that every charge must have.
+        unit : str, optional
+            Name of the unit that every charge must protect, as for :class:`Budget`. By default the
+            budget is for single records. It cannot be changed later.
         dataset : str, default=""
             Name of the dataset.
 
@@ -112,8 +118,9 @@ class BudgetStore:
         """
         amount = _epsilon_for_budget_store(epsilon)
         check_one_of("neighbours", neighbours, NEIGHBOURS)
+        check_budget_unit(unit)
         whole_path = Path(os.path.realpath(path))
-        create_budget_file(whole_path, budget_text(dataset), amount, neighbours)
+        create_budget_file(whole_path, budget_text(dataset), amount, neighbours, unit)
         return cls(path)
 
     def read(self) -> Account:
@@ -137,6 +144,11 @@ class BudgetStore:
         return self.read().neighbours
 
     @property
+    def unit(self) -> str | None:
+        """Name of the unit that every charge must protect; None for single records."""
+        return self.read().unit
+
+    @property
     def charges(self) -> list[Charge]:
         """Charges so far, oldest first."""
         return list(self.read().charges)
@@ -152,13 +164,14 @@ class BudgetStore:
         *,
         purpose: str,
         neighbours: str = "add-remove",
+        unit: str | None = None,
         later: Fraction = Fraction(0),
     ) -> None:
         """Take `epsilon` from the budget. Call this before any noise is drawn.
 
-        `later` is the epsilon of a second charge that will follow. It must be left in the budget,
-        too, but it is neither taken nor reserved: if another process takes it first, the second
-        charge fails.
+        `unit` is the name of what epsilon protects as a whole, None for single records. `later` is
+        the epsilon of a second charge that will follow. It must be left in the budget, too, but it
+        is neither taken nor reserved: if another process takes it first, the second charge fails.
 
         Raises
         ------
@@ -168,13 +181,14 @@ class BudgetStore:
             If the file cannot be used. Then nothing may be drawn, although the charge may have been
             written, for instance if the disk failed meanwhile.
         ParameterError
-            If the neighbours of the charge are not those of the budget.
+            If the neighbours or the unit of the charge are not those of the budget.
         """
         amount = _epsilon_for_budget_store(epsilon)
         # One transaction: no other process can charge between the check and the charge.
         with open_budget_file(self.path, writing=True) as connection:
             account = read_budget_account(self.path, connection)
             check_charge_neighbours(account.neighbours, neighbours)
+            check_charge_unit(account.unit, unit)
             check_budget_covers(amount, account.remaining, purpose, later)
             add_charge_to_budget_file(connection, account, amount, budget_text(purpose), self.note)
 

@@ -49,6 +49,9 @@ class Schedule:
         Upper bounds on the epsilon of all stages, of all choices and of all counts along a path.
     sequences : tuple of tuples of Stage
         All possible sequences of stages, each in the order of time; empty if they are too many.
+    single_path : bool, default=True
+        Whether all that is protected as a whole is on one path, as a record is. The records of a
+        unit can be on several paths: then the unit is in several sequences at once.
 
     Raises
     ------
@@ -67,6 +70,7 @@ class Schedule:
     choices: Fraction
     counts: Fraction
     sequences: tuple[tuple[Stage, ...], ...] = ()
+    single_path: bool = True
 
     def __post_init__(self) -> None:
         """Raise a ParameterError if a sequence exceeds the bounds: certificates rely on both."""
@@ -100,6 +104,15 @@ class Schedule:
                     "those of choices to at most its choices, and those of counts to at most its "
                     "counts."
                 )
+
+    @property
+    def sequences_of_one(self) -> tuple[tuple[Stage, ...], ...]:
+        """The sequences of which one record or unit goes through exactly one.
+
+        Empty if they are too many, or if a unit can be in different ones at once.
+        """
+        is_one = self.single_path or len(set(self.sequences)) == 1
+        return self.sequences if is_one else ()
 
 
 def _sum_stages(path: tuple[Stage, ...], kinds: tuple[str, ...]) -> Fraction:

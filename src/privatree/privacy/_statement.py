@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from decimal import ROUND_CEILING, Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
@@ -13,9 +13,11 @@ from typing import Any
 
 from privatree._support.escape import escape_to_one_line
 from privatree.errors import ModelFormatError, ParameterError
+from privatree.privacy._budget import NEIGHBOURS
 from privatree.privacy._exact_epsilon import epsilon_above
 from privatree.privacy._ledger import Spend
 from privatree.privacy._schedule import MAX_SEQUENCES, MAX_STAGES, Schedule, Stage
+from privatree.privacy._unit_words import UnitWords
 
 MAX_TEXT_LENGTH = 10_000
 """Largest number of characters of a text in a file. Longer texts take too long to wrap."""
@@ -23,25 +25,18 @@ MAX_TEXT_LENGTH = 10_000
 SCHEMA_LEAK = "schema read from the data"
 """Name of the leak of a model whose schema was read from the records and not confirmed."""
 
-FEW_RECORDS = (
+_FEW_RECORDS = (
     "So few records had a class of the schema as their label that the noise hides whether there "
     "were any. If you expected more, check the target and the spelling of the classes."
 )
-"""Note on a model whose noisy number of records is at most the bound on its noise."""
+_FEW_UNITS = (
+    "So few units had a record with a class of the schema as its label that the noise hides "
+    "whether there were any. If you expected more, check the target, the spelling of the classes "
+    "and the ids of the units."
+)
 
 _MAX_RECORDS = 2**61
 """Largest noisy number of records, and largest bound on its noise."""
-
-_NEIGHBOURS = {
-    "add-remove": "datasets that differ by one record added or removed",
-    "replace": "datasets that differ in one record",
-}
-_UNIT_NEIGHBOURS = {
-    "add-remove": "datasets that differ by all records of one {unit}, added or removed",
-    "replace": "datasets that differ in all records of one {unit}",
-}
-_MAX_UNIT_LENGTH = 60
-"""Most characters of a unit's name in a sentence."""
 
 
 @dataclass(frozen=True)
@@ -127,31 +122,26 @@ class PrivacyStatement:
     unit: str | None = None
 
     def __post_init__(self) -> None:
-        """Raise a ParameterError if only one of `noisy_records` and `records_error` is given."""
+        """Raise a ParameterError if only one of `noisy_records` and `records_error` is given.
+
+        The schedule learns whether it is about units, whose records can be on several paths.
+        """
         if (self.noisy_records is None) != (self.records_error is None):
             raise ParameterError(
                 "noisy_records and records_error must both be given, or both be None."
             )
+        if self.unit is not None and self.schedule is not None:
+            object.__setattr__(self, "schedule", replace(self.schedule, single_path=False))
 
     @property
-    def protected(self) -> str:
-        """What epsilon protects as a whole, as a noun: "record", or a shortened unit."""
-        if self.unit is None:
-            return "record"
-        unit = escape_to_one_line(self.unit)
-        return unit if len(unit) <= _MAX_UNIT_LENGTH else f"{unit[: _MAX_UNIT_LENGTH - 1]}…"
-
-    @property
-    def counted(self) -> str:
-        """What the noisy numbers count: "records" or "units"."""
-        return "records" if self.unit is None else "units"
+    def words(self) -> UnitWords:
+        """What the guarantee protects, in words: one record, or all records of one unit."""
+        return UnitWords(self.unit)
 
     @property
     def neighbours_text(self) -> str:
         """Which datasets are neighbours, in words."""
-        if self.unit is None:
-            return _NEIGHBOURS[self.neighbours]
-        return _UNIT_NEIGHBOURS[self.neighbours].format(unit=self.protected)
+        return self.words.neighbours(self.neighbours)
 
     @property
     def records_text(self) -> str | None:
@@ -167,20 +157,27 @@ class PrivacyStatement:
             return False
         return self.noisy_records <= self.records_error
 
+    @property
+    def few_records_text(self) -> str:
+        """A note for the reader if there are few records; otherwise empty."""
+        if not self.has_few_records:
+            return ""
+        return _FEW_RECORDS if self.unit is None else _FEW_UNITS
+
     def __str__(self) -> str:
         """Return the statement as text of several lines."""
         lines = [f"Privacy statement of {escape_to_one_line(self.learner)}"]
-        whole = "a whole record" if self.unit is None else "a whole unit"
-        lines.append(f"  {f'epsilon for {whole}':26}  {shown_amount(self.epsilon)}")
+        whole = f"epsilon for a whole {self.words.noun}"
+        lines.append(f"  {whole:26}  {shown_amount(self.epsilon)}")
         if self.claimed_epsilon is not None:
             lines.append(f"  epsilon the paper claims    {self.claimed_epsilon:g}")
         lines.append(f"  delta                       {shown_amount(self.delta)}")
         lines.append(f"  neighbours                  {self.neighbours_text}")
         if self.records_text is not None:
-            lines.append(f"  {f'usable {self.counted}':26}  {self.records_text}")
+            lines.append(f"  {f'usable {self.words.counted}':26}  {self.records_text}")
         notes = list(self.notes)
-        if self.has_few_records:
-            notes.insert(0, FEW_RECORDS)
+        if self.few_records_text:
+            notes.insert(0, self.few_records_text)
         if self.seeded:
             notes.append(
                 "The noise came from random_state: whoever knows the seed can remove it. "
@@ -232,8 +229,8 @@ class PrivacyStatement:
             keys = keys | {str: (*keys[str], "unit")}
         fields = _stated_object("privacy", written, keys)
         _check_stated_records(fields)
-        if fields["neighbours"] not in _NEIGHBOURS:
-            raise ModelFormatError(f"privacy: neighbours must be one of {sorted(_NEIGHBOURS)}.")
+        if fields["neighbours"] not in NEIGHBOURS:
+            raise ModelFormatError(f"privacy: neighbours must be one of {sorted(NEIGHBOURS)}.")
         claimed = fields["claimed_epsilon"]
         return cls(
             learner=fields["learner"],
@@ -423,10 +420,10 @@ def _stated_schedule_from_dict(written: Any) -> Schedule | None:
             f"privacy: the schedule must have at most {MAX_SEQUENCES} sequences."
         )
     sums = ("total", "choices", "counts")
-    amounts = {name: Fraction(_stated_number(name, fields[name])) for name in sums}
+    total, choices, counts = (Fraction(_stated_number(name, fields[name])) for name in sums)
     sequences = tuple(_stated_stages_from_list(path) for path in fields["sequences"])
     try:
-        return Schedule(**amounts, sequences=sequences)
+        return Schedule(total, choices, counts, sequences)
     except ParameterError as error:
         raise ModelFormatError(f"privacy: {error}") from None
 

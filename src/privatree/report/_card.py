@@ -9,7 +9,7 @@ from typing import Any
 
 from privatree.export import export_text
 from privatree.model import released_model
-from privatree.privacy import FEW_RECORDS, PrivacyStatement
+from privatree.privacy import PrivacyStatement, UnitWords
 from privatree.report import _citation as citation
 from privatree.report._shown_names import shorten_shown_names
 from privatree.report._summary import MAX_RULES, ModelSummary, summarize_model
@@ -29,10 +29,6 @@ tags:
 - tabular-classification
 ---"""
 _NOT_COUNTED = "Records per leaf were not counted."
-_COUNTED = (
-    "Numbers of records are noisy: the noise is larger than the number after ± with a probability "
-    "of 5%. A leaf with few or no records has no more than noise explains: do not rely on it."
-)
 _INTENDED_USE = """## Intended use
 
 *To be filled in by the publisher of this model:*
@@ -47,9 +43,9 @@ _LIMITS = """## Limits
 - The guarantee is for the records that the tree was trained on. It is not for the records that the
   tree is used on: a prediction for a person can reveal something about that person.
 - The guarantee is for this one training. Other trainings on the same records cost epsilon again.
-- The guarantee is for one record. A person with several records has epsilon for each of them.
+- {for_one}
 - The guarantee does not hide what the tree says about people like somebody. The tree would say that
-  without their record.
+  without their {records}.
 - The guarantee says nothing about accuracy, fairness or causes. Noise can make a rule wrong, above
   all for small groups.
 - A value that is missing, unknown or out of range counts as the table of columns says.
@@ -92,11 +88,11 @@ def model_card(model: Any) -> str:
         _card_introduction(summary, released.schema_.about),
         _card_intended_use(released.schema_.about),
         f"## Tree\n\n{_card_code('text', tree) if len(tree) <= _MAX_TREE_LENGTH else _NO_TREE}",
-        _NOT_COUNTED if summary.tree.support is None else _COUNTED,
+        _card_counts(summary),
         f"## Rules\n\n{rules or _NO_RULES}",
         _card_privacy_section(summary),
         _card_public_section(summary),
-        _LIMITS,
+        _card_limits(released.privacy_.words),
         f"## How to cite\n\n- {citation.SOFTWARE}\n- {citation.PAPER} {citation.PAPER_ID}.",
         _card_statement(released.privacy_),
     ]
@@ -141,6 +137,34 @@ def _card_introduction(summary: ModelSummary, about: About | None) -> str:
     )
 
 
+def _card_counts(summary: ModelSummary) -> str:
+    """Say what the numbers of the leaves are."""
+    if summary.tree.support is None:
+        return _NOT_COUNTED
+    words = summary.privacy.words
+    counted = (
+        f"Numbers of {words.counted} are noisy: the noise is larger than the number after ± with a "
+        f"probability of 5%. A leaf with few or no {words.counted} has no more than noise "
+        f"explains: do not rely on it. {_escape_card_markdown(words.definition)}"
+    )
+    return counted.rstrip()
+
+
+def _card_limits(words: UnitWords) -> str:
+    if words.unit is None:
+        for_one = (
+            "The guarantee is for one record. A person with several records has epsilon for each "
+            "of them."
+        )
+        return _LIMITS.format(for_one=for_one, records="record")
+    unit = _escape_card_markdown(words.protected)
+    for_one = (
+        f"The guarantee is for all records of one {unit} together. A person\n  whose records have "
+        "several ids has epsilon for each of them."
+    )
+    return _LIMITS.format(for_one=for_one, records="records")
+
+
 def _card_privacy_section(summary: ModelSummary) -> str:
     words = summary.words
     parts = [
@@ -153,10 +177,11 @@ def _card_privacy_section(summary: ModelSummary) -> str:
         for alert in words.alerts
     ]
     if summary.privacy.records_text is not None:
-        few = f" {FEW_RECORDS}" if summary.privacy.has_few_records else ""
+        few = summary.privacy.few_records_text
         parts.append(
-            f"The tree was trained on {summary.privacy.records_text} usable records, a noisy "
-            f"number: the bound on its error holds with a probability of 95%.{few}"
+            f"The tree was trained on {summary.privacy.records_text} usable "
+            f"{summary.privacy.words.counted}, a noisy number: the bound on its error holds with a "
+            f"probability of 95%. {few}".rstrip()
         )
     if summary.leaks:
         leaks = (f"{name}: {explanation}" for name, explanation in summary.leaks)

@@ -70,7 +70,7 @@ def certificate_section(
             text=f"at least {lower} expected without poison, "
             f"with {confidence_text(certificate.confidence)} confidence, from "
             f"{pluralize(certificate.refits, 'refit')} on "
-            f"{pluralize(certificate.n_train, 'record')}, tested on "
+            f"{pluralize(certificate.n_train, privacy.words.noun)}, tested on "
             f"{pluralize(certificate.n_test, 'record')}. The files do not tell whether "
             "these were the model's records; whoever made the page must know.",
             warning=NOT_PRIVATE,
@@ -106,8 +106,8 @@ def _why_no_certificate(privacy: PrivacyStatement) -> str:
         return "A certificate needs pure differential privacy, but this model has a delta above 0."
     if privacy.neighbours == "replace":
         return (
-            "The epsilon is for datasets of the same size that differ in one replaced record. A "
-            "poisoned dataset may have another size. Train with "
+            "The epsilon is for datasets of the same size that differ in one replaced "
+            f"{privacy.words.noun}. A poisoned dataset may have another size. Train with "
             'neighbours="add-remove" to get a certificate.'
         )
     try:
@@ -129,7 +129,7 @@ def _check_section_certificate(privacy: PrivacyStatement, certificate: Any, why_
         reason = why_not or "The certificate uses a claim that the learner itself does not make."
         raise ParameterError(f"certificate must be None for this model. {reason}", "certificate")
     written = PrivacyStatement.from_dict(privacy.to_dict())  # rounds amounts up, as a file does
-    for name in ("learner", "epsilon", "neighbours", "schedule"):
+    for name in ("learner", "epsilon", "neighbours", "unit", "schedule"):
         mine, its = getattr(written, name), getattr(certificate.privacy, name)
         if mine != its:
             got = f": {_certificate_value(its)}, not {_certificate_value(mine)}" * (

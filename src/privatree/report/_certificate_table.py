@@ -80,7 +80,11 @@ def certificate_table(spending: Spending, extra_start: int | None = None) -> Cer
     """
     if isinstance(spending, Schedule):
         spending = _IdentitySchedule(
-            spending.total, spending.choices, spending.counts, spending.sequences
+            spending.total,
+            spending.choices,
+            spending.counts,
+            spending.sequences,
+            spending.single_path,
         )
     epsilon = epsilon_above(spending.total) if isinstance(spending, Schedule) else spending.epsilon
     step = _one_edit_bound_of_table(spending)
@@ -141,7 +145,7 @@ def _formula_bound_of_table(spending: Spending, value: float, edits: int) -> flo
 
 def _one_edit_bound_of_table(spending: Spending) -> _Bound:
     """Return the function from an accuracy to its bound after one edit."""
-    if isinstance(spending, Schedule) and spending.sequences:
+    if isinstance(spending, Schedule) and spending.sequences_of_one:
         return optimal_trade_off(_intervals_of_table(spending, 1))
     if isinstance(spending, Schedule):
         return lambda value: stepwise_logit_bound(spending, value, 1)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from privatree import __version__
 from privatree._support.extras import missing_extra
-from privatree.privacy import FEW_RECORDS
 from privatree.report import _citation as citation
 from privatree.report._summary import MAX_FIELDS, summarize_model
 
@@ -55,6 +54,7 @@ def html_report(model: Any, certificate: Any = None) -> str:
     script = _read_html_template("page.js")
     return _html_page_template().render(
         page=summary,
+        unit=summary.privacy.words,
         version=__version__,
         cite=citation,
         style=_read_html_template("style.css"),
@@ -62,7 +62,6 @@ def html_report(model: Any, certificate: Any = None) -> str:
         script_hash=_html_script_hash(script),
         data=json_for_html_script(summary.data),
         most_fields=MAX_FIELDS,
-        few_records=FEW_RECORDS,
     )
 
 

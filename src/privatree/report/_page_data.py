@@ -8,13 +8,17 @@ import numpy as np
 
 from privatree.export import name_text, nodes_with_missing, support_text, threshold_texts
 from privatree.model import Tree
+from privatree.privacy import UnitWords
 from privatree.report._certificate_section import EXAMPLE, CertificateSection
 from privatree.report._certificate_table import UNITS
 from privatree.schema import Categorical
 
 
-def page_script_data(tree: Tree, section: CertificateSection) -> dict[str, Any]:
-    """Return the tree and the certificates for the script of the page, without unused features."""
+def page_script_data(tree: Tree, section: CertificateSection, words: UnitWords) -> dict[str, Any]:
+    """Return the tree and the certificates for the script of the page, without unused features.
+
+    `words` say what an edit of the training data adds or removes.
+    """
     place = {position: i for i, position in enumerate(tree.used_features)}
     features = list(tree.schema.features.items())
     thresholds = threshold_texts(tree)
@@ -40,6 +44,7 @@ def page_script_data(tree: Tree, section: CertificateSection) -> dict[str, Any]:
         if section.table is None
         else {
             "units": UNITS,
+            "edited": [words.noun, words.counted],
             "example": EXAMPLE,
             "starts": section.table.starts,
             "edits": section.table.edits,

@@ -67,9 +67,7 @@ def privacy_words(privacy: PrivacyStatement) -> PrivacyWords:
         terms=_guarantee_terms_in_words(privacy),
         alerts=alerts,
         beliefs=_beliefs_for_privacy_words(privacy),
-        about="that your record says one thing and not another"
-        if privacy.neighbours == "replace"
-        else "that your record is in the dataset",
+        about=_belief_in_words(privacy),
     )
 
 
@@ -80,45 +78,61 @@ def _epsilon_headline_words(privacy: PrivacyStatement) -> str:
         return "only if the seed stays unknown"
     if privacy.claimed_epsilon is not None:
         return f"not the {privacy.claimed_epsilon:g} that was claimed"
-    return "for a whole record"
+    return f"for {privacy.words.whole}"
 
 
 def _epsilon_meaning_in_words(privacy: PrivacyStatement) -> str:
     if math.isinf(privacy.epsilon):
         return (
-            "No finite epsilon holds for a whole record. This tree may reveal whether somebody is "
-            "in the dataset, or what their record says. Protect it as you protect the records."
+            f"No finite epsilon holds for {privacy.words.whole}. This tree may reveal whether "
+            f"somebody is in the dataset, or what their {_records_say(privacy)}. Protect it as you "
+            "protect the records."
         )
-    change = (
-        "Whatever one person's record says" if privacy.neighbours == "replace"
-        else "With or without one person's record"
-    )  # fmt: skip
     rest = f", but for a probability of {shown_amount(privacy.delta)}" if privacy.delta else ""
     fact = (
-        f"{change}, every possible tree is at most {factor_in_words(privacy.epsilon)} times as "
-        f"likely to come out{rest}."
+        f"{_change_in_words(privacy)}, every possible tree is at most "
+        f"{factor_in_words(privacy.epsilon)} times as likely to come out{rest}."
     )
     if privacy.epsilon > SMALL or privacy.seeded or privacy.delta:
         return fact
+    whom, without = "a person", "without that person"
+    if privacy.unit is not None:
+        whom, without = f"the records of one {privacy.words.protected}", "without them"
     return (
-        f"{fact} So this tree reveals hardly more about a person than a tree that was trained "
-        "without that person."
+        f"{fact} So this tree reveals hardly more about {whom} than a tree that was trained "
+        f"{without}."
     )
+
+
+def _records_say(privacy: PrivacyStatement) -> str:
+    return "record says" if privacy.unit is None else "records say"
+
+
+def _change_in_words(privacy: PrivacyStatement) -> str:
+    replaces, unit = privacy.neighbours == "replace", privacy.words.protected
+    if privacy.unit is not None:
+        records = f"records of one {unit}"
+        return f"Whatever the {records} say" if replaces else f"With or without all {records}"
+    return (
+        "Whatever one person's record says" if replaces else "With or without one person's record"
+    )
+
+
+def _belief_in_words(privacy: PrivacyStatement) -> str:
+    if privacy.neighbours == "replace":
+        return f"that your {_records_say(privacy)} one thing and not another"
+    is_there = "record is" if privacy.unit is None else "records are"
+    return f"that your {is_there} in the dataset"
 
 
 def _guarantee_terms_in_words(privacy: PrivacyStatement) -> str:
     if math.isinf(privacy.epsilon):
-        return "No finite epsilon holds for a whole record."
-    between = (
-        "datasets that differ in one record"
-        if privacy.neighbours == "replace"
-        else "datasets that differ by one record added or removed"
-    )
+        return f"No finite epsilon holds for {privacy.words.whole}."
     unless = " but the seed" if privacy.seeded else ""
     return (
-        f"Epsilon {shown_amount(privacy.epsilon)}, delta {shown_amount(privacy.delta)}, for a "
-        f"whole record: between any two {between}. The guarantee holds against everybody, whatever "
-        f"else they know{unless}, and for ever."
+        f"Epsilon {shown_amount(privacy.epsilon)}, delta {shown_amount(privacy.delta)}, for "
+        f"{privacy.words.whole}: between any two {privacy.neighbours_text}. The guarantee holds "
+        f"against everybody, whatever else they know{unless}, and for ever."
     )
 
 
@@ -151,11 +165,13 @@ def _privacy_alert_words(privacy: PrivacyStatement) -> Iterator[Alert]:
             "publish a model.",
         )
     if LARGE < privacy.epsilon < math.inf:
+        unit = privacy.words.protected
+        one = "One record" if privacy.unit is None else f"All records of one {unit}"
         yield Alert(
             "caution",
             f"Epsilon {shown_amount(privacy.epsilon)} is large",
-            f"One record can make a tree {factor_in_words(privacy.epsilon)} times as likely. That "
-            "is a weak promise to a person.",
+            f"{one} can make a tree {factor_in_words(privacy.epsilon)} times as likely. That is a "
+            "weak promise to a person.",
         )
 
 

@@ -170,7 +170,7 @@ def summarize_model(model: Any, certificate: Any = None) -> ModelSummary:
         rows=tuple(rows[:MAX_ROWS]),
         n_rows_left_out=max(0, len(rows) - MAX_ROWS),
         certificate=section,
-        data=page_script_data(tree, section),
+        data=page_script_data(tree, section, privacy.words),
     )
 
 

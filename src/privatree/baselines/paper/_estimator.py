@@ -128,7 +128,7 @@ class PaperPrivaTreeClassifier(TreeClassifier):
         self.stop_when_pure = stop_when_pure
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, **beside: Any) -> Self:
         """Train on records and their labels.
 
         Parameters
@@ -140,6 +140,8 @@ class PaperPrivaTreeClassifier(TreeClassifier):
         y : array-like of shape (n_records,), optional
             The labels; None with a source. Records whose label is not a class of the schema are
             left out.
+        **beside
+            Nothing: ``sample_weight`` and ``units`` are refused, because this method knows neither.
 
         Returns
         -------
@@ -152,6 +154,7 @@ class PaperPrivaTreeClassifier(TreeClassifier):
         PrivacyLeakWarning
             If there is no schema, or the schema has unconfirmed entries.
         """
+        self._refuse_beside(beside)
         self.check_parameters()
         randomness = Randomness.from_random_state(self.random_state)
         unbinned, schema, n_records = self._open_unbinned(X, y)

@@ -23,11 +23,6 @@ File = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print only JSON.")]
 
-_NEIGHBOURS = {
-    "add-remove": "one record added or removed",
-    "replace": "one record replaced by another",
-}
-
 
 @app.command("create")
 def create_budget(
@@ -51,6 +46,15 @@ def create_budget(
             "another. Only models with the same setting can be charged."
         ),
     ] = "add-remove",
+    unit: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column that says whose record each row is: epsilon then protects all records of "
+            "one unit together, and only models with the same --unit can be charged. Without it, "
+            "the budget is for single records.",
+        ),
+    ] = None,
     dataset: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Name of the dataset. The default is the file's name."),
@@ -66,12 +70,12 @@ def create_budget(
     Make one file for each dataset, on a disk of this machine, and keep it with the records: a
     second file or a copy would be a second budget.
 
-    Example: privatree budget create patients.db --epsilon 1
+    Example: privatree budget create patients.db --epsilon 1 --unit patient_id
     """
     from privatree.privacy import BudgetStore
 
     name = file.stem if dataset is None else dataset
-    BudgetStore.create(file, epsilon, neighbours=neighbours, dataset=name)
+    BudgetStore.create(file, epsilon, neighbours=neighbours, unit=unit, dataset=name)
     warn_of_large_epsilon(epsilon)
     print_text(f"Created {file}. Charge it with: privatree fit ... --budget {file}")
 
@@ -82,7 +86,7 @@ def show_budget(file: File, as_json: AsJson = False) -> None:
 
     Example: privatree budget show patients.db
     """
-    from privatree.privacy import BudgetStore, format_epsilon
+    from privatree.privacy import BudgetStore, UnitWords, format_epsilon
 
     account = BudgetStore(file).read()
     if as_json:
@@ -94,7 +98,7 @@ def show_budget(file: File, as_json: AsJson = False) -> None:
         f"  epsilon     {format_epsilon(account.epsilon, up=False)}\n"
         f"  spent       {format_epsilon(account.spent, up=True)} in {counted}\n"
         f"  left        {format_epsilon(account.remaining, up=False)}\n"
-        f"  neighbours  {_NEIGHBOURS[account.neighbours]}\n"
+        f"  neighbours  {UnitWords(account.unit).change(account.neighbours)}\n"
         f"  created     {account.created:%Y-%m-%d %H:%M} UTC"
     )
 
@@ -105,7 +109,7 @@ def show_budget_charges(file: File, as_json: AsJson = False) -> None:
 
     Example: privatree budget charges patients.db
     """
-    from privatree.privacy import BudgetStore
+    from privatree.privacy import BudgetStore, UnitWords
 
     account = BudgetStore(file).read()
     if as_json:
@@ -121,6 +125,8 @@ def show_budget_charges(file: File, as_json: AsJson = False) -> None:
         ]
         print_json(_budget_summary(account) | {"charges": listed})
     elif account.charges:
+        if account.unit is not None:
+            print_text(f"Each charge is for {UnitWords(account.unit).whole}.")
         _print_budget_charges(account)
     else:
         print_text(f"{file}: nothing has been charged yet.")
@@ -132,6 +138,7 @@ def _budget_summary(account: Account) -> dict[str, Any]:
     return {
         "dataset": account.dataset,
         "neighbours": account.neighbours,
+        "unit": account.unit,
         "created": account.created.isoformat(),
         "epsilon": float(account.epsilon),
         "spent": float(account.spent),

@@ -177,6 +177,14 @@ def certify(
     if output is not None:
         check_output(output, [*files, *test_files, schema])
     declared = csv.schema_with_dialect(read_schema_option(schema))
+    if declared.unit is not None:
+        from privatree.schema import shorten_value
+
+        raise ParameterError(
+            "--schema must not have a unit: this command poisons and holds out single records. Use "
+            "privatree.robustness.accuracy_certificate in Python, which certifies for whole units "
+            f"if the records have the column {shorten_value(declared.unit)}."
+        )
     warn_of_large_epsilon(epsilon)
     records = read_training_records(files, target, declared, quiet=as_json)
     n_records = len(records.labels)

@@ -26,8 +26,9 @@ def show(
     """Print what a saved MODEL is about, its tree and its privacy statement.
 
     Below each question of the tree are its two branches: first yes, then no. The privacy statement
-    says which epsilon holds for a whole record, what is assumed, whether anything leaks, and what
-    epsilon was spent on. Everything that is printed is in the model file, and as public as it.
+    says which epsilon holds, for a whole record or for all records of a unit such as a patient,
+    what is assumed, whether anything leaks, and what epsilon was spent on. Everything that is
+    printed is in the model file, and as public as it.
 
     Example: privatree show model.json
     """

@@ -465,7 +465,7 @@
 
   const PLOT = { left: 64, right: 622, top: 14, bottom: 292 };
 
-  /* Between two numbers of records the worse figure holds, so the curve has steps. */
+  /* Between two numbers of edits the worse figure holds, so the curve has steps. */
   function steps(values, x, y, columns) {
     let path = "M" + x(0) + " " + y(values[0]);
     for (let i = 1; i < columns; i += 1) path += "V" + y(values[i]) + "H" + x(table.edits[i]);
@@ -490,7 +490,7 @@
       parts.push(svg("text", { x: x(tick), y: PLOT.bottom + 18, "text-anchor": "middle" }, whole.format(tick)));
     }
     parts.push(svg("text", { class: "axis", x: (PLOT.left + PLOT.right) / 2, y: PLOT.bottom + 40, "text-anchor": "middle" },
-      "records added or removed"));
+      table.edited[1] + " added or removed"));
     const ours = table.edits.map((number, i) => guaranteed(row, i));
     const line = steps(ours, x, y, columns);
     parts.push(svg("path", { class: "area", d: line + "V" + y(0) + "H" + x(0) + "Z" }));
@@ -502,7 +502,7 @@
     const whose = whoseAccuracy(row);
     if (whose) parts.push(svg("text", { class: "whose", x: PLOT.right, y: PLOT.top + 24, "text-anchor": "end" }, whose));
     curve.setAttribute("aria-label", (whose ? whose + ": g" : "G")
-      + "uaranteed expected accuracy against the number of poisoned records");
+      + "uaranteed expected accuracy against the number of poisoned " + table.edited[1]);
     curve.replaceChildren(...parts);
   }
 
@@ -513,8 +513,9 @@
       : "If it is " + score(table.starts[row]) + " without poison (assumed)";
   }
 
-  function recordsChanged(edits) {
-    return whole.format(edits) + (edits === 1 ? " record" : " records") + " added or removed";
+  /* What is added or removed: records, or units of several records. */
+  function edited(edits) {
+    return whole.format(edits) + " " + table.edited[edits === 1 ? 0 : 1] + " added or removed";
   }
 
   /* A guarantee with its condition before it, so that they are read together. */
@@ -525,19 +526,19 @@
       : ["If " + share + " of predictions are right on average without poison (",
         element("strong", [element("span", "your", "on-screen"), element("span", "an", "on-paper"), " assumption, not measured"]), "),"];
     const verb = isExample() ? "would be" : "are";
-    const then = edits === 0 ? [element("span", "then with no record added or removed", "what"),
+    const then = edits === 0 ? [element("span", "then with no " + table.edited[0] + " added or removed", "what"),
       element("span", score(units), "big"), element("span", verb + " right on average.", "what")]
-      : units === 0 ? [element("span", "then with " + recordsChanged(edits), "what"),
+      : units === 0 ? [element("span", "then with " + edited(edits), "what"),
         element("span", "0%", "big"), element("span", "nothing is guaranteed.", "what")]
       : [element("span", "then at least", "what"), element("span", score(units), "big"),
-        element("span", verb + " right on average with " + recordsChanged(edits) + ".", "what")];
+        element("span", verb + " right on average with " + edited(edits) + ".", "what")];
     return [...(isExample() ? [element("span", "example", "badge example")] : []), element("span", assumption, "what if"), ...then];
   }
 
   function measuredFigure(edits, units) {
     const what = edits === 0 ? "expected without poison"
       : units === 0 ? "nothing is guaranteed"
-      : "expected accuracy is guaranteed with " + recordsChanged(edits);
+      : "expected accuracy is guaranteed with " + edited(edits);
     return [element("span", score(units), "big"), element("span", what, "what")];
   }
 
@@ -558,10 +559,11 @@
     byId("poison-box").classList.toggle("is-example", isExample());
     byId("start-hint").textContent = startHint(row);
     byId("edits-shown").textContent = whole.format(edits);
-    slider.setAttribute("aria-valuetext", whole.format(edits) + " records");
+    slider.setAttribute("aria-valuetext", whole.format(edits) + " " + table.edited[1]);
+    const twice = " changed " + table.edited[0] + " counts as two.";
     byId("edits-note").textContent = edits > 1
-      ? "or " + whole.format(Math.floor(edits / 2)) + " changed: a changed record counts as two."
-      : "A changed record counts as two.";
+      ? "or " + whole.format(Math.floor(edits / 2)) + " changed: a" + twice
+      : "A" + twice;
     start.setAttribute("aria-invalid", String(row < 0));
     if (row < 0) {
       figure.replaceChildren(element("span", "–", "big"), element("span", "no valid accuracy given", "what"));

@@ -48,7 +48,8 @@ class Certificate(SavedCertificate):
     confidence : float
         Least probability, over the refits, that the whole certificate is right.
     refits, n_train, n_test : int
-        Number of refits, of training records and of test records.
+        Number of refits, of training records and of test records. If epsilon is for units,
+        `n_train` is the number of training units, and an edit is a unit added or removed.
     poisoned : tuple of int
         Numbers of edits that the tables show.
     claimed_by : str or None
@@ -121,7 +122,7 @@ class Certificate(SavedCertificate):
         return "guaranteed" if self.claimed_by is None else "if claimed"
 
     def guarantee(self, edits: int) -> float:
-        """Return the worst mean score after `edits` records are added or removed."""
+        """Return the worst mean score after `edits` records, or units, are added or removed."""
         return self._certified(edits).value
 
     def bounds(self, edits: int) -> dict[str, float]:

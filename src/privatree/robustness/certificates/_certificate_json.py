@@ -153,8 +153,9 @@ def score_certificate_from_dict(kind: type[ScoreKind], written: Any) -> ScoreKin
         excess = promised - supported if kind.more_is_better else supported - promised
         if excess > ROUNDING:
             raise ModelFormatError(
-                f"the guarantee for {edits} poisoned records must follow from the other figures, "
-                "but the file promises more than they do. The file was changed: certify again."
+                f"the guarantee for {edits} poisoned {privacy.words.counted} must follow from the "
+                "other figures, but the file promises more than they do. The file was changed: "
+                "certify again."
             )
     return certificate
 

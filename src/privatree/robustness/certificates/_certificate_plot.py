@@ -45,7 +45,7 @@ def plot_certificate(certificate: Certificate, ax: Axes | None) -> Axes:
     ax.fill_between(edits, certain, worst, color=BLUE, alpha=0.1, linewidth=0)  # excluded
     title = f"{certificate.learner}, epsilon {shown_amount(certificate.epsilon)}"
     ax.set_title(title, parse_math=False, usetex=False)
-    ax.set_xlabel("records added or removed")
+    ax.set_xlabel(f"{certificate.privacy.words.counted} added or removed")
     side = "at least" if certificate.more_is_better else "at most"
     ax.set_ylabel(f"expected {certificate.score}, {side}")
     ax.set_ylim(0, 1.02)

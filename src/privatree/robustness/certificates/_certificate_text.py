@@ -27,7 +27,6 @@ SEEDED = (
     "The refits came from random_state, so that they can be repeated. The confidence holds for a "
     "seed that was not chosen by its result."
 )
-_TWO_EDITS = "A replaced record or a flipped label counts as 2: one removed and one added."
 _BOUND_COLUMN = "bound: the letter of the best one. A is the paper's; any other is tighter there."
 _CERTAIN_COLUMN = "certain: share of the records for which the class predicted most often stays so."
 _MAX_CLASS_WIDTH = 40
@@ -59,7 +58,7 @@ def score_certificate_text(certificate: Certificate) -> str:
     ]
     figures = [
         f"{word} of {certificate.learner}, epsilon {shown_amount(certificate.epsilon)}: "
-        f"{certificate.score} against poisoned training records",
+        f"{certificate.score} against poisoned training {certificate.privacy.words.counted}",
         *(f"  {name:<{width}}   {figure}" for name, figure in header),
         "",
         *_table_text(rows),
@@ -70,14 +69,15 @@ def score_certificate_text(certificate: Certificate) -> str:
 
 def score_certificate_sentences(certificate: Certificate) -> dict[str, Any]:
     """Return the sentences of an accuracy or success rate certificate by their key in the file."""
+    words = certificate.privacy.words
     side = "at least" if certificate.more_is_better else "at most"
     shown = "guaranteed" if certificate.claimed_by is None else "shown"
     reserve = "" if certificate.claimed_by is None else ", if the claim is true"
     meaning = (
         f"{_evidence_text(certificate)} and test set "
         f"({pluralize(certificate.n_test, 'record')}), any x additions or removals of training "
-        f"records leave an expected {certificate.score} of {side} what is {shown} for "
-        f"x{reserve}. {_TWO_EDITS}"
+        f"{words.counted} leave an expected {certificate.score} of {side} what is {shown} for "
+        f"x{reserve}. {words.two_edits}"
     )
     comparison = []
     if certificate.majority is not None:
@@ -111,11 +111,12 @@ def _score_hints(certificate: Certificate) -> list[str]:
     if certificate.majority is None or not figures or max(figures) >= certificate.majority.share:
         return []
     robust = 'schedule="robust", ' if certificate.privacy.schedule is not None else ""
+    counted = certificate.privacy.words.counted
     too_few = certificate.clean_bound < certificate.majority.share <= certificate.estimate
     return [
-        f"Every figure for poisoned records is below that of always answering "
+        f"Every figure for poisoned {counted} is below that of always answering "
         f"{_class_text(certificate.majority)}. {'More refits, a' if too_few else 'A'} smaller "
-        f"epsilon, {robust}more training records or fewer poisoned ones can make certificates "
+        f"epsilon, {robust}more training {counted} or fewer poisoned ones can make certificates "
         "stronger."
     ]
 
@@ -151,12 +152,13 @@ def prediction_certificates_text(certificates: PredictionCertificates) -> str:
 
 def prediction_certificates_sentences(certificates: PredictionCertificates) -> dict[str, Any]:
     """Return the sentences of the certificates of predictions by their key in the file."""
+    words = certificates.privacy.words
     meaning = (
         f"{_evidence_text(certificates)} and all "
         f"{pluralize(len(certificates.counts), 'record')} to predict together: the class that the "
         "learner predicts most often for a record stays the one that it predicts most often, "
-        "after any additions or removals of at most as many training records as that tolerates. "
-        f"{_TWO_EDITS}"
+        f"after any additions or removals of at most as many training {words.counted} as that "
+        f"tolerates. {words.two_edits}"
     )
     fixed = "the parameters of the learner were fixed before training"
     return {
@@ -195,8 +197,12 @@ def public_conditions_text(privacy: PrivacyStatement) -> list[str]:
     return [
         "these do not come from the records, so poison cannot change them: "
         f"{_public_list_text(privacy)}",
-        "types of columns and labels were fixed beforehand, and each record is read on its own: no "
-        "other record changes how",
+        "types of columns and labels were fixed beforehand, and "
+        + (
+            "each record is read on its own: no other record changes how"
+            if privacy.unit is None
+            else "no record of another unit changes how a record is read or weighed"
+        ),
     ]
 
 
@@ -232,7 +238,7 @@ def _evidence_text(certificate: Certificate | PredictionCertificates) -> str:
     return (
         f"With {confidence_text(certificate.confidence)} confidence over "
         f"{pluralize(certificate.refits, 'refit')}, for this training set "
-        f"({pluralize(certificate.n_train, 'record')})"
+        f"({pluralize(certificate.n_train, certificate.privacy.words.noun)})"
     )
 
 

@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from privatree._support.validation import check_integer
 from privatree.errors import CertificateError, ParameterError, TooFewRecordsError
+from privatree.estimators import count_units
 from privatree.privacy import PrivacyStatement
 from privatree.repetition import (
     check_confidence,
@@ -80,10 +81,12 @@ class Certification:
         self.confidence, self.refits = float(confidence), int(refits)
         self.options = options  # n_jobs and progress
 
-    @property
+    @cached_property
     def n_train(self) -> int:
-        """Number of training records."""
-        return len(self.y)
+        """Number of training records, or of training units if epsilon is for units."""
+        privacy = getattr(self.trial_model, "privacy_", None)
+        unit = privacy.unit if isinstance(privacy, PrivacyStatement) else None
+        return len(self.y) if unit is None else count_units(self.X, unit)
 
     @cached_property
     def trial_model(self) -> Any:
@@ -104,7 +107,7 @@ class Certification:
             require_claim(privacy)
         else:
             require_guarantee(privacy)
-            require_public_size(self.estimator, privacy, self.y)
+            require_public_size(self.estimator, privacy, self.y, self.n_train)
         return privacy
 
     def measure_refits(
@@ -142,7 +145,7 @@ class Certification:
         """Check everything that can fail, then refit, and bound the mean score with confidence."""
         if len(measure.y_test) == 0:
             raise ParameterError("X_test and y_test must have at least one record.")
-        numbers = parse_poisoned(poisoned, self.n_train)
+        parse_poisoned(poisoned, len(self.y))  # refuses a wrong entry before anything is trained
         privacy = self.check_privacy(claimed=claimed_by is not None)
         notes, majority = measure.compare_labels(self.trial_model)
         scores = self.measure_refits(measure, 0.0, measure.meaning_of_stop)
@@ -155,7 +158,7 @@ class Certification:
             refits=self.refits,
             n_train=self.n_train,
             n_test=len(measure.y_test),
-            poisoned=numbers,
+            poisoned=parse_poisoned(poisoned, self.n_train),
             claimed_by=claimed_by,
             notes=(*self.notes, *notes),
             majority=majority,

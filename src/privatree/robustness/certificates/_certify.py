@@ -49,13 +49,16 @@ def accuracy_certificate(
         Learner to certify. Its ``privacy_`` must guarantee a finite epsilon. The estimator is
         copied, not trained, and its budget is not charged.
     X, y : records and labels
-        Training data, clean or poisoned: the certificate covers every dataset near this one.
+        Training data, clean or poisoned: the certificate covers every dataset near this one. If the
+        schema of the estimator has a unit, X must have the column of that name. Then an edit is a
+        whole unit added or removed. Sample weights cannot be passed.
     X_test, y_test : records and labels
         Test data, fixed before training. A test label that is not a class counts as a wrong
         prediction, and the certificate states the number of such labels.
     poisoned : sequence of int or str
         Numbers of records added or removed, or shares of the training records such as ``"1%"``,
-        rounded down. ``certificate.guarantee`` answers for any other number, too.
+        rounded down; units in place of records if the schema has a unit.
+        ``certificate.guarantee`` answers for any other number, too.
     confidence : float, default=0.99
         Least probability, over the refits, that the certificate is right.
     refits : int, default=400
@@ -225,7 +228,7 @@ def prediction_certificates(
 ) -> PredictionCertificates:
     """Certify for each record how many edits its most probable prediction survives.
 
-    An edit is one training record added or removed.
+    An edit is one training record added or removed, or one unit if the schema has a unit.
 
     Parameters
     ----------

@@ -103,26 +103,31 @@ class _ForbiddenParameterError(CertificateError, ParameterError):
     """A parameter with which a certificate would not hold."""
 
 
-def require_public_size(estimator: Any, privacy: PrivacyStatement, y: Any) -> None:
-    """Raise a CertificateError if the size comes from the data, where an attack changes it."""
+def require_public_size(estimator: Any, privacy: PrivacyStatement, y: Any, n_train: int) -> None:
+    """Raise a CertificateError if the size comes from the data, where an attack changes it.
+
+    `n_train` is the number of training records, or of units if epsilon is for units.
+    """
     declared = getattr(estimator, "dataset_size", None)
     if privacy.neighbours == "replace" and declared == "private":
         raise CertificateError(
-            f'{privacy.learner} with neighbours="replace" takes the number of records from the '
-            'data, and an attack changes it. Use neighbours="add-remove", or declare a '
-            "dataset_size from public knowledge."
+            f'{privacy.learner} with neighbours="replace" takes the number of '
+            f"{privacy.words.counted} from the data, and an attack changes it. Use "
+            'neighbours="add-remove", or declare a dataset_size from public knowledge.'
         )
     schema = getattr(estimator, "schema", None)
     with_class = {int(np.sum(read_labels(y, schema) >= 0))} if isinstance(schema, Schema) else set()
-    refuse_counted_size(declared, {len(y)} | with_class)
+    refuse_counted_size(declared, {len(y), n_train} | with_class, privacy.words.counted)
 
 
-def refuse_counted_size(declared: Any, n_records: Collection[int]) -> None:
+def refuse_counted_size(
+    declared: Any, n_records: Collection[int], counted: str = "records"
+) -> None:
     """Raise a CertificateError if the declared number of records is one of the true numbers."""
     if is_integer(declared) and declared in n_records:
         raise _ForbiddenParameterError(
             "dataset_size must be declared from public knowledge, but is exactly the number of "
-            "records. If it was counted, an attack changes it and the certificate is void. Use "
+            f"{counted}. If it was counted, an attack changes it and the certificate is void. Use "
             '"private", or a round number of about that size.',
             "dataset_size",
         )

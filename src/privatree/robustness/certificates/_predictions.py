@@ -76,7 +76,7 @@ class PredictionCertificates(SavedCertificate):
     confidence : float
         Least probability, over the refits, that the certificates of *all* records are right.
     n_train : int
-        Number of training records.
+        Number of training records; of training units if epsilon is for units.
     notes : tuple of str
         Further notes for the reader.
 

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from privatree._support.validation import check_integer, check_same_length, is_integer
 from privatree.errors import ParameterError
-from privatree.estimators import check_columns, refuse_separate_missing
+from privatree.estimators import check_columns, refuse_separate_missing, refuse_weights
 from privatree.robustness.attacks._poisoned_numbers import parse_poisoned, parse_poisoned_entry
 from privatree.robustness.dpa._record_hash import partition_numbers, rows_to_hash
 from privatree.robustness.dpa._voter import ABSTAINING, Voter, train_voter
@@ -171,6 +171,8 @@ class DPAClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         if self.schema is not None:
             refuse_separate_missing(self.schema, type(self).__name__)
+        if self.schema is not None and self.schema.unit is not None:
+            refuse_weights(type(self).__name__, "schema")
         if self.schema is not None and self.schema.unconfirmed:
             raise ParameterError(
                 "schema must have no unconfirmed entries, got unconfirmed "

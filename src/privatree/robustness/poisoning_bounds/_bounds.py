@@ -5,6 +5,7 @@ records that are *not* misclassified, or whether one prediction is a certain cla
 mean of the score over the learner's noise on one dataset. Each bound is a lower bound on the mean
 on every dataset that differs by ``edits`` records added or removed. (A replaced record or a flipped
 label is two edits.) The bounds are symmetric: a mean on poisoned records bounds that on clean ones.
+If the learner protects units of several records, an edit is a whole unit added or removed.
 
 ====  ==================================================  ===========================
 A     the paper's Corollary 2 [Vos23, MZH19]              any epsilon-DP learner
@@ -121,7 +122,7 @@ def bounds(spending: Spending, value: float, edits: int) -> dict[str, float]:
     """Return every lower bound on the mean score that applies, by its letter.
 
     The parameters are those of :func:`best`. Bounds C to E need a schedule, and E also needs the
-    schedule to list its sequences of stages.
+    schedule to list the sequences of stages of which one edit goes through exactly one.
 
     Examples
     --------
@@ -148,7 +149,7 @@ def _bounds_to_compare(spending: Spending, value: float, edits: int) -> dict[str
     if isinstance(spending, Schedule):
         found["C"] = logit_bound(spending, value, edits)
         found["D"] = renyi_bound(spending, value, edits)
-        if spending.sequences:
+        if spending.sequences_of_one:
             found["E"] = optimal_bound(spending, value, edits)
         else:
             found["C*"] = stepwise_logit_bound(spending, value, edits)
@@ -254,14 +255,15 @@ def optimal_bound(schedule: Schedule, value: float, edits: int) -> float:
 
     Edits are taken one by one: each goes along one path. With a single sequence all nodes at a time
     are at the same stage, so that all edits can also be taken at once; the better bound counts.
+    The schedule must have ``sequences_of_one``.
     """
     if edits == 0 or value in (0.0, 1.0):
         return value
     if edits * _range_for_bound(schedule) > _NEGLIGIBLE_RANGE:
         return logit_bound(schedule, value, edits)
-    first, *others = set(schedule.sequences)
+    first, *others = set(schedule.sequences_of_one)
     at_once = 0.0 if others else min(value, _trade_off_of_edits((first,), edits)(value))
-    trade_off = _trade_off_of_edits(schedule.sequences, 1)
+    trade_off = _trade_off_of_edits(schedule.sequences_of_one, 1)
     for _ in range(min(edits, MAX_STEPS)):
         value = min(value, trade_off(value))
         if value == 0:
