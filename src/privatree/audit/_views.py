@@ -249,7 +249,8 @@ def _view_privacy_statement(model: Any, probes: Any) -> Hashable:
     privacy = getattr(model, "privacy_", None)
     if not isinstance(privacy, PrivacyStatement):
         return None
-    return None if any("number of records" in what for what in privacy.public) else str(privacy)
+    has_size = any(what.startswith("the number of ") for what in privacy.public)
+    return None if has_size else str(privacy)
 
 
 VIEWS: dict[str, View] = {
