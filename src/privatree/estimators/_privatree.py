@@ -265,6 +265,11 @@ class PrivaTreeClassifier(TreeClassifier):
         finally:
             source.close()
         spends, drawn = tuple(ledger.spends()), tree
+        if unit is not None:  # a learner counts weights, and does not know whose
+            spends = tuple(
+                replace(spend, purpose=spend.purpose.replace("records", "units"))
+                for spend in spends
+            )
         size = plan.planning_size(noisy_size)
         leaf_epsilon = plan.leaf_count_epsilon(size)
         if self.simplify:
