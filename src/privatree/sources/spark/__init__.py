@@ -3,6 +3,8 @@
 ::
 
     _source.py     data frames, and files that executors read
+    _passes.py     passes over rows, counted on the cluster
+    _units.py      what the records of each unit weigh, summed up on the cluster
     _counting.py   what executors run
     _jobs.py       jobs and their errors
     _session.py    a session for the command line

@@ -10,7 +10,7 @@ from __future__ import annotations
 import pickle
 import platform
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -26,6 +26,13 @@ PART_COLUMNS = "part int, sender int, n_rows long, content binary"
 ERROR_PART = -1
 """Number of a part whose content is an error message."""
 
+TARGET = "target"
+"""Name of the column of labels. Columns that are not named here are features."""
+WEIGHT = "weight"
+"""Name of the column of sample weights, if there is one."""
+TOTAL = "total"
+"""Name of the column of what the records of the row's unit weigh together, if there are units."""
+
 OTHER_VERSION = "executors must run the same privatree as the driver"
 """Error of an executor with another version. The driver searches Spark's message for it."""
 
@@ -37,19 +44,28 @@ def versions_for_counting() -> tuple[str, str]:
     return __version__, ".".join(platform.python_version_tuple()[:2])
 
 
+def check_executor_version(version: tuple[str, str]) -> None:
+    """Raise a SourceError if an executor has other versions than the driver."""
+    if version != versions_for_counting():
+        raise SourceError(OTHER_VERSION)
+
+
 @dataclass(frozen=True)
 class RowsTask:
     """Query about the rows of a data frame, pickled and sent to executors."""
 
     query: Query[Any]
+    has_units: bool
+    """Whether rows have units, and so must come with the totals of their units."""
 
     def read_task_batches(self, table: Any) -> Iterator[Batch]:
-        """Return the rows of an Arrow table as a batch. The last column is the target."""
-        columns = [
-            LazyColumn(arrow_column_type(c.type), partial(read_arrow_column, c))
-            for c in table.columns
-        ]
-        yield Batch(table.num_rows, columns[:-1], columns[-1])
+        """Return the rows of an Arrow table as a batch."""
+        if not self.has_units:
+            yield rows_to_batch(table)
+            return
+        exact_totals = table.column(TOTAL).to_numpy()
+        batch = rows_to_batch(table.drop_columns([TOTAL]))
+        yield replace(batch, exact_unit_totals=exact_totals)
 
 
 @dataclass(frozen=True)
@@ -78,8 +94,7 @@ class CountPartition:
         """Take Arrow batches of rows, and yield the parts of their counts."""
         from pyspark import TaskContext
 
-        if self.version != versions_for_counting():
-            raise SourceError(OTHER_VERSION)
+        check_executor_version(self.version)
         content = self.task if isinstance(self.task, bytes) else self.task.value
         task = pickle.loads(content)
         answer: SerializablePartial = task.query.new_partial()
@@ -87,7 +102,7 @@ class CountPartition:
         sender = 0 if context is None else context.partitionId()
         n_rows = 0
         try:
-            for table in _join_batches_to_count(batches):
+            for table in join_batches_to_count(batches):
                 for batch in task.read_task_batches(table):
                     answer.add_batch(batch)
                     n_rows += batch.n_rows
@@ -125,7 +140,17 @@ class MergeParts:
             yield _counted_part_batch(*key, n_rows[key], merged.pop(key))
 
 
-def _join_batches_to_count(batches: Iterable[Any]) -> Iterator[Any]:
+def rows_to_batch(table: Any) -> Batch:
+    """Return the rows of an Arrow table as a batch without units."""
+    columns = {
+        name: LazyColumn(arrow_column_type(column.type), partial(read_arrow_column, column))
+        for name, column in zip(table.column_names, table.columns, strict=True)
+    }
+    labels, weight = columns.pop(TARGET), columns.pop(WEIGHT, None)
+    return Batch(table.num_rows, list(columns.values()), labels, weight=weight)
+
+
+def join_batches_to_count(batches: Iterable[Any]) -> Iterator[Any]:
     """Join small batches to tables of at least `_ROWS` rows."""
     import pyarrow as pa
 

@@ -1,44 +1,39 @@
-"""Records on a Spark cluster: executors count them, and only counts come to this process."""
+"""Records on a Spark cluster, in a data frame or in files that executors read."""
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from privatree.counting import AnyPartial, Query, SerializablePartial
-from privatree.errors import ParameterError, SourceError
+from privatree.counting import Binner, ClassCounts, Query, Weigher
+from privatree.errors import ParameterError
 from privatree.schema import Schema
-from privatree.sources._data_file import check_column_type, match_columns
+from privatree.sources._data_file import match_columns
 from privatree.sources._file_sources import FileSource
-from privatree.sources._source import Source
+from privatree.sources._source import show_pass_progress
 from privatree.sources.spark._counting import (
-    ERROR_PART,
-    PART_COLUMNS,
-    CountPartition,
+    TARGET,
+    WEIGHT,
     FilesTask,
-    MergeParts,
     RowsTask,
     versions_for_counting,
 )
-from privatree.sources.spark._jobs import (
-    ignore_pandas_warning,
-    redact_spark_job_error,
-    run_spark_job,
-    spark_job_context,
+from privatree.sources.spark._jobs import redact_spark_job_error, run_spark_job
+from privatree.sources.spark._passes import ClusterSource
+from privatree.sources.spark._units import (
+    SumUnitWeights,
+    count_units,
+    join_unit_totals,
+    sum_units_on_cluster,
+    written_unit_ids,
 )
 from privatree.tables import ColumnType, Kind
 
 _DATA = Path("dataframe")  # name of the data frame in messages
-_N_GROUPS = (64, 1)
-"""Number of groups of partitions in each of the two rounds of merging. A task merges the parts with
-one number from one group. In the first round, a task gets one part in 64; in the second, at
-most 64 parts, however many partitions there are. This process gets every count once."""
 
 
-class SparkSource(Source):
+class SparkSource(ClusterSource):
     """Records in a Spark DataFrame, counted on the cluster.
 
     Parameters
@@ -48,6 +43,12 @@ class SparkSource(Source):
         cache a data frame that is slow to compute or random, or write it to files.
     target : str
         Name of the label column.
+    unit : str, optional
+        Name of the column that says whose record a row is, such as ``"patient_id"``: whole numbers
+        or text. Epsilon then holds for all records of a unit together. By default, it is the unit
+        of the schema, if the schema has one.
+    weight : str, optional
+        Name of the column of sample weights.
     progress : bool, optional
         Whether to show each pass on stderr. By default, it is shown if stderr is a terminal.
 
@@ -59,8 +60,12 @@ class SparkSource(Source):
     Notes
     -----
     Every executor must have the same version of privatree as the driver. Only the columns of the
-    schema and the target are read. A pass is one job: executors count their rows, counts are merged
-    in two rounds, and the sums come to the driver.
+    schema, the target, the unit and the weight are read. A pass is one job: executors count their
+    rows, counts are merged in two rounds, and the sums come to the driver.
+
+    With units, the first pass adds up what the records of each unit weigh. Spark groups them by the
+    exact id and keeps the totals on the executors until the training ends. Each other pass joins
+    them to the rows, so the rows go through a shuffle. No id comes to the driver.
 
     Examples
     --------
@@ -72,8 +77,16 @@ class SparkSource(Source):
     privatree.errors.ParameterError: dataframe must be a pyspark.sql.DataFrame, got list.
     """
 
-    def __init__(self, dataframe: Any, target: str, *, progress: bool | None = None) -> None:
-        super().__init__(target, progress)
+    def __init__(
+        self,
+        dataframe: Any,
+        target: str,
+        *,
+        unit: str | None = None,
+        weight: str | None = None,
+        progress: bool | None = None,
+    ) -> None:
+        super().__init__(target, progress, unit, weight)
         try:
             from pyspark.sql import DataFrame
         except ImportError:
@@ -85,108 +98,88 @@ class SparkSource(Source):
                 f"dataframe must be a pyspark.sql.DataFrame, got {type(dataframe).__name__}."
             )
         self._dataframe = dataframe
-        self._selected: Any = None
+        self._rows: Any = None  # rows of the needed columns
+        self._totals: Any = None  # of the units; kept on the executors
 
     def _find_columns(self, schema: Schema) -> None:
+        self.close()
         fields = _spark_names_and_types(self._dataframe)
-        positions, unused = match_columns(_DATA, [name for name, _ in fields], self._wanted)
+        wanted = [*self._wanted, *self._beside]
+        positions, unused = match_columns(_DATA, [name for name, _ in fields], wanted)
         for name, position in positions.items():
-            found = spark_column_type(fields[position][1])
-            check_column_type(_DATA, name, found, self._wanted[name], name == self.target)
+            self._check_type(_DATA, name, spark_column_type(fields[position][1]))
         # By position: Spark does not distinguish case in names, and splits names at dots.
         called = [f"column{position}" for position in range(len(fields))]
-        self._selected = self._dataframe.toDF(*called).select(
-            *(called[position] for position in positions.values())
-        )
+        rows = self._dataframe.toDF(*called)
+        columns = {name: rows[called[position]] for name, position in positions.items()}
+        columns[self.target] = columns[self.target].alias(TARGET)
+        if self._has_unit:
+            columns[self._beside[0]] = written_unit_ids(columns[self._beside[0]])
+        if self.weight is not None:
+            columns[self.weight] = columns[self.weight].alias(WEIGHT)
+        self._rows = self._selected = rows.select(*columns.values())
         self.ignored = tuple(unused)
 
-    def _task(self, query: Query[Any]) -> Any:
-        """Return the object that tells executors which rows to count."""
-        return RowsTask(query)
+    def counts(self, binner: Binner) -> tuple[ClassCounts, int]:
+        """Return the counts that a learner can ask for, and the private number of rows or units."""
+        try:
+            return super().counts(binner)
+        except BaseException:
+            self.close()
+            raise
 
-    def _make_pass(self, query: Query[AnyPartial], advance: Callable[[int], None]) -> AnyPartial:
-        answer = query.new_partial()
-        if not isinstance(answer, SerializablePartial):
-            raise TypeError(
-                f"the answer of a query must be a SerializablePartial, got {type(answer).__name__}."
-            )
-        spark = self._selected.sparkSession
-        context = spark_job_context(spark)
-        progress = _TaskProgress(context, self._exact_rows or 0, advance)
+    def close(self) -> None:
+        """Let the executors forget the totals of the units."""
+        totals, self._totals = self._totals, None
+        if totals is not None:
+            with suppress(Exception):  # a session that was stopped has forgotten them
+                totals.unpersist()
 
-        def count_on_cluster() -> Any:
-            with _broadcast_to_executors(context, pickle.dumps(self._task(query))) as task:
-                count = CountPartition(versions_for_counting(), task)
-                return self._merged_parts(count, type(answer)).toArrow()
+    def _make_weigher(self, schema: Schema) -> tuple[Weigher | None, int | None]:
+        if not self._has_unit:
+            return super()._make_weigher(schema)
+        self.n_passes += 1
+        sum_weights = SumUnitWeights(
+            versions_for_counting(), tuple(schema.classes), self._max_weight
+        )
 
-        exact_rows = 0
-        for parts in run_spark_job(spark, count_on_cluster, progress.show_progress).to_batches():
-            for part, rows, content in zip(
-                parts.column("part").to_pylist(),
-                parts.column("n_rows").to_pylist(),
-                parts.column("content"),
-                strict=True,
-            ):
-                if part == ERROR_PART:
-                    raise SourceError(content.as_py().decode())
-                answer.add_serialized(part, content.as_py())
-                exact_rows += rows
-        advance(exact_rows - progress.n_rows)
-        return answer
+        def sum_and_count() -> int:
+            self._totals = sum_units_on_cluster(self._rows, sum_weights).persist()
+            return count_units(self._totals)
 
-    def _merged_parts(self, count: CountPartition, answer: type[SerializablePartial]) -> Any:
-        """Return a data frame with the merged parts of the counts."""
-        from pyspark.sql.functions import col
+        with show_pass_progress(self.n_passes, None, self.progress):
+            exact_units = run_spark_job(self._rows.sparkSession, sum_and_count, lambda: None)
+        self._selected = join_unit_totals(self._rows, self._totals)
+        return Weigher(self._max_weight), exact_units
 
-        with ignore_pandas_warning():
-            parts = self._selected.mapInArrow(count, PART_COLUMNS)
-            for n_groups in _N_GROUPS:
-                parts = parts.repartition(col("part"), col("sender") % n_groups)
-                parts = parts.mapInArrow(MergeParts(answer, n_groups), PART_COLUMNS)
-        return parts
+    def _task(self, query: Query[Any]) -> RowsTask:
+        return RowsTask(query, self._has_unit)
 
 
-class SparkFileSource(SparkSource):
+class SparkFileSource(ClusterSource):
     """Files that executors read by the rules of privatree, one file for each task.
 
     Every executor must see the files under the same paths. Spark's own reader guesses the types of
     columns from the first file, and more columns from folder names. A single record can change both
     guesses, so Spark gets only the numbers of the files. Errors and trees are the same as without
     Spark.
+
+    With units, what the records of each unit weigh comes to this process, and is sent to every
+    executor in each pass: a task knows the ids of its file only when it has read the file. So all
+    ids must fit in memory, here and there, as without Spark. ``SparkSource`` has no such limit.
     """
 
     def __init__(self, files: FileSource, spark: Any, *, progress: bool | None = None) -> None:
-        numbers = spark.range(0, files.n_files, 1, files.n_files)
-        super().__init__(numbers, target=files.target, progress=progress)
+        super().__init__(files.target, progress, files.unit, files.weight)
+        self._selected = spark.range(0, files.n_files, 1, files.n_files)
         self._files = files
 
     def _find_columns(self, schema: Schema) -> None:
         self._files.open(schema)
-        self._selected, self.ignored = self._dataframe, self._files.ignored
-        self.assumptions = self._files.assumptions
+        self.ignored, self.assumptions = self._files.ignored, self._files.assumptions
 
     def _task(self, query: Query[Any]) -> FilesTask:
         return FilesTask(query, self._files)
-
-
-class _TaskProgress:
-    """Progress of a pass, estimated from finished tasks and the rows of an earlier pass."""
-
-    def __init__(self, context: Any, total: int, advance: Callable[[int], None]) -> None:
-        self._tracker = None if context is None or not total else context.statusTracker()
-        self._total, self._advance = total, advance
-        self.n_rows = 0
-
-    def show_progress(self) -> None:
-        if self._tracker is None:
-            return
-        stages = map(self._tracker.getStageInfo, self._tracker.getActiveStageIds())
-        found = [(stage.numCompletedTasks, stage.numTasks) for stage in stages if stage]
-        done, of = (sum(numbers) for numbers in zip(*found, strict=True)) if found else (0, 1)
-        n_rows = self._total * done // max(1, of)
-        if n_rows > self.n_rows:
-            self._advance(n_rows - self.n_rows)
-            self.n_rows = n_rows
 
 
 def spark_column_type(found: Any) -> ColumnType:
@@ -211,17 +204,3 @@ def _spark_names_and_types(dataframe: Any) -> list[tuple[str, Any]]:
     except Exception as failure:  # Spark looks for files and tables only now
         error = redact_spark_job_error(failure)
     raise error
-
-
-@contextmanager
-def _broadcast_to_executors(context: Any, content: bytes) -> Iterator[Any]:
-    """Send bytes to every executor once, and delete them afterwards."""
-    if context is None:
-        yield content
-        return
-    broadcast = context.broadcast(content)
-    try:
-        yield broadcast
-    finally:
-        with suppress(Exception):  # if this fails, the job has failed before with its own error
-            broadcast.destroy()
