@@ -144,7 +144,7 @@ def persons(figures: Figures) -> str:
         mine = [row for row in figures if row["method"] == method]
         cells = [f"{row['persons']:.3f} ± {row['persons_error']:.3f}" for row in mine]
         behind = [
-            "" if method == "units" else f" ({-row['ahead']:+.3f} ± {row['ahead_error']:.3f})"
+            "" if method == "units" else f" ({-row['ahead']:+.4f} ± {row['ahead_error']:.4f})"
             for row in mine
         ]
         lines.append([title, *(cell + more for cell, more in zip(cells, behind, strict=True))])

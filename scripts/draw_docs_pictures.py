@@ -353,20 +353,16 @@ def persons() -> Figure:
         mine = [row for row in rows if row["method"] == method]
         epsilons = [row["epsilon"] for row in mine]
         if method == "not private":
-            right.axhline(mine[0]["persons"], color=colour, linestyle="--", linewidth=1.5)
+            level = mine[0]["persons"]
+            right.axhline(level, color=colour, linestyle="--", linewidth=1.5, label=name)
         else:
             errors = [2 * row["persons_error"] for row in mine]
             right.errorbar(epsilons, [row["persons"] for row in mine], errors, color=colour,
-                           marker="o", markersize=4, capsize=3)  # fmt: skip
-        at = (epsilons[0], mine[0]["persons"]) if method != "not private" else (
-            epsilons[-1], mine[-1]["persons"])  # fmt: skip
-        side = "left" if method != "not private" else "right"
-        offset = (8, -12) if method != "not private" else (0, 4)
-        right.annotate(name, at, offset, textcoords="offset points", color=colour, ha=side,
-                       fontsize=9)  # fmt: skip
+                           marker="o", markersize=4, capsize=3, label=name)  # fmt: skip
     right.set(xscale="log", xlabel="epsilon for a whole person", ylabel="accuracy")
     right.set_xticks(epsilons, [f"{epsilon:g}" for epsilon in epsilons])
     right.minorticks_off()
+    right.legend(frameon=False, loc="lower right", fontsize=9)
     return drawn
 
 
