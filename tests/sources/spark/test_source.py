@@ -23,9 +23,16 @@ from privatree.baselines.paper._value_counts import ValueCountsQuery
 from privatree.counting import Binner, Candidates
 from privatree.counting._counts import Router
 from privatree.counting._queries import CountQuery
-from privatree.errors import PaperClaimWarning, ParameterError, SchemaError, SourceError
+from privatree.errors import (
+    BudgetExceededError,
+    PaperClaimWarning,
+    ParameterError,
+    SchemaError,
+    SourceError,
+)
+from privatree.privacy import Budget
 from privatree.schema import Categorical, Numeric, Schema
-from privatree.sources import CsvSource, ParquetSource, SparkSource
+from privatree.sources import ArrowSource, CsvSource, ParquetSource, SparkSource
 from privatree.sources.spark import SparkFileSource, spark_session
 from privatree.sources.spark._jobs import ignore_pandas_warning
 from privatree.tables import frame_batch
@@ -48,6 +55,7 @@ CLUSTER = {
     "spark.driver.memory": "512m",
     "spark.executor.memory": "512m",
     "spark.python.task.killTimeout": "100ms",
+    "spark.sql.shuffle.partitions": "4",
     "spark.task.maxFailures": "2",  # what always fails need not fail four times
     "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
     "spark.executor.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
@@ -95,6 +103,21 @@ def records(n=3000, seed=1):
             "level.of": pa.array(rng.integers(0, 5, n), pa.int16(), mask=rng.random(n) < 0.1),
         }
     )
+
+
+def visits(n=3000, seed=1):
+    """Records of persons, some of whom have a hundred, with weights that are clipped and others."""
+    rng = np.random.default_rng(seed)
+    who = np.minimum(rng.geometric(0.02, n), rng.integers(1, 400, n))
+    written = [str(number) if number < 2 else ("{}", " {}", "{}\t", "0{}")[way].format(number)
+               for number, way in zip(who, rng.integers(0, 4, n), strict=True)]  # fmt: skip
+    ids = np.array([*written[:-90], *["NA", "", " ", "a\x00"] * 5, *["p", "P"] * 35], dtype=object)
+    ids[rng.random(n) < 0.05] = None
+    weight = rng.uniform(-0.3, 2.5, n)
+    weight[rng.random(n) < 0.05] = np.nan
+    table = records(n, seed)
+    table = table.append_column("who.is", pa.array(ids, pa.string()))
+    return table.append_column("Work", pa.array(weight))  # Spark takes it for a feature's name
 
 
 def one_split():
@@ -208,6 +231,91 @@ def test_files_are_read_on_executors_by_our_own_rules(spark, tmp_path):
     assert contents(source.answer(one_split())) == contents(in_memory(one_split(), table))
 
 
+# --- units and weights --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("unit", "weight", "more"),
+    [
+        ("who.is", None, {}),
+        (None, "Work", {}),
+        ("who.is", "Work", {"neighbours": "replace"}),
+        ("who.is", "Work", {"class_weight": "balanced"}),
+    ],
+)
+def test_the_tree_with_units_and_weights_is_that_in_memory_and_of_a_stream(
+    spark, unit, weight, more
+):
+    table = visits()
+    schema = replace(SCHEMA, unit=unit).with_target("label")
+    learner = PrivaTreeClassifier(
+        50.0, max_depth=2, schema=schema, max_sample_weight=2.0, random_state=0, **more
+    )
+    frame = table.select([*SCHEMA.names, *([unit] if unit else [])])
+    weights = None if weight is None else table[weight]
+    expected = learner.fit(frame, table["label"], sample_weight=weights).model_.to_dict()
+    stream = ArrowSource(table, "label", weight=weight)
+    assert learner.fit(stream).model_.to_dict() == expected
+    source = SparkSource(data_frame(spark, table, 5), "label", weight=weight, progress=False)
+    assert learner.fit(source).model_.to_dict() == expected
+    assert source.n_passes == stream.n_passes
+    assert not {unit, weight} & set(source.ignored)
+    assert n_kept(spark) == 0
+    plain = learner.set_params(schema=SCHEMA.with_target("label"))
+    assert plain.fit(table, table["label"]).model_.to_dict()["tree"] != expected["tree"]
+
+
+def n_kept(spark):
+    """How many data frames the executors keep."""
+    return spark.sparkContext._jsc.sc().getPersistentRDDs().size()
+
+
+def test_units_are_counted_on_the_cluster_and_stay_there(spark):
+    table = visits()
+    in_any_case = data_frame(spark, table, 3).selectExpr("*", "`who.is` collate UTF8_LCASE who")
+    source = SparkSource(in_any_case, "label", unit="who", progress=False)
+    source.open(SCHEMA)
+    stream = ArrowSource(table, "label", unit="who.is", progress=False)
+    stream.open(SCHEMA)
+    counts, n_units = source.counts(BINNER)
+    expected, n_expected = stream.counts(BINNER)
+    assert n_units == n_expected
+    assert np.array_equal(counts.class_counts(), expected.class_counts())
+    plan = source._selected._jdf.queryExecution().executedPlan().toString()
+    assert "SortMergeJoin" in plan
+    assert "Broadcast" not in plan, "all ids would come to the driver"
+    assert n_kept(spark) == 1
+    source.close()
+    assert n_kept(spark) == 0
+
+
+@pytest.mark.parametrize("kind", [ParquetSource, CsvSource])
+def test_files_with_units_and_weights_give_the_same_tree_with_spark(spark, tmp_path, kind):
+    table = visits().drop_columns(["flag"])
+    for part in range(3):
+        some = table.slice(part * 1000, 1000)
+        if kind is ParquetSource:
+            pq.write_table(some, tmp_path / f"{part}.parquet")
+        else:
+            pacsv.write_csv(some, tmp_path / f"{part}.csv")
+    learner = PrivaTreeClassifier(
+        50.0, max_depth=2, schema=SCHEMA, neighbours="replace", max_sample_weight=2, random_state=0
+    )
+    files = kind(tmp_path, "label", unit="who.is", weight="Work", progress=False)
+    expected = learner.fit(files).model_.to_dict()
+    source = SparkFileSource(files, spark, progress=False)
+    assert learner.fit(source).model_.to_dict() == expected
+
+
+def test_a_training_that_stops_leaves_no_ids_behind(spark):
+    learner = PrivaTreeClassifier(schema=SCHEMA, random_state=0, budget=Budget(0.1, unit="who.is"))
+    source = SparkSource(data_frame(spark, visits(200), 1), "label", unit="who.is", progress=False)
+    with pytest.raises(BudgetExceededError):
+        learner.fit(source)
+    assert source.n_passes == 2
+    assert n_kept(spark) == 0
+
+
 # --- what goes wrong ----------------------------------------------------------------------------
 
 
@@ -234,6 +342,14 @@ def test_columns_are_found_by_name_and_type(spark):
         opened(dataframe.drop("Flag").selectExpr("*", "array(true) Flag"))
     with pytest.raises(SchemaError, match="must not be a feature"):
         opened(dataframe, target="work")
+    more = dataframe.selectExpr("*", "0.5D who", "'a' w")
+    for wrong, message in (
+        ({"unit": "whose"}, r"dataframe: must have every needed column, but lacks 'whose'\."),
+        ({"unit": "who"}, "'who' must have whole numbers or text as ids of units, but has type"),
+        ({"weight": "w"}, "'w' must have numbers as weights, but has type string"),
+    ):
+        with pytest.raises(SchemaError, match=message):
+            SparkSource(more, "label", **wrong).open(SCHEMA)
     with pytest.raises(ParameterError, match=r"must be a pyspark\.sql\.DataFrame, got str"):
         SparkSource("table", target="label")
 
@@ -280,7 +396,7 @@ def test_an_executor_without_privatree_is_said(spark, tmp_path, monkeypatch):
 
 def gated(spark, table, folder):
     """A data frame of four partitions that, once armed, waits in each until the gate is open."""
-    plain = data_frame(spark, table, 4).toDF(*"abcdefg")
+    plain = data_frame(spark, table, 4).toDF(*"abcdefghi"[: table.num_columns])
 
     def gate(batches):  # inside a function, so that it is sent as it is, not by name
         if (folder / "armed").exists():
@@ -333,10 +449,11 @@ class ArmedInTheSecondPass(SparkSource):
 
 
 def test_a_worker_killed_during_the_second_pass_changes_nothing(spark, cluster, tmp_path):
-    """Another takes its place for the tests that follow."""
-    table = records()
-    learner = PrivaTreeClassifier(5.0, schema=SCHEMA.with_target("label"), random_state=0)
-    expected = learner.fit(table.select(SCHEMA.names), table["label"]).model_.to_dict()
+    """Some totals of units are lost with it. Another takes its place for the tests that follow."""
+    table = visits()
+    schema = replace(SCHEMA, unit="who.is").with_target("label")
+    learner = PrivaTreeClassifier(5.0, schema=schema, random_state=0)
+    expected = learner.fit(table, table["label"]).model_.to_dict()
 
     place = len(cluster.workers) - 1
 
