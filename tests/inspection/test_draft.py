@@ -282,8 +282,8 @@ IDENTIFIERS = {
 
 @pytest.mark.parametrize("kind", IDENTIFIERS)
 def test_identifiers_of_every_kind_are_left_out_and_are_no_leak_of_the_answer(kind):
-    draft = draft_of_many(person=IDENTIFIERS[kind])
-    assert draft.left_out == ("person",)
+    draft = draft_of_many(label=IDENTIFIERS[kind])
+    assert draft.left_out == ("label",)
     said = draft.text.replace("\n#   ", " ")
     assert f" different values in {MANY - (kind == 'with decimals')} records, so it looks" in said
     assert "This column alone determines" not in said

@@ -6,22 +6,30 @@ for the owner of the records only.
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from textwrap import wrap
 from typing import Any
 
+from privatree._support.suggestions import did_you_mean
 from privatree._support.toml_files import toml_text
 from privatree.errors import ParameterError
+from privatree.inspection._comments import (
+    count_comment,
+    quote_comment,
+    wrap_comment,
+    wrap_paragraphs,
+)
 from privatree.inspection._profile import ColumnFacts, TableFacts
+from privatree.inspection._unit_columns import (
+    SECOND_UNIT,
+    are_ids_of_rows,
+    find_unit_columns,
+    unit_comment,
+    who_comment,
+)
 from privatree.schema import Categorical, CsvDialect, Feature, Numeric, Schema
 
-_WIDTH = 96
-_MAX_NAME_LENGTH = 60
-_UNBROKEN = "\x1f"
-"""Replaces blanks in names while lines are wrapped, so that no line ends inside a name."""
 _MAX_CATEGORIES = 1000
 _MANY_VALUES = 20
 """With at least this many values, it is no accident if nearly all of them are distinct."""
@@ -61,11 +69,11 @@ values that are known only after the outcome."""
 _FEW_RECORDS = 200
 """With fewer records, a draft proposes no min_records: the noise can be as large as that."""
 _MIN_RECORDS = (
-    "fit first draws the noisy number of records that have one of these labels. If it is below "
+    "fit first draws the noisy number of {counted} that have one of these labels. If it is below "
     "min_records, fit stops: then the wrong column, an empty file or a misspelt label that most "
-    "records have costs 3% of epsilon, not all of it. Proposed is half of the records that were "
+    "records have costs 3% of epsilon, not all of it. Proposed is half of the {counted} that were "
     "read, rounded down. Write what everybody may know: at most half of what you expect, and at "
-    "least 150/epsilon. With fewer than 300/epsilon records, delete this line."
+    "least 150/epsilon. With fewer than 300/epsilon {counted}, delete this line."
 )
 _ABOUT = [
     "What the model is about, for its readers. Published with the model. Fill in what you like:",
@@ -113,21 +121,33 @@ class Draft:
 
 
 def draft_schema(
-    facts: TableFacts, next_commands: NextCommands, *, is_csv: bool, csv: CsvDialect | None = None
+    facts: TableFacts,
+    next_commands: NextCommands,
+    *,
+    is_csv: bool,
+    csv: CsvDialect | None = None,
+    unit: str | None = None,
 ) -> Draft:
     """Draft a schema from facts about the records. **This leaks.**
 
     Columns that look like identifiers or free text, and columns of other types, are left out and
     named in comments. In CSV files (`is_csv`) the schema decides how a value is read, so a column
-    of numbers and a few words can be numeric.
+    of numbers and a few words can be numeric. `unit` is the column that says whose record a row is;
+    by default, the draft proposes one that looks like it.
     """
     features: dict[str, Feature] = {}
     comments: dict[tuple[str, ...], list[str]] = {}
     left_out: dict[str, list[str]] = {}
+    found = find_unit_columns(facts.columns)
+    unit_column = found.proposed if unit is None else _given_unit_column(facts, unit)
     for column in facts.columns:
+        if column is unit_column:
+            continue
         why = _reason_not_to_draft(column, is_csv)
+        if column in found.others or column is found.proposed:
+            why = SECOND_UNIT
         if why is not None or column.feature is None:
-            left_out[column.name] = _wrap_comment(f"{_quote_comment(column.name)}: {why}")
+            left_out[column.name] = wrap_comment(f"{quote_comment(column.name)}: {why}")
             continue
         feature = column.feature
         if _can_draft_as_numbers(column, is_csv) and column.numbers is not None:
@@ -135,57 +155,86 @@ def draft_schema(
         if column.n_missing or _draft_has_words(column, feature):
             feature = _draft_place_of_missing(feature)
         features[column.name] = feature
-        comments["features", column.name] = _feature_comment(column, feature, is_csv)
+        comments["features", column.name] = _feature_comment(
+            column, feature, is_csv, can_be_unit=column in found.possible
+        )
     if not features:
         raise ParameterError(
             "a schema must have a feature, but no column can be a feature, because each holds "
             "identifiers, free text, dates or no values. Choose other files, or write the schema "
             "by hand."
         )
-    least = _propose_min_records(facts.n_labelled)
-    declared = Schema(features, facts.classes, min_records=least).with_target(next_commands.target)
+    declared = Schema(
+        features,
+        facts.classes,
+        min_records=_propose_min_records(facts, unit_column),
+        unit=None if unit_column is None else unit_column.name,
+    ).with_target(next_commands.target)
     schema = replace(declared.all_unconfirmed(), csv=csv)
+    if unit is not None:
+        schema = replace(schema, unit_confirmed=True)
     if csv is not None:
         comments["csv",] = _dialect_comment(csv)
-    comments[()] = _file_comment(next_commands)
+    comments[()] = _file_comment(next_commands, who_comment(unit_column, found))
     comments["classes",] = _classes_comment(facts, next_commands.target)
-    comments["min_records",] = _wrap_comment(_MIN_RECORDS)
+    if unit_column is not None:
+        comments["unit",] = unit_comment(unit_column, is_csv, is_guess=unit is None)
+    counted = "records" if unit_column is None else "units"
+    comments["min_records",] = wrap_comment(_MIN_RECORDS.format(counted=counted))
     comments["about", "target"] = _ABOUT
     if left_out:
         comments["features",] = list(_left_out_comment(left_out))
     return Draft(schema, toml_text(schema.to_dict(), comments), tuple(left_out))
 
 
-def _propose_min_records(n_labelled: int) -> int | None:
-    """Return half of the records with a label, rounded down to one digit; None if they are few."""
-    if n_labelled < _FEW_RECORDS:
+def _given_unit_column(facts: TableFacts, unit: str) -> ColumnFacts:
+    """Return the column that a user has named as the unit."""
+    by_name = {column.name: column for column in facts.columns}
+    if unit not in by_name:
+        raise ParameterError(
+            "--unit must name a column of the data that is not the target, got "
+            f"{unit!r}.{did_you_mean(unit, list(by_name))}",
+            "unit",
+        )
+    return by_name[unit]
+
+
+def _propose_min_records(facts: TableFacts, unit_column: ColumnFacts | None) -> int | None:
+    """Return half of the records or units with a label, rounded down to one digit.
+
+    Return None if there are few of them.
+    """
+    count = facts.n_labelled
+    if unit_column is not None:
+        count = min(count, unit_column.n_distinct)
+    if count < _FEW_RECORDS:
         return None
-    half = n_labelled // 2
-    unit: int = 10 ** (len(str(half)) - 1)
-    return half // unit * unit
+    half = count // 2
+    digit: int = 10 ** (len(str(half)) - 1)
+    return half // digit * digit
 
 
 # --- comments -----------------------------------------------------------------------------------
 
 
-def _file_comment(commands: NextCommands) -> list[str]:
-    lines = _wrap_paragraphs(_HEADER)
+def _file_comment(commands: NextCommands, who: str) -> list[str]:
+    lines = wrap_paragraphs(f"{_HEADER}\n\n{who}")
     lines += ["", "Show which records do not fit (not private):", f"  {commands.check()}"]
     lines += ["Train:", f"  {commands.fit()}", ""]
-    return [*lines, *_wrap_paragraphs(_FOOTER)]
+    return [*lines, *wrap_paragraphs(_FOOTER)]
 
 
 def _classes_comment(facts: TableFacts, target: str) -> list[str]:
     said = (
-        f"The labels in {_quote_comment(target)}, which a model can predict. List every possible "
+        f"The labels in {quote_comment(target)}, which a model can predict. List every possible "
         "label. A record with another label is left out of training."
     )
     if len(facts.classes) > _MANY_CLASSES:
         said += f" {len(facts.classes)} different labels: is this the column to predict?"
     if facts.n_unlabelled:
-        said += f" {_count_comment(facts.n_unlabelled)} without a label."
+        said += f" {count_comment(facts.n_unlabelled)} without a label."
     said = " ".join([said, *_similarity_comment(facts.classes, "labels")])
-    return _wrap_comment(said)
+    return wrap_comment(said)
 
 
 def _dialect_comment(csv: CsvDialect) -> list[str]:
@@ -195,9 +244,9 @@ def _dialect_comment(csv: CsvDialect) -> list[str]:
     )
     if csv.encoding != "utf-8":
         said += " Look at the letters beyond a to z below: are they right in this encoding?"
-    lines = _wrap_comment(said)
+    lines = wrap_comment(said)
     if csv.multiline:
-        lines += _wrap_comment(
+        lines += wrap_comment(
             "multiline: some quoted values contain line breaks. With this line, a row that does "
             "not close its quotes swallows the rows after it, and the privacy statement will say "
             "that the guarantee holds only if this never happens. It is better to replace the line "
@@ -207,7 +256,7 @@ def _dialect_comment(csv: CsvDialect) -> list[str]:
 
 
 def _left_out_comment(left_out: dict[str, list[str]]) -> Iterable[str]:
-    yield from _wrap_comment(
+    yield from wrap_comment(
         "LEFT OUT, so fit ignores these columns. To use a column, write a table for it, like the "
         "tables below, from public knowledge."
     )
@@ -226,7 +275,9 @@ def _reason_not_to_draft(column: ColumnFacts, is_csv: bool) -> str | None:
     if column.n_values == 0:
         return "no record has a value."
     feature = column.feature
-    distinct = f"{column.n_distinct} different values in {_count_comment(column.n_values)}"
+    distinct = f"{column.n_distinct} different values in {count_comment(column.n_values)}"
+    if are_ids_of_rows(column):
+        return f"{distinct}, so it looks like ids of rows, by its name."
     if isinstance(feature, Numeric) or _can_draft_as_numbers(column, is_csv):
         if column.n_values >= _MANY_NUMBERS and column.is_numbered and _draft_values_differ(column):
             return f"whole numbers with {distinct}, so it looks like an identifier."
@@ -286,22 +337,24 @@ def _similarity_comment(labels: Sequence[Any], called: str) -> list[str]:
             other = by_key.setdefault("".join(label.split()).casefold(), label)
             if other != label:
                 return [
-                    f"Some {called} differ in case or blanks only, as {_quote_comment(other)} and "
-                    f"{_quote_comment(label)}: if they mean the same, make them equal in the data."
+                    f"Some {called} differ in case or blanks only, as {quote_comment(other)} and "
+                    f"{quote_comment(label)}: if they mean the same, make them equal in the data."
                 ]
     return []
 
 
-def _feature_comment(column: ColumnFacts, feature: Feature, is_csv: bool) -> list[str]:
+def _feature_comment(
+    column: ColumnFacts, feature: Feature, is_csv: bool, *, can_be_unit: bool
+) -> list[str]:
     said = [_values_comment(feature)]
     has_words = _draft_has_words(column, feature)
     if has_words:
         said.append(
-            f"{_count_comment(column.n_values - column.n_numbers)} with text that is not a number: "
+            f"{count_comment(column.n_values - column.n_numbers)} with text that is not a number: "
             "it counts as missing."
         )
     if _drafts_amounts(column):
-        said.append(f"{_count_comment(column.n_amounts)} with text that looks {_AMOUNTS}")
+        said.append(f"{count_comment(column.n_amounts)} with text that looks {_AMOUNTS}")
     elif not has_words and 2 * column.n_numbers > column.n_values:
         instead = "write a table like those of numbers" if is_csv else "convert them in the data"
         said.append(f"Most values look like numbers: if they are amounts, {instead}.")
@@ -309,6 +362,11 @@ def _feature_comment(column: ColumnFacts, feature: Feature, is_csv: bool) -> lis
         said.append(
             "This column alone determines the label of nearly every record: if its values are "
             "known only after the outcome, or made from it, delete this table."
+        )
+    if can_be_unit:
+        said.append(
+            "Are these ids of persons, of which several records have the same? Then delete this "
+            "table, and write its name as the unit."
         )
     if column.n_distinct == 1 and feature.missing is None:
         said.append(
@@ -322,7 +380,7 @@ def _feature_comment(column: ColumnFacts, feature: Feature, is_csv: bool) -> lis
                 "this table."
             )
         said += _missing_comment(column, feature)
-        lines = _wrap_comment(" ".join(said))
+        lines = wrap_comment(" ".join(said))
         if len(column.few_numbers) > 2:
             lines += [
                 "If the numbers are codes and not amounts, replace the lines below by:",
@@ -333,7 +391,7 @@ def _feature_comment(column: ColumnFacts, feature: Feature, is_csv: bool) -> lis
         return lines
     said += _similarity_comment(feature.categories, "categories")
     said += _missing_comment(column, feature)
-    return _wrap_comment(" ".join(said))
+    return wrap_comment(" ".join(said))
 
 
 def _values_comment(feature: Feature) -> str:
@@ -353,33 +411,9 @@ def _missing_comment(column: ColumnFacts, feature: Feature) -> list[str]:
     if feature.separates_missing:
         counts_as = "it has a place of its own, about which the tree can ask"
     elif isinstance(feature, Categorical) and feature.missing is not None:
-        counts_as = f"it counts as {_quote_comment(str(feature.missing))}"
+        counts_as = f"it counts as {quote_comment(str(feature.missing))}"
     others = ""
     if isinstance(feature, Categorical):
         others = " The same holds for a value that is not in the list."
-    many = _count_comment(column.n_missing)
+    many = count_comment(column.n_missing)
     return [f"{many} with a missing value: {counts_as}.{others}"]
-
-
-def _count_comment(count: int) -> str:
-    return f"{count} record{'' if count == 1 else 's'}"
-
-
-def _quote_comment(name: str) -> str:
-    """Return a column's name in quotes, cut if it is long. `_wrap_comment` does not break it."""
-    short = name if len(name) <= _MAX_NAME_LENGTH else f"{name[: _MAX_NAME_LENGTH - 1]}…"
-    return json.dumps(short, ensure_ascii=False).replace(" ", _UNBROKEN)
-
-
-def _wrap_paragraphs(text: str) -> list[str]:
-    lines: list[Any] = []
-    for paragraph in text.split("\n\n"):
-        lines += ["", *_wrap_comment(paragraph, "   " if paragraph[0].isdigit() else "")]
-    return lines[1:]
-
-
-def _wrap_comment(text: str, indent: str = "") -> list[str]:
-    lines = wrap(
-        text, _WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-    )
-    return [line.replace(_UNBROKEN, " ") for line in lines]

@@ -44,6 +44,7 @@ _AMOUNT = (
     r"|[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?"  # 1,296.50
     r")$"
 )
+_CODE = r"^\S*[0-9]\S*$"  # P-00123
 _TIME = (
     r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)? ?(?:[AaPp][Mm]|Z|[+-][0-9]{2}:?[0-9]{2})?"
 )
@@ -65,11 +66,13 @@ class ColumnFacts:
     n_values: int
     n_missing: int
     n_distinct: int
+    n_repeated: int = 0  # distinct values that several records have
     few_numbers: tuple[int, ...] = ()  # distinct values, if they are few and whole numbers
     numbers: Numeric | None = None  # for text: range of the values that are numbers
     n_numbers: int = 0  # for text: records with a number
     n_amounts: int = 0  # for text: with a decimal comma or with separators between thousands
     n_dates: int = 0  # for text: records with a date
+    n_codes: int = 0  # for text: records with a word that contains a digit, as ids are written
     is_numbered: bool = False  # whole numbers that look like identifiers
     tells_label: bool = False  # this column alone determines nearly every label
 
@@ -145,6 +148,7 @@ def _profile_column(name: str, column: LazyColumn, rules: LabelRules, decimal: s
         n_values=sum(counts.values()),
         n_missing=n_missing,
         n_distinct=len(values),
+        n_repeated=sum(times > 1 for times in counts.values()),
         tells_label=rules.column_determines_label(content),
         **found,
     )
@@ -218,7 +222,7 @@ def _facts_about_text(counts: dict[Any, int], decimal: str) -> dict[str, Any]:
     is_number = np.isfinite(numbers)
     facts: dict[str, Any] = {
         name: int(times[pc.match_substring_regex(text, pattern).to_numpy() & ~is_number].sum())
-        for name, pattern in (("n_amounts", _AMOUNT), ("n_dates", _DATE))
+        for name, pattern in (("n_amounts", _AMOUNT), ("n_dates", _DATE), ("n_codes", _CODE))
     }
     found = numbers[is_number]
     if len(found) > 0:

@@ -133,6 +133,49 @@ def test_blanks_in_the_file_do_not_get_into_the_schema(folder, monkeypatch):
     assert Schema.from_toml("schema.toml").confirmed() == expected.with_target("ill")
 
 
+# --- the unit -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def visits(folder):
+    frame = pd.read_csv("data.csv")
+    frame.insert(0, "patient_id", [f"SECRET-{n // 3}" for n in range(len(frame))])
+    frame.drop(columns="name").to_csv("visits.csv", index=False)
+    return folder
+
+
+def test_a_draft_proposes_whose_record_a_row_is(visits, monkeypatch, capsys):
+    assert draft(monkeypatch, "visits.csv", "-o", "schema.toml") == 0
+    assert capsys.readouterr().err.startswith(
+        "Wrote schema.toml: 2 columns, 2 classes, unit 'patient_id'. All values in this file "
+    )
+    drafted = Schema.from_toml("schema.toml")
+    assert drafted == replace(EXPECTED, unit="patient_id").with_target("ill").all_unconfirmed()
+    text = (visits / "schema.toml").read_text()
+    assert "# Is there a column that says who this is?" in text
+    assert "SECRET" not in text
+    fit = ("fit", "visits.csv", "--target", "ill", "--schema", "schema.toml", "--epsilon", "1",
+           "-o", "model.json", "--quiet")  # fmt: skip
+    assert run(monkeypatch, *fit) == 2
+    assert "must be confirmed: classes; unit; " in capsys.readouterr().err
+    edited(visits / "schema.toml")
+    assert run(monkeypatch, *fit) == 0
+    assert privatree.load("model.json").privacy_.unit == "patient_id"
+
+
+def test_a_user_says_whose_record_a_row_is(visits, monkeypatch, capsys):
+    assert draft(monkeypatch, "visits.csv", "--unit", "ward", "-o", "schema.toml") == 0
+    drafted = Schema.from_toml("schema.toml")
+    assert (drafted.unit, drafted.unit_confirmed) == ("ward", True)
+    assert drafted.names == ("age",)
+    capsys.readouterr()
+    for unit in ("who", "ill"):
+        assert draft(monkeypatch, "visits.csv", "--unit", unit) == 2
+        assert capsys.readouterr().err.startswith(
+            "privatree: --unit must name a column of the data that is not the target, got "
+        )
+
+
 # --- from a draft to a model --------------------------------------------------------------------
 
 

@@ -32,6 +32,15 @@ def draft_schema_file(
     output: Annotated[
         Path | None, output_option("TOML file to write. The default is the screen.")
     ] = None,
+    unit: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            show_default=False,
+            help="The column that says whose record a row is, such as patient_id. By default the "
+            "draft proposes a column that looks like it.",
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
     *,
     csv: CsvOptions,
@@ -43,6 +52,10 @@ def draft_schema_file(
     The draft only saves you typing: its values were read from the records, and each is marked
     "unconfirmed". Open the draft in an editor; its comments say what to do. fit refuses the draft
     until you have checked every entry and deleted its mark.
+
+    Is there a column that says who this is? If a person can have several rows, epsilon should hold
+    for all of them together. The draft asks for that column, and proposes one that looks like it as
+    the unit.
 
     Columns that look like identifiers or free text are left out. The comments also name columns
     that may have been computed from the label, and explain what missing values count as.
@@ -78,15 +91,16 @@ def draft_schema_file(
         except (TypeError, ValueError) as error:
             raise ParameterError(f"--target {target}: {error}") from None
         commands = NextCommands(data, target, "schema.toml" if output is None else str(output))
-        drafted = draft_schema(facts, commands, is_csv=from_csv, csv=dialect)
+        drafted = draft_schema(facts, commands, is_csv=from_csv, csv=dialect, unit=unit)
     write_output(output, drafted.text, private=True, form="toml")
     if output is not None:
         left_out = f", {len(drafted.left_out)} left out" if drafted.left_out else ""
+        by_unit = f", unit {drafted.schema.unit!r}" if drafted.schema.unit is not None else ""
         typer.echo(
             f"Wrote {output}: {len(drafted.schema.features)} columns{left_out}, "
-            f"{len(drafted.schema.classes)} classes. All values in this file were read from the "
-            "records. Open the file in an editor: its comments say what to check and what to run "
-            "next.",
+            f"{len(drafted.schema.classes)} classes{by_unit}. All values in this file were read "
+            "from the records. Open the file in an editor: its comments say what to check and what "
+            "to run next.",
             err=True,
         )
 
