@@ -4,9 +4,11 @@ On a Spark cluster too: ``tests/sources/spark/test_source.py``.
 """
 
 import warnings
+from dataclasses import replace
 
 import duckdb
 import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -38,9 +40,20 @@ LEARNERS = st.one_of(
 )
 
 
-def places(frame, labels, folder):
-    """The same records in every place, each as what ``fit`` takes."""
-    whole = frame.assign(target=labels, unused=1)
+WEIGHED = st.builds(
+    PrivaTreeClassifier,
+    st.sampled_from([3.0, 1000.0]),
+    max_depth=st.sampled_from([2, 3]),
+    neighbours=st.sampled_from(["add-remove", "replace"]),
+    class_weight=st.sampled_from([None, "balanced", {"no": 1, "yes": 2.5}]),
+    max_sample_weight=st.sampled_from([1.0, 3.0]),
+    random_state=st.integers(0, 100),
+)
+
+
+def places(frame, labels, folder, *, beside=(), weight=None):
+    """The same records in every place, each as what ``fit`` takes; `beside` are more columns."""
+    whole = frame.assign(target=labels, unused=1, **dict(beside))
     table = pa.Table.from_pandas(whole, preserve_index=False)
     half = len(whole) // 2
     files = [folder / f"{part}.parquet" for part in "ab"]
@@ -48,7 +61,7 @@ def places(frame, labels, folder):
         pq.write_table(part, file, row_group_size=7)
     whole.to_csv(folder / "all.csv", index=False)
     whole.to_csv(folder / "all.csv.gz", index=False)
-    by_name = {"target": "target"}
+    by_name = {"target": "target", "weight": weight}
     yield "numpy", (frame.to_numpy(dtype=object), labels.to_numpy())
     yield "pandas", (frame, labels)
     yield "polars", (pl.from_pandas(frame), pl.from_pandas(labels))
@@ -67,10 +80,11 @@ def places(frame, labels, folder):
     )
 
 
-def model_of(learner, records):
+def model_of(learner, records, **beside):
+    """The model; `beside` are units and weights of records that are not in a source."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the paper's claim
-        return learner.fit(*records).model_.to_dict()
+        return learner.fit(*records, **(beside if len(records) == 2 else {})).model_.to_dict()
 
 
 @pytest.mark.slow
@@ -89,6 +103,36 @@ def test_the_same_tree_and_ledger_from_everywhere(tmp_path, learner, n, n_classe
     assert expected["privacy"]["spends"]
     for place, records in others:
         assert model_of(learner, records) == expected, f"{place} differs from {first}"
+
+
+@pytest.mark.slow
+@settings(
+    max_examples=8,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(WEIGHED, st.integers(1, 120), st.integers(0, 2**32), st.booleans(), st.booleans())
+def test_the_same_tree_with_units_and_weights_from_everywhere(
+    tmp_path, learner, n, seed, has_units, has_weights
+):
+    frame, labels = some_records(n, 2, seed)
+    rng = np.random.default_rng(seed)
+    ids = np.array(["a", " a", "b", "B", "7", "7 ", "NA", "", None], dtype=object)
+    units = pd.Series(rng.choice(ids, n), dtype=object)
+    weights = pd.Series(np.where(rng.random(n) < 0.1, np.nan, rng.uniform(-0.5, 4, n)))
+    beside = {"who": units, "heavy": weights}
+    schema = schema_of(2).with_target("target")
+    learner.set_params(schema=replace(schema, unit="who" if has_units else None))
+    weight = "heavy" if has_weights else None
+    (first, records), *others = places(frame, labels, tmp_path, beside=beside, weight=weight)
+    aside = {
+        "units": units if has_units else None,
+        "sample_weight": weights if has_weights else None,
+    }
+    expected = model_of(learner, records, **aside)
+    assert expected["privacy"].get("unit") == ("who" if has_units else None)
+    for place, records in others:
+        found = model_of(learner, records, **aside)
+        assert found == expected, f"{place} differs from {first}"
 
 
 @pytest.mark.slow

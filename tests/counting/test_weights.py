@@ -1,5 +1,7 @@
 """Weights of records: of a unit at most 1 together, and from the unit's own records alone."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -94,6 +96,35 @@ def test_totals_of_parts_add_up(table, cut):
     codes = np.array([LABELS.get(label, -1) for label in labels])
     found = [Weigher(1.0, totals).weigh(batch, codes) for totals in (whole, first)]
     assert_array_equal(*found)
+
+
+@given(rows, st.integers(0, 30))
+def test_totals_that_other_processes_send_add_up(table, cut):
+    labels, units, weights = map(list, zip(*table, strict=True))
+    units = [unit and unit * 40 for unit in units]
+    query = UnitQuery(SCHEMA.classes, 1.0)
+    whole, *parts, received = (query.new_partial() for _ in range(4))
+    batch = batch_of(labels, units, weights)
+    whole.add_batch(batch)
+    sent: dict[int, bytes] = {}
+    for totals, some in zip(parts, (slice(cut), slice(cut, None)), strict=True):
+        if len(labels[some]):
+            totals.add_batch(batch_of(labels[some], units[some], weights[some]))
+        for part, content in totals.serialize_parts():
+            sent[part] = totals.merge_serialized(sent[part], content) if part in sent else content
+    assert 0 in sent, "the number of rows is sent with this part"
+    for part, content in sent.items():
+        received.add_serialized(part, content)
+    assert received.exact_units == whole.exact_units
+    codes = np.array([LABELS.get(label, -1) for label in labels])
+    assert_array_equal(*(Weigher(1.0, t).weigh(batch, codes) for t in (whole, received)))
+
+
+def test_a_batch_can_bring_the_totals_of_its_units():
+    batch = replace(batch_of(["no"] * 4, weights=[1.0, 0.5, 0.25, 1.0]),
+                    exact_unit_totals=np.array([3, 3, 1, 0]) * FULL_WEIGHT // 2)  # fmt: skip
+    found = Weigher().weigh(batch, np.zeros(4, dtype=np.int8))
+    assert found.tolist() == [FULL_WEIGHT * 2 // 3, FULL_WEIGHT // 3, FULL_WEIGHT // 4, 0]
 
 
 def test_more_units_than_fit_in_memory_are_refused(monkeypatch):
