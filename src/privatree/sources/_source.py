@@ -56,7 +56,10 @@ class Records(ABC):
         """
 
     def close(self) -> None:  # noqa: B027 - most records keep nothing
-        """Release what `counts` keeps outside of this process, once the learner is done."""
+        """Release what `counts` keeps outside of this process, once the learner is done.
+
+        If `counts` fails, it has done this itself.
+        """
 
 
 class FrameRecords(Records):
@@ -196,8 +199,12 @@ class Source(Records):
 
     def counts(self, binner: Binner) -> tuple[ClassCounts, int]:
         """Return the counts that a learner can ask for, and the private number of rows or units."""
-        weigher, exact_units = self._make_weigher(binner.schema)
-        counts = PassCounts(self.answer, binner, weigher)
+        try:
+            weigher, exact_units = self._make_weigher(binner.schema)
+            counts = PassCounts(self.answer, binner, weigher)
+        except BaseException:
+            self.close()
+            raise
         return counts, counts.exact_rows if exact_units is None else exact_units
 
     def unit_name(self, schema: Schema) -> str | None:

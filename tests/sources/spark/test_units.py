@@ -35,7 +35,9 @@ def table_of(written, labels, weights):
     )
 
 
-IDS = st.sampled_from([None, "a", " a", "a\t", "A", "NA", "", " ", "12", "012", "\u00e9", "e\u0301"])
+IDS = st.sampled_from(
+    [None, "a", " a", "a\t", "A", "NA", "", " ", "12", "012", "\u00e9", "e\u0301"]
+)
 ROWS = st.lists(
     st.tuples(IDS, st.sampled_from([None, "no", "yes", "other"]), st.none() | st.floats(-1, 5)),
     min_size=1,

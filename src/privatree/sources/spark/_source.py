@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from privatree.counting import Binner, ClassCounts, Query, Weigher
+from privatree.counting import Query, Weigher
 from privatree.errors import ParameterError
 from privatree.schema import Schema
 from privatree.sources._data_file import match_columns
@@ -119,14 +119,6 @@ class SparkSource(ClusterSource):
             columns[self.weight] = columns[self.weight].alias(WEIGHT)
         self._rows = self._selected = rows.select(*columns.values())
         self.ignored = tuple(unused)
-
-    def counts(self, binner: Binner) -> tuple[ClassCounts, int]:
-        """Return the counts that a learner can ask for, and the private number of rows or units."""
-        try:
-            return super().counts(binner)
-        except BaseException:
-            self.close()
-            raise
 
     def close(self) -> None:
         """Let the executors forget the totals of the units."""
