@@ -12,6 +12,7 @@
     _csv_detection.py   detects the dialect of CSV files
     _check.py           finds values that do not fit a schema
     _column_check.py    finds the values of one column that do not fit
+    _unit_sizes.py      counts the records of each unit
     _check_result.py    SchemaCheck, the result and its text
 """
 

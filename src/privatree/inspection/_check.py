@@ -7,16 +7,20 @@ counted and shown, so that a misspelt label or a mixed-up unit is found before t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from privatree._support.suggestions import did_you_mean
 from privatree._support.validation import check_same_length
 from privatree.errors import SchemaError
 from privatree.inspection._check_result import Misfit, SchemaCheck
 from privatree.inspection._column_check import column_misfits, misfit_count
+from privatree.inspection._unit_sizes import UnitCounter, sounds_like_units
 from privatree.schema import Categorical, Feature, Schema
 from privatree.sources import (
     DataFile,
@@ -33,16 +37,21 @@ from privatree.tables import (
     arrow_column_type,
     check_class_type,
     check_feature_type,
+    check_unit_type,
+    column_to_codes,
     count_text_labels_with_blanks,
     is_instance_by_name,
     open_frame,
     open_labels,
+    read_arrow_column,
+    read_labels,
 )
 
 _CLASS_CODES = (
     "whole numbers, but the classes are text: fit reads them as class codes 0, 1, ..., which "
     "ensembles pass, and predicts numbers. Pass the labels as text."
 )
+_NO_UNIT = "not in X, but it is the unit: fit needs a column of this name, or the ids as units=."
 
 
 def check_files_against_schema(files: Sequence[Path], schema: Schema, target: str) -> SchemaCheck:
@@ -55,11 +64,17 @@ def check_files_against_schema(files: Sequence[Path], schema: Schema, target: st
     counted: dict[tuple[str, str], Counter[str]] = {}
     whole: dict[Misfit, None] = {}
     result = SchemaCheck(schema)
+    units: dict[str, UnitCounter] = {}
     for path in files:
         file = open_file(path, schema.csv)
         positions, problems = _find_file_columns_to_check(file, wanted, target, result)
         whole |= dict.fromkeys(problems)
-        for name, what, examples in _file_misfits(file, positions, wanted, target, result):
+        ids = _file_columns_of_ids(file, positions, schema, target)
+        counters = [(at, units.setdefault(name, UnitCounter())) for name, at in ids.items()]
+        positions.pop(schema.unit or "", None)
+        for name, what, examples in _file_misfits(
+            file, positions, wanted, target, result, counters
+        ):
             counted.setdefault((name, what), Counter()).update(examples)
     found = [
         Misfit(name, what, *misfit_count(examples)) for (name, what), examples in counted.items()
@@ -68,6 +83,7 @@ def check_files_against_schema(files: Sequence[Path], schema: Schema, target: st
     result.ignored = list(dict.fromkeys(result.ignored))
     result.trimmed = {name: n for name, n in result.trimmed.items() if n}
     _count_usable_records(result, target)
+    _add_unit_sizes(result, units)
     return result
 
 
@@ -77,6 +93,21 @@ def _count_usable_records(result: SchemaCheck, target: str) -> None:
     if None not in of_labels:
         left_out = sum(records or 0 for records in of_labels)
         result.n_usable = result.n_records - result.n_ragged - left_out
+
+
+def _add_unit_sizes(result: SchemaCheck, counters: Mapping[str, UnitCounter]) -> None:
+    """Add what was counted: the units of the schema, or columns that may be units."""
+    declared = counters.get(result.schema.unit or "")
+    if declared is None or result.schema.unit is None:
+        result.possible_units = [
+            counter.sizes(name) for name, counter in counters.items() if counter.may_be_units(name)
+        ]
+        return
+    result.units = declared.sizes(result.schema.unit)
+    if declared.n_without_id:
+        result.misfits.append(Misfit(result.schema.unit, "no id: left out", declared.n_without_id))
+    if result.n_usable is not None:
+        result.n_usable = declared.n_records
 
 
 def check_frame_against_schema(X: Any, y: Any, schema: Schema) -> SchemaCheck:
@@ -101,6 +132,7 @@ def check_frame_against_schema(X: Any, y: Any, schema: Schema) -> SchemaCheck:
         (column,) = labels.columns
         if are_class_codes(column.type, schema.classes):
             result.misfits.append(Misfit("y", _CLASS_CODES))
+            _count_frame_units(table, None, result)
             return result
         check = partial(check_class_type, "y", classes=schema.classes)
         classes = Categorical(schema.classes)
@@ -108,7 +140,30 @@ def check_frame_against_schema(X: Any, y: Any, schema: Schema) -> SchemaCheck:
         if all(misfit.records is not None for misfit in of_labels):
             result.n_usable = result.n_records - sum(misfit.records or 0 for misfit in of_labels)
         result.misfits += of_labels
+    known = None if labels is None or result.n_usable is None else read_labels(labels, schema) >= 0
+    _count_frame_units(table, known, result)
     return result
+
+
+def _count_frame_units(table: Table, usable: NDArray[np.bool_] | None, result: SchemaCheck) -> None:
+    """Count the records of each unit of a frame, or of columns that may be units."""
+    names, unit = table.names or [], result.schema.unit
+    if unit is not None and names.count(unit) != 1:
+        if table.has_shape:
+            result.misfits.append(Misfit(unit, _NO_UNIT))
+        return
+    counters: dict[str, UnitCounter] = {}
+    for name in [unit] if unit is not None else sounds_like_units(names):
+        column = table.columns[names.index(name)]
+        try:
+            check_unit_type(f"column {name!r}", column.type)
+        except SchemaError as error:
+            if unit is not None:
+                result.misfits.append(Misfit(unit, str(error)))
+            continue
+        counters[name] = UnitCounter()
+        counters[name].add(column.read(), usable)
+    _add_unit_sizes(result, counters)
 
 
 def _sort_misfits(misfits: Iterable[Misfit], names: Iterable[str]) -> list[Misfit]:
@@ -125,18 +180,40 @@ def _find_file_columns_to_check(
 ) -> tuple[dict[str, int], list[Misfit]]:
     """Return the positions of columns whose types fit, and the misfits of all other columns."""
     hint = file.hint_if_not_found or (file.hint_if_none_found and " Its first row must name them.")
-    names = trim_column_names(file.names, wanted)
-    positions, problems = _match_checked_names(str(file.path), names, wanted, result, hint)
+    unit = result.schema.unit
+    needed = [*wanted, *([] if unit is None else [unit])]
+    names = trim_column_names(file.names, needed)
+    positions, problems = _match_checked_names(str(file.path), names, needed, result, hint)
     for name, position in list(positions.items()):
         if file.is_text(position):
             continue
         try:
             kind = arrow_column_type(file.arrow_type(position))
-            check_column_type(file.path, name, kind, wanted[name], is_target=name == target)
+            if name == unit:
+                check_unit_type(f"{file.path}: column {name!r}", kind)
+            else:
+                check_column_type(file.path, name, kind, wanted[name], is_target=name == target)
         except SchemaError as error:
             problems.append(Misfit(name, str(error)))
             del positions[name]
     return positions, problems
+
+
+def _file_columns_of_ids(
+    file: DataFile, positions: Mapping[str, int], schema: Schema, target: str
+) -> dict[str, int]:
+    """Return the position of the unit; without a unit, of columns that sound like one."""
+    if schema.unit is not None:
+        return {name: at for name, at in positions.items() if name == schema.unit}
+    names = trim_column_names(file.names, schema.features)
+    found = {name: names.index(name) for name in sounds_like_units(names) if name != target}
+    for name, position in list(found.items()):
+        try:
+            if not file.is_text(position):
+                check_unit_type(name, arrow_column_type(file.arrow_type(position)))
+        except SchemaError:
+            del found[name]
+    return found
 
 
 def _file_misfits(
@@ -145,16 +222,22 @@ def _file_misfits(
     wanted: Mapping[str, Feature],
     target: str,
     result: SchemaCheck,
+    counters: Sequence[tuple[int, UnitCounter]],
 ) -> Iterator[tuple[str, str, Mapping[str, int]]]:
-    """Yield column, misfit and value counts for each batch of rows."""
+    """Yield column, misfit and value counts for each batch of rows, and count units.
+
+    `counters` are for ids, with the positions of their columns.
+    """
     is_valid = file.has_valid_names
-    for rows in file.read_rows(list(positions.values())):
+    places = list(dict.fromkeys((*positions.values(), *(at for at, _ in counters))))
+    for rows in file.read_rows(places):
         is_valid &= rows.is_valid
         result.n_records += rows.n_rows
         result.n_ragged += rows.n_ragged
-        for (name, position), content in zip(
-            positions.items(), rows.columns_without_ragged_rows(), strict=True
-        ):
+        contents = dict(zip(places, rows.columns_without_ragged_rows(), strict=True))
+        usable = None
+        for name, position in positions.items():
+            content = contents[position]
             feature, text = wanted[name], content if file.is_text(position) else None
             if text is not None and isinstance(feature, Categorical):
                 n_trimmed = count_text_labels_with_blanks(text, feature.categories)
@@ -162,6 +245,10 @@ def _file_misfits(
             read, is_target = file.lazy_column(position, content, feature).read(), name == target
             for what, examples in column_misfits(read, feature, is_target=is_target, text=text):
                 yield name, what, examples
+            if is_target:
+                usable = column_to_codes(read, result.schema.classes, -1, np.int64) >= 0
+        for position, counter in counters:
+            counter.add(read_arrow_column(contents[position]), usable)
     if not is_valid:
         result.not_utf8.append(str(file.path))
 
@@ -169,12 +256,12 @@ def _file_misfits(
 def _match_checked_names(
     where: str,
     found: Sequence[str],
-    wanted: Mapping[str, Feature],
+    wanted: Collection[str],
     result: SchemaCheck,
     hint_if_none: str,
 ) -> tuple[dict[str, int], list[Misfit]]:
     """Return the positions of the wanted columns, and misfits for missing or repeated ones."""
-    if wanted.keys().isdisjoint(found):  # this is another table
+    if set(wanted).isdisjoint(found):  # this is another table
         raise SchemaError(
             f"{where}: must have the columns of the schema, but has none of them.{hint_if_none}"
         )
@@ -213,7 +300,7 @@ def _find_frame_columns_to_check(
             for name, times in Counter(result.ignored).items()
             if times > 1
         ]
-        result.ignored = list(dict.fromkeys(result.ignored))
+        result.ignored = [name for name in dict.fromkeys(result.ignored) if name != schema.unit]
         return positions, problems
     if len(table.columns) != len(schema.names):
         raise SchemaError(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from privatree.inspection._unit_sizes import UnitSizes
 from privatree.schema import Schema
 
 _NOT_PRIVATE = "Not private: this output reveals single records. Keep it to yourself."
@@ -48,8 +50,15 @@ class SchemaCheck:
         Number of values, by column, that fit only after blanks around them are removed. Training
         removes blanks in CSV files, but not in frames.
     n_usable : int or None
-        Number of records whose label is a class. Training uses only these records. None if the
-        labels were not checked.
+        Number of records whose label is a class and that have an id, if the schema has a unit.
+        Training uses only these records. None if the labels were not checked.
+    units : UnitSizes or None
+        Number of `units` in the `column` that the schema declares, and the `typical` (median) and
+        the `largest` number of usable records of a unit. None if the schema has no unit, or if its
+        column could not be read.
+    possible_units : list of UnitSizes
+        The same for columns that sound like ids of persons and have several records of an id, if
+        the schema has no unit.
 
     Examples
     --------
@@ -70,6 +79,8 @@ class SchemaCheck:
     not_utf8: list[str] = field(default_factory=list)
     trimmed: dict[str, int] = field(default_factory=dict)
     n_usable: int | None = None
+    units: UnitSizes | None = None
+    possible_units: list[UnitSizes] = field(default_factory=list)
 
     @property
     def ok(self) -> bool:
@@ -110,10 +121,11 @@ class SchemaCheck:
         return "\n".join(
             [
                 _NOT_PRIVATE,
-                f"\n{self.n_records} record{'' if self.n_records == 1 else 's'}",
+                f"\n{_count_records(self.n_records)}",
                 *(f"  {name:<{names}}  {count:>{counts}}  {what}" for name, count, what in rows),
                 "Every value fits." if self.ok else "Everything else fits.",
                 *self._usable_notes(),
+                *self._unit_notes(schema_name),
                 *self._notes(schema_name),
             ]
         )
@@ -122,19 +134,38 @@ class SchemaCheck:
         """Return a note if few records have a known label, or fewer than ``schema.min_records``."""
         if self.n_usable is None:
             return []
-        notes = []
+        notes, by_unit = [], self.units is not None
         if self.n_usable == 0 or 2 * self.n_usable < self.n_records:
             notes.append(
                 f"But only {self.n_usable} of {self.n_records} records can be used: the others "
-                "have no class of the schema as their label. Check the spelling of the classes "
-                "and the target."
+                f"have no class of the schema as their label{' or no id' * by_unit}. Check the "
+                f"spelling of the classes and the target{', and the unit' * by_unit}."
             )
-        if self.n_usable < (self.schema.min_records or 0):
+        n_counted = self.n_usable if self.units is None else self.units.units
+        if n_counted < (self.schema.min_records or 0):
             notes.append(
                 f"The schema declares min_records = {self.schema.min_records}, and only "
-                f"{self.n_usable} records can be used: fit will probably stop."
+                f"{n_counted} {'units' if by_unit else 'records'} can be used: fit will probably "
+                "stop."
             )
         return notes
+
+    def _unit_notes(self, schema_name: str) -> list[str]:
+        """Return a line about the unit of the schema, or about each column that may be one."""
+        if self.units is not None:
+            found = self.units
+            return [
+                f"Unit {found.column!r}: {found.units} units, typically of "
+                f"{_count_records(found.typical)}, at most of {_count_records(found.largest)}. "
+                "Epsilon holds for all records of a unit together."
+            ]
+        return [
+            f"{found.column!r} sounds like ids of persons, and some of them have several records: "
+            f"typically {found.typical}, at most {found.largest}. If it says whose record a row "
+            f"is, write unit = {json.dumps(found.column, ensure_ascii=False)} in {schema_name}, or "
+            "pass --unit: otherwise epsilon holds for each single record only."
+            for found in self.possible_units
+        ]
 
     def _notes(self, schema_name: str) -> list[str]:
         """Return the lines about ignored columns, blanks, encodings and unconfirmed entries."""
@@ -169,5 +200,11 @@ class SchemaCheck:
             "ignored": self.ignored,
             "not_utf8": self.not_utf8,
             "trimmed": self.trimmed,
+            "unit": None if self.units is None else asdict(self.units),
+            "possible_units": [asdict(found) for found in self.possible_units],
             "unconfirmed": [list(place) for place in self.schema.unconfirmed],
         }
+
+
+def _count_records(count: int) -> str:
+    return f"{count} record{'' if count == 1 else 's'}"

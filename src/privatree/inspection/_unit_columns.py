@@ -12,17 +12,13 @@ from dataclasses import dataclass
 from privatree.inspection._comments import count_comment, quote_comment, wrap_comment
 from privatree.inspection._id_names import describe_id_name
 from privatree.inspection._profile import ColumnFacts
+from privatree.inspection._unit_sizes import MANY_IDS, MAX_ROWS
 from privatree.schema import Numeric
 
-_MANY_IDS = 20
-"""With fewer distinct values, a column that is called household is the size of one."""
 _MANY_UNNAMED = 50
 """Smallest number of distinct texts that look like ids, whatever their column is called."""
 _MANY_NUMBERS = 200
 """The same limit for whole numbers: ages and years of birth have fewer values."""
-_MAX_ROWS = 50
-"""Most records of an id, on average, of something that is a person rather than a shop."""
-
 _MAX_UNITS = 5
 """Most columns that the question for the unit names."""
 _FLOATS = ("double", "float", "halffloat", "float64", "float32", "float16")
@@ -75,7 +71,7 @@ def are_ids_of_rows(column: ColumnFacts) -> bool:
     return (
         describe_id_name(column.name) == "row's id"
         and _can_be_ids(column)
-        and column.n_distinct >= _MANY_IDS
+        and column.n_distinct >= MANY_IDS
     )
 
 
@@ -87,9 +83,9 @@ def _rank_by_name(column: ColumnFacts) -> int | None:
     if kind == "person's id":
         return 0
     if kind == "person":
-        is_many = column.n_distinct >= _MANY_IDS or 2 * column.n_distinct > column.n_values
+        is_many = column.n_distinct >= MANY_IDS or 2 * column.n_distinct > column.n_values
         return 0 if is_many else None
-    return 1 if kind == "id" and column.n_distinct >= _MANY_IDS and _occur_often(column) else None
+    return 1 if kind == "id" and column.n_distinct >= MANY_IDS and _occur_often(column) else None
 
 
 def _can_be_ids(column: ColumnFacts) -> bool:
@@ -113,7 +109,7 @@ def _looks_like_ids(column: ColumnFacts) -> bool:
 def _occur_often(column: ColumnFacts) -> bool:
     """Tell whether most values occur more than once, but not as often as those of a category."""
     is_often = 2 * column.n_repeated > column.n_distinct
-    return is_often and column.n_values <= _MAX_ROWS * column.n_distinct
+    return is_often and column.n_values <= MAX_ROWS * column.n_distinct
 
 
 # --- comments -----------------------------------------------------------------------------------

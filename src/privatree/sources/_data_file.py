@@ -226,6 +226,11 @@ def wanted_columns(schema: Schema, target: str | None) -> dict[str, Feature]:
             f"the target {target!r} must not be a feature of the schema. Remove it from the "
             "features."
         )
+    if target == schema.unit:
+        raise SchemaError(
+            f"the target {target!r} must not be the unit of the schema. Name the column that says "
+            "whose record a row is."
+        )
     return {**schema.features, target: Categorical(schema.classes)}
 
 

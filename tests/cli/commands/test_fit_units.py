@@ -136,8 +136,8 @@ def test_the_statement_in_json_names_the_unit(folder, monkeypatch, capsys):
         ("data.parquet", "--weight patient", "column 'patient' must have numbers as weights, but "),
         ("data.csv", "--weight weight", "must have every needed column, but lacks 'weight'.\n"),
         ("data.csv", "--unit age", "privatree: the unit 'age' must not be a feature of the schema"),
-        ("data.csv", "--unit ill", "the column 'ill' of units or weights must not be a feature or "
-         "the target"),
+        ("data.csv", "--unit ill", "the target 'ill' must not be the unit of the schema. Name the "
+         "column that says whose record a row is.\n"),
         ("data.csv", "--weight age", "the column 'age' of units or weights must not be a feature"),
         ("data.csv", "--weight w --unit w", "the column 'w' of units or weights must not be "),
         ("data.csv", "--class-weight maybe=2,no=1", "--class-weight must have classes of the "

@@ -277,6 +277,8 @@ def test_check_as_json(folder, monkeypatch, capsys):
         "ignored": ["id"],
         "not_utf8": [],
         "trimmed": {"ward": 1},
+        "unit": None,
+        "possible_units": [],
         "unconfirmed": [list(place) for place in EXPECTED.all_unconfirmed().unconfirmed],
     }
 
