@@ -245,3 +245,30 @@ def test_records_in_memory_have_no_target_but_the_declared_one():
     frame, labels = table()
     named = frame.assign(vote=labels)
     assert model(schema=SCHEMA).fit(frame, named["vote"]).schema_ == SCHEMA
+
+
+def test_a_budget_is_charged_for_the_unit_of_the_training():
+    frame, labels = table(600)
+    ids = np.arange(600) // 2
+    for units, unit, counted in ((None, None, "records"), (ids, "unit", "units")):
+        other = Budget(1.0, unit=None if unit else "unit")
+        with pytest.raises(ParameterError, match="cannot be added up"):
+            model(budget=other).fit(frame, labels, units=units)
+        assert not other.charges
+        budget = Budget(1.0, unit=unit)
+        model(budget=budget).fit(frame, labels, units=units)
+        assert charged(budget)[0][0] == f"PrivaTreeClassifier: number of {counted}"
+
+
+def test_a_store_is_charged_for_the_unit_of_the_source(account):
+    frame, labels = table(600)
+    source = ArrowSource(frame.assign(target=labels, who=np.arange(600) // 2), "target", unit="who")
+    budget = account(1.0, unit="who")
+    model(budget=budget).fit(source)
+    assert (budget.unit, budget.remaining) == ("who", 0)
+
+
+def test_a_training_with_units_that_stops_says_what_was_counted():
+    frame, labels = misspelt()
+    with pytest.raises(TooFewRecordsError, match="With units, this is their number"):
+        model().fit(frame, labels, units=np.arange(600))

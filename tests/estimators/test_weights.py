@@ -192,4 +192,4 @@ def test_wrong_parameters(settings, parameter):
 
 def test_a_budget_that_is_too_small_is_refused_with_units_too():
     with pytest.raises(BudgetExceededError):
-        learner(budget=Budget(1.0)).fit(FRAME, LABELS, units=IDS)
+        learner(budget=Budget(1.0, unit="unit")).fit(FRAME, LABELS, units=IDS)

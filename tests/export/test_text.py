@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import math
+import pickle
+import re
 from decimal import Decimal
 from typing import Any
 
@@ -10,8 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privatree.counting import cut_points
-from privatree.export import export_text, threshold_texts
-from privatree.model import Tree, TreeBuilder
+from privatree.export import export_dot, export_text, rules, threshold_texts
+from privatree.export._notebook import notebook_html
+from privatree.model import Model, Tree, TreeBuilder
+from privatree.privacy import PrivacyStatement
 from privatree.schema import Categorical, Numeric, Schema
 
 MARITAL = ["Never-married", "Married-civ-spouse", "Married-AF-spouse", "Divorced", "Widowed"]
@@ -320,3 +324,25 @@ def test_a_leaf_says_how_many_records_it_has(counts: Any, error: int, said: str)
     builder = TreeBuilder(Schema({"x": Numeric(0, 1)}, ["no", "yes"]))
     builder.leaf(builder.root, 0, noisy_counts=counts, support_error=error)
     assert export_text(builder.build()) == f"predict no{said}"
+
+
+def test_leaves_of_a_model_for_units_count_units() -> None:
+    """Every export says so, also of the tree alone, and a saved model knows it again."""
+    builder = TreeBuilder(Schema({"x": Numeric(0, 1)}, ["no", "yes"]))
+    left, right = builder.split_numeric(builder.root, 0, 0.5)
+    builder.leaf(left, 1, noisy_counts=[9, 80], support_error=20)
+    builder.leaf(right, 1, noisy_counts=[1, 2], support_error=20)
+    tree = builder.build()
+    for unit, counted in ((None, "records"), ("patient_id", "units")):
+        statement = PrivacyStatement("by hand", 1.0, unit=unit)
+        model = Model.from_dict(Model(tree.schema, tree, statement).to_dict())
+        for exported in (model, model.tree_, pickle.loads(pickle.dumps(model.tree_))):
+            lines = export_text(exported).split("\n")
+            assert lines[1].endswith(f", about 89 (± 20) {counted}")
+            assert lines[2].endswith(f", few or no {counted}")
+            assert f"About 89 (± 20) {counted}." in rules(exported)[0].sentence
+            assert f"89 (± 20) {counted}" in export_dot(exported)
+        grey = rf"color:#808080.>predict yes[^<]*, few or no {counted}</span>"
+        assert re.search(grey, notebook_html(model))
+        assert model == Model(tree.schema, tree, statement)
+        assert ("for all records of one patient_id" in repr(model)) is (unit is not None)

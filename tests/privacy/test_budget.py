@@ -196,3 +196,38 @@ def test_what_comes_later_must_be_left_but_is_not_taken() -> None:
     with pytest.raises(ParameterError, match="later must be at least 0, got -1"):
         budget.charge(1.5, purpose="third", later=Fraction(-1))
     assert len(budget.charges) == 1
+
+
+@pytest.mark.parametrize(
+    ("mine", "its", "advice"),
+    [
+        (None, "patient_id", "Train without units, or .* unit='patient_id'"),
+        ("patient_id", None, "Train with the unit 'patient_id', or .* unit=None"),
+        ("patient_id", "visit_id", "if it is the same unit by another name, or .* unit='visit_id'"),
+    ],
+)
+def test_charges_for_another_unit_are_refused_and_nothing_is_taken(
+    mine: str | None, its: str | None, advice: str
+) -> None:
+    budget = Budget(1, unit=mine)
+    with pytest.raises(ParameterError, match=advice) as caught:
+        budget.charge(0.25, purpose="model", unit=its)
+    assert "cannot be added up. Nothing was drawn." in str(caught.value)
+    assert caught.value.parameter == "budget"
+    assert budget.remaining == 1
+    budget.charge(0.25, purpose="model", unit=mine)
+    assert budget.remaining == Fraction(3, 4)
+
+
+def test_a_budget_of_units_says_so() -> None:
+    assert repr(Budget(1, unit="patient_id")) == (
+        "<Budget: 1 of 1 left for all records of one patient_id>"
+    )
+    assert repr(Budget(1)) == "<Budget: 1 of 1 left>"
+
+
+@pytest.mark.parametrize("unit", ["", " ", "a\nb", "x" * 201, 7, ("a",)], ids=lambda u: str(u)[:5])
+def test_a_unit_without_a_printable_name_is_refused(unit: Any) -> None:
+    with pytest.raises(ParameterError, match="unit must be the name of a unit") as caught:
+        Budget(1, unit=unit)
+    assert caught.value.parameter == "unit"

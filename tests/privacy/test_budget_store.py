@@ -861,3 +861,45 @@ def test_a_second_name_is_refused(tmp_path):
         store.charge(0.1, purpose="model")
     (tmp_path / "b.db").unlink()
     assert store.remaining == 1
+
+
+# --- units --------------------------------------------------------------------------------------
+
+
+def test_a_store_keeps_its_unit_and_refuses_others(tmp_path: Path) -> None:
+    for mine, its in ((None, "patient_id"), ("patient_id", None), ("patient_id", "visit_id")):
+        store = BudgetStore.create(tmp_path / f"{mine}-{its}", 1, unit=mine)
+        with pytest.raises(ParameterError, match=r"cannot be added up\. Nothing was drawn"):
+            store.charge(0.25, purpose="model", unit=its)
+        assert store.charges == []
+        store.charge(0.25, purpose="model", unit=mine)
+        assert BudgetStore(store.path).unit == mine
+        assert store.remaining == Fraction(3, 4)
+
+
+def test_a_store_of_records_is_a_file_that_older_versions_read(store: BudgetStore) -> None:
+    """A store of units is not: they would charge it for records."""
+    units = BudgetStore.create(store.path.with_name("units.db"), 1, unit="patient_id")
+    for path, version, columns in ((store.path, 1, 6), (units.path, 2, 7)):
+        with raw(path) as connection:
+            assert next(connection.execute("PRAGMA user_version")) == (version,)
+            assert len(next(connection.execute("SELECT * FROM account"))) == columns
+
+
+def test_a_store_of_units_cannot_be_made_one_of_records(tmp_path: Path) -> None:
+    store = BudgetStore.create(tmp_path / "units.db", 1, unit="patient_id")
+    with raw(store.path) as connection:
+        connection.execute("DROP TRIGGER account_stays")
+        connection.execute("UPDATE account SET unit = 'visit_id'")
+        connection.execute(next(s for s in budget_file._UNIT_DEFINITIONS if "account_stays" in s))
+    assert "is damaged" in refusal(store.path)
+    other = BudgetStore.create(tmp_path / "other.db", 1, unit="patient_id")
+    with raw(other.path) as connection:
+        connection.execute("PRAGMA user_version = 1")
+    assert "does not have the tables of a budget" in refusal(other.path)
+
+
+def test_a_unit_without_a_printable_name_makes_no_file(path: Path) -> None:
+    with pytest.raises(ParameterError, match="unit must be the name of a unit"):
+        BudgetStore.create(path, 1, unit="a\nb")
+    assert not path.exists()

@@ -500,3 +500,29 @@ def test_a_number_without_its_error_is_refused(key: str) -> None:
     refused(written)
     with pytest.raises(ParameterError, match="must both be given, or both be None"):
         PrivacyStatement("a", 1.0, **{key: 5})
+
+
+# --- units ----------------------------------------------------------------------------------------
+
+
+def test_a_statement_for_units_speaks_of_units() -> None:
+    few = PrivacyStatement("a", 1.0, noisy_records=50, records_error=100, unit="patient_id")
+    printed = str(few)
+    assert "  epsilon for a whole unit    1\n" in printed
+    assert "datasets that differ by all records of one patient_id, added or removed" in printed
+    assert "  usable units                about 50 (± 100)" in printed
+    assert "So few units had a record" in printed
+    assert PrivacyStatement.from_dict(through_json(few)) == few
+
+
+def test_the_schedule_of_units_is_not_about_single_paths() -> None:
+    path = (Stage("choice", Fraction(1)),)
+    schedule = Schedule(Fraction(1), Fraction(1), Fraction(0), (path,))
+    records = PrivacyStatement("a", 1.0, schedule=schedule)
+    units = PrivacyStatement("a", 1.0, schedule=schedule, unit="patient_id")
+    for read in (records, PrivacyStatement.from_dict(through_json(records))):
+        assert read.schedule is not None
+        assert read.schedule.single_path
+    for read in (units, PrivacyStatement.from_dict(through_json(units))):
+        assert read.schedule is not None
+        assert not read.schedule.single_path

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from privatree import Model, PaperPrivaTreeClassifier, PrivaTreeClassifier, datasets
@@ -91,3 +93,15 @@ def hostile_model() -> Model:
         learner=HOSTILE[0], epsilon=1.0, public=tuple(HOSTILE), notes=tuple(HOSTILE)
     )
     return Model(schema, tree, statement)
+
+
+@pytest.fixture(scope="session")
+def unit_model() -> Model:
+    """A model whose epsilon is for patients with several records."""
+    frame, labels, schema = datasets.load("breast-w")
+    frame = frame.assign(patient_id=np.arange(len(frame)) // 2)
+    learner = PrivaTreeClassifier(
+        1.0, max_depth=2, schema=replace(schema, unit="patient_id"), random_state=0
+    )
+    model = learner.fit(frame, labels).model_
+    return Model(model.schema_, model.tree_, replace(model.privacy_, seeded=False))

@@ -207,3 +207,19 @@ def test_a_card_has_the_records_of_each_leaf(small_schema, small_tree) -> None:
     bare = model_card(Model(small_schema, tree, PrivacyStatement("x", 1.0)))
     assert bare.count("Records per leaf were not counted.") == 1
     assert " records\n" not in bare[: bare.index("## Rules")]
+
+
+def test_a_card_for_units_speaks_of_units(unit_model: Model) -> None:
+    card = model_card(unit_model)
+    assert card.count("A unit is all records of one patient\\_id.") == 1
+    for said in (
+        "**Epsilon 1, for all records of one patient\\_id.**",
+        "Numbers of units are noisy",
+        "usable units, a noisy number",
+        "The guarantee is for all records of one patient\\_id together.",
+        "without their records.",
+    ):
+        assert said in card
+    assert re.search(r"about \d+ \(± \d+\) units", card)
+    assert ") records" not in card
+    assert "for one record" not in card

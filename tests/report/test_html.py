@@ -372,3 +372,40 @@ def test_a_certificate_of_other_labels_is_refused(adult_model, tmp_path):
     assert "The files do not tell whether" in Page(html_report(adult_model, own)).shown
     with pytest.raises(ParameterError, match="most frequent label is none of the model's classes"):
         html_report(adult_model, certificate_for(privacy, majority=Majority("other", 0.8)))
+
+
+# --- units ----------------------------------------------------------------------------------------
+
+
+def test_a_page_for_units_says_once_what_a_unit_is(unit_model):
+    text = html_report(unit_model)
+    shown = Page(text).shown
+    assert shown.count("A unit is all records of one patient_id.") == 1
+    for said in (
+        "for all records of one patient_id",
+        "Units, about",
+        "The number of units of a leaf is noisy",
+        "An attacker who knows every other unit has a belief that your records are in the dataset",
+        "An attacker adds units to the training data, or removes some.",
+        "Units added or removed",
+        "A changed unit counts as two.",
+        "number of units",
+    ):
+        assert said in shown
+    for of_records in (") records", "number of records", "your record.", "A changed record"):
+        assert of_records not in shown
+    data = json.loads(Page(text).scripts[0][1])
+    assert data["certificate"]["edited"] == ["unit", "units"]
+    assert all(support.endswith(" units") for support in data["support"].values())
+
+
+def test_a_page_for_records_does_not_mention_units(adult_model):
+    assert not re.search(r"\bunits?\b", Page(html_report(adult_model)).shown)
+
+
+def test_a_certificate_must_be_for_the_same_unit(unit_model, tmp_path):
+    privacy = load_again(unit_model, tmp_path).privacy_
+    shown = Page(html_report(unit_model, certificate_for(privacy))).shown
+    assert re.search(r"refits? on \d+ units, tested on \d+ records", shown)
+    with pytest.raises(ParameterError, match="its unit differs: visit_id, not patient_id"):
+        html_report(unit_model, certificate_for(replace(privacy, unit="visit_id")))

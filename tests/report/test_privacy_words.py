@@ -83,3 +83,20 @@ def test_neighbours_that_replace_are_told_so():
 
 def test_amounts_are_shown_rounded_up():
     assert Decimal(words(epsilon=0.10000001).epsilon) > Decimal("0.1")
+
+
+# --- units ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 5.0, math.inf])
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
+def test_units_are_spoken_of_as_units(epsilon, neighbours):
+    said = words(epsilon=epsilon, neighbours=neighbours, unit="patient_ID")
+    texts = [said.headline, said.meaning, said.terms, said.about]
+    texts += [alert.text for alert in said.alerts if alert.title.endswith("is large")]
+    whole = " ".join(texts)
+    for of_records in ("a whole record", "one record", "One record", "your record ", "a person "):
+        assert of_records not in whole.replace("promise to a person", "")
+    assert "records of one patient_ID" in said.meaning
+    assert "that your records" in said.about
+    assert "all records of one patient_ID" in said.terms

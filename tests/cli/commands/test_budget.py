@@ -233,6 +233,7 @@ def test_show_as_json_names_an_amount_that_can_be_charged(charged, monkeypatch, 
     assert shown == {
         "dataset": "patients of 2030",
         "neighbours": "add-remove",
+        "unit": None,
         "created": charged.created.isoformat(),
         "epsilon": 1.0,
         "spent": pytest.approx(7 / 12, rel=1e-15),
@@ -384,3 +385,21 @@ def test_enough_records_are_charged_in_two_steps(folder, monkeypatch, capsys):
         ("tree", Fraction(485, 1000)),
     ]
     assert "Charged epsilon 0.5 to patients.db: 0.5 of 1 is left." in capsys.readouterr().err
+
+
+# --- units ----------------------------------------------------------------------------------------
+
+
+def test_a_budget_of_units_says_so_everywhere(folder, monkeypatch, capsys):
+    create = ("budget", "create", "visits.db", "--epsilon", "1", "--unit", "patient_id")
+    assert run(monkeypatch, *create) == 0
+    BudgetStore("visits.db").charge(0.25, purpose="model", unit="patient_id")
+    capsys.readouterr()
+    assert run(monkeypatch, "budget", "show", "visits.db") == 0
+    said = "  neighbours  all records of one patient_id added or removed\n"
+    assert said in capsys.readouterr().out
+    assert run(monkeypatch, "budget", "charges", "visits.db") == 0
+    assert capsys.readouterr().out.startswith("Each charge is for all records of one patient_id.\n")
+    for command in ("show", "charges"):
+        assert run(monkeypatch, "budget", command, "visits.db", "--json") == 0
+        assert json.loads(capsys.readouterr().out)["unit"] == "patient_id"

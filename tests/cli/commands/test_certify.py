@@ -1,6 +1,7 @@
 import json
 import os
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -195,3 +196,11 @@ def test_show_says_what_a_certificate_is(folder, monkeypatch, capsys):
     assert (
         "certificate.json: the file must be a model, got a certificate" in capsys.readouterr().err
     )
+
+
+def test_a_schema_with_a_unit_is_refused(folder, monkeypatch, capsys):
+    replace(SCHEMA, unit="patient_id").to_toml("units.toml")
+    assert certify(monkeypatch, "--schema", "units.toml") == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "--schema must not have a unit" in said
+    assert "'patient_id'" in said

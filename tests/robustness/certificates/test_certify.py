@@ -328,3 +328,57 @@ def test_a_learner_that_always_stops_is_an_error():
     always = learner(8.0).set_params(schema=replace(SCHEMA, min_records=10**6))
     with pytest.raises(TooFewRecordsError, match="min_records = 1,000,000"):
         accuracy_certificate(always, *TRAIN, *TEST, refits=20)
+
+
+# --- units ----------------------------------------------------------------------------------------
+
+VISITS = TRAIN[0].assign(patient_id=np.arange(200) // 4), TRAIN[1]
+BY_PATIENT = replace(SCHEMA, unit="patient_id")
+
+
+def patients(epsilon=0.5, **parameters):
+    return learner(epsilon, **parameters).set_params(schema=BY_PATIENT)
+
+
+def test_an_edit_of_units_is_a_whole_unit():
+    found = accuracy_certificate(patients(), *VISITS, *TEST, poisoned=[1, "10%"], refits=12)
+    assert (found.privacy.unit, found.n_train, found.poisoned) == ("patient_id", 50, (1, 5))
+    said = " ".join(str(found).split())
+    assert "accuracy against poisoned training units" in said
+    assert "for this training set (50 units) and test set (50 records)" in said
+    assert "any x additions or removals of training units leave an expected accuracy" in said
+    assert (
+        "A unit is all records of one patient_id. A unit whose records are changed in any" in said
+    )
+    assert "no record of another unit changes how a record is read or weighed" in said
+    assert found.plot().get_xlabel() == "units added or removed"
+    assert type(found).from_dict(found.to_dict()) == found
+    shares = found.table()["share"].tolist()
+    assert shares == [1 / 50, 5 / 50]
+
+
+def test_units_reach_the_refits():
+    """The refits are those of the records with their units, and not of single records."""
+    scores = refit(patients(), *VISITS, Accuracy(*TEST), 12)
+    found = accuracy_certificate(patients(), *VISITS, *TEST, refits=12)
+    assert found.estimate == pytest.approx(np.mean(scores))
+    alone = accuracy_certificate(learner(0.5), *VISITS, *TEST, refits=12)
+    assert (alone.privacy.unit, alone.n_train) == (None, 200)
+    assert alone.estimate != found.estimate
+
+
+def test_predictions_are_certified_for_units():
+    found = prediction_certificates(patients(5.0), *VISITS, TEST[0][:3], refits=12)
+    assert (found.privacy.unit, found.n_train) == ("patient_id", 50)
+    assert "at most as many training units as" in " ".join(str(found).split())
+
+
+def test_a_unit_without_its_column_is_refused():
+    with pytest.raises(ParameterError, match="the schema has the unit 'patient_id'") as caught:
+        accuracy_certificate(patients(), *TRAIN, *TEST, refits=5)
+    assert caught.value.parameter == "units"
+
+
+def test_a_counted_number_of_units_is_refused():
+    with pytest.raises(CertificateError, match="exactly the number of units"):
+        accuracy_certificate(patients(dataset_size=50), *VISITS, *TEST, refits=5)

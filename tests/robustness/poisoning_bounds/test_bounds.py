@@ -1,6 +1,7 @@
 """Every bound: the design's test vectors, their order, and that they never claim too much."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -255,3 +256,35 @@ def test_the_largest_number_that_holds(most):
 def test_never_and_always():
     assert max_tolerated_edits(lambda edits: False) is None
     assert max_tolerated_edits(lambda edits: True) == certificates.MAX_EDITS
+
+
+# --- units ----------------------------------------------------------------------------------------
+
+TWO_PATHS = schedule_of(
+    stages(("count", "0.1"), ("choice", "0.9")), stages(("choice", "0.4"), ("count", "0.6"))
+)
+OF_UNITS = replace(TWO_PATHS, single_path=False)
+
+
+def test_a_unit_in_several_sequences_has_no_best_sequence():
+    """Its records can be on paths with different stages at the same time."""
+    assert list(bounds(TWO_PATHS, 0.9, 3)) == LETTERS
+    assert list(bounds(OF_UNITS, 0.9, 3)) == LETTERS[:-1]
+    assert best(OF_UNITS, 0.9, 3).value <= best(TWO_PATHS, 0.9, 3).value + 1e-3
+    assert best(replace(DESIGN, single_path=False), 0.9, 3) == best(DESIGN, 0.9, 3)
+
+
+@settings(max_examples=50)
+@given(st.floats(0.01, 0.99), st.floats(0, 1), st.sampled_from([1, -1]), st.integers(1, 14))
+def test_what_units_are_promised_holds_for_two_records_on_two_paths(share, place, side, event):
+    """Half a unit draws a choice, the other half a count; an event is any set of outcomes."""
+    length, size = share * 0.9, (1 - share) * 0.6
+    top = place * length
+    laws = []
+    for high, low in ((top, top - length), (side * size, -side * size)):
+        p = math.expm1(-low) / (math.exp(-low) - math.exp(-high))
+        laws.append([(p, p * math.exp(-high)), (1 - p, (1 - p) * math.exp(-low))])
+    outcomes = [(a[0] * b[0], a[1] * b[1]) for a in laws[0] for b in laws[1]]
+    chosen = [outcome for bit, outcome in enumerate(outcomes) if event >> bit & 1]
+    before, after = (min(1.0, max(0.0, sum(pair[law] for pair in chosen))) for law in (0, 1))
+    assert after >= best(OF_UNITS, before, 1).value - 1e-9
