@@ -70,6 +70,8 @@ PARAMETERS = {
         "probability_share": "auto",
         "simplify": True,
         "zoom": False,
+        "class_weight": None,
+        "max_sample_weight": 1.0,
         "budget": None,
         "random_state": None,
     },
