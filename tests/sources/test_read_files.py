@@ -598,3 +598,33 @@ def test_files_without_a_schema_must_agree(tmp_path):
             read_files_without_schema([first, second], "y")
     with pytest.raises(SchemaError, match="lacks 'z'"):
         read_files_without_schema([first], "z")
+
+
+# --- ids of units ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_ids_of_units_are_read_where_they_are_asked_for(tmp_path, kind):
+    schema = Schema({"age": Numeric(0, 100)}, ["no", "yes"], unit="who")
+    frame = pd.DataFrame({"who": ["a", None, "b"], "note": "x", "age": 1, "ill": "no"})
+    file = tmp_path / f"data.{kind}"
+    frame.to_csv(file, index=False) if kind == "csv" else frame.to_parquet(file)
+    records = read_files([file, file], schema, "ill", allow_ragged=True, with_units=True)
+    missing = "" if kind == "csv" else None
+    assert records.units.to_pylist() == ["a", missing, "b"] * 2
+    assert (records.ignored, records.features.column_names) == (("note",), ["age"])
+    without = read_files([file], schema, "ill", allow_ragged=True)
+    assert (without.units, without.ignored) == (None, ("who", "note"))
+    undeclared = replace(schema, unit=None)
+    found = read_files([file], undeclared, "ill", allow_ragged=True, with_units=True)
+    assert found.units is None
+
+
+def test_units_that_are_floats_or_not_there_are_refused(tmp_path):
+    schema = Schema({"age": Numeric(0, 100)}, ["no", "yes"], unit="who")
+    file = tmp_path / "data.parquet"
+    pd.DataFrame({"who": [1.5], "age": 1, "ill": "no"}).to_parquet(file)
+    with pytest.raises(SchemaError, match=r"data.parquet: column 'who' must have whole numbers or"):
+        read_files([file], schema, "ill", allow_ragged=True, with_units=True)
+    with pytest.raises(SchemaError, match="lacks 'whose'"):
+        read_files([file], replace(schema, unit="whose"), "ill", allow_ragged=True, with_units=True)

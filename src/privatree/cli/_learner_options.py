@@ -97,11 +97,11 @@ def read_schema_option(path: Path, alternative: str = "", *, unit: str | None = 
 
 
 def read_training_records(files: Sequence[Path], target: str, schema: Any, *, quiet: bool) -> Any:
-    """Read the records by the schema, and print the names of ignored columns on stderr."""
+    """Read the records and the ids of their units, and print names of ignored columns on stderr."""
     from privatree.sources import read_files
 
     with show_spinner("Reading the records", shown=not quiet):
-        records = read_files(files, schema, target, allow_ragged=True)
+        records = read_files(files, schema, target, allow_ragged=True, with_units=True)
     if not quiet:
         print_ignored_columns(records.ignored)
     return records

@@ -25,6 +25,8 @@ from privatree.sources.csv._csv_file import CsvFile, open_csv
 from privatree.tables import (
     CodedColumn,
     Column,
+    arrow_column_type,
+    check_unit_type,
     column_to_codes,
     column_to_numbers,
     guess_text_column_type,
@@ -53,6 +55,8 @@ class FileRecords:
     """Columns of the files that were not read. Their names are public."""
     kept: Any = None
     """Table of the columns that are kept unchanged; None if all rows are read at once."""
+    units: Any = None
+    """Id of the unit of each row, a pyarrow.ChunkedArray; None unless it is asked for."""
 
 
 @dataclass(frozen=True)
@@ -112,21 +116,41 @@ def open_files(
 
 
 def read_files(
-    files: Sequence[Path], schema: Schema, target: str | None = None, *, allow_ragged: bool
+    files: Sequence[Path],
+    schema: Schema,
+    target: str | None = None,
+    *,
+    allow_ragged: bool,
+    with_units: bool = False,
 ) -> FileRecords:
     """Read all rows of files, as :func:`open_files` and :meth:`OpenFiles.read_batches` do.
 
-    A number takes 8 bytes of memory, and a category 4, however they are written in the files.
+    A number takes 8 bytes of memory, and a category 4, however they are written in the files. With
+    `with_units`, the ids of the schema's unit are read, too, if it has one.
     """
     import pyarrow as pa
 
-    opened = open_files(files, schema, target)
+    unit = schema.unit if with_units else None
+    opened = open_files(files, schema, target, keep=[] if unit is None else [unit])
+    if unit is not None:
+        _check_types_of_units(opened.files, unit)
     batches = list(opened.read_batches(allow_ragged=allow_ragged))
     features = pa.concat_tables([batch.features for batch in batches])
-    if target is None:
-        return FileRecords(features, None, opened.ignored)
-    labels = pa.chunked_array([chunk for batch in batches for chunk in batch.labels.chunks])
-    return FileRecords(features, labels, opened.ignored)
+    ignored = tuple(name for name in opened.ignored if name != unit)
+    labels = units = None
+    if target is not None:
+        labels = pa.chunked_array([chunk for batch in batches for chunk in batch.labels.chunks])
+    if unit is not None:
+        units = pa.concat_tables([batch.kept for batch in batches]).column(unit)
+    return FileRecords(features, labels, ignored, units=units)
+
+
+def _check_types_of_units(files: Sequence[FoundColumns], unit: str) -> None:
+    for found in files:
+        (position,) = found.kept
+        if not found.file.is_text(position):
+            kind = arrow_column_type(found.file.arrow_type(position))
+            check_unit_type(f"{found.file.path}: column {unit!r}", kind)
 
 
 def _schema_of_kept_columns(files: Sequence[FoundColumns], keep: Sequence[str]) -> Any:

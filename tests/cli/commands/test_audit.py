@@ -1,6 +1,7 @@
 import json
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -159,6 +160,20 @@ def test_a_replaced_record_counts_twice_and_one_without_a_label_not_at_all(
         assert f"tables: {tables}" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_tables_that_differ_in_all_records_of_one_unit(kind, folder, monkeypatch, capsys):
+    replace(SCHEMA, unit="who").to_toml("units.toml")
+    frame = pd.read_csv("a.csv").assign(who=[n // 3 for n in range(60)])
+    for name, rows in (("all", frame), ("less", frame[3:]), ("torn", frame[1:])):
+        file = f"{name}.{kind}"
+        rows.to_csv(file, index=False) if kind == "csv" else rows.to_parquet(file)
+    own = ["--data", f"all.{kind}", "--target", "ill", "--schema", "units.toml"]
+    assert audit(monkeypatch, *own, "--neighbour", f"less.{kind}", "--max-depth", "2") == 0
+    assert capsys.readouterr().out.startswith("own: epsilon >= ")
+    assert audit(monkeypatch, *own, "--neighbour", f"torn.{kind}") == 2
+    assert "the datasets must differ by all records of one who" in capsys.readouterr().err
+
+
 MISTAKES = {
     "epsilon": (["--epsilon", "-1"], "--epsilon must be > 0, got -1.0."),
     "runs": (["--runs", "3"], "--runs must be an integer from 8 to 10000000, got 3."),
@@ -168,7 +183,7 @@ MISTAKES = {
     "no-pairs": (["--pairs", ""], "--pairs must be among purity, "),
     "no-usable": (
         ["--pairs", "first-row"],
-        "such as the estimators_ of an ensemble. Choose other pairs.",
+        "such as the estimators_ of an ensemble",
     ),
     "half": (["--data", "a.csv"], "--data, --neighbour, --target and --schema must be given toge"),
     "other-half": (["--schema", "schema.toml"], "--data, --neighbour, --target and --schema must"),

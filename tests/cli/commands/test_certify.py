@@ -9,6 +9,7 @@ import pytest
 
 from privatree import Categorical, Numeric, PrivaTreeClassifier, Schema
 from privatree.cli._app import main
+from privatree.errors import CertificateError
 from privatree.robustness import AccuracyCertificate, accuracy_certificate
 
 SCHEMA = Schema(
@@ -198,9 +199,79 @@ def test_show_says_what_a_certificate_is(folder, monkeypatch, capsys):
     )
 
 
-def test_a_schema_with_a_unit_is_refused(folder, monkeypatch, capsys):
-    replace(SCHEMA, unit="patient_id").to_toml("units.toml")
-    assert certify(monkeypatch, "--schema", "units.toml") == 2
-    said = " ".join(capsys.readouterr().err.split())
-    assert "--schema must not have a unit" in said
-    assert "'patient_id'" in said
+# --- units ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def visits(folder):
+    frame = table(240).assign(patient=[f"P{n // 3}" for n in range(240)])
+    frame.loc[:5, "patient"] = None
+    frame.to_csv("data.csv", index=False)
+    frame.to_parquet("data.parquet")
+    replace(SCHEMA, unit="patient").to_toml("units.toml")
+    return frame
+
+
+def test_a_unit_is_one_edit_and_is_held_out_as_a_whole(visits, folder, monkeypatch, capsys):
+    assert (
+        certify(monkeypatch, "--unit", "patient", "-o", "option.json", "--poisoned", "1,10%") == 0
+    )
+    printed = capsys.readouterr()
+    assert "Held out for the test: 16 of 78 units (--split-seed 0)" in printed.err
+    assert "ignored" not in printed.err
+    saved = AccuracyCertificate.load("option.json")
+    assert (saved.n_train, saved.n_test, saved.poisoned) == (62, 48, (1, 6))
+    assert saved.privacy.unit == "patient"
+    options = ("--schema", "units.toml", "--json", "--poisoned", "1,10%")
+    assert certify(monkeypatch, *options) == 0
+    assert json.loads(capsys.readouterr().out) == json.loads((folder / "option.json").read_text())
+
+
+def test_no_unit_is_in_training_and_in_the_test(visits, monkeypatch):
+    seen = []
+
+    def stop(learner, X, y, X_test, y_test, **options):
+        seen.append((X["patient"].to_pylist(), X_test["patient"].to_pylist()))
+        raise CertificateError("enough")
+
+    monkeypatch.setattr("privatree.robustness.accuracy_certificate", stop, raising=False)
+    assert certify(monkeypatch, "--unit", "patient") == 2
+    ((train, test),) = seen
+    assert len(train) + len(test) == 240
+    assert not set(train) & set(test)
+    assert "" in train
+    assert "" not in test, "they are left out of the training, wherever they are"
+
+
+def test_test_records_in_files_need_no_ids(visits, monkeypatch, capsys):
+    assert certify(monkeypatch, "--schema", "units.toml", "--test", "test.parquet", "--json") == 0
+    certificate = json.loads(capsys.readouterr().out)
+    assert (certificate["n_train"], certificate["n_test"]) == (78, 40)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--unit who", "lacks 'who'"),
+        ("--unit age", "the unit 'age' must not be a feature of the schema"),
+        ("--unit ill", "the target 'ill' must not be the unit"),
+        ("--class-weight maybe=2", "--class-weight must have classes of the schema as keys"),
+        ("--unit patient --test-share 0.001", "--test-share must leave units for training and for "
+         "the test, but takes 0 of 78 units. Choose another share."),
+        ("--unit patient --dataset-size 78", "--dataset-size must be declared from public "
+         "knowledge, but is exactly the number of units."),
+    ],
+)  # fmt: skip
+def test_a_mistake_about_units_is_one_line(visits, monkeypatch, capsys, options, message):
+    assert certify(monkeypatch, *options.split()) == 2
+    err = capsys.readouterr().err
+    assert message in err
+    (line,) = [line for line in err.splitlines() if line.startswith("privatree: ")]
+    assert line == err.splitlines()[-1]
+
+
+def test_classes_can_be_weighed(folder, monkeypatch, capsys):
+    for weights in ("balanced", "yes=3,no=1"):
+        assert certify(monkeypatch, "--class-weight", weights, "--json") == 0
+        notes = json.loads(capsys.readouterr().out)["privacy"]["notes"]
+        assert any(note.startswith("Classes were weighed") for note in notes)

@@ -40,8 +40,9 @@ def audit(
             metavar="A,B,...",
             help="Pairs to train on. Pairs of tables: purity, many-features, new-class, "
             "new-category, outlier, size-threshold, category-order, three-records, first-row, "
-            "part-sizes, no-records. Pairs of files: open-quote, quoted-newline, odd-bytes, "
-            "text-in-numbers, new-values, ragged-line, long-line, odd-folder. The default is all.",
+            "part-sizes, no-records, and of units: one-person, two-places. Pairs of files: "
+            "open-quote, quoted-newline, odd-bytes, text-in-numbers, new-values, ragged-line, "
+            "long-line, odd-folder. The default is all.",
         ),
     ] = None,
     reader: Annotated[
@@ -65,7 +66,8 @@ def audit(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="File with the same dataset and one record added, removed or replaced.",
+            help="File with the same dataset and one record added, removed or replaced; with a "
+            "unit in the schema, with all records of one unit added or removed.",
         ),
     ] = None,
     target: Annotated[
@@ -218,14 +220,18 @@ def _read_audit_pair(first: Path, second: Path, target: str, schema: Path, csv: 
     from privatree.audit import own_pair
     from privatree.schema import Schema
     from privatree.sources import find_files, read_files
+    from privatree.tables import read_arrow_column, read_unit_ids
 
     files = [*find_files([str(first)]), *find_files([str(second)])]
     csv.check_with_files(files)
     declared = csv.schema_with_dialect(Schema.from_toml(schema))
     tables = []
     for file in files:
-        records = read_files([file], declared, target, allow_ragged=True)
-        labels = records.labels.to_pandas()
+        records = read_files([file], declared, target, allow_ragged=True, with_units=True)
+        labels, features = records.labels.to_pandas(), records.features.to_pandas()
         known = labels.notna().to_numpy()  # a record without a known label is left out of training
-        tables.append((records.features.to_pandas()[known], np.asarray(labels[known])))
+        if declared.unit is not None:  # as text: whole numbers of pandas cannot be missing
+            features[declared.unit] = records.units.cast("string").to_pandas()
+            known = known & (read_unit_ids(read_arrow_column(records.units)).places >= 0)
+        tables.append((features[known], np.asarray(labels[known])))
     return own_pair(declared, *tables)

@@ -27,6 +27,12 @@ from privatree.cli._learner_options import (
     warn_of_large_epsilon,
 )
 from privatree.cli._output import check_output, print_text, write_output
+from privatree.cli._weight_options import (
+    ClassWeight,
+    Unit,
+    class_weight_of_labels,
+    parse_class_weight,
+)
 from privatree.errors import ParameterError
 
 _TEST_SHARE = 0.2
@@ -45,7 +51,8 @@ def certify(
         typer.Option(
             metavar="N,P%,...",
             help="How many records an attacker adds or removes: numbers, or shares of the "
-            "training records. A changed record or label counts as two.",
+            "training records. A changed record or label counts as two. With a unit, the numbers "
+            "are of units.",
         ),
     ] = "0.1%,0.5%,1%",
     test: Annotated[
@@ -90,6 +97,8 @@ def certify(
     dataset_size: DatasetSize = "private",
     schedule: Schedule = "accuracy",
     robust_levels: RobustLevels = 3,
+    unit: Unit = None,
+    class_weight: ClassWeight = None,
     seed: Annotated[
         int | None,
         typer.Option(
@@ -123,6 +132,9 @@ def certify(
     after any additions and removals of N records. --schedule robust usually certifies more for
     many poisoned records, and costs some accuracy without poison.
 
+    With --unit, or a unit in the schema, an attacker adds and removes all records of a person at
+    once, and whole persons are held out for the test.
+
     The certificate is not private: it is computed from the exact records. Publishing it is outside
     epsilon. A schema must be given, because poisoned records could change a schema that is read
     from the records.
@@ -136,6 +148,7 @@ def certify(
         "dataset_size": parse_number_option("--dataset-size", dataset_size, private="private"),
         "schedule": schedule,
         "robust_levels": robust_levels,
+        "class_weight": parse_class_weight(class_weight),
         "random_state": seed,
     }
     if test and (test_share is not None or split_seed is not None):
@@ -176,32 +189,30 @@ def certify(
     csv.check_with_files([*files, *test_files])
     if output is not None:
         check_output(output, [*files, *test_files, schema])
-    declared = csv.schema_with_dialect(read_schema_option(schema))
-    if declared.unit is not None:
-        from privatree.schema import shorten_value
-
-        raise ParameterError(
-            "--schema must not have a unit: this command poisons and holds out single records. Use "
-            "privatree.robustness.accuracy_certificate in Python, which certifies for whole units "
-            f"if the records have the column {shorten_value(declared.unit)}."
-        )
+    declared = csv.schema_with_dialect(read_schema_option(schema, unit=unit))
+    parameters["class_weight"] = class_weight_of_labels(parameters["class_weight"], declared)
     warn_of_large_epsilon(epsilon)
     records = read_training_records(files, target, declared, quiet=as_json)
-    n_records = len(records.labels)
     check_files_have_records(files, records.labels)
+    groups = _groups_to_certify(records)
+    n_groups, counted = int(groups.max()) + 1, "records" if records.units is None else "units"
+    if records.units is not None:
+        features = records.features.append_column(declared.unit, records.units)
+        records = replace(records, features=features)
     if test_files:
         held_out = read_files(test_files, declared, target, allow_ragged=False)
         check_files_have_records(test_files, held_out.labels)
         split = (records.features, held_out.features, records.labels, held_out.labels)
     else:
         with name_learner_options(parameters):  # whoever counts records counts all in the files
-            refuse_counted_size(parameters["dataset_size"], {n_records})
-        split = _split_to_certify(records, test_share, split_seed)
+            refuse_counted_size(parameters["dataset_size"], {n_groups, len(groups)}, counted)
+        n_test = _number_to_hold_out(n_groups, test_share, counted)
+        split = _split_to_certify(records, groups, n_test, split_seed)
     del records  # free the memory: the split holds a copy
     train_X, test_X, train_y, test_y = split
     if not test_files and not as_json:
         typer.echo(
-            f"Held out for the test: {len(test_y)} of {n_records} records "
+            f"Held out for the test: {n_test} of {n_groups} {counted} "
             f"(--split-seed {split_seed}). The certificate is about training on the others.",
             err=True,
         )
@@ -231,21 +242,43 @@ def certify(
         print_text(f"\nSaved {output}.")
 
 
+def _groups_to_certify(records: Any) -> Any:
+    """Return the number of each record's unit, -1 without an id; each record's own without units.
+
+    The records of a unit must be together in the training or in the test.
+    """
+    import numpy as np
+
+    from privatree.tables import read_arrow_column, read_unit_ids
+
+    if records.units is None:
+        return np.arange(len(records.labels))
+    return read_unit_ids(read_arrow_column(records.units)).places
+
+
+def _number_to_hold_out(n_groups: int, test_share: float, counted: str) -> int:
+    n_test = round(test_share * n_groups)
+    if not 0 < n_test < n_groups:
+        raise ParameterError(
+            f"--test-share must leave {counted} for training and for the test, but takes {n_test} "
+            f"of {n_groups} {counted}. Choose another share."
+        )
+    return n_test
+
+
 def _split_to_certify(
-    records: Any, test_share: float, split_seed: int
+    records: Any, groups: Any, n_test: int, split_seed: int
 ) -> tuple[Any, Any, Any, Any]:
     """Return training features, test features, training labels and test labels."""
+    import numpy as np
     from sklearn.utils import check_random_state
 
-    n_records = len(records.labels)
-    n_test = round(test_share * n_records)
-    if not 0 < n_test < n_records:
-        raise ParameterError(
-            f"--test-share must leave records for training and for the test, but takes {n_test} of "
-            f"{n_records} records. Choose another share."
-        )
-    order = check_random_state(split_seed).permutation(n_records)
-    test, train = order[:n_test], order[n_test:]
+    n_groups = int(groups.max()) + 1
+    place = np.full(n_groups + 1, n_groups)  # a record without an id finds the last: for training
+    place[check_random_state(split_seed).permutation(n_groups)] = np.arange(n_groups)
+    order = np.argsort(place[groups], kind="stable")
+    n_held_out = int(np.sum(place[groups] < n_test))
+    test, train = order[:n_held_out], order[n_held_out:]
     return (
         records.features.take(train),
         records.features.take(test),
