@@ -1,11 +1,16 @@
-"""The bar of a pass: rounded to two digits, and only on a terminal."""
+"""The bar of a pass, rounded to two digits, and only on a terminal; passes that fail."""
 
 import sys
+from dataclasses import replace
 
 import pytest
+from batches_in_memory import FrameBatches
+from mixed_records import schema_of, some_records
 
+from privatree.counting import Binner, Candidates
 from privatree.errors import ParameterError
 from privatree.sources._source import round_pass_progress, show_pass_progress
+from privatree.tables import open_labels
 
 
 @pytest.mark.parametrize(
@@ -48,3 +53,32 @@ def test_on_a_terminal_without_rich_there_is_no_bar_unless_it_must_be(monkeypatc
         show_pass_progress(1, None, True),
     ):
         pytest.fail("work began")
+
+
+@pytest.mark.parametrize("failing", [1, 2])
+def test_a_source_that_cannot_be_counted_is_closed(failing):
+    """In the pass over units, or in the first that counts."""
+    frame, labels = some_records(20, 2, 0)
+    closed = []
+
+    class Failing(FrameBatches):
+        def _make_pass(self, query, advance):
+            if self.n_passes == failing:
+                raise ParameterError("no more records")
+            return super()._make_pass(query, advance)
+
+        def _read_part(self, part):
+            for batch in super()._read_part(part):
+                yield replace(batch, unit=open_labels([*range(batch.n_rows)]).columns[0])
+
+        def close(self):
+            closed.append(self.n_passes)
+
+    source = Failing(frame, labels, 5)
+    source.unit = "who"
+    schema = schema_of(2)
+    source.open(schema)
+    found = Candidates.from_schema(schema, 4)
+    with pytest.raises(ParameterError, match="no more records"):
+        source.counts(Binner(schema, found.cuts, found.groups, found.n_codes))
+    assert closed == [failing]
