@@ -62,12 +62,13 @@ class SumUnitWeights:
         np.add.at(exact_sums, codes, Weigher(self.max_weight).weigh(batch, labels))
         # Bytes that are not valid text stay as they are here. They are no id.
         text = written.dictionary.cast(pa.string(), safe=False)
-        places, ids = read_unit_ids(read_arrow_column(text))
-        is_id = places >= 0
+        found = read_unit_ids(read_arrow_column(text))
+        is_id = found.places >= 0
+        ids = pa.array(found.ids, pa.string()).cast(pa.binary())
         return pa.record_batch(
             {
                 WRITTEN: written.dictionary.filter(pa.array(is_id)),
-                _ID: pa.array(ids, pa.string()).cast(pa.binary()).take(pa.array(places[is_id])),
+                _ID: ids.take(pa.array(found.places[is_id])),
                 TOTAL: pa.array(exact_sums[:-1][is_id]),
             }
         )
