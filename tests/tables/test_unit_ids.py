@@ -16,9 +16,9 @@ from privatree.tables import check_unit_type, check_weight_type, open_labels, re
 def ids_of(values):
     (column,) = open_labels(values).columns
     check_unit_type("units", column.type)
-    places, ids = read_unit_ids(column.read())
-    assert len(ids) == len(set(ids))
-    return [None if place < 0 else ids[place] for place in places]
+    found = read_unit_ids(column.read())
+    assert len(found.ids) == len(set(found.ids)) == len(found.distinct)
+    return [None if place < 0 else found.ids[place] for place in found.places]
 
 
 NUMBERS = ["3", "1", "3", "-7"]

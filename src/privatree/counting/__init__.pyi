@@ -24,3 +24,4 @@ from privatree.counting._weights import FULL_WEIGHT as FULL_WEIGHT
 from privatree.counting._weights import UnitQuery as UnitQuery
 from privatree.counting._weights import UnitTotals as UnitTotals
 from privatree.counting._weights import Weigher as Weigher
+from privatree.counting._weights import with_unit_totals as with_unit_totals

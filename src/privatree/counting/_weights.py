@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,6 +88,29 @@ def _sample_weights(
     return np.minimum(np.floor(numbers * FULL_WEIGHT).astype(np.int64), full)
 
 
+def _sum_by_unit(
+    batch: Batch, found: UnitIds, classes: Sequence[Label], max_weight: float
+) -> NDArray[np.int64]:
+    """Return the sum of the sample weights of the rows of each distinct id."""
+    labels = column_to_codes(batch.labels.read(), classes, -1, np.int32)
+    weights = _sample_weights(batch, labels, max_weight)
+    exact_sums = np.zeros(len(found.distinct) + 1, dtype=np.int64)  # -1, no id, finds the last
+    np.add.at(exact_sums, found.places, weights)
+    return exact_sums[:-1]
+
+
+def with_unit_totals(
+    batch: Batch, classes: Sequence[Label], max_weight: float
+) -> tuple[Batch, int]:
+    """Return a batch of all records with the totals of its units, and the number of units."""
+    if batch.unit is None:
+        raise RuntimeError("the totals of units need a batch with units.")
+    found = read_unit_ids(batch.unit.read())
+    exact_sums = _sum_by_unit(batch, found, classes, max_weight)
+    exact_totals = np.append(exact_sums, 0)[found.places]
+    return replace(batch, exact_unit_totals=exact_totals), len(exact_sums)
+
+
 @dataclass(frozen=True)
 class UnitQuery(Query["UnitTotals"]):
     """Sample weights of the records of each unit, added up."""
@@ -115,13 +138,8 @@ class UnitTotals(SerializablePartial):
     def add_batch(self, batch: Batch) -> None:
         if batch.unit is None:
             raise RuntimeError("the totals of units need batches with units.")
-        labels = column_to_codes(batch.labels.read(), self._classes, -1, np.int32)
-        weights = _sample_weights(batch, labels, self._max_weight)
         found = read_unit_ids(batch.unit.read())
-        has_unit = found.places >= 0
-        exact_sums = np.zeros(len(found.ids), dtype=np.int64)
-        np.add.at(exact_sums, found.places[has_unit], weights[has_unit])
-        self._add_sums(found.ids, exact_sums)
+        self._add_sums(found.ids, _sum_by_unit(batch, found, self._classes, self._max_weight))
 
     def merge(self, other: UnitTotals) -> None:
         self._add_sums(list(other._place_of), other._exact_totals[: other.exact_units])

@@ -24,6 +24,7 @@ from privatree.counting import (
     Query,
     UnitQuery,
     Weigher,
+    with_unit_totals,
 )
 from privatree.errors import ParameterError, SchemaError
 from privatree.schema import Feature, Schema
@@ -83,14 +84,12 @@ class FrameRecords(Records):
         self._max_weight = max_weight
 
     def counts(self, binner: Binner) -> tuple[BinnedRecords, int]:
-        weigher, n_rows = None, self._batch.n_rows
-        if self._batch.unit is not None:
-            totals = UnitQuery(tuple(binner.schema.classes), self._max_weight).new_partial()
-            totals.add_batch(self._batch)
-            weigher, n_rows = Weigher(self._max_weight, totals), totals.exact_units
-        elif self._batch.weight is not None:
-            weigher = Weigher(self._max_weight)
-        codes, labels, weights = binner.bin_and_weigh(self._batch, weigher, threads=THREADS)
+        batch, n_rows = self._batch, self._batch.n_rows
+        if batch.unit is not None:
+            batch, n_rows = with_unit_totals(batch, binner.schema.classes, self._max_weight)
+        is_weighed = batch.unit is not None or batch.weight is not None
+        weigher = Weigher(self._max_weight) if is_weighed else None
+        codes, labels, weights = binner.bin_and_weigh(batch, weigher, threads=THREADS)
         records = BinnedRecords(
             codes,
             binner.n_codes,

@@ -6,7 +6,10 @@ number and the text that spells it are the same id, so that files of different t
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +20,27 @@ from privatree.tables._python_values import plain_python_values
 from privatree.tables._text import BLANKS, MISSING_WORDS
 
 
-class UnitIds(NamedTuple):
-    """Ids of some rows."""
+@dataclass(frozen=True, eq=False)
+class UnitIds:
+    """Ids of some rows.
+
+    Parameters
+    ----------
+    places : array of int64
+        For each row, the position of its id in `ids`; -1 if the row has no id.
+    distinct : array of integers, or sequence of str
+        Distinct ids.
+    """
 
     places: NDArray[np.int64]
-    """For each row, the position of its id in `ids`; -1 if the row has no id."""
-    ids: list[str]
-    """Distinct ids."""
+    distinct: NDArray[Any] | Sequence[str]
+
+    @cached_property
+    def ids(self) -> list[str]:
+        """Distinct ids as text."""
+        if isinstance(self.distinct, np.ndarray):
+            return [str(number) for number in self.distinct.tolist()]
+        return list(self.distinct)
 
 
 def check_unit_type(where: str, found: ColumnType) -> None:
@@ -55,18 +72,22 @@ def check_weight_type(where: str, found: ColumnType) -> None:
 def read_unit_ids(column: Column) -> UnitIds:
     """Read the ids of all rows. Empty text and words such as NA are no ids."""
     if isinstance(column, NumberColumn):
-        numbers, places = np.unique(column.values, return_inverse=True)
-        places = places.astype(np.int64, copy=False)
-        if column.missing is not None:
-            places = np.where(column.missing, -1, places)
-        return UnitIds(places, [str(number) for number in numbers.tolist()])
+        import pandas as pd
+
+        values = column.values if column.missing is None else column.values[~column.missing]
+        found, numbers = pd.factorize(values)
+        if column.missing is None:
+            return UnitIds(found, numbers)
+        places = np.full(len(column.values), -1, dtype=np.int64)
+        places[~column.missing] = found
+        return UnitIds(places, numbers)
     place_of: dict[str, int] = {}
-    found = np.full(len(column.values) + 1, -1, dtype=np.int64)  # a code of -1 finds the last
+    known = np.full(len(column.values) + 1, -1, dtype=np.int64)  # a code of -1 finds the last
     for position, value in enumerate(plain_python_values(column.values)):
         unit_id = _as_unit_id(value)
         if unit_id is not None:
-            found[position] = place_of.setdefault(unit_id, len(place_of))
-    places = found[column.codes] if isinstance(column, CodedColumn) else found[:-1]
+            known[position] = place_of.setdefault(unit_id, len(place_of))
+    places = known[column.codes] if isinstance(column, CodedColumn) else known[:-1]
     return UnitIds(places, list(place_of))
 
 
