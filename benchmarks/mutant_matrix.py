@@ -1,10 +1,10 @@
-"""Which net catches which mutant, at any of its cases, and which pair of files which mutant of
-reading: two tables in Markdown.
+"""Which net catches which mutant, at any of its cases, which pair of files which mutant of reading,
+and which net of units which mutant of weights: three tables in Markdown.
 
 The tests run each mutant through the nets that must catch it; this runs all of them through all.
 It takes some minutes::
 
-    python benchmarks/mutant_matrix.py [learning|reading]
+    python benchmarks/mutant_matrix.py [learning|reading|weights]
 """
 
 from __future__ import annotations
@@ -23,11 +23,14 @@ from nets import CASES  # noqa: E402
 from nets import NETS as ALL_NETS  # noqa: E402
 from reports import Report, worst  # noqa: E402
 
-from mutants import MUTANTS, READING_MUTANTS, Mutant  # noqa: E402
+from mutants import MUTANTS, READING_MUTANTS, WEIGHT_MUTANTS, Mutant  # noqa: E402
 from privatree.errors import BudgetExceededError  # noqa: E402
 
 EXACT = ("loss", "stage", "decision", "ledger")
-NETS = {name: net for name, net in ALL_NETS.items() if name != "files"}
+NETS_OF_UNITS = ("unit loss", "weights")
+NETS = {
+    name: net for name, net in ALL_NETS.items() if name not in ("files", "unit loss", "weights")
+}
 """The nets whose input is records."""
 NOTHING = Mutant("nothing", lambda patch: None, ())
 
@@ -73,6 +76,16 @@ def row_of_reading(name: str, mutant: Mutant) -> str:
     return f"| {name} | {' | '.join(cells)} |"
 
 
+def row_of_weights(name: str, mutant: Mutant) -> str:
+    must = {catch.net for catch in mutant.catches}
+    with pytest.MonkeyPatch.context() as patch:
+        mutant.apply(patch)
+        cells = [cell(ALL_NETS[net](), net in must) for net in NETS_OF_UNITS]
+        of_person = ALL_NETS["black box"]("one-person")
+        cells.append(cell(of_person, "black box" in must))
+    return f"| {name} | {' | '.join(cells)} |"
+
+
 def print_table(
     columns: Iterable[str], rows: Callable[[str, Mutant], str], mutants: dict[str, Mutant]
 ) -> None:
@@ -83,12 +96,14 @@ def print_table(
 
 
 def main() -> None:
-    """Print both tables, or the one that is named: learning or reading."""
-    asked = sys.argv[1:] or ["learning", "reading"]
+    """Print all tables, or those that are named: learning, reading, weights."""
+    asked = sys.argv[1:] or ["learning", "reading", "weights"]
     if "learning" in asked:
         print_table(NETS, row, MUTANTS)
     if "reading" in asked:
         print_table(CASES["files"], row_of_reading, READING_MUTANTS)
+    if "weights" in asked:
+        print_table((*NETS_OF_UNITS, "black box, one-person"), row_of_weights, WEIGHT_MUTANTS)
 
 
 if __name__ == "__main__":

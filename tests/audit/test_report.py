@@ -129,4 +129,5 @@ def test_it_can_be_written_as_json():
         "runs": 150,
         "sizes": [200, 201],
         "changes": 1,
+        "unit": None,
     }

@@ -1,5 +1,5 @@
-"""Wrong versions of the learner, and of the readers of files, each a small change of the real code
-(``wrong_code.py``, ``wrong_reading.py``).
+"""Wrong versions of the learner, of its weights, and of the readers of files, each a small change
+of the real code (``wrong_code.py``, ``wrong_weights.py``, ``wrong_reading.py``).
 
 A privacy bug is invisible in accuracy. Each of these was made by somebody once, or nearly; each
 says which nets catch it, at which of their cases, with how much, and for what reason.
@@ -15,6 +15,7 @@ from typing import NamedTuple
 import pytest
 import wrong_code
 import wrong_reading
+import wrong_weights
 
 
 class Catch(NamedTuple):
@@ -230,5 +231,79 @@ READING_MUTANTS: dict[str, Mutant] = {
         "categories are those that a file has, in order",
         wrong_reading.categories_from_the_file,
         (Catch("files", "new-values", 1.5, "predictions"),),
+    ),
+}
+
+HEAVIER = "the unit's records lose more than epsilon"
+TOO_HEAVY = "a unit weighs more than a record"
+
+WEIGHT_MUTANTS: dict[str, Mutant] = {
+    "weights not scaled": Mutant(
+        "every record of a unit weighs as much as a record",
+        wrong_weights.weights_not_scaled,
+        (
+            Catch("unit loss", "joint", 2.9, HEAVIER),
+            Catch("unit loss", "one by one", 2.9, HEAVIER),
+            Catch("weights", "units of 1 to 6 records", 6, TOO_HEAVY),
+            Catch("weights", "sample weights", 1.2, TOO_HEAVY),
+            Catch("black box", "one-person", 1.5, "tree"),
+        ),
+    ),
+    "fewer records counted than weighed": Mutant(
+        "a record can be unusable where a unit's records are counted, and usable elsewhere",
+        wrong_weights.fewer_records_are_counted_than_weighed,
+        (Catch("weights", "labels of several types", 2.9, TOO_HEAVY),),
+    ),
+    "weights made per node": Mutant(
+        "the records of a unit weigh as much as a record in every node",
+        wrong_weights.weights_made_per_node,
+        (
+            Catch("unit loss", "one by one", 1.2, HEAVIER),
+            Catch("unit loss", "joint", 1.9, HEAVIER),
+        ),
+    ),
+    "ids hashed to two bits": Mutant(
+        "units with the same hash share their weight",
+        wrong_weights.ids_hashed,
+        (Catch("weights", "units of 1 to 6 records", math.inf, "changes what others weigh"),),
+    ),
+    "weights rounded up": Mutant(
+        "the shares of a unit are rounded up",
+        wrong_weights.weights_rounded_up,
+        (
+            Catch("weights", "units of 1 to 6 records", 1.0001, TOO_HEAVY),
+            Catch("unit loss", "four records", 1.3, HEAVIER),
+        ),
+    ),
+    "noise for a weight of one": Mutant(
+        "the noise is that of sums that change by one",
+        wrong_weights.noise_for_a_weight_of_one,
+        (Catch("unit loss", "one by one", 1.2, HEAVIER),),
+    ),
+    "rate for a weight of one": Mutant(
+        "the scores of splits and subtrees are taken to change by one",
+        wrong_weights.rate_for_a_weight_of_one,
+        (
+            Catch("unit loss", "one by one", 5.5, HEAVIER),
+            Catch("unit loss", "joint", 5.9, HEAVIER),
+        ),
+    ),
+    "interval for a weight of one": Mutant(
+        "the score of an interval is taken to change by one",
+        wrong_weights.interval_for_a_weight_of_one,
+        (Catch("unit loss", "zoom", 1.1, HEAVIER),),
+    ),
+    "balanced by exact counts": Mutant(
+        "balanced class weights follow from exact class counts",
+        wrong_weights.balanced_by_exact_counts,
+        (Catch("unit loss", "balanced", math.inf, "which outcomes are possible"),),
+    ),
+    "class factors above the full factor": Mutant(
+        "a class weighs twice as much as a record",
+        wrong_weights.factors_above_the_full_factor,
+        (
+            Catch("unit loss", "class factors", 1.9, HEAVIER),
+            Catch("unit loss", "balanced", 1.9, HEAVIER),
+        ),
     ),
 }

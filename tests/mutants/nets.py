@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 
 import exact_nets
 import running_nets
+import unit_nets
 from reports import Report
 
 NETS: dict[str, Callable[..., Report]] = {
@@ -17,6 +18,8 @@ NETS: dict[str, Callable[..., Report]] = {
     "sampler": running_nets.sampler,
     "black box": running_nets.black_box,
     "files": running_nets.files,
+    "unit loss": unit_nets.unit_loss,
+    "weights": unit_nets.weights,
 }
 
 CASES: dict[str, Iterable[str]] = {
@@ -28,4 +31,6 @@ CASES: dict[str, Iterable[str]] = {
     "sampler": running_nets.LAWS,
     "black box": running_nets.BLACK_BOXES,
     "files": running_nets.FILES,
+    "unit loss": unit_nets.UNIT_CASES,
+    "weights": unit_nets.UNIT_ROWS,
 }

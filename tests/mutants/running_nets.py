@@ -100,6 +100,7 @@ BLACK_BOXES: dict[str, tuple[Neighbours, dict[str, Any]]] = {
     "alike": (_alike(), {}),
     "outlier": (known_pairs()["outlier"], {}),
     "size-threshold": (known_pairs()["size-threshold"], {}),
+    "one-person": (known_pairs()["one-person"], {}),
 }
 FILES = file_pairs(read_memory)
 

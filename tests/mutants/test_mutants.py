@@ -10,8 +10,10 @@ from exact_nets import CASES as EXACT_CASES
 from exact_nets import all_of, loss, stage
 from nets import CASES, NETS
 from running_nets import fit
+from unit_nets import UNIT_CASES, unit_loss, weights
+from wrong_weights import more_records_are_counted_than_weighed
 
-from mutants import MUTANTS, READING_MUTANTS, Catch, Mutant
+from mutants import MUTANTS, READING_MUTANTS, WEIGHT_MUTANTS, Catch, Mutant
 from privatree.errors import BudgetExceededError
 from privatree.learners.tree import grow_tree
 from privatree.privacy import Ledger, Randomness
@@ -50,8 +52,20 @@ EIGHT_OF_READING = [
     "range from the file",
     "categories from the file",
 ]
+TEN_OF_WEIGHTS = [
+    "weights not scaled",
+    "fewer records counted than weighed",
+    "weights made per node",
+    "ids hashed to two bits",
+    "weights rounded up",
+    "noise for a weight of one",
+    "rate for a weight of one",
+    "interval for a weight of one",
+    "balanced by exact counts",
+    "class factors above the full factor",
+]
 
-EVERY = {**MUTANTS, **READING_MUTANTS}
+EVERY = {**MUTANTS, **READING_MUTANTS, **WEIGHT_MUTANTS}
 
 
 def report_of(mutant, catch):
@@ -95,6 +109,7 @@ def test_every_mutant_is_caught_by_its_nets(name, catch):
 def test_all_are_there_and_each_names_a_net_and_its_case():
     assert list(MUTANTS) == TWENTY_TWO
     assert list(READING_MUTANTS) == EIGHT_OF_READING
+    assert list(WEIGHT_MUTANTS) == TEN_OF_WEIGHTS
     for mutant in EVERY.values():
         assert mutant.wrong
         assert mutant.catches
@@ -119,7 +134,11 @@ HARMLESS = Mutant("nothing", lambda patch: None, ())
 @pytest.mark.parametrize(
     ("net", "case"),
     [(net, "one feature") for net in ("loss", "stage", "decision", "ledger")]
-    + [(net, case) for net in ("fit", "sampler", "black box", "files") for case in CASES[net]],
+    + [
+        (net, case)
+        for net in ("fit", "sampler", "black box", "files", "unit loss", "weights")
+        for case in CASES[net]
+    ],
 )
 def test_a_mutant_that_changes_nothing_survives_every_net(net, case):
     assert "not caught" in survives(HARMLESS, Catch(net, case, 1.0, ""))
@@ -152,6 +171,11 @@ def test_the_split_net_finds_nothing_without_a_mutant_and_is_sharp():
     assert report.figure >= 0.99
 
 
+@pytest.mark.parametrize("case", [case for case in UNIT_CASES if case != "four records"])
+def test_the_net_of_units_is_sharp(case):
+    assert unit_loss(case).figure >= 0.99
+
+
 # --- none by accident -----------------------------------------------------------------------------
 
 
@@ -182,3 +206,12 @@ def test_purity_stop_is_seen_where_one_of_two_tables_is_pure():
 def test_a_mutant_is_not_caught_where_it_is_harmless(monkeypatch, name, net, case):
     MUTANTS[name].apply(monkeypatch)
     assert not net(case).caught
+
+
+def test_to_count_more_records_than_are_weighed_is_harmless(monkeypatch):
+    rows = [("a", 1, 1.0), ("a", None, 1.0), ("b", 0, 1.0), ("b", "unknown", 1.0)]
+    monkeypatch.setattr("unit_nets.UNIT_ROWS", {"half": rows})
+    assert weights("half").figure == 1
+    more_records_are_counted_than_weighed(monkeypatch)
+    assert weights("half").figure == 0.5
+    assert not weights().caught

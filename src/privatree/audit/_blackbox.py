@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
 from privatree._support.progress import progress_bar
 from privatree._support.validation import check_integer, check_number
@@ -117,8 +118,8 @@ def audit(
         claimed = _common_learner_epsilon([one.estimator for one in audited])
     if not audited:
         raise ParameterError(
-            f"the pairs {', '.join(skipped)} need something that models of this learner do not "
-            "show, such as the estimators_ of an ensemble. Choose other pairs."
+            f"the pairs {', '.join(skipped)} need something that this learner does not have, such "
+            "as the estimators_ of an ensemble or the parameter units of fit. Choose other pairs."
         )
     failure = (1.0 - confidence) / len(pairs)
     total = 2 * sum(one.pair.trainings(runs) for one in audited)
@@ -226,7 +227,9 @@ class _Audited:
     n_jobs: int | None
 
     def can_show(self) -> bool:
-        """Whether the models have the view that the pair needs."""
+        """Whether the learner knows units, if the pair has them, and has the view that it needs."""
+        if self.pair.schema.unit is not None and not has_fit_parameter(self.estimator, "units"):
+            return False
         if self.pair.needs is None:
             return True
         with self.pair.given() as (first, _):

@@ -101,6 +101,7 @@ class Counting:
             runs=runs,
             sizes=self.pair.sizes,
             changes=self.changes,
+            unit=self.pair.schema.unit,
         )
 
 

@@ -34,6 +34,8 @@ class Finding:
     changes : int
         2 if epsilon is for a record added or removed but the datasets differ by a replaced record,
         otherwise 1.
+    unit : str or None
+        Unit by whose records the datasets differ; None if they differ by one record.
 
     Examples
     --------
@@ -51,6 +53,7 @@ class Finding:
     runs: int
     sizes: tuple[int, int]
     changes: int = 1
+    unit: str | None = None
 
 
 @dataclass(frozen=True)
@@ -147,7 +150,7 @@ class AuditReport:
             return (
                 f"{sure}, the real epsilon{beside} is at least "
                 f"{_round_reported_bound(self.lower_bound, self.claimed)}: the claim of "
-                f"{self.claimed:g} is false for whole records."
+                f"{self.claimed:g} is false for {_report_text_of_claim(self.worst)}."
             )
         largest = math.log(max(finding.runs for finding in self.findings) / _MIN_EVIDENCE)
         too_few = (
@@ -176,8 +179,14 @@ def _report_text_of_finding(finding: Finding) -> str:
     return "\n".join([head, *(line for text in details for line in _wrap_report_text(text, "  "))])
 
 
+def _report_text_of_claim(finding: Finding) -> str:
+    return "whole records" if finding.unit is None else f"all records of one {finding.unit}"
+
+
 def _report_text_of_sizes(finding: Finding) -> str:
     first, second = finding.sizes
+    if finding.unit is not None:
+        return f"{first} and {second} records, which differ by all records of one {finding.unit}"
     if first != second:
         return f"{first} and {second} records"
     counted = ", which counts as one removed and one added" if finding.changes == 2 else ""

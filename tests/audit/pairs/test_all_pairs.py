@@ -4,12 +4,14 @@ from privatree import ParameterError
 from privatree.audit import file_pairs
 from privatree.audit.pairs import chosen_pairs
 from privatree.audit.pairs._neighbours import table_pairs
+from privatree.audit.pairs._unit_neighbours import unit_pairs
 
 EPSILONS = (0.1, 1.0, 8.0)
 
 
 def test_pairs_are_chosen_by_name_once_each():
-    assert [pair.name for pair in chosen_pairs(None)] == [*table_pairs(), *file_pairs()]
+    names = [*table_pairs(), *unit_pairs(), *file_pairs()]
+    assert [pair.name for pair in chosen_pairs(None)] == names
     assert [pair.name for pair in chosen_pairs(["outlier", "open-quote", "outlier"])] == [
         "outlier", "open-quote",
     ]  # fmt: skip

@@ -75,3 +75,41 @@ def test_tables_that_do_not_fit_are_refused():
             ParameterError, match="frames with the columns of the schema, in the order"
         ):
             own_pair(SCHEMA, (X, y), (other, y))
+
+
+# --- units ----------------------------------------------------------------------------------------
+
+OF_PERSONS = Schema(SCHEMA.features, SCHEMA.classes, unit="person")
+
+
+def table_of_persons(*rows):
+    X, y = table(*[row for row, _ in rows])
+    return X.assign(person=[person for _, person in rows]), y
+
+
+PERSONS = (A, 1), (B, 2), (C, 2)
+
+
+@pytest.mark.parametrize("more", [[(A, 3)], [(A, 3), (B, 3), (A, 3)]], ids=["one", "three"])
+def test_tables_that_differ_by_all_records_of_a_unit_are_a_pair(more):
+    tables = table_of_persons(*PERSONS), table_of_persons(*PERSONS, *more)
+    for first, second in (tables, tables[::-1]):
+        pair = own_pair(OF_PERSONS, first, second)
+        assert pair.after == "whatever one person of your own changes"
+        assert sorted(pair.sizes) == [3, 3 + len(more)]
+
+
+@pytest.mark.parametrize(
+    "second",
+    [PERSONS, [*PERSONS, (A, 2)], [*PERSONS, (A, 3), (A, 4)], [(A, 1), (B, 3), (C, 3)]],
+    ids=["same", "part of a unit", "two units", "another id"],
+)
+def test_other_tables_of_units_are_refused_without_any_value(second):
+    with pytest.raises(ParameterError, match="must differ by all records of one person") as refused:
+        own_pair(OF_PERSONS, table_of_persons(*PERSONS), table_of_persons(*second))
+    assert not any(character.isdigit() for character in str(refused.value))
+
+
+def test_a_table_without_the_column_of_the_unit_is_refused():
+    with pytest.raises(ParameterError, match="and the unit 'person' after them"):
+        own_pair(OF_PERSONS, table(A), table(A, B))

@@ -312,9 +312,7 @@ class _Steps:
         builder.built[0] = (noisy_size,)
         return []
 
-    def _tables_of_nodes(
-        self, records: ScriptedRecords, below: Sequence[_At]
-    ) -> tuple[Table, ...]:
+    def _tables_of_nodes(self, records: ScriptedRecords, below: Sequence[_At]) -> tuple[Table, ...]:
         """Return the records that each node has, with the weights that the learner gave them."""
         key = below[0].public_candidates
         if key not in self._places and below[0].candidates is not None:

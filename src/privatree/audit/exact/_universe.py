@@ -19,7 +19,7 @@ from privatree.schema import Categorical, Numeric, Schema
 Record = tuple[tuple[int, ...], int]
 """The code of each feature, and the class."""
 Table = tuple[int, ...]
-"""A dataset, or the records of one unit: what the records of each kind in a universe weigh together.
+"""A dataset, or the records of one unit: what all records of each kind in a universe weigh.
 A record weighs the universe's `full_weight`, unless it is one of several of a unit."""
 
 

@@ -3,6 +3,7 @@
 ::
 
     _neighbours.py        pairs in memory
+    _unit_neighbours.py   pairs in memory that differ by all records of one unit
     _file_neighbours.py   pairs of files that differ in one line
     _file_readers.py      readers of these files
     _own_pair.py          a pair of the user's own

@@ -8,6 +8,7 @@ from privatree._support.suggestions import did_you_mean
 from privatree.audit.pairs._file_neighbours import file_pairs
 from privatree.audit.pairs._file_readers import Reader, read_table
 from privatree.audit.pairs._neighbours import Neighbours, table_pairs
+from privatree.audit.pairs._unit_neighbours import unit_pairs
 from privatree.errors import ParameterError
 
 
@@ -27,7 +28,7 @@ def known_pairs(epsilon: float = 1.0, *, read: Reader = read_table) -> dict[str,
     >>> pairs["new-class"].after
     'classes taken from the records'
     """
-    return {**table_pairs(epsilon), **file_pairs(read)}
+    return {**table_pairs(epsilon), **unit_pairs(), **file_pairs(read)}
 
 
 def chosen_pairs(

@@ -50,7 +50,7 @@ class Records(NamedTuple):
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Two datasets that differ in one record, and their schema.
+    """Two datasets that differ in one record, or in all records of one unit, and their schema.
 
     Parameters
     ----------
@@ -59,7 +59,8 @@ class Neighbours:
     after : str
         Mistake that the pair would show, in words.
     schema : Schema
-        Public schema, which does not depend on the datasets.
+        Public schema, which does not depend on the datasets. If it names a unit, the datasets have
+        its column, and differ by all records of one unit.
     first, second : Records
         The datasets, in a form that the learner takes.
     max_depth : int, optional

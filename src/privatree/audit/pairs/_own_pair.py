@@ -1,4 +1,4 @@
-"""A pair of the user's own: two frames that differ in one record."""
+"""A pair of the user's own: two frames that differ in one record, or in all of one unit."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ def own_pair(
     Parameters
     ----------
     schema : Schema
-        Schema of both frames.
+        Schema of both frames. If it names a unit, the frames have its column last, and differ by
+        all records of one unit.
     first, second : tuple of frame and labels
         The two datasets. The order of rows should not matter to a learner. A replaced record is
         two changes for a learner whose epsilon is for one record added or removed; its bound is
@@ -43,7 +44,8 @@ def own_pair(
     Raises
     ------
     ParameterError
-        If the datasets do not differ by one record added, removed or replaced.
+        If the datasets do not differ by one record added, removed or replaced, or by all records
+        of one unit added or removed.
 
     Examples
     --------
@@ -55,13 +57,18 @@ def own_pair(
     (2, 3)
     """
     tables = [Records(X, np.asarray(y)) for X, y in (first, second)]
+    unit = schema.unit
     for table in tables:
         check_same_length(len(table.X), len(table.y))
-        if list(getattr(table.X, "columns", ())) != list(schema.names):
+        if list(getattr(table.X, "columns", ())) != [*schema.names, *([unit] if unit else ())]:
             raise ParameterError(
                 "both datasets must be frames with the columns of the schema, in the order of the "
-                "schema."
+                f"schema{f', and the unit {unit!r} after them' if unit else ''}."
             )
+    if unit is not None:
+        _check_one_unit_differs(tables, unit)
+        after = f"whatever one {unit} of your own changes"
+        return Neighbours(name, after, schema, tables[0], tables[1], max_depth=max_depth)
     of_first, of_second = (_count_own_records(table) for table in tables)
     only_first = (of_first - of_second).total()
     only_second = (of_second - of_first).total()
@@ -73,6 +80,19 @@ def own_pair(
         )
     after = "whatever one record of your own changes"
     return Neighbours(name, after, schema, tables[0], tables[1], max_depth=max_depth)
+
+
+def _check_one_unit_differs(tables: list[Records], unit: str) -> None:
+    """Check that one dataset is the other without all records of one unit."""
+    smaller, larger = sorted(map(_count_own_records, tables), key=Counter.total)
+    units = {record[-2] for record in larger - smaller}  # the label is the last
+    others = {record[-2] for record in smaller}
+    if smaller - larger or len(units) != 1 or units & others:
+        raise ParameterError(
+            f"the datasets must differ by all records of one {unit}, added or removed. One of them "
+            f"must have no record of this {unit}, and all records of all others. (Records whose "
+            "label is not in the schema are not counted.)"
+        )
 
 
 def _count_own_records(table: Records) -> Counter[tuple[Hashable, ...]]:

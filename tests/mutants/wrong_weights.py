@@ -1,0 +1,137 @@
+"""The code of the mutants of weights: a unit weighs more than one record, or changes others."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from privatree.counting import UnitTotals, Weigher, _weights
+from privatree.learners.tree import Growth, OpenNode, _grow
+from privatree.learners.zoom import _intervals
+from privatree.privacy.mechanisms import DenseInterval, Geometric, SequentialExponential
+from privatree.tables import UnitIds
+
+Patch = pytest.MonkeyPatch
+
+# --- making weights -------------------------------------------------------------------------------
+
+
+def weights_not_scaled(patch: Patch) -> None:
+    real = UnitTotals.look_up
+    patch.setattr(
+        UnitTotals,
+        "look_up",
+        lambda totals, found: np.minimum(real(totals, found), _weights.FULL_WEIGHT),
+    )
+
+
+def weights_rounded_up(patch: Patch) -> None:
+    real = Weigher.weigh
+
+    def mutant(weigher: Weigher, batch: Any, labels: Any) -> Any:
+        found = real(weigher, batch, labels)
+        return found + ((found > 0) & (found < _weights.FULL_WEIGHT))
+
+    patch.setattr(Weigher, "weigh", mutant)
+
+
+def fewer_records_are_counted_than_weighed(patch: Patch) -> None:
+    """Labels are compared as text where a unit's records are counted, and by value elsewhere."""
+    real = _weights.column_to_codes
+
+    def mutant(column: Any, labels: Any, place: int, dtype: Any) -> Any:
+        is_class = [str(value) in map(str, labels) for value in column.values]
+        return np.where(is_class, real(column, labels, place, dtype), place)
+
+    patch.setattr(_weights, "column_to_codes", mutant)
+
+
+def more_records_are_counted_than_weighed(patch: Patch) -> None:
+    """Those without a known label, too. It is not harmful: a unit weighs less than it could."""
+    real = _weights.column_to_codes
+    patch.setattr(
+        _weights, "column_to_codes", lambda *given: np.maximum(real(*given), 0).astype(np.int32)
+    )
+
+
+def ids_hashed(patch: Patch) -> None:
+    """To two bits."""
+    real = _weights.read_unit_ids
+
+    def mutant(column: Any) -> UnitIds:
+        places, ids = real(column)
+        hashes = np.array([zlib.crc32(one.encode()) % 4 for one in ids] + [-1])
+        return UnitIds(hashes[places], [str(number) for number in range(4)])
+
+    patch.setattr(_weights, "read_unit_ids", mutant)
+
+
+# --- using weights --------------------------------------------------------------------------------
+
+
+def weights_made_per_node(patch: Patch) -> None:
+    """The records of a unit in a node weigh as much as a record together.
+
+    Nothing but the records of one unit weighs less than a record in the case that catches this.
+    """
+    real = Growth.next_level
+
+    def mutant(growth: Growth, level: list[Any]) -> list[Any]:
+        below, records = real(growth, level), growth._records
+        for start, stop in pairwise(records._starts.tolist()):
+            here = records._weights[start:stop]
+            is_part = here < records.full_weight
+            here[is_part] = here[is_part] * records.full_weight // max(1, here[is_part].sum())
+        totals = records.class_totals()
+        return [
+            replace(node, exact_totals=totals[place]) if isinstance(node, OpenNode) else node
+            for place, node in enumerate(below)
+        ]
+
+    patch.setattr(Growth, "next_level", mutant)
+
+
+def noise_for_a_weight_of_one(patch: Patch) -> None:
+    patch.setattr(_grow, "Geometric", lambda epsilon, full_weight: Geometric(epsilon))
+
+
+def rate_for_a_weight_of_one(patch: Patch) -> None:
+    """Of splits and of subtrees."""
+    patch.setattr(
+        _grow,
+        "SequentialExponential",
+        lambda epsilon, most: SequentialExponential(epsilon, most // _weights.FULL_WEIGHT),
+    )
+
+
+def interval_for_a_weight_of_one(patch: Patch) -> None:
+    patch.setattr(
+        _intervals,
+        "DenseInterval",
+        lambda epsilon, levels, enough, full_weight: DenseInterval(epsilon, levels, enough),
+    )
+
+
+def balanced_by_exact_counts(patch: Patch) -> None:
+    """The noisy class counts are paid for, and the exact ones are used."""
+    real = Growth._release_counts
+
+    def mutant(
+        growth: Growth, ledger: Any, exact: Any, epsilon: Any, purpose: str, *node: Any
+    ) -> Any:
+        noisy = real(growth, ledger, exact, epsilon, purpose, *node)
+        full = growth._records.full_weight
+        is_balance = purpose == "class counts for balanced weights"
+        return (exact + full // 2) // full if is_balance else noisy
+
+    patch.setattr(Growth, "_release_counts", mutant)
+
+
+def factors_above_the_full_factor(patch: Patch) -> None:
+    """As scikit-learn's balanced weights, which are 1 in the mean, are above 1."""
+    patch.setattr(_grow, "FULL_FACTOR", _grow.FULL_FACTOR // 2)
