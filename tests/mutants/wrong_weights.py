@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from privatree.counting import UnitTotals, Weigher, _weights
+from privatree.counting import Weigher, _weights
 from privatree.learners.tree import Growth, OpenNode, _grow
 from privatree.learners.zoom import _intervals
 from privatree.privacy.mechanisms import DenseInterval, Geometric, SequentialExponential
@@ -22,11 +22,11 @@ Patch = pytest.MonkeyPatch
 
 
 def weights_not_scaled(patch: Patch) -> None:
-    real = UnitTotals.look_up
+    real = Weigher._exact_totals
     patch.setattr(
-        UnitTotals,
-        "look_up",
-        lambda totals, found: np.minimum(real(totals, found), _weights.FULL_WEIGHT),
+        Weigher,
+        "_exact_totals",
+        lambda weigher, batch: np.minimum(real(weigher, batch), _weights.FULL_WEIGHT),
     )
 
 
@@ -64,9 +64,9 @@ def ids_hashed(patch: Patch) -> None:
     real = _weights.read_unit_ids
 
     def mutant(column: Any) -> UnitIds:
-        places, ids = real(column)
-        hashes = np.array([zlib.crc32(one.encode()) % 4 for one in ids] + [-1])
-        return UnitIds(hashes[places], [str(number) for number in range(4)])
+        found = real(column)
+        hashes = np.array([zlib.crc32(one.encode()) % 4 for one in found.ids] + [-1])
+        return UnitIds(hashes[found.places], np.arange(4))
 
     patch.setattr(_weights, "read_unit_ids", mutant)
 
