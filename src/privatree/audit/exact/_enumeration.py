@@ -1,8 +1,8 @@
 """Every possible execution of the learner's own code, with its probability.
 
-The code runs unchanged, but its draws are taken from a *script*. After each run, the last draw that
-has a further possible outcome takes it, until no draw has one. The law of a draw is the law that
-its mechanism states. That the sampler has this law is checked elsewhere, by chi-square tests.
+The code runs unchanged, but a *script* decides the outcome of every draw. The scripts go through
+all combinations of outcomes, as nested loops would. The probability of an outcome is the one that
+the mechanism states. Chi-square tests elsewhere check that the samplers have these probabilities.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Script:
         """Everything that was drawn and built, in order."""
 
     def choose_outcome(self, log_probabilities: NDArray[np.float64]) -> int:
-        """Take the outcome that the script prescribes, and note its probability."""
+        """Return the position of the prescribed outcome, and note the outcome's probability."""
         possible = np.flatnonzero(log_probabilities > -np.inf).tolist()
         place = len(self._taken)
         taken = self._prescribed[place] if place < len(self._prescribed) else 0
@@ -73,10 +73,10 @@ def run_every_execution(run: Callable[[Script], Result]) -> Iterator[tuple[Scrip
 
 
 class ScriptedLedger(Ledger):
-    """A ledger that charges as another ledger does, but draws from a script.
+    """A ledger that charges another ledger, but lets a script decide the outcome of every draw.
 
-    ``counts`` are the possible noisy counts, increasing from 0 to the largest. The first stands for
-    all counts below it, and the last for all counts above it.
+    ``counts`` are the possible noisy counts, increasing from 0 to the largest. The first count also
+    stands for all smaller counts, and the last count for all larger ones.
     """
 
     def __init__(self, ledger: Ledger, script: Script, counts: Sequence[int]) -> None:
@@ -99,7 +99,7 @@ class ScriptedLedger(Ledger):
 
 
 class _ScriptedMechanism:
-    """A mechanism that draws from the script, by the law of another mechanism."""
+    """A mechanism with the probabilities of another one, whose outcomes a script decides."""
 
     def __init__(self, mechanism: Mechanism, script: Script, counts: Sequence[int]) -> None:
         self.name, self.epsilon = mechanism.name, mechanism.epsilon
@@ -125,7 +125,7 @@ class _ScriptedMechanism:
 
 
 class ScriptedDraw(Draw):
-    """A draw from the script, by the law of another draw. Choices are not counted."""
+    """A draw with the probabilities of another one, whose outcomes a script decides."""
 
     def __init__(self, draw: Draw, script: Script) -> None:
         self._real: Draw = draw._real if isinstance(draw, ScriptedDraw) else draw
@@ -138,7 +138,7 @@ class ScriptedDraw(Draw):
         return self._script.choose_outcome(self._real.log_probabilities_by_score(exact_scores))
 
     def expect(self, n_choices: int) -> None:
-        """Do nothing: a script allows every choice."""
+        """Do nothing: the number of choices is not checked."""
 
 
 class ScriptedBuilder(TreeBuilder):
@@ -148,7 +148,7 @@ class ScriptedBuilder(TreeBuilder):
         super().__init__(schema)
         self._script = script
         self.built: dict[int, tuple[Hashable, ...]] = {}
-        """Label of each finished leaf; split and children of each other node."""
+        """Each node by its number: label, probabilities and counts, or split and children."""
 
     def split_numeric(self, node: int, feature: int, threshold: float) -> tuple[int, int]:
         children = super().split_numeric(node, feature, threshold)

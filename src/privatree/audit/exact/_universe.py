@@ -16,9 +16,9 @@ from privatree.learners.tree import RecordPlan, Region
 from privatree.schema import Categorical, Numeric, Schema
 
 Record = tuple[tuple[int, ...], int]
-"""The code of each feature, and the class."""
+"""A record: the code of each feature, and the class."""
 Table = tuple[int, ...]
-"""A dataset: the number of records of each kind in a universe."""
+"""A dataset: how often each possible record occurs, in the order of ``Universe.kinds``."""
 
 
 @dataclass(frozen=True)
@@ -68,17 +68,17 @@ class Universe:
 
     @property
     def candidates(self) -> Candidates:
-        """Candidate splits of the schema alone."""
+        """Candidate splits that follow from the schema alone."""
         return self.cells.plain
 
     @cached_property
     def kinds(self) -> tuple[Record, ...]:
-        """Distinct records, in a fixed order."""
+        """All possible records, in a fixed order."""
         features = product(*map(range, self.cells.binner().n_codes))
         return tuple(product(features, range(len(self.schema.classes))))
 
     def table(self, records: Mapping[Record, int]) -> Table:
-        """Return the dataset that has the given number of records of each kind."""
+        """Return the dataset in which each record occurs the given number of times."""
         return tuple(records.get(kind, 0) for kind in self.kinds)
 
     def tables(self, most: int) -> Iterator[Table]:
@@ -102,9 +102,9 @@ class Universe:
         )
 
     def records(self, table: Table, candidates: Candidates | None = None) -> BinnedRecords:
-        """Return the dataset in the form that the learner takes: with fine codes at first.
+        """Return the dataset in the form that the learner takes.
 
-        Once the learner has zoomed in, the codes are those of its `candidates`.
+        The codes are those of `candidates`, or the fine codes if there are no `candidates` yet.
         """
         codes, labels = self._arrays
         n_codes = self.cells.binner().n_codes
@@ -118,7 +118,7 @@ class Universe:
         )
 
     def inside(self, region: Region, candidates: Candidates) -> tuple[bool, ...]:
-        """Return for each kind of record whether it is inside a region of these candidates."""
+        """Return, for each possible record, whether it lies in the region."""
         codes = candidates.offsets[:-1] + self._merged_codes(candidates)
         return tuple(region.inside[codes].all(axis=1).tolist())
 

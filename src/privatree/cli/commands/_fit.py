@@ -258,7 +258,7 @@ def _save_or_print_fit(model: Any, output: Path) -> None:
 
 
 def _read_schema_to_fit(schema: Path, infer_schema: bool) -> Any:
-    """Read a schema: confirmed, or with --infer-schema one that has unconfirmed entries."""
+    """Return the schema. Unconfirmed entries are allowed only with --infer-schema."""
     if not infer_schema:
         alternative = ", or pass --infer-schema (then no finite epsilon holds)"
         return read_schema_option(schema, alternative)
@@ -305,7 +305,7 @@ def _fit_within_budget(
 
 
 def _charged_for_fit(store: Any) -> Fraction:
-    """Add up the charges for this output, because other programs may charge the same budget."""
+    """Return the sum of the charges of this command; other programs may charge the budget, too."""
     try:
         own = (charge.epsilon for charge in store.charges if charge.note == store.note)
         return sum(own, Fraction(0))
@@ -314,7 +314,7 @@ def _charged_for_fit(store: Any) -> Fraction:
 
 
 def _left_after_fit(store: Any) -> str:
-    """Describe what is left; empty if the budget cannot be read, so that the model is saved."""
+    """Return a text on the budget that is left; empty if the budget cannot be read."""
     from privatree.privacy import format_epsilon
 
     try:

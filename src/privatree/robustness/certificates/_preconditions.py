@@ -1,8 +1,8 @@
-"""The conditions on which a learner can be certified.
+"""The conditions under which a learner can be certified.
 
-A certificate covers every dataset within some edits of the given one. So nothing that the learner
-uses may come from the records except through its mechanisms: whatever is fixed before an attack
-must be the same after the attack.
+A certificate covers every dataset that differs from the given one by some edits. So the learner may
+use the records only through its mechanisms. Everything else that it uses, such as the schema, must
+be the same before and after an attack.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class _ForbiddenParameterError(CertificateError, ParameterError):
 
 
 def require_public_size(estimator: Any, privacy: PrivacyStatement, y: Any) -> None:
-    """Raise a CertificateError if the size comes from the data, where an attack changes it."""
+    """Raise a CertificateError if the learner counts the records, which an attack can change."""
     declared = getattr(estimator, "dataset_size", None)
     if privacy.neighbours == "replace" and declared == "private":
         raise CertificateError(
@@ -118,7 +118,7 @@ def require_public_size(estimator: Any, privacy: PrivacyStatement, y: Any) -> No
 
 
 def refuse_counted_size(declared: Any, n_records: Collection[int]) -> None:
-    """Raise a CertificateError if the declared number of records is one of the true numbers."""
+    """Raise a CertificateError if the declared number of records seems to have been counted."""
     if is_integer(declared) and declared in n_records:
         raise _ForbiddenParameterError(
             "dataset_size must be declared from public knowledge, but is exactly the number of "
