@@ -133,7 +133,7 @@ def _edits_of_certificate_table(spending: Spending, step: _Bound) -> list[int]:
 
 
 def _formula_bound_of_table(spending: Spending, value: float, edits: int) -> float:
-    """Return the bound that has a formula. For a schedule, other bounds can be larger."""
+    """Return the bound in closed form. For a schedule, other bounds can be larger."""
     if isinstance(spending, Schedule):
         return renyi_bound(spending, value, edits)
     return any_learner_bound(spending.epsilon, value, edits)
@@ -172,7 +172,7 @@ def _largest_bounds_of_table(
 def _joint_bounds_of_table(spending: Spending, edits: Sequence[int]) -> list[_Bound]:
     """Return the bound on all edits together, for each number of edits above 0.
 
-    The bound is useful only if all paths of the schedule have the same stages; otherwise it is 0.
+    Such a bound is known only if all paths of the schedule have the same stages; otherwise it is 0.
     """
     if not isinstance(spending, Schedule) or len(set(spending.sequences)) != 1:
         return [lambda _: 0.0 for _ in edits[1:]]

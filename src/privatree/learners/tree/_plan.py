@@ -40,7 +40,7 @@ LEAF_COUNT_SIGNAL = 8.0
 ZOOM_SHARE = Fraction(3, 100)
 """Share of the budget for the intervals of all numeric features, if there is enough evidence."""
 ZOOM_EVIDENCE = 26
-"""Smallest evidence, as in ``zoom_evidence``, at which intervals are drawn: eight levels."""
+"""Smallest ``zoom_evidence`` at which intervals are drawn: it is enough for eight levels."""
 DOMINANT_SHARE = 0.9
 """A class dominates a dataset if it has at least this share of all records."""
 ONE_BY_ONE_SIGNAL = 7.6
@@ -59,7 +59,7 @@ _GRIDS = {
     3: ((16, 16), (8, 16), (6, 12), (4, 8)),
     2: ((64,), (32,), (16,), (8,), (4,)),
 }
-"""By number of levels: possible numbers of codes per numeric feature on each upper level."""
+"""Possible numbers of codes per numeric feature on each upper level, by number of levels."""
 _MAX_CATEGORIES = {3: 128, 2: 256}
 """Largest number of categories of one feature, by the number of levels drawn together.
 

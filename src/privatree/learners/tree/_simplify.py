@@ -60,7 +60,7 @@ class _Part:
 
 
 def simplify_tree(tree: Tree, leaf_epsilon: Fraction, noisy_size: int) -> Simplified:
-    """Return the tree without unsupported sides, and with sides merged that predict the same.
+    """Return a tree without unsupported sides, in which sides that predict the same are merged.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ class _Simplifier:
         return shares, by_noise + shares * (1 - shares) / size
 
     def _put_together(self, one: _Part, other: _Part) -> _Part:
-        """Return two similar parts as one, with the spends of the first: both had the same."""
+        """Return two parts that are alike as one part. Their spends are equal, too."""
         if one.children:
             both = map(self._put_together, one.children, other.children)
             return replace(one, children=tuple(both))
@@ -127,7 +127,7 @@ class _Simplifier:
         return self._with_counts_of(one, other)
 
     def _with_counts_of(self, leaf: _Part, other: _Part) -> _Part:
-        """Return a leaf to whose counts those of another part are added."""
+        """Return a leaf with the counts of another part added to its own."""
         counts = leaf.class_counts() + other.class_counts()
         n_counts = leaf.n_counts + other.total_n_counts()
         node = leaf.node._replace(

@@ -2,9 +2,10 @@
 
 A *subtree* here is the last d levels of a tree, labels included. It is drawn jointly; its score is
 the number of records that it classifies correctly. The total weight Z_d of all subtrees is a sum
-over the choices for the highest level. Each term of the sum is the weight of a choice: a product of
-the two children's Z_(d-1) (``docs/proofs/record-tree.md``). The same function computes the terms
-and their sum, so marginal and conditional probabilities are consistent.
+over the choices for the highest level. Each term of the sum is the weight of a choice. The weight
+of a split is proportional to the product of the two children's Z_(d-1)
+(``docs/proofs/record-tree.md``). The same function computes the terms and their sum, so marginal
+and conditional probabilities are consistent.
 
 A weight is a *score* and a *factor*: ``factor * exp(rate * score)``. Scores are whole numbers, so
 a large score loses no precision (:mod:`privatree.privacy.samplers._decay`). All terms are positive,

@@ -91,7 +91,7 @@ def summary_at_epsilon(summary: pd.DataFrame, epsilon: float) -> pd.DataFrame:
 
 
 def with_published_accuracy(summary: pd.DataFrame) -> pd.DataFrame:
-    """Return the summary with published, published_standard_error and measured - published."""
+    """Return the summary with columns published, published_standard_error and difference."""
     unknown = Published(math.nan, math.nan)
     found = [
         published_accuracy(row.dataset, row.method, row.epsilon) or unknown
@@ -106,7 +106,7 @@ def with_published_accuracy(summary: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_published_runtime(summary: pd.DataFrame) -> pd.DataFrame:
-    """Return the summary with published, published_bound and ratio (published / measured)."""
+    """Return the summary with columns published, published_bound, ratio (published/measured)."""
     unknown = PublishedRuntime(math.nan)
     found = [
         published_runtime(row.dataset, row.method, row.epsilon) or unknown

@@ -134,7 +134,7 @@ def _draw_ternary_marks(axes: Axes, panel: TernaryPanel) -> dict[str, Any]:
 def nearest_ternary_region(
     place: tuple[float, float], places: Sequence[tuple[float, float]]
 ) -> list[tuple[float, float]]:
-    """Return the polygon of points in the triangle to which `place` is nearest of `places`."""
+    """Return the polygon of all points in the triangle that are nearest to `place`."""
     others = [other for other in places if other != place]
     distances = [math.dist(place, other) for other in others]
     near = 2.5 * min(distances, default=0.0)  # on a grid, no place farther away matters

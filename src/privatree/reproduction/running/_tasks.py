@@ -93,7 +93,7 @@ class MethodTask(DatasetTask):
             return classifier, time.perf_counter() - start
 
     def fit_and_score(self, train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> Score:
-        """Return the score on `test` after training on `train`. A first fit is timed again."""
+        """Return the score on `test`. A setting's first fit is made twice; the second is timed."""
         features, labels = self.encode_features(), self.load_records().labels
         fit = (task_rows(features, train), labels.iloc[train], seed)
         classifier, seconds = self.fit_and_time(*fit)

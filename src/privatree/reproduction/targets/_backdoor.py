@@ -51,7 +51,7 @@ _PUBLISHED = {
     ("privatree-paper", 0.1): ".987",
     ("privatree-paper", 0.01): ".974",
 }
-"""The paper's accuracies without poisoned records. The paper printed no other numbers."""
+"""The paper's accuracies without poisoned records. The paper's figure shows no numbers."""
 
 
 def reproduce_backdoor(request: Request, reporter: Reporter) -> list[Path]:
