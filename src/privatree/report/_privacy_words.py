@@ -42,7 +42,8 @@ class Belief:
 class PrivacyWords:
     """The guarantee in plain language. `terms` is for specialists; the worst alert is first.
 
-    `beliefs` is empty if epsilon is infinite or delta is positive. `about` says what the beliefs are about.
+    `beliefs` is empty if epsilon is infinite or delta is positive. `about` says what the beliefs
+    are about.
     """
 
     tone: Literal["holds", "caution", "bad"]
