@@ -61,7 +61,7 @@ _TWO_PILES = {((2, 0), 1): PILE, ((1, 0), 0): PILE}
 _FEW = {((2, 0), 1): 40, ((1, 0), 0): 40}
 """Few enough for one record to change a share of the classes in its last digit."""
 
-ZOOMED = Universe(Schema({"x": Numeric(0, 1)}, [0, 1]), 16, zoom_levels=2)
+ZOOMED = Universe(Schema({"x": Numeric(0, 40, integer=True)}, [0, 1]), 16, zoom_levels=2)
 
 CASES = {
     "one by one": _case((3, 2), _TWO_PILES, 3, lookahead=1, dataset_size=512, counts=(0, 512)),
