@@ -231,7 +231,7 @@ class _Audited:
         if self.pair.needs is None:
             return True
         with self.pair.given() as (first, _):
-            ((_, (shown,)),) = self._trainings([first], 1)
+            ((_, (shown,)),) = self._train_for_audit([first], 1)
         return dict(zip(self.views, shown, strict=True))[self.pair.needs] is not None
 
     def train_and_find_bound(
@@ -240,7 +240,7 @@ class _Audited:
         """Train on both datasets, and return the finding with the largest bound."""
         both: tuple[list[tuple[Any, ...]], ...] = ([], [])
         with self.pair.given() as tables:
-            for place, part in self._trainings(tables, self.pair.trainings(runs)):
+            for place, part in self._train_for_audit(tables, self.pair.trainings(runs)):
                 both[place].extend(part)
                 advance(len(part))
         by_view = (zip(*of_table, strict=True) for of_table in both)
@@ -250,7 +250,7 @@ class _Audited:
         counting = Counting(self.pair, failure_probability, delta, self.changes)
         return counting.best_finding(seen_by_view, self.views)
 
-    def _trainings(
+    def _train_for_audit(
         self, tables: Sequence[Records], runs: int
     ) -> Iterator[tuple[int, list[tuple[Any, ...]]]]:
         look = partial(observe_training, self.views, _distinct_pair_rows(self.pair))

@@ -145,13 +145,13 @@ def _view_tree(show: Callable[[Tree], Hashable], model: Any, probes: Any) -> Has
 def _view_labelled_splits(tree: Tree) -> TreeShape:
     """Return the tree with its splits and labels, without probabilities and noisy counts."""
 
-    def without_numbers(shape: TreeShape) -> TreeShape:
+    def shape_with_labels(shape: TreeShape) -> TreeShape:
         if len(shape) == 3:
             return shape[:1]
         feature, where, left, right = shape
-        return feature, where, without_numbers(left), without_numbers(right)
+        return feature, where, shape_with_labels(left), shape_with_labels(right)
 
-    return without_numbers(shape_of(tree))
+    return shape_with_labels(shape_of(tree))
 
 
 def _view_splits(tree: Tree) -> TreeShape:

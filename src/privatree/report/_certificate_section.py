@@ -60,8 +60,9 @@ def certificate_section(
         _check_section_certificate(privacy, certificate, why_not)
         if certificate.majority is not None and certificate.majority.label not in classes:
             raise ParameterError(
-                "certificate must be from the records that made the model, but its most frequent "
-                "label is none of the model's classes. Certify with the model's records.",
+                "certificate must be for the records that the model was trained on, but the most "
+                "frequent label in the certificate is not a class of the model. Certify with the "
+                "records that the model was trained on.",
                 "certificate",
             )
         lower = score_text(certificate.lower, up=False)

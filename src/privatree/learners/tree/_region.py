@@ -62,7 +62,7 @@ class Split(NamedTuple):
 
 
 def whole_region(candidates: Candidates) -> Region:
-    """Return the region of the root: all codes."""
+    """Return the region of the root: all bins and categories of every feature."""
     n_codes = np.array(candidates.n_codes, dtype=np.int64)
     return Region(np.zeros_like(n_codes), n_codes, np.full(n_codes.sum(), True), n_codes.copy())
 

@@ -314,7 +314,7 @@ def _score_row(
 
 
 def _score_cell(row: Any, as_text: Callable[[float], str], error: str, beside: str) -> Cell:
-    """Return a cell with the mean of a row; a word if there are no scores, a dash if no row."""
+    """Return the table cell of `row`: its mean score, why there is none, or a dash without row."""
     if row is None:
         return Cell("-", published=beside)
     word = row.note.split(":")[0].split()[0] if row.note else ""

@@ -76,8 +76,8 @@ def record_provenance(
         changed = [name for name, mark in now[part].items() if known.get(name, mark) != mark]
         if changed:
             raise ParameterError(
-                f"{output}: has results of {words} {', '.join(changed)}. Choose another output "
-                "folder."
+                f"the folder {output} has results of {words} {', '.join(changed)}. Choose another "
+                "output folder."
             )
         now[part] = known | now[part]
     now["machine"] = {"system": platform.platform(), "processors": os.cpu_count()}

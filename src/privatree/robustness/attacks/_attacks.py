@@ -3,8 +3,8 @@
 Each attack counts its *edits*, the unit of certificates: an added record is one edit, and a flipped
 label is two, because one record is removed and another one added.
 
-Random choices depend on `random_state` and are nested: with the same seed, the first n records of
-an attack with n + 1 records are those of the attack with n records. Attacks never change their
+Random choices depend on `random_state`. With the same seed, a larger attack contains a smaller one:
+an attack with 11 records has the 10 records of the attack with 10. Attacks never change their
 input. They return the same kinds of containers as they are given: a 2-D numpy array, a pandas or a
 polars frame, with labels in a 1-D array, a list or a Series.
 """

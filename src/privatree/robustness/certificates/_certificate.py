@@ -89,8 +89,8 @@ class Certificate(SavedCertificate):
         if self._to_maximize(self.clean_bound) > self._to_maximize(self.estimate):
             side = "at most" if self.more_is_better else "at least"
             raise ParameterError(
-                f"clean_bound must be {side} the estimate, {self.estimate}, got "
-                f"{self.clean_bound}.",
+                f"clean_bound, the bound without poisoning, must be {side} the estimate, "
+                f"{self.estimate}, got {self.clean_bound}.",
                 "clean_bound",
             )
         if min(self.refits, self.n_train, self.n_test) < 1 or min(self.poisoned, default=0) < 0:
