@@ -53,7 +53,7 @@ LEARNERS = st.one_of(
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(
     LEARNERS,
     st.integers(0, 400),
