@@ -289,7 +289,9 @@ def test_pairs_that_a_model_cannot_show_are_skipped_and_named():
     # How many share the confidence was fixed before anything was trained.
     stricter = audit(Fake(9.0, random_state=0), PAIR, runs=100, confidence=0.995)
     assert report.lower_bound == pytest.approx(stricter.lower_bound)
-    with pytest.raises(ParameterError, match="the pairs first-row need something that this learner"):
+    with pytest.raises(
+        ParameterError, match="the pairs first-row need something that this learner"
+    ):
         audit(Fake(), PAIRS["first-row"], runs=8)
 
 

@@ -53,7 +53,7 @@ LEARNERS = st.one_of(
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(
     LEARNERS,
     st.integers(0, 400),
@@ -107,10 +107,10 @@ def compare(one, other):
             compare(left, right)
 
 
-def compared_answers(monkeypatch, **parameters):
+def compared_answers(monkeypatch, size=37, **parameters):
     """Train on records in memory and by passes side by side; return how many passes it took."""
     frame, labels = some_records(300, 3, 7)
-    source = FrameBatches(frame, labels, 37)
+    source = FrameBatches(frame, labels, size)
     source.open(schema_of(3))
     real = estimators.grow_tree
 
@@ -149,7 +149,7 @@ def test_tables_that_do_not_fit_are_counted_in_parts(monkeypatch, lookahead):
     for max_cells in (1, 100_000):
         monkeypatch.setattr(passes, "MAX_CELLS", max_cells)
         asked.clear()
-        n_passes[max_cells] = compared_answers(monkeypatch, lookahead=lookahead)
+        n_passes[max_cells] = compared_answers(monkeypatch, 150, lookahead=lookahead)
         higher = [query.shapes[1:] for query in asked.values()]
         tables[max_cells] = [sum(map(math.prod, shapes)) for shapes in higher if shapes]
         monkeypatch.undo()

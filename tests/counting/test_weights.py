@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from privatree import Numeric, Schema
-from privatree.counting import FULL_WEIGHT, UnitQuery, Weigher
+from privatree.counting import UnitQuery, Weigher
 from privatree.counting import _weights as weights_module
+from privatree.counting._weights import FULL_WEIGHT
 from privatree.errors import SourceError
 from privatree.tables import Batch, frame_batch, open_labels
 

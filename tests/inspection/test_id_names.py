@@ -14,7 +14,7 @@ from privatree.inspection._id_names import describe_id_name
          "Versichertennummer Schülernummer PatientenID Sozialversicherungsnummer id_client "
          "numero_client id_paciente codice_fiscale klantnummer personnummer Patientinnen_Nr"),
         ("person", "patient person Person customer client household account subject user users "
-         "member Kunde Haushalt ménage cliente persona patients"),
+         "member Kunde Haushalt ménage usuario persona patients"),
         ("id", "id ID loan_id store_id uuid device_id idProduct"),
         ("row's id", "row_id record_id visit_id encounter_id hadm_id case_id orders_id"),
         (None, "age person_age household_size account_balance customer_type userRating paid valid "

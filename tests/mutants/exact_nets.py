@@ -58,11 +58,14 @@ def _case(sizes: tuple[int | str, ...], records: Any, depth: int, **settings: An
 
 
 _TWO_PILES = {((2, 0), 1): PILE, ((1, 0), 0): PILE}
+_FEW = {((2, 0), 1): 40, ((1, 0), 0): 40}
+"""Few enough for one record to change a share of the classes in its last digit."""
 
-ZOOMED = Universe(Schema({"x": Numeric(0, 1)}, [0, 1]), 16, zoom_levels=2)
+ZOOMED = Universe(Schema({"x": Numeric(0, 40, integer=True)}, [0, 1]), 16, zoom_levels=2)
 
 CASES = {
-    "one by one": _case((3, 2), _TWO_PILES, 3, lookahead=1, dataset_size=512),
+    "one by one": _case((3, 2), _TWO_PILES, 3, lookahead=1, dataset_size=512, counts=(0, 512)),
+    "one split": _case((3, 2), _FEW, 2, lookahead=1, dataset_size=512, counts=(0, 512)),
     "noisy size": _case((3, 2), _TWO_PILES, 2, lookahead=1),
     "two levels together": _case((3, 2), _TWO_PILES, 2, lookahead=2, dataset_size=512),
     "three levels together": _case((3, 2), _TWO_PILES, 3, lookahead=3, dataset_size=512),
@@ -82,7 +85,9 @@ CASES = {
         probability_share=Fraction(1, 4),
         counts=(0, 512),
     ),
-    "one class": _case(("3", 2), {((0, 0), 0): PILE}, 2, lookahead=1, dataset_size=512),
+    "one class": _case(
+        ("3", 2), {((0, 0), 0): PILE}, 2, lookahead=1, dataset_size=512, counts=(0, 512)
+    ),
     "zoom": Case(
         ZOOMED,
         1,
@@ -182,8 +187,6 @@ def _is_refused(case: Case) -> bool:
 # In the nets above whatever the score is centred on counts as known. Here nothing is known but
 # noisy counts and the split: what a mutant really costs.
 
-_FEW = {((2, 0), 1): 40, ((1, 0), 0): 40}
-"""Few enough for one record to change a share of the classes in its last digit."""
 SPLITS = {
     "a split": _case((3, 2), _FEW, 2, lookahead=1, dataset_size=512, counts=(0, 40, 512)),
 }

@@ -58,7 +58,7 @@ MUTANTS: dict[str, Mutant] = {
         "weights are exp(2 rate score)",
         wrong_code.exponent_doubled,
         (
-            Catch("loss", "one by one", 1.9, WHOLE),
+            Catch("loss", "one split", 1.9, WHOLE),
             Catch("loss", "two levels together", 1.99, WHOLE),
             Catch("stage", "a split", 1.99, SPLIT),
         ),
@@ -120,7 +120,7 @@ MUTANTS: dict[str, Mutant] = {
         wrong_code.prior_q_from_exact_counts,
         (
             Catch("stage", "a split", 1.9, SPLIT),
-            Catch("decision", "one by one", math.inf, "next stage: what follows an outcome"),
+            Catch("decision", "one split", math.inf, "next stage: what follows an outcome"),
         ),
     ),
     "exact n in the formula for q": Mutant(
@@ -172,7 +172,7 @@ MUTANTS: dict[str, Mutant] = {
     "count noise halved": Mutant(
         "noise of twice the epsilon that is paid",
         wrong_code.count_noise_halved,
-        (Catch("stage", "one by one", 1.99, "class counts before a split"),),
+        (Catch("stage", "one split", 1.99, "class counts before a split"),),
     ),
     "stop prior mismatched": Mutant(
         "one prior share of stopping in the weights of upper levels, another in the draw below",
@@ -187,7 +187,7 @@ MUTANTS: dict[str, Mutant] = {
     "ledger records less than was spent": Mutant(
         "half of each spend stands in the account",
         wrong_code.ledger_records_less,
-        (Catch("ledger", "one by one", 1.9, UNCOVERED),),
+        (Catch("ledger", "one split", 1.9, UNCOVERED),),
     ),
 }
 

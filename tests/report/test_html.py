@@ -370,7 +370,7 @@ def test_a_certificate_of_other_labels_is_refused(adult_model, tmp_path):
     privacy = load_again(adult_model, tmp_path).privacy_
     own = certificate_for(privacy, majority=Majority("<=50K", 0.8))
     assert "The files do not tell whether" in Page(html_report(adult_model, own)).shown
-    with pytest.raises(ParameterError, match="most frequent label is none of the model's classes"):
+    with pytest.raises(ParameterError, match="label in the certificate is not a class"):
         html_report(adult_model, certificate_for(privacy, majority=Majority("other", 0.8)))
 
 

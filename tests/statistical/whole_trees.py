@@ -38,7 +38,7 @@ LEARNERS: dict[str, tuple[Universe, Any, int, int, dict[str, Any]]] = {
         THREE,
         2,
         2,
-        {"lookahead": 1, "largest_count": 2},
+        {"lookahead": 1, "largest_count": 1},
     ),
     "splits below splits": (
         Universe.of(2, 2),

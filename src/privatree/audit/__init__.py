@@ -1,15 +1,15 @@
-"""Tests of privacy claims: exactly, by enumeration, or for any learner, by training it many times.
+"""Tests of privacy claims: an exact test of our learner, and a statistical test of any learner.
 
 ::
 
     exact/              exact privacy loss of our learner, over all small datasets
-    pairs/              neighbouring datasets on which known mistakes show
+    pairs/              neighbouring datasets that reveal known mistakes
     _blackbox.py        lower bounds on the real epsilon of any learner, by training it
     _views.py           what can be observed of a trained model
     _events.py          events that tell two datasets apart
     _findings.py        how often the events happen, and the bound that follows
     _report.py          the result of an audit
-    _outcome_words.py   observations in words
+    _outcome_words.py   descriptions of observations in words
 """
 
 from privatree._support.lazy_names import lazy_names

@@ -1,8 +1,8 @@
-"""Black-box audit: train a learner many times on two neighbouring datasets and tell them apart.
+"""Black-box audit: train a learner many times on two neighbouring datasets, compare the models.
 
-The result is a *lower* bound on the real epsilon of the learner, with confidence. Nothing is known
-of the learner but what it releases. A bound above the claimed epsilon proves the claim false. A
-bound below it proves nothing: another pair of datasets or another event might show more.
+The audit uses only what the learner releases. The result is a *lower* bound on the real epsilon of
+the learner, with confidence. A bound above the claimed epsilon proves the claim false. A bound
+below the claimed epsilon proves nothing: other datasets or another event might give a larger bound.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from privatree.repetition import (
 
 MIN_RUNS, MAX_RUNS = 8, 10**7
 _AT_ONCE = 25
-"""Trainings in a process before the records are sent to it again."""
+"""Number of trainings that a process makes each time it is sent the records."""
 
 Learner = Any | Callable[[Neighbours], Any]
 
@@ -65,17 +65,17 @@ def audit(
     neighbours : Neighbours or sequence of Neighbours, optional
         Pairs of datasets; by default all of :func:`~privatree.audit.known_pairs`.
     runs : int, default=1000
-        Trainings of each dataset. A pair with a rare event gets several times as many.
+        Number of trainings on each dataset. A pair with a rare event gets several times as many.
     confidence : float, default=0.99
-        Least probability that all bounds of the report hold together.
+        All bounds of the report hold together with at least this probability.
     claimed : float, optional
-        Epsilon to compare with; by default the learner's parameter ``epsilon``. It is for a
-        replaced record if the learner has the parameter ``neighbours="replace"``. Otherwise it is
-        for a record added or removed, and a pair with a replaced record counts as two changes.
+        Claimed epsilon; by default the learner's parameter ``epsilon``. If the learner has the
+        parameter ``neighbours="replace"``, the claim is for one record replaced. Otherwise the
+        claim is for one record added or removed, and a replaced record counts as two changes.
     delta : float, default=0.0
         Delta of an (epsilon, delta) claim.
     views : mapping of str to View, optional
-        Further ways to observe a model, beside :data:`~privatree.audit._views.VIEWS`.
+        Further ways to observe a model, besides :data:`~privatree.audit._views.VIEWS`.
     n_jobs : int, optional
         Number of processes, as in scikit-learn: None is 1, -1 is all processors.
     progress : bool, optional
@@ -89,8 +89,9 @@ def audit(
     Notes
     -----
     An event that theory names is counted in all trainings. Another event is learned in the first
-    half of the trainings and counted in the second half. All events share the probability of a
-    wrong bound. Their number is fixed before anything is trained.
+    half of the trainings and counted in the second half. The
+    allowed probability of a wrong bound is divided among all events, whose number is fixed before
+    the first training.
 
     Examples
     --------
@@ -143,7 +144,7 @@ def _learner_epsilon(learner: Learner, given: Any) -> float | None:
 
 
 def _common_learner_epsilon(estimators: Sequence[Any]) -> float | None:
-    """Return the common epsilon of the classifiers that a function made, one for each pair."""
+    """Return the epsilon that all classifiers have; raise a ParameterError if they differ."""
     claims = {_learner_epsilon(estimator, None) for estimator in estimators}
     if len(claims) > 1:
         raise ParameterError(
@@ -185,7 +186,7 @@ def _is_trainable(learner: Any) -> bool:
 
 
 def _learner_for_pair(learner: Learner, pair: Neighbours) -> Any:
-    """Return a copy that has the schema and depth of the pair and charges no budget."""
+    """Return a copy of the learner with the pair's schema and depth, and without a budget."""
     if isinstance(learner, type) or not (_is_trainable(learner) or callable(learner)):
         got = (
             f"the class {learner.__name__}" if isinstance(learner, type) else type(learner).__name__
@@ -218,7 +219,7 @@ def _learner_for_pair(learner: Learner, pair: Neighbours) -> Any:
 
 @dataclass(frozen=True)
 class _Audited:
-    """One pair, the learner for it, and the views of its models."""
+    """A pair, the learner to train on it, and the views of the trained models."""
 
     pair: Neighbours
     estimator: Any
@@ -233,7 +234,7 @@ class _Audited:
         if self.pair.needs is None:
             return True
         with self.pair.given() as (first, _):
-            ((_, (shown,)),) = self._trainings([first], 1)
+            ((_, (shown,)),) = self._train_for_audit([first], 1)
         return dict(zip(self.views, shown, strict=True))[self.pair.needs] is not None
 
     def train_and_find_bound(
@@ -242,7 +243,7 @@ class _Audited:
         """Train on both datasets, and return the finding with the largest bound."""
         both: tuple[list[tuple[Any, ...]], ...] = ([], [])
         with self.pair.given() as tables:
-            for place, part in self._trainings(tables, self.pair.trainings(runs)):
+            for place, part in self._train_for_audit(tables, self.pair.trainings(runs)):
                 both[place].extend(part)
                 advance(len(part))
         by_view = (zip(*of_table, strict=True) for of_table in both)
@@ -252,7 +253,7 @@ class _Audited:
         counting = Counting(self.pair, failure_probability, delta, self.changes)
         return counting.best_finding(seen_by_view, self.views)
 
-    def _trainings(
+    def _train_for_audit(
         self, tables: Sequence[Records], runs: int
     ) -> Iterator[tuple[int, list[tuple[Any, ...]]]]:
         look = partial(observe_training, self.views, _distinct_pair_rows(self.pair))
@@ -270,7 +271,7 @@ class _Audited:
 def _audited_pair(
     pair: Neighbours, estimator: Any, views: Mapping[str, View], n_jobs: int | None
 ) -> _Audited:
-    """Return a pair, with its changes counted as the learner's epsilon counts them."""
+    """Return the pair to audit. Its changes are 2 if a replaced record counts as two, else 1."""
     for_replaced = "replace" in given_refit_parameters(estimator, "neighbours").values()
     if for_replaced and not pair.replaced:
         raise ParameterError(
@@ -282,7 +283,7 @@ def _audited_pair(
 
 
 def _distinct_pair_rows(pair: Neighbours) -> Any:
-    """Return distinct rows of both datasets, first those that occur more often in one of them."""
+    """Return some distinct rows, first those that one dataset has more often than the other."""
     is_frame = hasattr(pair.first.X, "iloc")
     tables = (pair.first.X, pair.second.X)
     rows_of_each = [

@@ -1,9 +1,10 @@
 """Events that tell two datasets apart: named by theory, or learned from trainings.
 
-An event is learned from trainings that are not counted afterwards. Some of them are used to order
-the outcomes by their smoothed likelihood ratio, the others to choose a threshold in that order. If
-an outcome has parts, such as one prediction for each of several records, the parts can be scored
-one by one, as in naive Bayes, because few whole outcomes may occur twice.
+An event is learned from trainings that are not counted afterwards. Half of these trainings give
+each outcome a score: the smoothed log-likelihood ratio of the two datasets. The other half is used
+to choose a threshold for the score. An outcome can have parts, such as one prediction for each of
+several records. Then a second score adds up the scores of the parts, as in naive Bayes. It is
+useful if the same outcome rarely occurs twice.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ _Side = Literal["first", "second"]
 _SMOOTHING = 0.5
 _TIE = 1e-6
 _SHOWN = 3
-"""Outcomes that are listed in the description of an event."""
+"""Largest number of outcomes that the description of an event lists."""
 _WIDTH = 160
-"""Characters of the description of an outcome."""
+"""Largest number of characters in the description of an outcome."""
 
 
 @dataclass(frozen=True)
@@ -39,13 +40,14 @@ class Event:
     Parameters
     ----------
     view : str
-        Name of the view that shows it (:data:`privatree.audit._views.VIEWS`, or one of your own).
+        Name of the view that shows the event: one of :data:`privatree.audit._views.VIEWS`, or one
+        of your own.
     words : str
         The event as a sentence.
     happens : callable
         Takes what the view shows; returns whether the event happened. If training failed, every
-        view shows a tuple that begins with "error". If the model has nothing of the kind, the view
-        shows None.
+        view shows a tuple that begins with "error". If the model lacks what the view looks at, the
+        view shows None.
     likelier : {"first", "second"}
         Dataset on which the event is expected more often.
 
@@ -78,11 +80,12 @@ def event_bounds(
     """Return lower bounds on epsilon, one for each event, from its counts.
 
     If a learner is (epsilon, delta)-private, p <= e^epsilon q + delta for the probabilities p and q
-    of any event. p is bounded from below and q from above, by Clopper and Pearson [CP34]. If there
-    is a dataset between the two (``changes=2``), p <= e^(2 epsilon) q + (1 + e^epsilon) delta.
+    of any event. p is bounded from below and q from above, by Clopper and Pearson [CP34]. With
+    ``changes=2``, the two datasets are neighbours of a third dataset, but not of each other. Then
+    p <= e^(2 epsilon) q + (1 + e^epsilon) delta.
 
-    ``often`` and ``seldom`` are counts over ``runs`` trainings of each dataset. Each bound is wrong
-    with a probability of at most ``failure_probability``. Bounds are >= 0, which always holds.
+    ``often`` and ``seldom`` are counts over ``runs`` trainings on each dataset. Each bound is wrong
+    with a probability of at most ``failure_probability``. Negative bounds are raised to 0.
     """
     p = clopper_pearson_lower(often, runs, failure_probability / 2)
     q = clopper_pearson_upper(seldom, runs, failure_probability / 2)
@@ -105,11 +108,11 @@ def learned_event(
     *,
     has_parts: bool = False,
 ) -> tuple[float, Event]:
-    """Return the event by which a view tells two datasets apart best, and the bound it promises.
+    """Return the bound that can be expected from the best event of a view, and this event.
 
-    ``first`` and ``second`` are the outcomes of equally many trainings of each dataset, none of
-    which may be counted later. ``describe`` puts an outcome into words. With ``has_parts``, an
-    outcome is a tuple whose entries are informative one by one.
+    ``first`` and ``second`` are the outcomes of equally many trainings on each dataset. These
+    trainings must not be counted later. ``describe`` puts an outcome into words. With
+    ``has_parts``, an outcome is a tuple whose entries are also scored one by one.
     """
     half = len(first) // 2
     for_order, for_place = (first[:half], second[:half]), (first[half:], second[half:])
@@ -145,7 +148,7 @@ def _event_score(first: Outcomes, second: Outcomes) -> Score:
 
 
 def _event_score_by_part(first: Outcomes, second: Outcomes) -> Score:
-    """Return a function that adds up a score for each part of an outcome, 0 for missing parts."""
+    """Return a function that adds up the scores of the parts of an outcome."""
     columns = [
         _event_score(*both) for both in zip(_event_parts(first), _event_parts(second), strict=False)
     ]
@@ -164,7 +167,7 @@ def _event_parts(outcomes: Outcomes) -> list[tuple[Hashable, ...]]:
 def _event_threshold(
     score: Score, first: Outcomes, second: Outcomes, failure_probability: float, delta: float
 ) -> tuple[float, float, _Side]:
-    """Return the largest bound that thresholds give, its threshold, and the likelier dataset."""
+    """Return the largest bound over all thresholds, its threshold, and the likelier dataset."""
     of_first = np.sort([score(outcome) for outcome in first])
     of_second = np.sort([score(outcome) for outcome in second])
     thresholds = np.unique(np.concatenate([of_first, of_second]))

@@ -1,8 +1,8 @@
 """The best lower bound on epsilon for a pair of datasets, from the outcomes of its trainings.
 
 The events are fixed before they are counted: those that theory names, and one that is learned from
-the first half of the trainings and counted in the second half. Their number is fixed as well, and
-they share the probability of a wrong bound.
+the first half of the trainings and counted in the second half. The allowed probability of a wrong
+bound is divided among the events.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from privatree.audit.pairs._neighbours import Neighbours
 from privatree.errors import ParameterError
 
 Seen = Mapping[str, tuple[Outcomes, Outcomes]]
-"""For each view, its outcomes on the first dataset and as many on the second."""
+"""For each view, the outcomes on the first dataset and equally many on the second dataset."""
 
 
 @dataclass(frozen=True)
 class Counting:
-    """The rule by which outcomes of a pair become a lower bound on epsilon.
+    """Computes a lower bound on epsilon from the outcomes of a pair.
 
-    The bound is wrong with a probability of at most ``failure_probability``. ``changes`` is 1 if
-    the datasets are neighbours as the claim counts, and 2 if there is one dataset between them.
+    The bound is wrong with a probability of at most ``failure_probability``. ``changes`` is 2 if
+    the datasets differ by a replaced record that counts as two changes, and otherwise 1.
     """
 
     pair: Neighbours
@@ -39,7 +39,7 @@ class Counting:
 
     @property
     def failure_probability_per_event(self) -> float:
-        """Failure probability of each event, whether named by theory or learned."""
+        """Allowed probability that the bound of one event is wrong."""
         return self.failure_probability / (len(self.pair.events) + 1)
 
     def best_finding(self, seen: Seen, views: Mapping[str, View]) -> Finding:
@@ -54,7 +54,7 @@ class Counting:
         return max(candidates, key=lambda finding: finding.lower_bound)
 
     def learn_event(self, seen: Seen, views: Mapping[str, View]) -> Event:
-        """Return the event that promises the largest bound, over all views."""
+        """Return the event, from any view, from which the largest bound can be expected."""
         best, promised = None, -math.inf
         for name, (first, second) in seen.items():
             if not view_shows_anything(name, {*first, *second}):

@@ -1,4 +1,4 @@
-"""Observations of a model in words."""
+"""Describes observations of a model in words."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from privatree.schema import Categorical, Schema
 def outcome_describer(
     view: str, schema: Schema, outcomes: Iterable[Hashable]
 ) -> Callable[[Hashable], str]:
-    """Return a function that puts what the view shows into words.
+    """Return a function that describes an outcome of a view in words.
 
-    ``outcomes`` are all outcomes of the view. The words leave out entries that all models list.
+    ``outcomes`` are all outcomes of the view. Entries that all models have are not described.
     """
     known: dict[str, Callable[[Any], str]] = {
         "tree": lambda shape: (
@@ -40,7 +40,7 @@ def outcome_describer(
 
 
 def _differences_in_words(outcomes: Iterable[Any]) -> Callable[[Any], str]:
-    """Return a function that names the entries of a model that some models lack."""
+    """Return a function that lists the entries of a model, except those that all models have."""
     seen = [
         frozenset(outcome) for outcome in set(outcomes) if outcome and not view_shows_error(outcome)
     ]

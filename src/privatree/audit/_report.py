@@ -8,17 +8,17 @@ from textwrap import TextWrapper
 from typing import Any
 
 _MIN_EVIDENCE = 8
-"""About how often an event may happen, with confidence, if it was never observed."""
+"""Approximate upper bound, with confidence, on the mean count of an event with count 0."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """The largest bound that one pair of datasets gave.
+    """The largest lower bound on epsilon from one pair of datasets.
 
     Attributes
     ----------
     pair, after : str
-        Name of the pair, and the mistake that it would show.
+        Name of the pair, and the mistake that the pair can reveal.
     lower_bound : float
         Lower bound on the epsilon of the learner.
     event : str
@@ -28,7 +28,7 @@ class Finding:
     counts : tuple of int
         How often the event happened on the first dataset, and on the second.
     runs : int
-        Trainings of each dataset in which the event was counted.
+        Number of trainings on each dataset in which the event was counted.
     sizes : tuple of int
         Numbers of records of the datasets.
     changes : int
@@ -65,15 +65,15 @@ class AuditReport:
     findings : tuple of Finding
         One finding for each pair.
     runs : int
-        Trainings of each dataset.
+        Number of trainings on each dataset.
     confidence : float
-        Least probability that all bounds hold together.
+        All bounds hold together with at least this probability.
     claimed : float or None
         Claimed epsilon.
     delta : float
         Claimed delta.
     skipped : tuple of str
-        Names of the pairs for which models of this kind have nothing to observe.
+        Names of the pairs that were left out because the models lack the view that they need.
 
     Examples
     --------
@@ -130,7 +130,7 @@ class AuditReport:
         }
 
     def __str__(self) -> str:
-        """Return each pair with its event, and the verdict."""
+        """Return a text with the finding of each pair, and the verdict."""
         pairs = [_report_text_of_finding(finding) for finding in self.findings]
         return "\n".join([*pairs, "", *_wrap_report_text(self.verdict)])
 
@@ -199,7 +199,7 @@ def _wrap_report_text(text: str, indent: str = "") -> list[str]:
 
 
 def _round_reported_bound(bound: float, above: float = -math.inf) -> str:
-    """Round down, so that the printed bound holds; with more digits if it must be above a claim."""
+    """Return a bound rounded down, with enough digits to be larger than `above`."""
     for digits in range(2, 16):
         rounded = math.floor(bound * 10**digits) / 10**digits
         if above < rounded <= bound and (rounded >= 0.1 or digits >= 4 or bound == 0):

@@ -1,4 +1,4 @@
-"""Views: what a person who gets a trained model can observe of it, in a form that can be counted.
+"""Views: ways to observe a trained model, whose outcomes can be counted.
 
 A *view* turns a released model into a hashable value: the whole tree, the splits, the predictions
 for some records, the classes and categories that the model lists. Errors and warnings are
@@ -25,11 +25,11 @@ from privatree.model import Tree
 from privatree.privacy import PrivacyStatement
 
 MAX_PROBES = 12
-"""Records whose predictions are observed."""
+"""Largest number of records whose predictions are observed."""
 _STEPS = 20
-"""Steps to which a probability is rounded."""
+"""Probabilities are rounded to multiples of one over this number."""
 _MAX_ENTRIES = 1000
-"""Entries of a list or array that are observed."""
+"""Largest number of entries of a list or array that are observed."""
 _MAX_LEVELS = 5
 
 
@@ -37,7 +37,7 @@ class TrainingResult(NamedTuple):
     """The model of one training, and its messages."""
 
     model: Any
-    """None if training failed."""
+    """The trained classifier; None if training failed."""
     said: tuple[str, ...]
     """The error, or else the warnings and the printed lines."""
 
@@ -48,12 +48,12 @@ class View(NamedTuple):
     Attributes
     ----------
     words : str
-        What is observed. In a report, ": " and the outcome follow.
+        What is observed. A report prints these words, a colon and the outcome.
     see : callable
-        Takes the model and records to predict; returns a hashable value, or None if such a model
-        has nothing of the kind.
+        Takes the model and records to predict; returns a hashable value, or None if the model lacks
+        what the view looks at.
     has_parts : bool
-        Whether the value is a tuple whose entries are informative one by one.
+        Whether the value is a tuple whose entries can also be scored one by one.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class View(NamedTuple):
 
 
 def train_for_views(estimator: Any, X: Any, y: Any) -> TrainingResult:
-    """Train on records or files, and record the error, the warnings and all printed lines."""
+    """Train, and return the model with all warnings and printed lines, or the error."""
     printed = io.StringIO()
     clean = X.redact_folder if isinstance(X, FileTable) else str
     with (
@@ -87,7 +87,7 @@ def train_for_views(estimator: Any, X: Any, y: Any) -> TrainingResult:
 
 
 def _copy_viewed_records(X: Any, y: Any) -> tuple[Any, ...]:
-    """Copy the records: a learner may change what it is given."""
+    """Return a copy of the records, because a learner may change its input."""
     if isinstance(X, FileTable):
         return X.read()
     return tuple(table.copy() if hasattr(table, "copy") else table for table in (X, y))
@@ -108,14 +108,14 @@ def observe_training(
 
 
 def view_shows_anything(name: str, outcomes: Iterable[Hashable]) -> bool:
-    """Whether a view shows more than None and errors. (The view "said" shows errors.)"""
+    """Return whether any outcome is neither None nor an error; always true for the view "said"."""
     return name == "said" or any(
         outcome is not None and not view_shows_error(outcome) for outcome in outcomes
     )
 
 
 def view_shows_error(outcome: Hashable) -> bool:
-    """Whether training, or observing the model, failed."""
+    """Return whether the outcome is an error of the training or of the view."""
     return isinstance(outcome, tuple) and outcome[:1] == ("error",)
 
 
@@ -143,19 +143,19 @@ def _view_tree(show: Callable[[Tree], Hashable], model: Any, probes: Any) -> Has
 
 
 def _view_labelled_splits(tree: Tree) -> TreeShape:
-    """Return the splits and the labels. Probabilities have views of their own."""
+    """Return the tree with its splits and labels, without probabilities and noisy counts."""
 
-    def without_numbers(shape: TreeShape) -> TreeShape:
+    def shape_with_labels(shape: TreeShape) -> TreeShape:
         if len(shape) == 3:
             return shape[:1]
         feature, where, left, right = shape
-        return feature, where, without_numbers(left), without_numbers(right)
+        return feature, where, shape_with_labels(left), shape_with_labels(right)
 
-    return without_numbers(shape_of(tree))
+    return shape_with_labels(shape_of(tree))
 
 
 def _view_splits(tree: Tree) -> TreeShape:
-    """Return (feature, left, right) for a split, and () for a leaf."""
+    """Return the tree as nested tuples: (feature, left, right) for a split, () for a leaf."""
 
     def without_values(shape: TreeShape) -> TreeShape:
         if len(shape) == 3:
@@ -212,7 +212,7 @@ def _view_listed_values(model: Any, probes: Any) -> Hashable:
 
 
 def _view_float_values(model: Any, probes: Any) -> Hashable:
-    """Return the floats in a model. Noisy ones hardly ever repeat; exact ones reveal a dataset."""
+    """Return the floats in a model. Noisy floats rarely repeat; exact floats identify a dataset."""
     found = [repr(value) for _, value in list_viewed_entries(model) if isinstance(value, float)]
     return tuple(found[:_MAX_ENTRIES]) or None
 
@@ -220,7 +220,7 @@ def _view_float_values(model: Any, probes: Any) -> Hashable:
 def list_viewed_entries(
     value: Any, path: str = "", levels: int = _MAX_LEVELS
 ) -> Iterator[tuple[str, Any]]:
-    """Yield the names, numbers and sizes in a model, each with its path, down to some depth."""
+    """Yield the path and value of every name, number and size in a model, `levels` deep."""
     if value is None or isinstance(value, bool | int | float | str | np.generic):
         yield path, value.item() if isinstance(value, np.generic) else value
     elif isinstance(value, np.ndarray):
@@ -245,7 +245,7 @@ def list_viewed_entries(
 
 
 def _view_privacy_statement(model: Any, probes: Any) -> Hashable:
-    """Return the statement as text, unless it declares the number of records public."""
+    """Return the statement as text, or None if it declares the number of records public."""
     privacy = getattr(model, "privacy_", None)
     if not isinstance(privacy, PrivacyStatement):
         return None

@@ -1,6 +1,6 @@
-"""Published methods to compare with, each with a ``privacy_`` that states what really holds.
+"""Published methods to compare with. Their ``privacy_`` states which guarantee really holds.
 
-Their guarantees are in ``docs/proofs/baselines.md``.
+The proofs are in ``docs/proofs/baselines.md``.
 
 ::
 

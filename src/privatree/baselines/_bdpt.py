@@ -37,7 +37,7 @@ NOISY_SENSITIVITY = Leak(
 
 
 class BDPTClassifier(PublishedTreeClassifier):
-    """BDPT, the tree of Guan and others (2020): one category against the rest, by Gini impurity.
+    """BDPT, the tree of Guan and others (2020), with splits of one category against the rest.
 
     This class reproduces the paper's comparison. **Its epsilon does not hold**: ``privacy_`` says
     why. Five neighbouring distinct values of a numeric feature count as one category.
@@ -47,13 +47,14 @@ class BDPTClassifier(PublishedTreeClassifier):
     epsilon : float, default=1.0
         Privacy budget as the method counts it.
     max_depth : int, default=4
-        Number of splits on every path, 1 to 10. The tree may be twice as deep: a group of numeric
-        values against the rest takes two thresholds.
+        Number of splits on every path, 1 to 10. The tree may be twice as deep, because a split of
+        one group of numbers against the rest takes two thresholds.
     schema : Schema, optional
-        Public knowledge about the columns. Without a schema, one is read from the data, which leaks
-        and warns. A numeric feature with declared ``cuts`` is grouped by these cuts.
+        Public knowledge about the columns. Without a schema, one is inferred from the data, which
+        is a leak and causes a warning. A numeric feature with declared ``cuts`` is grouped by these
+        cuts.
     random_state : int, numpy generator or None, default=None
-        None draws from the operating system. A seed is for tests and papers only.
+        Seed of the noise, for tests and papers only. None draws fresh noise.
 
     Attributes
     ----------
@@ -73,9 +74,9 @@ class BDPTClassifier(PublishedTreeClassifier):
     Notes
     -----
     Neighbours: datasets that differ by one record added or removed.
-    Sensitivity: of the Gini score, as if the node had its noisy size; of counts, 1.
-    Guarantee: none that is proved; see ``docs/proofs/baselines.md``.
-    Cost: epsilon on every path, as the method counts.
+    Sensitivity: 1 for a count. For the Gini score, it is computed from the noisy size of the node.
+    Guarantee: no finite epsilon is proved; see ``docs/proofs/baselines.md``.
+    Cost: epsilon on every path, as the method counts it.
 
     Memory: the table of counts has nodes x classes x codes entries. At depth 10, 20 numeric columns
     of 20,000 distinct values take about 1.3 GB at the last level.
@@ -111,12 +112,10 @@ class BDPTClassifier(PublishedTreeClassifier):
 
 
 def bdpt_cuts(feature: Numeric, exact_values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return where the groups of a numeric feature end, except the last: declared cuts, if any.
+    """Return the upper end of every group of a numeric feature except the last.
 
-    Otherwise a group begins at every fifth distinct value of the records. A value belongs to the
-    last group that begins at or below it, and to the first group if there is none. So a group ends
-    right below the first value of the next group: ``value < first`` is
-    ``value <= the float before first``.
+    These are the declared cuts, if there are any. Otherwise a group begins at every fifth distinct
+    value of the records, and its upper end is the float before the first value of the next group.
     """
     if feature.cuts is not None:
         return np.array(feature.cuts, dtype=np.float64)
@@ -136,7 +135,7 @@ class BDPTRules:
 
     @classmethod
     def of(cls, epsilon: Fraction, max_depth: int) -> BDPTRules:
-        """Divide epsilon among splits and counts. The deepest count gets what rounding leaves."""
+        """Return the rules with epsilon divided. The deepest count gets the rounding error."""
         growth = 2 ** (1 / 3)
         whole = (1 - growth ** (max_depth + 1)) / (1 - growth)
         count = [epsilon / 2 * Fraction(growth**depth / whole) for depth in range(max_depth)]
@@ -150,7 +149,7 @@ class BDPTRules:
         return np.arange(n_candidates)
 
     def choose(self, node: OpenNode, exact_scores: NDArray[np.float64], exact_size: int) -> int:
-        """Draw a split in proportion to exp(epsilon score/(2 sensitivity at the noisy size))."""
+        """Draw a split by the exponential mechanism; the sensitivity depends on the noisy size."""
         (noisy_size,) = node.ledger.release(
             Laplace(self.count[node.depth]),
             np.array([exact_size]),
@@ -166,7 +165,7 @@ class BDPTRules:
         return place
 
     def label(self, node: OpenNode, exact_counts: NDArray[np.int64]) -> int:
-        """Return the class with the largest noisy count; the first one if there are several."""
+        """Return the class with the largest noisy count; in a tie, the first of them."""
         noisy_counts = node.ledger.release(
             Laplace(self.count[node.depth]),
             exact_counts,
@@ -179,7 +178,7 @@ class BDPTRules:
 def bdpt_gini_sensitivity(size: float) -> Fraction:
     """Return how much one more record can change the Gini score of a node with `size` records.
 
-    1 - (n/(n + 1))^2 - (1/(n + 1))^2 = 2 n/(n + 1)^2 with n = `size`.
+    The result is 1 - (n/(n + 1))^2 - (1/(n + 1))^2 = 2 n/(n + 1)^2, where n is `size`.
     """
     n = Fraction(size)
     return 2 * n / (n + 1) ** 2

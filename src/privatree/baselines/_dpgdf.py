@@ -1,8 +1,8 @@
 """DPGDF [Xin19], a single tree, as the paper [Vos23] ran it: on categories only.
 
 Half of epsilon is divided evenly over the levels and pays for splits by permute-and-flip. The other
-half pays for labels by an exponential mechanism whose sensitivity is taken from the records, the
-smooth sensitivity of [FI17]. ``docs/proofs/baselines.md`` says what this guarantees.
+half pays for labels by an exponential mechanism. Its sensitivity, the smooth sensitivity of [FI17],
+is computed from the records. ``docs/proofs/baselines.md`` says what this guarantees.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ SMOOTH_SENSITIVITY = Leak(
 )
 
 _MIN_EXPONENT = -300.0
-"""Logarithm of the least sensitivity; smaller ones are raised to it. Long before, a minority label
-is practically impossible: its probability is exp(-epsilon e^300)."""
+"""Logarithm of the smallest sensitivity. Smaller sensitivities would make no difference: a minority
+label is practically impossible already, with a probability of about exp(-epsilon e^300)."""
 
 
 class DPGDFClassifier(PublishedTreeClassifier):
-    """DPGDF, a tree of Xin and others (2019): one category against the rest, by Gini impurity.
+    """DPGDF, a tree of Xin and others (2019), with splits of one category against the rest.
 
     This class reproduces the paper's comparison. **Its epsilon does not hold**: ``privacy_`` says
-    why. Numeric features are ignored, as the paper did. Without a feature of two or more
+    why. Numeric features are ignored, as in the paper. Without a feature of two or more
     categories, the tree is a single leaf.
 
     Parameters
@@ -49,10 +49,10 @@ class DPGDFClassifier(PublishedTreeClassifier):
     max_depth : int, default=4
         Number of splits on every path, 1 to 10; fewer if the categories run out.
     schema : Schema, optional
-        Public knowledge about the columns. Without a schema, one is read from the data, which leaks
-        and warns.
+        Public knowledge about the columns. Without a schema, one is inferred from the data, which
+        is a leak and causes a warning.
     random_state : int, numpy generator or None, default=None
-        None draws from the operating system. A seed is for tests and papers only.
+        Seed of the noise, for tests and papers only. None draws fresh noise.
 
     Attributes
     ----------
@@ -72,10 +72,10 @@ class DPGDFClassifier(PublishedTreeClassifier):
     Notes
     -----
     Neighbours: datasets that differ by one record added or removed.
-    Sensitivity: of the Gini score 1/2; of a label, taken from the records.
+    Sensitivity: 1/2 for the Gini score. For a label, it is computed from the records.
     Guarantee: none for the tree. Its splits alone are epsilon/2-DP; see
     ``docs/proofs/baselines.md``.
-    Cost: epsilon on every path, as the method counts.
+    Cost: epsilon on every path, as the method counts it.
 
     Examples
     --------
@@ -128,7 +128,7 @@ class DPGDFRules:
         return place
 
     def label(self, node: OpenNode, exact_counts: NDArray[np.int64]) -> int:
-        """Draw a label. The score is 1 for a class with the largest count, and 0 for the others."""
+        """Draw a label. A class has score 1 if its count is the largest, and otherwise 0."""
         label: int = node.ledger.release(
             Exponential(self.leaf, 2 * dpgdf_smooth_sensitivity(exact_counts, self.leaf)),
             (exact_counts == exact_counts.max()).astype(np.int64),
@@ -139,6 +139,6 @@ class DPGDFRules:
 
 
 def dpgdf_smooth_sensitivity(exact_counts: NDArray[np.int64], epsilon: Fraction) -> Fraction:
-    """Return exp(-epsilon * (largest count - second largest)). It depends on the records."""
+    """Return exp(-epsilon * (largest count - second largest)), which depends on the records."""
     second, largest = np.sort(exact_counts)[-2:]
     return Fraction(math.exp(max(-float(largest - second) * float(epsilon), _MIN_EXPONENT)))

@@ -5,9 +5,9 @@ The learner counts, scores every code by weighted Gini impurity and builds the t
 Which code is split off, and how a leaf is labelled, is decided by the :class:`Rules` of the method.
 
 A group in the middle of a numeric feature is an interval, while a node of
-:class:`~privatree.model.Tree` has only one threshold. Such a split becomes two nested nodes, with
-the same subtree below ``value <= low cut`` and beyond ``value <= high cut``. So *the rest* is one
-node here and has several copies in the tree, which may therefore be twice as deep.
+:class:`~privatree.model.Tree` has only one threshold. So a split on such a group becomes two nested
+nodes of the tree. *The rest* then has two copies in the tree: one below the interval and one above
+it. The tree can be twice as deep as the number of splits on a path.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ class Coding:
     """The features that may be split on, and the codes of their values."""
 
     features: tuple[int, ...]
-    """Positions in the schema."""
+    """Positions of the features in the schema."""
     cuts: tuple[NDArray[np.float64] | None, ...]
-    """Cuts of each numeric feature, increasing; None for categories. A value equal to a cut is on
-    the cut's left."""
+    """Cuts of each numeric feature, increasing; None for categories. A value that is equal to a
+    cut goes left."""
     n_codes: tuple[int, ...]
 
     @classmethod
     def of(cls, schema: Schema, cuts: Mapping[int, NDArray[np.float64]]) -> Coding:
-        """Return the codes of categories, and of numbers by their `cuts`.
+        """Return the coding of a schema: one code per category, and per interval between `cuts`.
 
         The keys of `cuts` are positions in the schema. A numeric feature without cuts, and a
         feature with a single code, are left out.
@@ -57,7 +57,7 @@ class Coding:
     def bin_records(
         self, columns: Sequence[NDArray[Any]], labels: NDArray[np.int32], n_classes: int
     ) -> BinnedRecords:
-        """Return the records as codes. `columns` has an array for each schema feature."""
+        """Return the records as codes. `columns` has one array for each feature of the schema."""
         codes = [
             columns[feature] if cuts is None else bin_numbers(columns[feature], cuts)
             for feature, cuts in zip(self.features, self.cuts, strict=True)
@@ -87,13 +87,13 @@ class Rules(Protocol):
         """Number of splits on a path."""
 
     def candidates(self, node: OpenNode, n_candidates: int) -> NDArray[np.int64]:
-        """Return the numbers, counted through all features, of codes that may be split off."""
+        """Return the codes that may be split off, numbered consecutively over all features."""
 
     def choose(self, node: OpenNode, exact_scores: NDArray[np.float64], exact_size: int) -> int:
-        """Draw a candidate, charge the node's ledger, and return the candidate's position."""
+        """Draw a candidate, charge the node's ledger, and return the position of its score."""
 
     def label(self, node: OpenNode, exact_counts: NDArray[np.int64]) -> int:
-        """Draw the label of a leaf, and charge the node's ledger."""
+        """Draw the label of a leaf, charge the node's ledger, and return the label."""
 
 
 def grow_one_against_rest(
@@ -102,7 +102,7 @@ def grow_one_against_rest(
     """Grow the tree level by level, with one pass over the records for each level.
 
     Every path has ``max_depth`` splits, unless there is no candidate left. Given the codes, the
-    length of a path does not depend on the records. Codes without records may be split off, too.
+    length of a path does not depend on the records. A code without records may be split off, too.
     """
     builder = TreeBuilder(schema)
     level = [OpenNode((builder.root,), ledger, 0)]
@@ -139,7 +139,7 @@ def _make_one_and_rest_children(
     records: BinnedRecords,
     builder: TreeBuilder,
 ) -> list[OpenNode]:
-    """Write the splits into the tree, and send the records to the children."""
+    """Add the splits to the tree, assign the records to the children, and return the children."""
     features = np.full(len(level), -1, dtype=np.int32)
     children = np.zeros((len(level), max(coding.n_codes, default=0)), dtype=np.int32)
     next_level: list[OpenNode] = []
@@ -195,11 +195,11 @@ def one_against_rest_scores(
 
     Notes
     -----
-    For K = 2 this is 1/2 - impurity, as BDPT and DPGDF were published. The constant (K - 1)/K has
+    For K = 2 this is 1/2 - impurity, as published for BDPT and DPGDF. The constant (K - 1)/K has
     no influence on a choice. At a node without records all scores are equal.
     Neighbours: one record more or less at the node.
-    Sensitivity: 2 n/(n + 1)^2 where the smaller node has n >= 1 records, 0 if it has none; so 1/2
-    overall, for any number of classes (``docs/proofs/baselines.md``).
+    Sensitivity: 2 n/(n + 1)^2 if the node has n >= 1 records without the added record, and 0 if it
+    has none. The largest value is 1/2, for any number of classes (``docs/proofs/baselines.md``).
     """
     n_classes, size = len(exact_totals), max(int(exact_totals.sum()), 1)
     impurity = _rest_gini(exact_counts) + _rest_gini(exact_totals[:, np.newaxis] - exact_counts)

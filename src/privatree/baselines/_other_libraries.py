@@ -1,11 +1,11 @@
 """Classifiers of other libraries, with bounds and classes from the schema.
 
-DiffPrivLib [HBML19] has trees with random splits and noisy labels. With bounds and classes from the
-schema, they read no bounds or classes from the records. ``RandomTreeClassifier`` is our version of
-this tree. DiffPrivLib's logistic regression [CMS11] is no tree, and neither is DP-EBM [Nori21], a
-private sum of curves, one for each feature. The guarantee of DP-EBM has a delta besides epsilon,
-and covers neither the number of records nor which categories occur. DP-EBM can tell only two
-classes apart.
+DiffPrivLib [HBML19] has trees with random splits and noisy labels. Their bounds and classes are
+given here, so they are not read from the records. ``RandomTreeClassifier`` is our version of this
+tree. Two methods are not trees: DiffPrivLib's logistic regression [CMS11], and DP-EBM [Nori21], a
+private additive model with one curve for each feature. The guarantee of DP-EBM has a delta besides
+epsilon. It covers neither the number of records nor which categories occur. DP-EBM supports only
+two classes.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ EBM_DELTA = 1e-6
 class ScaledLogisticRegression(BaseEstimator):  # type: ignore[misc]
     """DiffPrivLib's logistic regression on standardised columns.
 
-    Columns are centred and scaled to unit variance, and the bound on a row's norm is the largest
-    norm. Both are read from the records, outside the guarantee, as in the paper.
+    Columns are centred and scaled to unit variance. The largest norm of a row is the bound on the
+    norm. As in the paper, all of this is computed from the records, and epsilon does not cover it.
     """
 
     def __init__(self, epsilon: float, random_state: int | None) -> None:
@@ -69,13 +69,13 @@ class ScaledLogisticRegression(BaseEstimator):  # type: ignore[misc]
 def diffprivlib_centre_and_scale(
     X: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return mean and deviation of every column; a constant column gets the deviation 1."""
+    """Return mean and standard deviation of every column, with deviation 1 if it is constant."""
     constant = np.ptp(X, axis=0) == 0  # rounding may leave the deviation of a constant above 0
     return X.mean(axis=0), np.where(constant, 1.0, X.std(axis=0))
 
 
 def diffprivlib_row_norm(rows: NDArray[np.float64]) -> float:
-    """Return the largest norm of a row; 1 if all are 0, because the bound must be positive."""
+    """Return the largest norm of a row, or 1 if all norms are 0: the bound must be positive."""
     largest = float(np.linalg.norm(rows, axis=1).max())
     return largest if largest > 0 else 1.0
 
@@ -87,7 +87,7 @@ def diffprivlib_bounds(schema: Schema) -> tuple[NDArray[np.float64], NDArray[np.
 
 
 def public_ebm_options(schema: Schema) -> dict[str, Any]:
-    """Return what DP-EBM would otherwise read from the records: names, types and ranges."""
+    """Return names, types and ranges of features, which DP-EBM would read from the records."""
     kinds = {
         place: "nominal" if isinstance(feature, Categorical) else "continuous"
         for place, feature in enumerate(schema.features.values())
@@ -105,7 +105,7 @@ def public_ebm_options(schema: Schema) -> dict[str, Any]:
 
 
 class BoundedEBMClassifier(BaseEstimator):  # type: ignore[misc]
-    """DP-EBM with the kinds and ranges of a schema, and delta ``EBM_DELTA``."""
+    """DP-EBM with the feature types and ranges of a schema, and with delta ``EBM_DELTA``."""
 
     def __init__(self, schema: Schema, epsilon: float, random_state: int | None) -> None:
         self.schema = schema

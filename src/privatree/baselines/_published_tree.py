@@ -1,4 +1,4 @@
-"""The estimators behind the baselines: constructor, ``fit``, privacy statement and warning."""
+"""Base classes of the baselines: constructor, ``fit``, privacy statement and warning."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from privatree.schema import Schema
 
 
 class BaselineClassifier(TreeClassifier):
-    """A method to compare with. Its parameters are epsilon, depth, schema and seed."""
+    """Base class of baselines with the parameters epsilon, max_depth, schema, random_state."""
 
     _max_depth: ClassVar[int]
 
@@ -72,7 +72,7 @@ class BaselineClassifier(TreeClassifier):
 
     @abstractmethod
     def _train_model(self, X: Any, y: Any) -> Model:
-        """Train on records and labels, with parameters that were checked before."""
+        """Return the model trained on records and labels. The parameters are already checked."""
 
     def __sklearn_tags__(self) -> Any:
         """Tell the checks of scikit-learn that this classifier may be inaccurate."""
@@ -82,20 +82,20 @@ class BaselineClassifier(TreeClassifier):
 
 
 class PublishedTreeClassifier(BaselineClassifier):
-    """A published method whose epsilon does not hold; a subclass says how it splits and labels."""
+    """Base class of published trees whose epsilon does not hold. Subclasses define the learner."""
 
     # A split on a group in the middle of a numeric feature has three children in the tree, and
     # 3^10 leaves are as many as a model should have.
     _max_depth = 10
     _method: ClassVar[str]
     _notes: ClassVar[tuple[str, ...]] = ()
-    """Notes of the privacy statement that only this method has."""
+    """Further notes on the method, for its privacy statement."""
 
     @abstractmethod
     def _make_learner(
         self, schema: Schema, columns: list[NDArray[Any]]
     ) -> tuple[Coding, Rules, list[Leak]]:
-        """Return the codes that can be split off, the rules, and why epsilon does not hold."""
+        """Return the codes, the rules, and the leaks that explain why epsilon does not hold."""
 
     def _train_model(self, X: Any, y: Any) -> Model:
         randomness = Randomness.from_random_state(self.random_state)

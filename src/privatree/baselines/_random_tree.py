@@ -1,12 +1,14 @@
 """A tree of random splits with noisy labels: DiffPrivLib's decision tree, as the paper ran it.
 
-Every node splits on a uniformly random feature, at a uniformly random place of what is left of the
-feature's range, down to full depth. The records play no part in this. Then the records are counted
-in the leaves, and all of epsilon goes into labels by permute-and-flip. Categories are the whole
-numbers 0, 1, ... in the order of the schema: those up to the threshold go left.
+Every node splits on a uniformly random feature, at a uniformly random threshold in the range that
+the feature still has at the node, down to full depth. The splits do not depend on the records. Then
+the records are counted in the leaves, and all of epsilon is spent on labels, by permute-and-flip.
+Categories are the whole numbers 0, 1, ... in the order of the schema: those up to the threshold go
+left.
 
-The tree has the law of ``DecisionTreeClassifier`` of diffprivlib 0.6.6 with bounds and classes
-given (``benchmarks/random_tree_law.py`` compares the two) [HBML19]; the idea is that of [FI17].
+The tree has the same distribution as ``DecisionTreeClassifier`` of diffprivlib 0.6.6 with given
+bounds and classes [HBML19]; ``benchmarks/random_tree_law.py`` compares the two. The idea is from
+[FI17].
 """
 
 from __future__ import annotations
@@ -33,9 +35,9 @@ _Range = tuple[float, float]
 
 
 class RandomTreeClassifier(BaselineClassifier):
-    """Random splits, noisy labels: DiffPrivLib's decision tree.
+    """DiffPrivLib's decision tree, with random splits and noisy labels.
 
-    This class is a baseline to compare with. Epsilon holds for whole records.
+    This class is a baseline to compare with. Its epsilon holds for whole records.
 
     Parameters
     ----------
@@ -44,10 +46,10 @@ class RandomTreeClassifier(BaselineClassifier):
     max_depth : int, default=4
         Depth of the tree, 1 to 16. A path is shorter by one for every constant feature drawn.
     schema : Schema, optional
-        Public knowledge about the columns. Without a schema, one is read from the data, which leaks
-        and warns. Declared ``cuts`` are not used.
+        Public knowledge about the columns. Without a schema, one is inferred from the data, which
+        is a leak and causes a warning. Declared ``cuts`` are not used.
     random_state : int, numpy generator or None, default=None
-        None draws from the operating system. A seed is for tests and papers only.
+        Seed of the noise, for tests and papers only. None draws fresh noise.
 
     Attributes
     ----------
@@ -114,8 +116,8 @@ class RandomTreeClassifier(BaselineClassifier):
 def draw_random_tree_splits(schema: Schema, max_depth: int, randomness: Randomness) -> Tree:
     """Draw a tree of random splits, without labels yet: every leaf has the first class.
 
-    A :class:`Tree` cannot split on a feature with a single value; all records would go left. Where
-    such a feature is drawn, the node takes the place of its own left child.
+    A :class:`Tree` cannot split on a feature with a single value. If such a feature is drawn, the
+    node is not split on this level, and the path becomes shorter by one.
     """
     features = list(schema.features.values())
     ranges = [random_tree_range(feature) for feature in features]
@@ -155,7 +157,7 @@ def random_tree_range(feature: Feature) -> _Range:
 
 
 def _draw_random_tree_threshold(low: float, high: float, randomness: Randomness) -> float:
-    """Draw uniformly from [low, high), on a grid of 2^53 points, without reading a record."""
+    """Return a uniformly random number from [low, high), on a grid of 2^53 points."""
     return low + (high - low) * math.ldexp(randomness.bits(53), -53)
 
 
@@ -179,7 +181,7 @@ def _count_in_random_tree(splits: Tree, table: Table, target: Table) -> NDArray[
 def _draw_random_tree_labels(
     splits: Tree, exact_counts: NDArray[np.int64], ledger: Ledger, epsilon: Fraction
 ) -> Tree:
-    """Draw the label of every leaf by permute-and-flip on the leaf's class counts.
+    """Return the tree with labels drawn by permute-and-flip on the class counts of each leaf.
 
     In an empty leaf all counts are 0, so every class is equally likely.
     """

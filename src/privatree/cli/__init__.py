@@ -2,7 +2,7 @@
 
 ::
 
-    commands/             one command a file: parse, call, print
+    commands/             one command per file: parse, call, print
     _app.py               the list of commands; error messages of one line
     _output.py            writing to files and to the terminal; the spinner
     _prediction_files.py  writing tables of predictions as CSV or Parquet

@@ -38,7 +38,7 @@ MinRecords = Annotated[
 
 
 def schema_with_about(schema: Any, min_records: str | None, **texts: str | None) -> Any:
-    """Return a schema in which the given options replace its own entries; None without a schema."""
+    """Return the schema with its entries replaced by given options; None without a schema."""
     from privatree.schema import About
 
     given = {name: text for name, text in texts.items() if text is not None}

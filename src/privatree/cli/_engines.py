@@ -33,7 +33,7 @@ Master = Annotated[
 
 
 def check_engine(engine: str, master: str | None, *, has_schema: bool) -> None:
-    """Raise ParameterError if --master has no Spark, or stream or spark has no schema."""
+    """Raise ParameterError for --master without spark, or stream or spark without a schema."""
     if master is not None and engine != "spark":
         raise ParameterError(
             "--master must be used with --engine spark. Add that option, or leave --master out."

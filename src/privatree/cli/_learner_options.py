@@ -114,7 +114,7 @@ def print_ignored_columns(names: Collection[str]) -> None:
 
 
 def check_files_have_records(files: Sequence[Path], labels: Any) -> None:
-    """Raise ParameterError if no file has a record. Only where their number is no secret."""
+    """Raise ParameterError if no file has a record. Call this only if their number is public."""
     if len(labels) == 0:
         names = ", ".join(map(str, files[:3])) + (", ..." if len(files) > 3 else "")
         raise ParameterError(f"{names}: must have at least one record, got none.")
@@ -122,7 +122,7 @@ def check_files_have_records(files: Sequence[Path], labels: Any) -> None:
 
 @contextmanager
 def name_learner_options(parameters: Collection[str]) -> Iterator[None]:
-    """Write --max-depth for max_depth in every ParameterError about one of the parameters."""
+    """Name the option, such as --max-depth, in every ParameterError about a parameter."""
     try:
         yield
     except ParameterError as error:

@@ -18,7 +18,7 @@ from privatree._support.escape import escape_json, escape_text, escape_toml
 from privatree.errors import ParameterError
 
 MAX_BYTES_IN_MEMORY = 2**26
-"""Output that is larger waits in a temporary file, not in memory."""
+"""Output that has more bytes is kept in a temporary file until it is written."""
 _COPIED_BYTES = 2**20
 _ESCAPES_NOTE = (
     "Some characters would control the terminal or be invisible, so they are shown as escapes such "

@@ -25,8 +25,8 @@ _FORMULA_START = re.compile(r"""(^[ "]*|[,;|\t\r\n][\s"]*)(?=[=+\-@\t\r\n＝＋�
 class BufferedPredictions:
     """A table that is collected in a temporary file and written when all its rows are known.
 
-    So a command that fails at some row has written nothing. Also, Arrow quotes either all text in a
-    CSV file or none, so all rows must be known before the first row is written.
+    So a command that fails at some row has written nothing. There is a second reason: Arrow quotes
+    either all text in a CSV file or none, so all rows must be known before the first is written.
     """
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -90,7 +90,7 @@ class BufferedPredictions:
 
 @contextmanager
 def buffered_predictions(output: Path | None) -> Iterator[BufferedPredictions]:
-    """Open a table with a temporary file: beside the output if the output is a regular file."""
+    """Yield an empty table. Its temporary file is in the folder of the output, if possible."""
     folder = None
     if output is not None and (output.is_file() or not output.exists()):
         folder = str(output.resolve().parent)
@@ -111,7 +111,7 @@ def _predictions_need_quotes(table: Any) -> bool:
 
 
 def escape_formula(text: str) -> str:
-    """Put an apostrophe before every formula in a text. A plain number stays as it is.
+    """Return a text with an apostrophe before every formula. A plain number is not changed.
 
     A spreadsheet computes a cell that begins with ``=`` when it opens a CSV file, and a formula can
     start programs or send data away. OWASP recommends the apostrophe.

@@ -27,7 +27,7 @@ _PERSONS = (
     # French
     "abonne|adherent|assure|compte|eleve|etudiant|foyer|menage|personne|salarie|usager|utilisateur|"
     # Spanish, Portuguese and Italian
-    "alumno|assistito|cliente|conto|conta|cuenta|dipendente|empleado|famiglia|hogar|paciente|"
+    "alumno|assistito|conto|conta|cuenta|dipendente|empleado|famiglia|hogar|paciente|"
     "paziente|persona|pessoa|socio|usuario|utente|"
     # Dutch
     "gebruiker|huishouden|klant|persoon"
@@ -36,7 +36,7 @@ _SHORT_PERSONS = "acct|bene|cust|emp|hh|kd|memb|national|pat|pers|pt|stud|subj|u
 """Abbreviations that mean persons only together with a word for ids: cust_no."""
 _IDS = (
     "code|guid|hash|id|ident|identification|identificador|identifiant|identifier|identity|ids|"
-    "kennung|kennzahl|kennziffer|key|matricule|nr|no|num|numer|numero|number|nummer|pseudonym|ref|"
+    "kennung|kennzahl|kennziffer|key|matricule|nr|no|num|numero|number|nummer|pseudonym|ref|"
     "reference|schluessel|schlussel|uid|uuid"
 )
 _KNOWN_IDS = (
@@ -53,7 +53,7 @@ _ROWS = (
 """Words for what a row can be: their ids are not ids of persons."""
 
 _ID = f"(?:{_IDS})"
-_PERSON = f"(?:{_PERSONS})(?:innen|en|in|es|s|n)?"  # Patienten-, Mitglieds-
+_PERSON = f"(?:{_PERSONS})(?:innen|en|in|es|e|s|n)?"  # Patienten-, Mitglieds-
 _PERSON_ID = re.compile(
     f"(?:{_KNOWN_IDS}){_ID}?|{_PERSON}{_ID}+|{_ID}{_PERSON}"
     f"|(?:{_SHORT_PERSONS}){_ID}|{_ID}(?:{_SHORT_PERSONS})"

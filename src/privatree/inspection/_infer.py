@@ -51,7 +51,7 @@ def infer_schema(
     table = open_frame(X, names)
     (labels,) = open_labels(y).columns
     for where, column in [*(("X", column) for column in table.columns), ("y", labels)]:
-        _refuse_complex(where, column.type)
+        _refuse_complex_numbers(where, column.type)
     known = table.names or [f"x{i}" for i in range(len(table.columns))]
     features = {
         name: infer_feature(column) for name, column in zip(known, table.columns, strict=True)
@@ -69,7 +69,7 @@ def check_data_to_infer_from(X: Any, y: Any) -> None:
     """
     table = open_frame(X)
     for column in table.columns:
-        _refuse_complex("X", column.type)
+        _refuse_complex_numbers("X", column.type)
     shape = (table.n_rows, len(table.columns))
     for count, what in zip(shape, ("sample", "feature"), strict=True):
         if count == 0:
@@ -83,7 +83,7 @@ def check_data_to_infer_from(X: Any, y: Any) -> None:
             f"{[table.n_rows, opened.n_rows]}. Pass one label per row."
         )
     (labels,) = opened.columns
-    _refuse_complex("y", labels.type)
+    _refuse_complex_numbers("y", labels.type)
     _refuse_to_infer_labels(labels.read())
 
 
@@ -207,7 +207,7 @@ def _refuse_to_infer(found: str) -> NoReturn:
     )
 
 
-def _refuse_complex(where: str, found: ColumnType) -> None:
+def _refuse_complex_numbers(where: str, found: ColumnType) -> None:
     if found.name.startswith("complex"):
         raise ValueError(f"Complex data not supported, got {where} of type {found.name}.")
 

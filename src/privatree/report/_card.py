@@ -235,6 +235,6 @@ def _card_bullets(texts: Iterable[str]) -> str:
 
 
 def _card_code(kind: str, text: str) -> str:
-    """Return a block of code whose fence is longer than every fence inside."""
+    """Return a Markdown code block, with a fence longer than every fence in the code."""
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
     return f"{fence}{kind}\n{text}\n{fence}"

@@ -23,7 +23,7 @@ from privatree.robustness.certificates import (
 from privatree.schema import Label
 
 EXAMPLE = UNITS * 9 // 10
-"""Accuracy of the example that the page shows until the reader types an accuracy, in units."""
+"""Accuracy, in units, that the page uses as an example until the reader enters one."""
 _SEEDED = (
     "The noise of this model came from a seed. The figures are for training with noise that an "
     "attacker does not know. Against an attacker who knows the seed, nothing is guaranteed."
@@ -32,7 +32,7 @@ _SEEDED = (
 
 @dataclass(frozen=True)
 class MeasuredAccuracy:
-    """An accuracy from a certificate file, so not private. `start` is in units of the table."""
+    """An accuracy from a certificate, which is not private. `start` is in units of the table."""
 
     start: int
     text: str
@@ -53,15 +53,16 @@ class CertificateSection:
 def certificate_section(
     privacy: PrivacyStatement, certificate: Any, classes: Sequence[Label]
 ) -> CertificateSection:
-    """Compute the section on poisoned records; ParameterError for another learner's certificate."""
+    """Return the section on poisoned records. Refuse the certificate of another learner."""
     why_not = _why_no_certificate(privacy)
     measured = None
     if certificate is not None:
         _check_section_certificate(privacy, certificate, why_not)
         if certificate.majority is not None and certificate.majority.label not in classes:
             raise ParameterError(
-                "certificate must be from the records that made the model, but its most frequent "
-                "label is none of the model's classes. Certify with the model's records.",
+                "certificate must be for the records that the model was trained on, but the most "
+                "frequent label in the certificate is not a class of the model. Certify with the "
+                "records that the model was trained on.",
                 "certificate",
             )
         lower = score_text(certificate.lower, up=False)

@@ -37,22 +37,22 @@ _LAST_START, _MIN_REMAINING = 0.99, 0.01
 """The table ends where the first of these accuracies falls below the second."""
 _MAX_EDITS = 10**12
 _MAX_STEPS = 2000
-"""Steps of a bound that goes edit by edit. Further edits use logit_bound, which promises less."""
+"""Largest number of edits that are bounded one by one. Further edits use logit_bound."""
 _CELLS_OF_JOINT_EDITS = 1500
-"""Cells of the grid for many edits at once. There is one grid for each column."""
+"""Number of grid cells for the bound on many edits together. Each column has its own grid."""
 _ROUNDING = 1e-9
 _Bound = Callable[[float], float]
-"""Function from an accuracy without poison to the accuracy that is guaranteed with poison."""
+"""Function from an accuracy without poisoning to the accuracy guaranteed with poisoning."""
 
 
 @dataclass(frozen=True)
 class CertificateTable:
     """Guaranteed expected accuracies, in units of 1/10,000.
 
-    `starts` are the expected accuracies without poison, and `edits` the numbers of added or removed
-    records, from 0. Both increase. `rows` has the accuracies for each start and number of edits,
-    without zeros at the end. `paper_factors` are the factors of the paper's bound for each number
-    of edits.
+    `starts` are the expected accuracies without poisoning. `edits` are the numbers of added or
+    removed records, from 0. Both increase. `rows` has the guaranteed accuracies for each start and
+    number of edits, without zeros at the end. `paper_factors` are, for each number of edits, the
+    factors by which the paper's bound multiplies an accuracy.
     """
 
     starts: tuple[int, ...]
@@ -74,9 +74,9 @@ def accuracy_in_table_units(accuracy: float) -> int:
 
 
 def certificate_table(spending: Spending, extra_start: int | None = None) -> CertificateTable:
-    """Compute the table for a learner's schedule or epsilon. It takes some tenths of a second.
+    """Return the table for a learner's schedule or epsilon. This takes some tenths of a second.
 
-    `extra_start` is one more accuracy without poison, in units, from a certificate file.
+    `extra_start` is one more accuracy without poisoning, in units, from a certificate file.
     """
     if isinstance(spending, Schedule):
         spending = _IdentitySchedule(
@@ -110,7 +110,7 @@ def certificate_table(spending: Spending, extra_start: int | None = None) -> Cer
 
 
 def _edits_of_certificate_table(spending: Spending, step: _Bound) -> list[int]:
-    """Return 0 and round numbers of edits, until little accuracy is left; denser at the start."""
+    """Return 0 and round numbers of edits, denser at the start, until little accuracy is left."""
 
     def enough_by_formula(number: int) -> bool:
         value = _formula_bound_of_table(spending, _LAST_START, number)
@@ -137,7 +137,7 @@ def _edits_of_certificate_table(spending: Spending, step: _Bound) -> list[int]:
 
 
 def _formula_bound_of_table(spending: Spending, value: float, edits: int) -> float:
-    """Return the bound that needs no steps or grid. For a schedule, other bounds can be larger."""
+    """Return the bound in closed form. For a schedule, other bounds can be larger."""
     if isinstance(spending, Schedule):
         return renyi_bound(spending, value, edits)
     return any_learner_bound(spending.epsilon, value, edits)
@@ -155,10 +155,10 @@ def _one_edit_bound_of_table(spending: Spending) -> _Bound:
 def _largest_bounds_of_table(
     spending: Spending, step: _Bound, joint: list[_Bound], start: float, edits: Sequence[int]
 ) -> Iterator[float]:
-    """Yield the largest bound for each number of edits but the first, which is 0.
+    """Yield the largest bound for each number of edits above 0.
 
-    For a schedule, one of the bounds goes edit by edit: the mean that is guaranteed after some
-    edits is the start of the next edit.
+    For a schedule, one of the bounds is computed edit by edit: the mean that is guaranteed after
+    some edits is the start for the next edit.
     """
     value, taken = start, 0
     for number, joint_bound in zip(edits[1:], joint, strict=True):
@@ -174,9 +174,9 @@ def _largest_bounds_of_table(
 
 
 def _joint_bounds_of_table(spending: Spending, edits: Sequence[int]) -> list[_Bound]:
-    """Return the bound of all edits together, for each number of edits but the first.
+    """Return the bound on all edits together, for each number of edits above 0.
 
-    Such a bound exists if all paths of the schedule spend in the same stages; otherwise it is 0.
+    Such a bound is known only if all paths of the schedule have the same stages; otherwise it is 0.
     """
     if not isinstance(spending, Schedule) or len(set(spending.sequences)) != 1:
         return [lambda _: 0.0 for _ in edits[1:]]

@@ -66,14 +66,14 @@ def html_report(model: Any, certificate: Any = None) -> str:
 
 
 def json_for_html_script(data: Any) -> str:
-    """Write ASCII JSON that cannot end the script tag around it."""
+    """Return data as ASCII JSON that cannot end the script tag around it."""
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return text.translate(_SCRIPT_ESCAPES)
 
 
 @cache
 def _html_page_template() -> Template:
-    """Compile the page. Values are escaped, and an unknown name in the template is an error."""
+    """Return the template, which escapes values and raises an error for unknown names."""
     try:
         from jinja2 import Environment, StrictUndefined
     except ImportError as error:

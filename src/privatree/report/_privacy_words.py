@@ -11,9 +11,9 @@ from privatree.privacy import PrivacyStatement, shown_amount
 from privatree.report._shown_names import escape_shown_text
 
 SMALL = 0.2
-"""An epsilon up to this lets one record change odds by less than a quarter."""
+"""With an epsilon up to this value, one record changes odds by less than a quarter."""
 LARGE = 2.0
-"""An epsilon above this lets one record change odds more than sevenfold: the page says so."""
+"""With a larger epsilon, one record can change odds more than sevenfold: the page warns."""
 
 _BELIEFS = (0.01, 0.1, 0.5)
 _ASTRONOMICAL = math.log(1e15)
@@ -42,7 +42,8 @@ class Belief:
 class PrivacyWords:
     """The guarantee in plain language. `terms` is for specialists; the worst alert is first.
 
-    `beliefs` is empty if nothing bounds them, and `about` says what the beliefs are about.
+    `beliefs` is empty if epsilon is infinite or delta is positive. `about` says what the beliefs
+    are about.
     """
 
     tone: Literal["holds", "caution", "bad"]

@@ -20,7 +20,7 @@ def escape_shown_text(text: str) -> str:
 
 
 def shorten_shown_names(tree: Tree) -> Tree:
-    """Cut the long names of a tree, and number the names that would be equal afterwards."""
+    """Return the tree with long names cut. Names that become equal are numbered."""
     schema = tree.schema
     names = _shorten_shown_texts(schema.features)
     features = {

@@ -21,7 +21,7 @@ from privatree.schema import About, Categorical, Feature, Schema
 
 MAX_FIELDS = 200
 MAX_CHOICES = 300
-"""Most categories of a feature that the page offers as a list of choices."""
+"""Largest number of categories that the page offers as a list of choices."""
 MAX_RULES = 500
 MAX_NAMES_IN_RULES = 200_000
 MAX_ROWS = 300
@@ -29,7 +29,7 @@ _FEW_CATEGORIES, _MAX_CATEGORIES = 6, 400
 _MAX_SEGMENTS = 9
 _MAX_SHOWN_CLASSES = 50
 _SEPARATE = "a place of its own"
-"""What missing values count as if they are separate."""
+"""Text that says what missing values count as, if the schema counts them separately."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class BudgetSegment:
 
 @dataclass(frozen=True)
 class BudgetBar:
-    """The spends on the path on which most epsilon was spent. `total` is empty if infinite."""
+    """The spends on the path that spent the most epsilon. `total` is empty if it is infinite."""
 
     segments: tuple[BudgetSegment, ...]
     spent: str
@@ -119,7 +119,7 @@ class ModelSummary:
     notes: tuple[str, ...]
     public: tuple[str, ...]
     unconfirmed: str
-    """Schema entries that were read from the records and not confirmed. Empty if none."""
+    """Schema entries that were read from the records and not confirmed; empty if there are none."""
     budget: BudgetBar
     drawing: TreeDrawing
     fields: tuple[FeatureSummary, ...]
@@ -131,7 +131,7 @@ class ModelSummary:
 
 
 def summarize_model(model: Any, certificate: Any = None) -> ModelSummary:
-    """Collect what the page shows of a model, and of a certificate of its learner if given."""
+    """Return all values that the page shows of a model and, if given, of a certificate."""
     released = released_model(model)
     privacy = released.privacy_
     section = certificate_section(privacy, certificate, released.schema_.classes)
@@ -256,7 +256,7 @@ def _missing_hint(feature: Feature, missing: str) -> str:
 
 
 def _summary_number_text(value: float) -> str:
-    """Write a whole number without a decimal point."""
+    """Return a number as text; a whole number has no decimal point."""
     plain = int(value) if float(value).is_integer() and abs(value) < 1e15 else float(value)
     return repr(plain)
 

@@ -1,7 +1,7 @@
-"""The boxes of the tree on the page, each with those below it, and which are open at first.
+"""The nested boxes of the tree on the page, and which of them are open at first.
 
-The page draws them from the root at the left to the leaves at the right, or on a phone and on paper
-as an indented list. Of a large tree, only the upper levels that fit are drawn.
+The page draws the boxes from the root at the left to the leaves at the right. On a phone and on
+paper, the boxes are an indented list. Of a large tree, only the upper levels that fit are drawn.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MAX_BARS = 6
 """Maximum number of classes in the bar of a leaf. The others are one grey part."""
 _CHARACTER_WIDTH, _LEAF_PADDING = 8.6, 44
 _LEAF_WIDTHS, _LEAF_WIDTH_WITH_SUPPORT = (110, 210), 206
-"""Widths of a leaf's box, in pixels."""
+"""Smallest and largest width of a leaf's box, and its width with support, in pixels."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,10 @@ class BarPart:
 class NodeBox:
     """A node, and the boxes of its children.
 
-    A box of the kind "more" is a split whose children are not drawn. `answer` is the answer of the
-    parent that leads here. `detail` is the rest of the question, or the probability of the class.
-    `question` is the whole text of the node. `label` is the class code of a leaf, and -1 at a
-    split. `support` is empty if no counts were released.
+    A box of the kind "more" is a split whose children are not drawn. `answer` is the answer to the
+    parent's question that leads to this node. `detail` is the rest of the question, or the
+    probability of the class. `question` is the whole text of the node. `label` is the class code of
+    a leaf, and -1 for a split. `support` is empty if no counts were released.
     """
 
     node: int
@@ -71,7 +71,7 @@ class TreeDrawing:
 
 
 def draw_report_tree(tree: Tree) -> TreeDrawing:
-    """Compute the boxes of a tree of any size."""
+    """Return the drawing of a tree of any size."""
     levels = _levels_that_fit_drawing(tree)
     drawn = _DrawnTree(tree, levels)
     boxes = dict[int, NodeBox]()
@@ -145,11 +145,11 @@ def _drawn_leaf_bar(tree: Tree, leaf: int) -> tuple[BarPart, ...]:
 
 
 def _nodes_open_at_first(tree: Tree, is_cut: NDArray[np.bool_]) -> set[int]:
-    """Return the splits that are open at first: first for an overview, then to see leaves.
+    """Return the splits that are open when the page is loaded.
 
-    The overview opens the splits with the most records. Then one leaf after the other is chosen,
-    with the most records for each split that must be opened. If no counts were released, every leaf
-    counts the same.
+    First the splits with the most records are opened, as an overview. Then leaves are made visible
+    one after the other: each time the leaf with the most records per split that must be opened. If
+    no counts were released, every leaf counts as one record.
     """
     is_leaf = tree.feature < 0
     records = np.where(is_leaf, 1 if tree.support is None else tree.support, 0).astype(np.int64)

@@ -2,8 +2,9 @@
 
 ``published/*.csv`` has a row for each dataset and epsilon and a column for each method. Cells are
 the paper's: accuracy and seconds as ``mean±standard error``, ``-`` where a method does not apply.
-A cell of ``poisoning.csv`` has the accuracy, then what is guaranteed if 0.1, 0.5 and 1% of the
-training records are poisoned; the paper printed datasets with categories with fewer digits.
+A cell of ``poisoning.csv`` has the accuracy, then the accuracies that are guaranteed if 0.1, 0.5
+and 1% of the training records are poisoned. For datasets with categories the paper printed fewer
+digits.
 Four datasets occur in two of the paper's suites; the version with categories ends in ``-mixed``.
 """
 
@@ -24,7 +25,7 @@ class Published(NamedTuple):
 
 
 class PublishedRuntime(NamedTuple):
-    """Whole seconds; ``bound`` is ``"<"`` or ``">"`` where the paper printed only a bound."""
+    """Whole seconds; ``bound`` is ``"<"`` or ``">"`` if the paper printed only a bound."""
 
     seconds: float
     bound: str = ""
@@ -61,7 +62,7 @@ def published_runtime(dataset: str, method: str, epsilon: float) -> PublishedRun
 def published_guarantees(dataset: str, method: str, epsilon: float) -> tuple[str, ...]:
     """Return the paper's accuracy, and its guarantees at 0.1, 0.5 and 1% poisoned records.
 
-    The four texts are as printed, ``-`` included; all are empty if the paper has no such row.
+    The four texts are as printed, including ``-``. All are empty if the paper has no such row.
     """
     return tuple(_printed_cell("poisoning", dataset, method, epsilon).split()) or ("",) * 4
 

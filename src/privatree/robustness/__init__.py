@@ -1,11 +1,11 @@
-"""What poisoned records can and cannot do: certificates, votes of partitions, attacks.
+"""What poisoned records can and cannot do: certificates, partition aggregation, attacks.
 
 ::
 
     poisoning_bounds/   what a privacy guarantee promises against poisoned records
-    certificates/       from a learner and its data to a certificate
-    dpa/                votes of partitions: another defence, without privacy
-    attacks/            attacks that poison
+    certificates/       certificates for a learner and its data
+    dpa/                deep partition aggregation, another defence, without privacy
+    attacks/            attacks that poison training records
 """
 
 from privatree._support.lazy_names import lazy_names

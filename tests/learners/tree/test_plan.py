@@ -103,6 +103,7 @@ def random_walk(plan, rng):
 
 
 @pytest.mark.slow
+@settings(max_examples=50)
 @given(plans())
 def test_every_sequence_spends_epsilon_exactly(plan):
     listed = list(islice(plan.sequences(), 2000))
@@ -116,7 +117,7 @@ def test_every_sequence_spends_epsilon_exactly(plan):
 
 
 @pytest.mark.slow
-@settings(max_examples=60)  # all walks of small plans are tried below
+@settings(max_examples=40)  # all walks of small plans are tried below
 @given(plans(), seeds)
 def test_every_walk_is_listed(plan, seed):
     rng = np.random.default_rng(seed)
@@ -165,7 +166,7 @@ def every_walk(plan):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("steps", [record_plan._STEPS, 500], ids=["cheap", "dear"])
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(plan=plans(largest=30))
 @example(replace(PLAIN, epsilon=Fraction(300), lookahead=1, largest_count=40))
 @example(replace(PLAIN, epsilon=Fraction(300), numeric_codes=(2, 9), largest_count=99))
@@ -349,7 +350,7 @@ def positions(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(positions())
 def test_the_next_stage_is_that_of_the_design(made):
     plan, at = made

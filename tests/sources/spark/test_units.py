@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privatree.counting import FULL_WEIGHT, UnitQuery
+from privatree.counting import UnitQuery
+from privatree.counting._weights import FULL_WEIGHT
 from privatree.errors import SourceError
 from privatree.sources.spark._counting import versions_for_counting
 from privatree.sources.spark._units import SumUnitWeights

@@ -45,7 +45,7 @@ def kernel_folder() -> Path | None:
 
     It is in ``NUMBA_CACHE_DIR`` if this variable is set, and otherwise in the package or, if that
     cannot be written to, in the user's cache folder. The result is None if no folder can be written
-    to, or if the code cannot be read.
+    to, or if the source code of the package cannot be read.
     """
     try:
         digest = kernel_code_digest(_PACKAGE)

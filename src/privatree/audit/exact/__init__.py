@@ -1,4 +1,4 @@
-"""Exact privacy loss of our learner: its own code is run in every possible way.
+"""Exact privacy loss of our learner, from every possible execution of its own code.
 
 ::
 

@@ -47,7 +47,7 @@ class Script:
         """Everything that was drawn and built, in order."""
 
     def choose_outcome(self, log_probabilities: NDArray[np.float64]) -> int:
-        """Take the outcome that the script prescribes, and note its probability."""
+        """Return the position of the prescribed outcome, and note the outcome's probability."""
         possible = np.flatnonzero(log_probabilities > -np.inf).tolist()
         place = len(self._taken)
         taken = self._prescribed[place] if place < len(self._prescribed) else 0
@@ -77,7 +77,7 @@ def run_every_execution(run: Callable[[Script], Result]) -> Iterator[tuple[Scrip
 
 
 class ScriptedLedger(Ledger):
-    """A ledger that charges as another ledger does, but draws from a script.
+    """A ledger that charges another ledger, but lets a script decide the outcome of every draw.
 
     ``counts`` are the possible noisy counts in records, increasing from 0 to the largest. The first
     stands for all counts below it, and the last for all counts above it. ``records`` say what a
@@ -109,7 +109,7 @@ class ScriptedLedger(Ledger):
 
 
 class _ScriptedMechanism:
-    """A mechanism that draws from the script, by the law of another mechanism."""
+    """A mechanism with the probabilities of another one, whose outcomes a script decides."""
 
     def __init__(
         self, mechanism: Mechanism, script: Script, counts: Sequence[int], full_weight: int
@@ -182,7 +182,7 @@ class ScriptedRecords(BinnedRecords):
 
 
 class ScriptedDraw(Draw):
-    """A draw from the script, by the law of another draw. Choices are not counted."""
+    """A draw with the probabilities of another one, whose outcomes a script decides."""
 
     def __init__(self, draw: Draw, script: Script) -> None:
         self._real: Draw = draw._real if isinstance(draw, ScriptedDraw) else draw
@@ -195,7 +195,7 @@ class ScriptedDraw(Draw):
         return self._script.choose_outcome(self._real.log_probabilities_by_score(exact_scores))
 
     def expect(self, n_choices: int) -> None:
-        """Do nothing: a script allows every choice."""
+        """Do nothing: the number of choices is not checked."""
 
 
 class ScriptedBuilder(TreeBuilder):
@@ -205,7 +205,7 @@ class ScriptedBuilder(TreeBuilder):
         super().__init__(schema)
         self._script = script
         self.built: dict[int, tuple[Hashable, ...]] = {}
-        """Label of each finished leaf; split and children of each other node."""
+        """Each node by its number: label, probabilities and counts, or split and children."""
 
     def split_numeric(self, node: int, feature: int, threshold: float) -> tuple[int, int]:
         children = super().split_numeric(node, feature, threshold)

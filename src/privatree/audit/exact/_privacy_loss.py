@@ -7,9 +7,14 @@ drawn) between two datasets is a sum over the nodes at which the datasets differ
 the nodes on the paths of the added records. The largest ratio follows by recursion, without a list
 of all trees.
 
-Noisy counts count as released, so the transcript reveals at least as much as the tree. Everything
-that a later step depends on (kind of stage, budget, region, score) must be the same for both
-datasets if the transcript is the same. If it is not, the loss is infinite.
+A *transcript* lists everything that was drawn. Its privacy loss is the log ratio of its
+probabilities on the two datasets. Siblings draw independently from disjoint records, so this loss
+is a sum over the nodes at which the datasets differ. For neighbours these are the nodes on the path
+of the added record. The largest loss follows by recursion, without a list of all trees.
+
+The transcript contains all noisy counts, so it reveals at least as much as the tree. If two
+datasets have the same transcript, then everything that a later step depends on (kind of stage,
+budget, region, score) must be the same, too. Otherwise the loss is infinite.
 """
 
 from __future__ import annotations
@@ -48,7 +53,7 @@ from privatree.privacy import Ledger, Randomness, Spend
 TreeShape = tuple[Any, ...]
 """A released tree as nested tuples: (label, probabilities, noisy counts) for a leaf, and
 (feature, threshold or left categories, left subtree, right subtree) for a split. A training that
-stops, because there are too few records, releases (noisy number of records,) alone."""
+stops because there are too few records releases only (noisy number of records,)."""
 
 _MAX_COUNTS = 10_000
 
@@ -70,14 +75,15 @@ class PrivacyLoss(NamedTuple):
     Attributes
     ----------
     loss : float
-        Largest absolute log ratio of the probabilities of a transcript.
+        Largest privacy loss: the absolute log ratio of the probabilities of a transcript.
     recorded : Fraction
-        Largest amount that the ledger recorded for the records in which two datasets differ.
+        Largest epsilon that the ledger recorded for the records in which two datasets differ.
     stages : dict
-        Largest loss of each stage alone, as a share of its epsilon, by purpose of the spend and
-        depth of the node. (A subtree includes the noisy counts of its leaves.)
+        Largest loss of each stage alone, divided by the epsilon of the stage. The keys are the
+        purpose of the spend and the depth of the node. (The loss of a subtree includes the noisy
+        counts of its leaves.)
     tables : tuple of two datasets, or None
-        The two datasets with the largest loss; None if none were compared.
+        The two datasets with the largest loss; None if no datasets were compared.
     decision : Decision or None
         Reason why the loss is infinite, if it is.
 
@@ -123,8 +129,8 @@ def exact_privacy_loss(
         Neighbour relation.
     counts : sequence of int, optional
         Noisy counts to enumerate, increasing, from 0 to `plan.largest_count`; by default all.
-        Transcripts with other counts are left out. (Noisy counts above every exact count have the
-        same ratio, so one of them is enough for each decision that depends on them.)
+        Transcripts with other counts are left out. (All noisy counts above every exact count
+        have the same privacy loss, so one of them is enough for each decision that depends on it.)
 
     Examples
     --------
@@ -182,7 +188,7 @@ def exact_law(universe: Universe, plan: RecordPlan, table: Table) -> dict[TreeSh
 
 
 def shape_of(tree: Tree, node: int = 0) -> TreeShape:
-    """Return a released tree in the form in which :func:`exact_law` lists it.
+    """Return a released tree as nested tuples, like the keys that :func:`exact_law` returns.
 
     Examples
     --------
@@ -238,10 +244,10 @@ class _Outcome(NamedTuple):
     tables: tuple[Table, ...]
     """Records of each child."""
     public: Hashable
-    """States of the children, and spends. They must be the same for both datasets."""
+    """Public states of the children, and spends: these must be the same for both datasets."""
     spends: tuple[Spend, ...]
     recorded: Fraction
-    """Largest amount spent on the path to a child."""
+    """Largest epsilon that the step spent on the path to a child."""
     built: dict[int, tuple[Hashable, ...]]
 
 
@@ -249,7 +255,7 @@ _Law = dict[tuple[Hashable, ...], _Outcome]
 
 
 class _Steps:
-    """The laws of all steps, each computed once. The step at node None begins a tree."""
+    """Computes and caches the law of every step. The first step of a tree has the node None."""
 
     def __init__(self, universe: Universe, plan: RecordPlan, counts: Sequence[int] | None) -> None:
         self.universe, self._plan = universe, plan
@@ -305,7 +311,7 @@ class _Steps:
     def _begin_tree(
         self, growth: Growth, ledger: Ledger, builder: ScriptedBuilder
     ) -> Sequence[Node]:
-        """Return the root, or nothing if the training stops at the noisy number of records."""
+        """Return the root in a list, which is empty if the noisy number of records is too small."""
         noisy_size = growth.release_size(ledger)
         if noisy_size is None or growth.has_enough_records(noisy_size):
             return [growth.begin(ledger, noisy_size)]
@@ -339,7 +345,7 @@ class _Steps:
 
 
 def _public_node_state(node: Node | None) -> Hashable:
-    """Return what is public about a node that is being grown."""
+    """Return the public state of a node that is being grown."""
     match node:
         case OpenNode():
             return "open", _node_array_bytes(node.region), node.leaves, node.at
@@ -386,7 +392,7 @@ _STEPS = {
 
 
 class _Comparison:
-    """Largest log ratios of probabilities between two datasets, from any node on."""
+    """Computes the largest privacy loss between two datasets, in a node and all nodes below."""
 
     def __init__(self, steps: _Steps) -> None:
         self._steps = steps
@@ -395,7 +401,7 @@ class _Comparison:
         self.decision: Decision | None = None
 
     def loss_between(self, a: Table, b: Table, at_a: _At, at_b: _At) -> _LossBetween:
-        """Compare all draws from a node on. The two nodes have the same public state."""
+        """Return the loss in a node and all nodes below. Both nodes have the same public state."""
         if a == b:
             return _SAME
         key = a, b, at_a.public
@@ -432,7 +438,8 @@ class _Comparison:
     ) -> None:
         """Note the loss of each stage alone. A stage is charged at an open node.
 
-        The number of records and the intervals are one step: each has the loss of all together.
+        The noisy number of records and the intervals are drawn in the same step, so the loss of
+        this step is noted for each of them.
         """
         if node is None:
             whole = sum((spend.epsilon for spend in outcome.spends), Fraction(0))
@@ -462,7 +469,7 @@ def _law_of_subtrees(
     at: _At,
     known: dict[tuple[Table, Hashable], dict[TreeShape, float]],
 ) -> dict[TreeShape, float]:
-    """Return the probability of every subtree below a node."""
+    """Return the probability of every subtree that can be grown at a node."""
     key = table, at.public
     if key in known:
         return known[key]

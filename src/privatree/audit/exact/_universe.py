@@ -17,7 +17,7 @@ from privatree.learners.tree import RecordPlan, Region
 from privatree.schema import Categorical, Numeric, Schema
 
 Record = tuple[tuple[int, ...], int]
-"""The code of each feature, and the class."""
+"""A record: the code of each feature, and the class."""
 Table = tuple[int, ...]
 """A dataset, or the records of one unit: what all records of each kind in a universe weigh.
 A record weighs the universe's `full_weight`, unless it is one of several of a unit."""
@@ -76,12 +76,12 @@ class Universe:
 
     @property
     def candidates(self) -> Candidates:
-        """Candidate splits of the schema alone."""
+        """Candidate splits that follow from the schema alone."""
         return self.cells.plain
 
     @cached_property
     def kinds(self) -> tuple[Record, ...]:
-        """Distinct records, in a fixed order."""
+        """All possible records, in a fixed order."""
         features = product(*map(range, self.cells.binner().n_codes))
         return tuple(product(features, range(len(self.schema.classes))))
 
@@ -159,7 +159,7 @@ class Universe:
         return found
 
     def inside(self, region: Region, candidates: Candidates) -> tuple[bool, ...]:
-        """Return for each kind of record whether it is inside a region of these candidates."""
+        """Return, for each possible record, whether it lies in the region."""
         codes = candidates.offsets[:-1] + self._merged_codes(candidates)
         return tuple(region.inside[codes].all(axis=1).tolist())
 

@@ -1,4 +1,4 @@
-"""Neighbouring datasets on which known mistakes show, in memory and in files.
+"""Neighbouring datasets that reveal known mistakes, in memory and in files.
 
 ::
 
@@ -6,7 +6,7 @@
     _unit_neighbours.py   pairs in memory that differ by all records of one unit
     _file_neighbours.py   pairs of files that differ in one line
     _file_readers.py      readers of these files
-    _own_pair.py          a pair of the user's own
+    _own_pair.py          a pair from the user's own data
     _all_pairs.py         all pairs, by name
 """
 

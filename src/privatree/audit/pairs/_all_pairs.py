@@ -13,12 +13,12 @@ from privatree.errors import ParameterError
 
 
 def known_pairs(epsilon: float = 1.0, *, read: Reader = read_table) -> dict[str, Neighbours]:
-    """Return all pairs, by name. Each shows one mistake that learners make or could make.
+    """Return all pairs, by name. Each reveals one mistake that learners make or could make.
 
     Parameters
     ----------
     epsilon : float, default=1.0
-        Claimed epsilon. The size of one pair depends on it.
+        Claimed epsilon. The size of the pair "size-threshold" depends on it.
     read : callable
         Reader of the pairs that are files, as in :func:`~privatree.audit.file_pairs`.
 
@@ -34,7 +34,7 @@ def known_pairs(epsilon: float = 1.0, *, read: Reader = read_table) -> dict[str,
 def chosen_pairs(
     names: Sequence[str] | None, epsilon: float = 1.0, *, read: Reader = read_table
 ) -> list[Neighbours]:
-    """Return the pairs with these names; all for None. Raise a ParameterError for other names."""
+    """Return the pairs with these names, or all pairs. An unknown name is a ParameterError."""
     pairs = known_pairs(epsilon, read=read)
     unknown = [name for name in names or () if name not in pairs]
     if unknown:

@@ -1,11 +1,11 @@
-"""Pairs of files that differ in one line, at which some readers are known to fail.
+"""Pairs of files that differ in one line, which some readers are known to read wrongly.
 
 Whoever releases a model considers a line of a file to be one record. If a line changes how other
 lines are read (by an open quote, by a byte at which reading stops, by a value that turns a whole
 column into text), then one line changes many records, and the learner's epsilon does not hold.
 
-All datasets are alike, and large, so noise hardly changes the tree. A reader that loses records
-because of one line shows after a few trainings.
+The datasets are so large that noise hardly changes the tree. So a few trainings reveal a reader
+that loses records because of one line.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _SCHEMA = Schema({"x": Numeric(0, 100), "kind": Categorical(_KINDS)}, [0, 1])
 _HEADER = b"x,y,kind,note"
 _N_LINES = 200
 _LONG = 2_200_000
-"""More bytes than a line may have by default in Arrow's reader or Python's ``csv``."""
+"""A number of bytes that exceeds the default limits of Arrow's reader and Python's ``csv``."""
 _NO_TEXT = os.fsdecode(b"kind=\xff") if sys.platform == "linux" else "kind=%FF"
-"""Name of a folder that is not UTF-8. Some systems do not allow such names."""
+"""Name of a folder that is not valid UTF-8, where the operating system allows such names."""
 
 
 @dataclass(frozen=True)
@@ -176,9 +176,9 @@ def _pair_with_extra_line(
 ) -> FileNeighbours:
     """Make a pair: a file, and the same file with one more line after the header.
 
-    ``reads`` is what the line should be read as (x and kind; its label is 1). By default it should
-    be read as a record without a label, which does not count. ``last`` replaces the last line of
-    both files, and should be read as the same record.
+    ``reads`` is the record that a correct reader finds in the line (x and kind; the label is 1). By
+    default it finds a record without a label, which is left out. ``last`` replaces the last line of
+    both files; a correct reader finds the same record in it.
     """
     lines = [b"%d,%d,%s,fine" % (x, y, kind.encode()) for x, kind, y in _rows_of_files()]
     if last is not None:
@@ -188,7 +188,7 @@ def _pair_with_extra_line(
 
 
 def _pair_with_odd_folder() -> FileNeighbours:
-    """Make a pair of partitioned datasets. The record with an odd value has its own folder."""
+    """Make a pair of partitioned datasets. One record is in a folder with a non-UTF-8 name."""
     first = {
         f"kind={kind}/part-0.csv": _file_lines(
             [b"x,y", *(b"%d,%d" % (x, y) for x, of_row, y in _rows_of_files() if of_row == kind)]
@@ -211,7 +211,7 @@ def _make_file_pair(
 
 
 def _rows_of_files() -> list[tuple[float, str, int]]:
-    """Return rows where class 1 has the larger x and the second kind, so a tree needs both."""
+    """Return rows in which class 1 means a large x and kind b, so a tree needs both features."""
     return [
         (49.0 + 2 * (place % 2), "ab"[place // 2 % 2], int(place % 4 == 3))
         for place in range(_N_LINES)

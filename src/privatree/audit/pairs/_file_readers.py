@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Reader = Callable[[Path, Schema, str], Records]
-"""Takes a folder of CSV files, their schema, and the name of the target column."""
+"""Function from a folder of CSV files, a schema and the name of the target to records."""
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,12 @@ class FileTable:
     encode: Callable[[Any, Schema], Any] | None = None
 
     def read(self) -> Records:
-        """Read the files. Any error is an outcome of the training."""
+        """Return the records in the files. An error counts as an outcome of the training."""
         X, y = self.reader(self.folder, self.schema, self.target)
         return Records(X if self.encode is None else self.encode(X, self.schema), y)
 
     def redact_folder(self, text: str) -> str:
-        """Replace the name of the folder in a message, because each dataset has its own folder."""
+        """Return a message with FOLDER in place of the path, which differs between datasets."""
         return text.replace(str(self.folder), "FOLDER")
 
 
@@ -93,7 +93,7 @@ def read_pyarrow(folder: Path, schema: Schema, target: str) -> Records:
 def _read_file_by_file(
     read: Callable[[Path], pd.DataFrame], folder: Path, schema: Schema, target: str
 ) -> Records:
-    """Read file by file, and add the columns that folder names give."""
+    """Read file by file, and add the columns whose values are in folder names."""
     import pandas as pd
 
     files = find_files([folder])
@@ -103,9 +103,9 @@ def _read_file_by_file(
 
 
 def _clean_read_records(X: pd.DataFrame, labels: pd.Series, schema: Schema) -> Records:
-    """Keep records with a known label, and fill missing values: some learners need that.
+    """Return the records with a known label, without missing values, as some learners require.
 
-    Missing values that are separate stay missing.
+    Missing values stay missing where the schema counts them separately.
     """
     import pandas as pd
 
@@ -137,7 +137,7 @@ READERS: dict[str, Reader] = {
 }
 """All readers, by name."""
 SOURCE_READERS = ("stream", "memory")
-"""Readers that return a source, which only some learners accept."""
+"""Names of the readers that return a source, which only some learners accept."""
 
 
 def chosen_reader(name: str) -> Reader:

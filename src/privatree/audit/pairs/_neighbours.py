@@ -1,7 +1,7 @@
-"""Pairs of datasets that differ in one record, and on which wrong learners are known to fail.
+"""Pairs of datasets that differ in one record and reveal known mistakes of learners.
 
-Each pair is made to show one mistake. If theory says which outcome shows it, the pair names the
-outcome as an :class:`~privatree.audit.Event`. Otherwise an event is learned from some trainings.
+Each pair is made to reveal one mistake. If theory says which outcome reveals it, the pair names
+this outcome as an :class:`~privatree.audit.Event`. Otherwise an event is learned from trainings.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _ENOUGH = 24_000
-"""Trainings after which a rare event has happened often enough."""
+"""Number of trainings that is enough to count a rare event."""
 _MAX_TABLE = 20_000
-"""Records of a dataset. Learners with a very small epsilon would need more."""
+"""Largest number of records in a dataset. A very small epsilon would need more."""
 
 
 class Records(NamedTuple):
@@ -57,18 +57,18 @@ class Neighbours:
     name : str
         Short name of the pair.
     after : str
-        Mistake that the pair would show, in words.
+        Mistake that the pair can reveal, in words.
     schema : Schema
         Public schema, which does not depend on the datasets. If it names a unit, the datasets have
         its column, and differ by all records of one unit.
     first, second : Records
         The datasets, in a form that the learner takes.
     max_depth : int, optional
-        Depth of a tree at which the mistake shows; by default the learner's own.
+        Depth of the trees that can reveal the mistake; by default the learner's own.
     events : sequence of Event, default=()
         Outcomes that theory names.
     needs : str, optional
-        Name of a view that the models must have. Other models skip this pair.
+        Name of a view that the models must have; otherwise the pair is left out.
     effort : int, default=1
         Factor for the number of trainings. It is larger for rare events.
 
@@ -103,7 +103,7 @@ class Neighbours:
         return len(self.first.y), len(self.second.y)
 
     def trainings(self, runs: int) -> int:
-        """Return the number of trainings of each dataset, if ``runs`` were requested."""
+        """Return the number of trainings on each dataset; ``runs`` is the requested number."""
         return max(runs, min(self.effort * runs, _ENOUGH))
 
     @contextmanager
@@ -112,7 +112,7 @@ class Neighbours:
         yield [self.first, self.second]
 
     def encoded(self, encode: Callable[[Any, Schema], Any]) -> Self:
-        """Return the pair in another form, for a learner that takes no frames.
+        """Return the pair with encoded rows, for a learner that does not take frames.
 
         Parameters
         ----------
@@ -147,9 +147,10 @@ def table_pairs(epsilon: float = 1.0) -> dict[str, Neighbours]:
 
 
 def _purity_neighbours() -> Neighbours:
-    """One more record makes a pure node impure, which a learner reveals if it stops at pure nodes.
+    """Return a pair in which the added record makes a pure node impure.
 
-    Each side of a split has 100 records, too many for noise alone to empty it.
+    A learner that stops at pure nodes reveals the record. Each side of the first split has 100
+    records, so that noise alone cannot make a side look empty.
     """
     side, other = np.repeat([0, 1], 100), np.tile([0, 1], 100)
     event = Event(
@@ -170,11 +171,11 @@ def _purity_neighbours() -> Neighbours:
 
 
 def _many_features_neighbours() -> Neighbours:
-    """One record is in the histogram of every feature, so the costs of all histograms add up.
+    """Return a pair in which the added record changes the histograms of five features.
 
-    All features are constant, except in that record. A learner that spends its whole epsilon on
-    each histogram observes the record five times. There is no split only if none of the histograms
-    shows the record.
+    All features are constant, except in the added record. A learner that spends its whole epsilon
+    on each histogram reveals the record five times. The tree has no split only if none of the noisy
+    histograms shows the record.
     """
     n_features, n_records = 5, 2000
     columns = {f"f{place}": np.zeros(n_records, int) for place in range(n_features)}
@@ -217,9 +218,10 @@ def _outlier_neighbours() -> Neighbours:
 
 
 def _size_threshold_neighbours(epsilon: float) -> Neighbours:
-    """One more record decides whether a tree planned for the exact size has two levels.
+    """Return a pair in which the added record makes a tree one level deeper.
 
-    The record-level learner plans with a noisy number of records.
+    This happens if the depth is planned from the exact number of records. The record-level learner
+    plans with a noisy number.
     """
     plan = RecordPlan(Fraction(epsilon), 2, (), (2, 2), max_depth=2)
     sizes = range(2, _MAX_TABLE)
@@ -240,7 +242,7 @@ def _has_two_levels(plan: RecordPlan, n_records: int) -> bool:
 
 
 def _category_order_neighbours() -> Neighbours:
-    """Two categories have the same ratio of classes until one record is added."""
+    """Return a pair in which two categories have equal class ratios without the added record."""
     codes, labels = np.repeat([0, 1, 2, 3], 20), np.tile([0, 1], 40)
     labels[:20], labels[60:] = 0, 1
     return _neighbours_with_record(
@@ -263,7 +265,7 @@ def _three_records_neighbours() -> Neighbours:
 
 
 def _first_row_neighbours() -> Neighbours:
-    """The classes of the rows alternate. Without the first row, all others move up by one place."""
+    """Return a pair whose classes alternate by row; the second dataset lacks the first row."""
     event = Event(
         "members",
         "of ten members, at least seven predict the class of the row at their place",
@@ -280,7 +282,7 @@ def _first_row_neighbours() -> Neighbours:
 
 
 def _seven_of_ten_members_agree(predictions: Hashable) -> bool:
-    """Return whether seven members predict the class at their place. (All rows are alike.)"""
+    """Return whether seven of ten members predict the class of the row at their own position."""
     if not isinstance(predictions, tuple) or len(predictions) != 10:
         return False
     return sum(float(label) == place % 2 for place, label in enumerate(predictions)) >= 7
@@ -341,7 +343,7 @@ def _make_binary_neighbour(columns: Mapping[str, Any], labels: Any) -> tuple[Sch
 
 
 def _make_neighbour_frame(schema: Schema, columns: Mapping[str, Any]) -> pd.DataFrame:
-    """Return a frame. Categories are given by their codes."""
+    """Return a frame of the columns, in which categories are given by their codes."""
     import pandas as pd
 
     def column(feature: Feature, values: Any) -> Any:

@@ -33,9 +33,9 @@ def own_pair(
         Schema of both frames. If it names a unit, the frames have its column last, and differ by
         all records of one unit.
     first, second : tuple of frame and labels
-        The two datasets. The order of rows should not matter to a learner. A replaced record is
-        two changes for a learner whose epsilon is for one record added or removed; its bound is
-        then half as large.
+        The two datasets. The check ignores the order of rows. If the learner's epsilon is for one
+        record added or removed, a replaced record counts as two changes, and the bound is half as
+        large.
     name : str, default="own"
         Name of the pair in the report.
     max_depth : int, optional
@@ -96,7 +96,7 @@ def _check_one_unit_differs(tables: list[Records], unit: str) -> None:
 
 
 def _count_own_records(table: Records) -> Counter[tuple[Hashable, ...]]:
-    """Count equal records. Missing values are equal to each other, and 1 equals 1.0."""
+    """Return how often each record occurs. Missing values are equal, and 1 equals 1.0."""
     import pandas as pd
 
     columns = [table.X[name] for name in table.X.columns] + [pd.Series(table.y)]

@@ -108,19 +108,20 @@ class Method:
         Function that makes the classifier's input from a frame and its schema. Its time is not
         measured.
     applies_to : callable, default=method_takes_any_schema
-        Function that tells from a schema whether the method can be run; if not, its cell is empty.
+        Function that returns whether the method can be run with a schema. If not, the cell of the
+        method is empty.
     takes_sources : bool, default=False
         Whether the classifier can read files itself, through a source.
     requires : str or None, default=None
-        Module that is not among the dependencies of this package.
+        Module that the method needs and that is not a dependency of this package.
     stands_in_for : str or None, default=None
-        Id of a method that this one replaces where that method is not installed.
+        Id of another method, which this method replaces if the other is not installed.
     claimed : bool, default=False
         Whether epsilon is a claim of the authors that does not hold for whole records.
     delta : float, default=0.0
         Delta of the guarantee.
     caveat : str, default=""
-        A sentence that the reader of a table needs.
+        A note on the method for the readers of a table.
     effort : float, default=1.0
         Rough duration relative to other methods, for the progress bar.
 
@@ -153,7 +154,7 @@ class Method:
 
     @property
     def code(self) -> str:
-        """Source code that runs the method. Results of different code must not be mixed."""
+        """Source code of `classifier` and `encode`, to detect results of different code."""
         return getsource(self.classifier) + getsource(self.encode)
 
     @property

@@ -1,7 +1,7 @@
 """Every method that audits and tables compare, in the order of the tables' columns.
 
-To add a method, add a function that makes its classifier, and an entry to the list. In an
-output folder, results of other methods stay valid.
+To add a method, add a function that makes its classifier, and an entry to the list. The results of
+other methods in an output folder stay valid.
 """
 
 from __future__ import annotations

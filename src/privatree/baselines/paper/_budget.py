@@ -1,4 +1,4 @@
-"""The division of the paper's budget: equations 5 to 8 of [Vos23], and its cost for a record."""
+"""How the paper divides its budget (equations 5 to 8 of [Vos23]), and the cost for a record."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy.optimize import minimize_scalar
 
 @dataclass(frozen=True)
 class PaperBudget:
-    """Epsilon for one leaf, one feature's quantiles, and one feature's histogram at one node."""
+    """Epsilon of one leaf, of the quantiles of one feature, and of its histogram at one node."""
 
     leaf: Fraction
     quantiles: Fraction
@@ -45,7 +45,7 @@ def divide_paper_budget(
     max_leaf_error: float,
     private_quantiles: bool,
 ) -> PaperBudget:
-    """Divide epsilon as Algorithm 1 does; without private quantiles, as PrivaTree* does."""
+    """Return how Algorithm 1 divides epsilon, or PrivaTree* if the quantiles are not private."""
     leaf = epsilon / 2
     if n_records > 0:
         enough = paper_budget_of_leaf(n_records, n_classes, max_depth, max_leaf_error)
@@ -60,7 +60,7 @@ def divide_paper_budget(
 def paper_budget_of_leaf(
     n_records: int, n_classes: int, max_depth: int, max_leaf_error: float
 ) -> Fraction:
-    """Return the leaf budget at which labels cost at most `max_leaf_error` of accuracy: eq. 5."""
+    """Return the budget at which noisy labels lower the accuracy by `max_leaf_error` (eq. 5)."""
     leaves = Fraction(2) ** int(max_depth)
     worst_error = leaves * Fraction(worst_paper_label_error(n_classes)) / n_records
     return worst_error / Fraction(max_leaf_error)

@@ -64,20 +64,21 @@ class PaperPrivaTreeClassifier(TreeClassifier):
     max_depth : int, default=4
         Largest depth of the tree, 1 to 16.
     schema : Schema, optional
-        Public knowledge about the columns. Without a schema, one is read from the data, which leaks
-        and warns. Entries that are marked as unconfirmed leak and warn, too.
+        Public knowledge about the columns. Without a schema, one is inferred from the data, which
+        is a leak and causes a warning. Entries that are marked as unconfirmed are
+        leaks, too.
     n_bins : int, default=10
         Number of bins of each numeric feature, 2 to 256. A feature with declared ``cuts`` keeps its
-        cuts, and has the budget of a category feature.
+        cuts, and has the budget of a categorical feature.
     max_leaf_error : float, default=0.01
         Loss of accuracy that noisy leaf labels may cause: the E_max of equation 5.
     quantiles : {"private", "exact"}, default="private"
         ``"exact"`` is the paper's PrivaTree*, whose bins leak.
     stop_when_pure : bool, default=True
-        Whether to stop at nodes with one class or fewer than two records, as printed. False
-        removes this leak.
+        Whether to stop at nodes with one class or fewer than two records, as Algorithm 1 does.
+        False removes this leak.
     random_state : int, numpy generator or None, default=None
-        None draws from the operating system. A seed is for tests and papers only.
+        Seed of the noise, for tests and papers only. None draws fresh noise.
 
     Attributes
     ----------
@@ -136,7 +137,7 @@ class PaperPrivaTreeClassifier(TreeClassifier):
         X : array, pandas, polars or Arrow frame of shape (n_records, n_features), or a source
             The records, in memory or in a source with their labels (:mod:`privatree.sources`).
             Columns with a name that the schema does not declare are ignored. The quantiles of
-            Algorithm 1 need every distinct value of a number in memory.
+            Algorithm 1 need every distinct value of a numeric feature in memory.
         y : array-like of shape (n_records,), optional
             The labels; None with a source. Records whose label is not a class of the schema are
             left out.
@@ -166,7 +167,7 @@ class PaperPrivaTreeClassifier(TreeClassifier):
         return self._release_model(Model(schema_=schema, tree_=tree, privacy_=privacy))
 
     def _open_unbinned(self, X: Any, y: Any) -> tuple[Unbinned, Schema, int]:
-        """Open the records. Return them with the schema and the number of rows."""
+        """Return the records without bins, the schema and the number of rows."""
         if isinstance(X, Source):
             schema = self._open_source(X, y)
             features = enumerate(schema.features.values())

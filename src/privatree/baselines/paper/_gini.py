@@ -1,4 +1,4 @@
-"""The search for the best split of noisy class histograms by Gini impurity, as in Algorithm 1.
+"""The search for the split with the least Gini impurity in noisy histograms (Algorithm 1).
 
 All inputs are released values, so the search is post-processing.
 """
@@ -21,12 +21,12 @@ class BestSplit:
 def best_gini_split(
     noisy_histograms: Sequence[NDArray[np.int64]], categorical: Sequence[bool]
 ) -> BestSplit | None:
-    """Return the split of least impurity, the first one on ties; None if no split is admissible.
+    """Return the split with the least impurity; None if no split is admissible.
 
     Each feature has a histogram (bin or category, class) of non-negative counts. A split lies
     between two neighbouring bins or categories, and each side must have a noisy total of at least
-    one. With two classes, categories are sorted by their share of the second class first [Cop99];
-    with more classes they stay in the order of the schema.
+    one. With two classes, categories are first sorted by their share of the second class [Cop99];
+    with more classes they stay in the order of the schema. In a tie, the first split is returned.
     """
     n_features, n_classes = len(noisy_histograms), noisy_histograms[0].shape[1]
     width = max(len(histogram) for histogram in noisy_histograms)
@@ -54,7 +54,7 @@ def best_gini_split(
 def _sort_codes_for_gini(
     counts: NDArray[np.float64], sizes: NDArray[np.int64], categorical: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
-    """Sort each feature's categories by their share of the second class; 0/0 counts as 1/2."""
+    """Return each feature's categories, sorted by share of the second class (0/0 is 1/2)."""
     totals = counts.sum(axis=2)
     share = np.where(totals > 0, counts[:, :, 1] / np.where(totals > 0, totals, 1), 0.5)
     codes = np.arange(counts.shape[1])

@@ -1,7 +1,7 @@
-"""Algorithm 1 of the paper [Vos23], as printed (but for the misprinted ratio of equation 4).
+"""Algorithm 1 of the paper [Vos23] as printed, except for the misprinted ratio of equation 4.
 
-Bins are private quantiles, splits have the least Gini impurity in noisy class histograms of all
-features, and labels are drawn by permute-and-flip. ``docs/proofs/paper-tree.md`` says what this
+Bins are private quantiles. A split is chosen by the least Gini impurity in noisy class histograms
+of all features. Labels are drawn by permute-and-flip. ``docs/proofs/paper-tree.md`` says what this
 guarantees for a whole record.
 """
 
@@ -31,7 +31,7 @@ from privatree.schema import Categorical, Feature, Numeric, Schema
 
 @dataclass(frozen=True)
 class PaperPlan:
-    """The input of Algorithm 1 besides the records. All of it is taken to be public."""
+    """The input of Algorithm 1 besides the records. All of it is assumed to be public."""
 
     schema: Schema
     budget: PaperBudget
@@ -55,10 +55,10 @@ class Unbinned(Protocol):
     """Records whose numbers have no bins yet."""
 
     def values(self, features: Sequence[int]) -> Sequence[NDArray[np.float64] | ValueCounts]:
-        """Return every value of some numeric features."""
+        """Return all values of the given numeric features."""
 
     def binned(self, cuts: Cuts, n_codes: Sequence[int]) -> ClassCounts:
-        """Return the records in bins."""
+        """Return the records with their numbers in bins."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def grow_paper_tree(unbinned: Unbinned, plan: PaperPlan, ledger: Ledger) -> Tree
 
 
 def _draw_paper_tree_cuts(unbinned: Unbinned, plan: PaperPlan, ledger: Ledger) -> Cuts:
-    """Draw the quantile bins, and keep declared cuts (Algorithm 1, lines 3 to 5)."""
+    """Return the drawn quantiles, or the declared cuts (Algorithm 1, lines 3 to 5)."""
     features = list(plan.schema.features.values())
     shares = [Fraction(place, plan.n_bins) for place in range(1, plan.n_bins)]
     asked = {place: f for place, f in enumerate(features) if needs_paper_quantiles(f)}
@@ -138,7 +138,7 @@ def _draw_paper_tree_cuts(unbinned: Unbinned, plan: PaperPlan, ledger: Ledger) -
 
 
 def needs_paper_quantiles(feature: Feature) -> TypeGuard[Numeric]:
-    """Return whether a feature gets quantile bins: numbers do, unless their cuts are declared."""
+    """Return whether a feature gets quantile bins: it is numeric and has no declared cuts."""
     return isinstance(feature, Numeric) and feature.cuts is None
 
 
@@ -167,7 +167,7 @@ def _count_paper_tree_codes(cuts: Cuts, schema: Schema) -> list[int]:
 def _choose_paper_tree_splits(
     level: list[_Node], records: ClassCounts, plan: PaperPlan
 ) -> list[BestSplit | NDArray[np.int64]]:
-    """Return each node's split, or the exact class counts from which its leaf is labelled."""
+    """Return the split of each node, or the exact class counts of a node that becomes a leaf."""
     exact_counts = records.class_counts()
     exact_totals = records.class_totals()
     outcomes: list[BestSplit | NDArray[np.int64]] = []
@@ -181,14 +181,14 @@ def _choose_paper_tree_splits(
 
 
 def _is_pure_paper_node(exact_counts: NDArray[np.int64]) -> bool:
-    """Return if there are fewer than two records or classes: a leak (Algorithm 1, line 7)."""
+    """Return whether a node has fewer than two records or classes (Algorithm 1, line 7)."""
     return bool(exact_counts.sum() < 2 or np.count_nonzero(exact_counts) <= 1)
 
 
 def _noisy_paper_tree_split(
     node: _Node, exact_histograms: list[NDArray[np.int64]], plan: PaperPlan
 ) -> BestSplit | None:
-    """Release a noisy histogram of each feature; return the best split (Algorithm 1, 11 and 12)."""
+    """Return the best split in a noisy histogram of each feature (Algorithm 1, lines 11 and 12)."""
     categorical = [isinstance(f, Categorical) for f in plan.schema.features.values()]
     noisy_histograms: list[NDArray[np.int64]] = [np.empty((0, 0), np.int64)] * len(categorical)
     with_quantiles = [needs_paper_quantiles(feature) for feature in plan.schema.features.values()]
@@ -220,7 +220,7 @@ def _make_paper_tree_children(
     cuts: Cuts,
     plan: PaperPlan,
 ) -> list[_Node]:
-    """Write splits and leaves into the tree, and send records on (Algorithm 1, lines 13 to 15)."""
+    """Add splits and leaves to the tree, and return the children (Algorithm 1, lines 13 to 15)."""
     features = np.full(len(level), -1, dtype=np.int32)
     children = np.zeros((len(level), max(records.n_codes)), dtype=np.int32)
     next_level: list[_Node] = []
@@ -244,7 +244,7 @@ def _make_paper_tree_children(
 
 
 def _draw_paper_tree_label(node: _Node, exact_counts: NDArray[np.int64], plan: PaperPlan) -> int:
-    """Draw a label by permute-and-flip (Algorithm 1, 8 and 9). A new record only raises counts."""
+    """Return a label drawn by permute-and-flip (Algorithm 1, lines 8 and 9)."""
     label: int = node.ledger.release(
         PermuteAndFlip(plan.budget.leaf, monotone=True),
         exact_counts,

@@ -58,7 +58,7 @@ class ValueCountsQuery(Query["ValueCountsPartial"]):
 
 
 class ValueCountsPartial(SerializablePartial):
-    """Counts of distinct values. Memory is in proportion to the number of distinct values."""
+    """Counts of distinct values. The memory grows with the number of distinct values."""
 
     def __init__(self, query: ValueCountsQuery) -> None:
         self._query = query

@@ -71,5 +71,5 @@ def demo(
 
 
 def _encode_demo_categories(frame: Any) -> Any:
-    """Replace categories by their codes, for scikit-learn's tree."""
+    """Return the frame with categories as codes, for scikit-learn's tree."""
     return frame.apply(lambda column: column.cat.codes if column.dtype == "category" else column)

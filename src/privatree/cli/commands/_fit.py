@@ -346,7 +346,7 @@ def _fit_within_budget(
 
 
 def _charged_for_fit(store: Any) -> Fraction:
-    """Add up the charges for this output, because other programs may charge the same budget."""
+    """Return the sum of the charges of this command; other programs may charge the budget, too."""
     try:
         own = (charge.epsilon for charge in store.charges if charge.note == store.note)
         return sum(own, Fraction(0))
@@ -355,7 +355,7 @@ def _charged_for_fit(store: Any) -> Fraction:
 
 
 def _left_after_fit(store: Any) -> str:
-    """Describe what is left; empty if the budget cannot be read, so that the model is saved."""
+    """Return a text on the budget that is left; empty if the budget cannot be read."""
     from privatree.privacy import format_epsilon
 
     try:

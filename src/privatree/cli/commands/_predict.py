@@ -17,7 +17,7 @@ from privatree.cli.commands._show import Model
 from privatree.errors import ParameterError
 
 _MIN_ROWS = 10
-"""With fewer rows, a column without a number may simply have missing values."""
+"""Smallest number of rows at which a numeric column without any number is reported."""
 
 
 @csv_options

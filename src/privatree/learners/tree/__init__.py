@@ -6,10 +6,10 @@
     _grow.py              the algorithm, level by level
     _region.py            the bins and categories that a node still has
     _split.py             the draw of one split near the root
-    _simplify.py          sides without support dropped, sides that say the same put together
+    _simplify.py          drops sides without support, and merges sides that predict the same
     _subtree.py           the last levels with their labels, drawn jointly
     _subtree_kernels.py   weights of subtrees, compiled
-    _subtree_decimal.py   the same in arbitrary precision, for the rare close call
+    _subtree_decimal.py   the same weights in arbitrary precision, which are rarely needed
 """
 
 from privatree._support.lazy_names import lazy_names

@@ -28,11 +28,11 @@ LEVEL_RATIO = Fraction(8, 5)
 COUNT_SHARE = {"accuracy": Fraction(15, 100), "robust": Fraction(10, 100)}
 """Share of a split's budget for the noisy class counts before the split."""
 SMALL_STOP_SHARES = (0.05, 0.6, 0.1)
-"""Base measure of "no split on this level" where the signal is small, by levels left, 1 to 3."""
+"""Base measure of "no split on this level" for a small signal, with 1, 2 or 3 levels left."""
 LARGE_STOP_SHARE = 0.98
-"""Base measure of "no split on this level" where the signal is large, for any number of levels."""
+"""Base measure of "no split on this level" for a large signal, with any number of levels left."""
 STOP_SIGNALS = (6.0, 12.0)
-"""Largest signal that counts as small, and smallest signal that counts as large."""
+"""Largest signal that counts as small, and smallest that counts as large; see ``_signal``."""
 BALANCE_SHARE = Fraction(2, 100)
 """Share of the budget for the noisy class counts from which balanced class weights follow."""
 MAX_CLASS_RATIO = 100
@@ -40,19 +40,19 @@ MAX_CLASS_RATIO = 100
 FULL_FACTOR = 2**10
 """The largest class weight as a whole number."""
 LEAF_COUNT_SHARE = Fraction(5, 100)
-"""Share of the budget for noisy class counts of the leaves, where the signal can carry it."""
+"""Share of the budget for noisy class counts of the leaves, if the signal is large enough."""
 LEAF_COUNT_SIGNAL = 8.0
-"""Least signal of the whole dataset at which counts of the leaves are worth their budget."""
+"""Smallest signal of the whole dataset at which counts of the leaves are worth their budget."""
 ZOOM_SHARE = Fraction(3, 100)
-"""Share of the budget for the intervals of all numeric features, where the signal can carry it."""
+"""Share of the budget for the intervals of all numeric features, if there is enough evidence."""
 ZOOM_EVIDENCE = 26
-"""Least evidence of an interval (:func:`privatree.learners.zoom.zoom_evidence`): eight levels."""
+"""Smallest ``zoom_evidence`` at which intervals are drawn: it is enough for eight levels."""
 DOMINANT_SHARE = 0.9
-"""Least share of all records with which a class dominates a dataset."""
+"""A class dominates a dataset if it has at least this share of all records."""
 ONE_BY_ONE_SIGNAL = 7.6
-"""Least signal at which two levels that are drawn one by one are better than one level."""
+"""Smallest signal at which two levels, drawn one by one, are better than one level."""
 FREE_DEPTH = 10
-"""Largest depth where ``max_depth=None``."""
+"""Largest depth of a tree with ``max_depth=None``."""
 MAX_COUNT = 2**40
 """Noisy counts are clamped to the range from 0 to this number."""
 MAX_TABLE = 2**29
@@ -65,9 +65,9 @@ _GRIDS = {
     3: ((16, 16), (8, 16), (6, 12), (4, 8)),
     2: ((64,), (32,), (16,), (8,), (4,)),
 }
-"""Options, by the number of levels, for the codes of a numeric feature on each upper level."""
+"""Possible numbers of codes per numeric feature on each upper level, by number of levels."""
 _MAX_CATEGORIES = {3: 128, 2: 256}
-"""Largest number of categories of one feature, by the number of levels.
+"""Largest number of categories of one feature, by the number of levels drawn together.
 
 The weights of subsets must stay far from the smallest floats (``privacy/samplers/_decay.py``)."""
 
@@ -87,7 +87,7 @@ class DrawSubtree(NamedTuple):
 
     epsilon: Fraction
     grids: tuple[int, ...]
-    """Codes of a numeric feature on each upper level; the lowest level has all codes."""
+    """Number of codes of a numeric feature on each upper level; the lowest level has all codes."""
     stop_shares: tuple[float, ...]
     """Base measure of "no split on this level" for each level, the highest first."""
 
@@ -102,7 +102,7 @@ class Position:
     """Estimate of the number of records, from released values."""
     depth: int
     before_counting: Fraction | None = None
-    """Budget before the class counts were released; None until then."""
+    """Budget that was left before the class counts; None if they are not released yet."""
     one_class_dominates: bool = False
     """Whether one class had nearly all records in the noisy class counts of the root."""
 
@@ -120,13 +120,13 @@ class RecordPlan:
     """Number of codes of each categorical feature."""
     max_depth: int
     lookahead: int | None = None
-    """Levels drawn together in a subtree, 1 to 3; None: as many as the cost allows."""
+    """Number of levels drawn together, 1 to 3; None for as many as the cost allows."""
     robust_levels: int | None = None
-    """A fixed number of levels with equal budgets; None: the adaptive schedule, for accuracy."""
+    """Fixed number of levels with equal budgets; None for the adaptive schedule."""
     dataset_size: int | None = None
-    """The declared size; None: a private count."""
+    """Declared number of records; None if it is not declared."""
     probability_share: Fraction | None = Fraction(0)
-    """Share of epsilon for noisy class counts of the leaves; None: by the noisy size."""
+    """Share of epsilon for noisy class counts of the leaves; None to choose it by noisy size."""
     n_zoomed: int = 0
     """Number of numeric features for which an interval can be drawn."""
     class_factors: tuple[int, ...] | None = None
@@ -134,7 +134,7 @@ class RecordPlan:
     balances_classes: bool = False
     """Whether the weights of the classes follow from noisy class counts."""
     min_records: int | None = None
-    """The declared number of records below which to stop; None: any number is enough."""
+    """Declared number of records below which the training stops; None to never stop."""
     largest_count: int = MAX_COUNT
     """Noisy counts are clamped to the range from 0 to this number."""
 
@@ -146,7 +146,7 @@ class RecordPlan:
 
     @property
     def _free_epsilon(self) -> Fraction:
-        """Budget without a fixed share for the leaves, so that any such share leaves some."""
+        """Budget that is left after a fixed share for the leaves, if there is one."""
         return self.epsilon * (1 - (self.probability_share or 0))
 
     @property
@@ -169,7 +169,7 @@ class RecordPlan:
         return tuple(max(FULL_FACTOR * min(counts) // count, smallest) for count in counts)
 
     def planning_size(self, noisy_size: int | None) -> int:
-        """Return the number of records to plan with: declared, noisy, or 1 if nobody knows."""
+        """Return the number of records to plan with: declared, noisy, or 1 if neither is known."""
         return self._clamp_size(self.dataset_size or noisy_size or 1)
 
     def leaf_count_epsilon(self, noisy_size: int) -> Fraction:
@@ -238,7 +238,7 @@ class RecordPlan:
         return SplitOnce(level * (1 - COUNT_SHARE["robust"]))
 
     def _affordable_levels(self, at: Position) -> int:
-        """Return for how many more levels the records and the budget suffice."""
+        """Return for how many more levels there are enough records and budget."""
         signal = _signal(at)
         n_levels = max(1, math.floor((signal - 2.2) / 2))
         if signal >= 4.2 or (self.n_classes > 2 and at.depth == 0):
@@ -255,7 +255,7 @@ class RecordPlan:
         return self.lookahead is None and enough and _signal(at) < ONE_BY_ONE_SIGNAL
 
     def _subtree_grids(self, at: Position, n_levels: int) -> tuple[int, ...]:
-        """Return the upper levels' grids of the largest subtree whose weights are affordable."""
+        """Return the grids of the upper levels of the largest subtree that is affordable."""
         if self.lookahead is None and at.one_class_dominates:
             return ()  # subtrees classify well without a split; splits by score do separate classes
         most = min(n_levels, 3 if self.lookahead is None else self.lookahead)
@@ -274,8 +274,8 @@ class RecordPlan:
     def largest_table(self) -> int:
         """Return an upper bound on the number of counts that must be in memory at once.
 
-        For two levels they are the counts by the rows of one feature. For three levels they are
-        the counts by the rows of all features, for the records of one row.
+        With two levels, these are the counts for each row of one feature. With three levels, they
+        are the counts for each row of all features, among the records of one row.
         """
         if self.robust_levels is not None or self.lookahead is None:
             return _CELLS
@@ -326,11 +326,11 @@ class RecordPlan:
                 yield first + intervals + path + last
 
     def schedule(self) -> Schedule:
-        """Return all sequences, or bounds on their spends if there are too many to list."""
+        """Return the schedule: all sequences, or bounds on their spends if they are too many."""
         return _cached_schedule(self)
 
     def _rests_of_paths(self, at: Position, sizes: range) -> Iterator[tuple[Stage, ...]]:
-        """Yield every rest of a path from a node that has any of these noisy sizes."""
+        """Yield every sequence of stages from a node on, for each of these noisy sizes."""
         if at.before_counting is None and self._features_can_run_out(at.depth):
             yield (Stage("choice", at.left),)
         for part in self._ranges_with_same_stage(at, sizes):
@@ -379,16 +379,16 @@ class RecordPlan:
         yield range(start, sizes[-1] + 1)
 
     def _features_can_run_out(self, depth: int) -> bool:
-        """Return whether this number of splits can leave no feature with two codes."""
+        """Return whether, after `depth` splits, a node can have no feature with two codes."""
         codes = self.numeric_codes + self.categorical_codes
         return sum(n_codes >= 2 for n_codes in codes) <= depth
 
     def most_counts(self) -> Fraction:
         """Return an upper bound on the budget of all counts along a path, without listing paths.
 
-        A count and a split each take a share of the budget that is left; the share depends on a
-        number of levels. A child begins anew with the rest. So the bound is a multiple of the
-        budget that is left.
+        A count and a split each take a share of the budget that is left. The share depends on the
+        number of levels. The same holds for a child and the rest of the budget. So the bound is a
+        multiple of the budget at the root.
         """
         most = Fraction(0)
         for levels_left in range(2, self.max_depth + 1):
@@ -420,8 +420,8 @@ def _signal(at: Position) -> float:
 def _stop_share(at: Position, small: float) -> float:
     """Return the base measure of "no split on this level".
 
-    A split with an empty side classifies as well as no split. Where records and budget are many,
-    the prior can rule such splits out; where they are few, it would rule out good splits too.
+    A split with an empty side classifies as well as no split. With many records and a large budget,
+    a large base measure excludes such splits. Otherwise it would exclude good splits, too.
     """
     low, high = STOP_SIGNALS
     place = min(max((_signal(at) - low) / (high - low), 0.0), 1.0)
@@ -438,7 +438,7 @@ def _distinct(paths: Iterable[tuple[Stage, ...]]) -> Iterator[tuple[Stage, ...]]
 
 
 def _level_share(n_levels: int) -> Fraction:
-    """Return the budget share of the highest of `n_levels` levels."""
+    """Return the share of the budget for the highest of `n_levels` levels."""
     return (LEVEL_RATIO - 1) / (LEVEL_RATIO**n_levels - 1)
 
 

@@ -15,7 +15,7 @@ from privatree.counting import Candidates, Groups, coarsen_base_measure
 
 
 class FeatureLayout(NamedTuple):
-    """The place of each feature's codes in an array with the codes of all features in a row."""
+    """Where the codes of each feature are in an array of the codes of all features."""
 
     offsets: NDArray[np.int64]
     is_category: NDArray[np.bool_]
@@ -45,14 +45,14 @@ class CutGrid(NamedTuple):
     below: NDArray[np.int64]
     """Sum of the base measure of all codes before each code."""
     stop_share: float = 1.0
-    """Base measure of "no split on this level", where the level is one of a subtree."""
+    """Base measure of "no split on this level", used only in subtrees."""
 
 
 class Split(NamedTuple):
     """A candidate of an upper level of a subtree: a cut, or one category against the rest."""
 
     part: int
-    """Number among the codes of all features: the code below the cut, or the category."""
+    """Position, among the codes of all features, of the code below the cut or of the category."""
     feature: int
     left: NDArray[np.int64]
     right: NDArray[np.int64]
@@ -62,7 +62,7 @@ class Split(NamedTuple):
 
 
 def whole_region(candidates: Candidates) -> Region:
-    """Return the region of the root: all codes."""
+    """Return the region of the root: all bins and categories of every feature."""
     n_codes = np.array(candidates.n_codes, dtype=np.int64)
     return Region(np.zeros_like(n_codes), n_codes, np.full(n_codes.sum(), True), n_codes.copy())
 
@@ -86,7 +86,7 @@ def codes_in_region(region: Region, layout: FeatureLayout, feature: int) -> NDAr
 
 
 def feature_of_part(part: int, layout: FeatureLayout) -> int:
-    """Return the feature of a part. Parts are numbered feature after feature, as codes are."""
+    """Return the feature of a part. Parts are numbered like the codes of all features."""
     return int(np.searchsorted(layout.offsets, part, side="right")) - 1
 
 
@@ -96,7 +96,7 @@ def fine_grid(candidates: Candidates) -> CutGrid:
 
 
 def coarse_grid(finer: CutGrid, region: Region, layout: FeatureLayout, n_codes: int) -> CutGrid:
-    """Return a grid of at most ``n_codes - 1`` cuts per feature in the region, all in `finer`."""
+    """Return at most ``n_codes - 1`` cuts of `finer` for each feature in the region."""
     base_measure = np.zeros(len(finer.base_measure), dtype=np.int64)
     for feature in np.flatnonzero(~layout.is_category & (region.n_inside >= 2)):
         start = layout.offsets[feature]
@@ -145,7 +145,7 @@ def splits_on_grid(grid: CutGrid, region: Region, layout: FeatureLayout) -> list
 def split_of_part(
     part: int, region: Region, layout: FeatureLayout
 ) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
-    """Return the feature of an upper level's part, and the codes on the left and on the right."""
+    """Return the feature that a part of an upper level splits, and the codes on each side."""
     feature = feature_of_part(part, layout)
     codes = codes_in_region(region, layout, feature)
     code = part - layout.offsets[feature]
@@ -156,7 +156,7 @@ def split_of_part(
 def rows_by_candidate(grid: CutGrid, region: Region, layout: FeatureLayout) -> Groups:
     """Return the rows of a table of counts from which every candidate of a grid can be counted.
 
-    The codes of a numeric feature between two neighbouring cuts are a row; so is each category.
+    The codes of a numeric feature between two neighbouring cuts form a row. Each category is a row.
     """
     row_of_code = np.zeros(len(region.inside), dtype=np.int32)
     sizes = []

@@ -1,8 +1,8 @@
-"""Simpler trees from released values alone: post-processing, which costs no privacy.
+"""Simplifies trees by released values alone: post-processing, which costs no privacy.
 
-A drawn tree can have a side that hardly any record reaches, and two sides that say the same. Both
-cost a reader time and say nothing. The labels and the noisy class counts of the leaves decide what
-is left out; no record is looked at.
+A drawn tree can have a side that hardly any record reaches, or two sides that predict the same.
+Neither tells a reader anything. The labels and the noisy class counts of the leaves decide what is
+left out. The records are not used.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from privatree.model import MAX_NOISY_COUNT, NodeDraft, Tree, assemble_tree, tre
 from privatree.privacy.mechanisms import Geometric
 
 SUPPORT_THRESHOLD = 1
-"""A side has support if its noisy number of records is at least this, divided by the budget."""
+"""A side has support if its noisy size, times the budget of a count, is at least this number."""
 MAX_THRESHOLD_SHARE = Fraction(1, 400)
 """Largest threshold, as a share of the noisy size, at which sides without support are dropped."""
 EQUAL_WITHIN = 2.0
-"""Two leaves are alike if their probabilities differ by less than so many standard errors."""
+"""Two leaves are alike if their probabilities differ by less than this many standard errors."""
 
 
 class Simplified(NamedTuple):
@@ -31,7 +31,7 @@ class Simplified(NamedTuple):
 
     tree: Tree
     new_numbers: dict[int, int]
-    """For each drawn node whose spends are still listed, the number of a node of the new tree."""
+    """The number in the new tree of each drawn node whose spends are still listed."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class _Part:
     children: tuple[_Part, ...] = ()
 
     def class_counts(self) -> NDArray[np.int64]:
-        """Return the noisy class counts of all leaves; unbiased, so they can be negative."""
+        """Return the sum of the noisy class counts of all leaves, which can be negative."""
         if not self.children:
             return np.array(self.node.noisy_counts or [0])
         left, right = (part.class_counts() for part in self.children)
@@ -60,7 +60,7 @@ class _Part:
 
 
 def simplify_tree(tree: Tree, leaf_epsilon: Fraction, noisy_size: int) -> Simplified:
-    """Drop sides without support, and put sides together that say the same.
+    """Return a tree without unsupported sides, in which sides that predict the same are merged.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class _Simplifier:
         return replace(part, children=(left, right))
 
     def _are_alike(self, one: _Part, other: _Part) -> bool:
-        """Return whether two parts have equal splits, equal labels and like probabilities."""
+        """Return whether two parts have equal splits, equal labels and similar probabilities."""
         if _question(one.node) != _question(other.node) or one.node.label != other.node.label:
             return False
         if one.children:
@@ -109,7 +109,7 @@ class _Simplifier:
         return bool((np.abs(p - q) < EQUAL_WITHIN * np.sqrt(p_variance + q_variance)).all())
 
     def _class_shares(self, leaf: _Part) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the class shares of a leaf, and their variances by noise and by sampling."""
+        """Return the class shares of a leaf, and their variances from noise and sampling."""
         counts = np.maximum(leaf.node.noisy_counts or [], 0) + 1.0
         size = counts.sum()
         shares = counts / size
@@ -118,7 +118,7 @@ class _Simplifier:
         return shares, by_noise + shares * (1 - shares) / size
 
     def _put_together(self, one: _Part, other: _Part) -> _Part:
-        """Return one part for two that are alike. Both had the same spends: keep the first's."""
+        """Return two parts that are alike as one part. Their spends are equal, too."""
         if one.children:
             both = map(self._put_together, one.children, other.children)
             return replace(one, children=tuple(both))
@@ -127,7 +127,7 @@ class _Simplifier:
         return self._with_counts_of(one, other)
 
     def _with_counts_of(self, leaf: _Part, other: _Part) -> _Part:
-        """Return a leaf that has the records of another part, too."""
+        """Return a leaf with the counts of another part added to its own."""
         counts = leaf.class_counts() + other.class_counts()
         n_counts = leaf.n_counts + other.total_n_counts()
         node = leaf.node._replace(
@@ -138,7 +138,7 @@ class _Simplifier:
 
 
 def with_probability(leaf: NodeDraft) -> NodeDraft:
-    """Return a leaf with the class probabilities that its noisy counts give."""
+    """Return a leaf with class probabilities, computed from its noisy counts."""
     shares = np.maximum(leaf.noisy_counts or [], 0) + 1.0  # no class is impossible
     shares[leaf.label] = shares.max()  # the drawn label stays the prediction
     return leaf._replace(probability=(shares / shares.sum()).tolist())
@@ -157,7 +157,7 @@ def _part_below(nodes: Sequence[NodeDraft], number: int) -> _Part:
 
 
 def _number_nodes(root: _Part) -> tuple[list[NodeDraft], dict[int, int]]:
-    """Number the nodes level by level, as a tree that is drawn numbers them."""
+    """Return the nodes, numbered level by level, and the new numbers of drawn nodes."""
     parts, nodes, new_numbers = [root], list[NodeDraft](), dict[int, int]()
     for number, part in enumerate(parts):  # grows on the way
         new_numbers |= dict.fromkeys(part.drawn, number)

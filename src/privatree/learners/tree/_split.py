@@ -1,10 +1,10 @@
-"""One split near the root, by the distance between the classes on its two sides.
+"""One split near the root, scored by how well it separates two groups of classes.
 
-Let A be a class, or a group of classes, with a noisy share q of the records. The score of a set S
-of codes is the sum over the records in S of (1 - q for those of A, -q for the others): the
-Kolmogorov-Smirnov distance of A to the rest, up to a factor. A record moves every score by 0 or by
-one and the same amount, at most max(q, 1 - q): that is the range. The score is linear in S, so all
-subsets of the categories of a feature are drawn from exactly, one category at a time.
+Let A be one of the groups, with a noisy share q of the records. The score of a set S of codes is a
+sum over the records in S: a record of A adds 1 - q, any other record adds -q. Up to a factor, this
+is the Kolmogorov-Smirnov distance between the two groups. One more record changes each score either
+by 0 or by the same amount, at most max(q, 1 - q): this is the range of the score. The score is a
+sum over the codes in S, so a subset of categories is drawn exactly, one category at a time.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class SplitScore:
 
 
 def split_score(noisy_counts: Sequence[int]) -> SplitScore:
-    """Return a score that separates a group of classes with about half of all records."""
+    """Return a score that separates two groups of classes with about half of the records each."""
     group = _balanced_class_group(noisy_counts)
     inside = sum(noisy_counts[label] for label in group)
     share = (2 * UNITS * (inside + 1) + sum(noisy_counts) + 2) // (2 * (sum(noisy_counts) + 2))
@@ -93,7 +93,7 @@ class UpperSplit:
         self._fine, self._region = fine, region
 
     def weights(self) -> LogWeights:
-        """Return the weight of every cut; all subsets of a feature's categories have one weight."""
+        """Return the weight of each cut, and for each categorical feature that of all subsets."""
         n_codes = len(self._exact_scores)
         scores, factors = np.zeros(n_codes, dtype=np.int64), np.zeros(n_codes)
         largest = int(np.abs(self._exact_scores).sum())
@@ -105,7 +105,7 @@ class UpperSplit:
         return LogWeights(scores, factors, error, self._weights_in_decimals)
 
     def draw(self, draw: Draw) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
-        """Draw a feature and the codes, of those in the region, on the left and on the right."""
+        """Draw a split. Return its feature, and the codes of the region on the left and right."""
         part = draw.draw(self.weights())
         feature = feature_of_part(part, self._layout)
         start = self._layout.offsets[feature]

@@ -1,9 +1,9 @@
 """The last levels of a path, labels included, drawn together by one mechanism.
 
 The score of a subtree is the number of records that it classifies correctly. The draw goes from the
-top down: first what the subtree begins with, then what each child begins with given that, and so
-on. The weight of each choice is the total weight of all subtrees that begin so. Weights come from
-counts alone: :func:`subtree_weights`.
+top down: first the split at the top (or no split), then, given this choice, the split of each
+child, and so on. The weight of a choice is the total weight of all subtrees that begin with it.
+Weights are computed from counts alone: :func:`subtree_weights`.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from privatree.privacy.samplers import Decay, precision
 
 @dataclass(frozen=True)
 class Subtree:
-    """What remains to be drawn of a subtree at a node."""
+    """The part of a subtree that is still to be drawn at a node."""
 
     rate: Fraction
     """Logarithm of the weight of one correctly classified record."""
@@ -69,11 +69,11 @@ class Subtree:
         return len(self.grids)
 
     def below_top(self, region: Region) -> Subtree:
-        """Return what remains in a child's region once the highest level is drawn."""
+        """Return the subtree of a child with this region, once the highest level is drawn."""
         return replace(self, grids=self.grids[1:], region=region)
 
     def without_empty_levels(self, layout: FeatureLayout) -> Subtree:
-        """Leave out the upper levels on whose grid the region has no candidate."""
+        """Return the subtree without its highest levels, as far as they have no candidate."""
         subtree = self
         while subtree.levels > 1 and not count_splittable_features(
             layout, subtree.grids[0], subtree.region
@@ -100,10 +100,10 @@ def subtree_weights(
     exact_counts: NDArray[np.int64],
     layout: FeatureLayout,
 ) -> dict[int, LogWeights]:
-    """Return the weights of everything that each of several subtrees could begin with.
+    """Return, for each subtree, the weights of all choices for its highest level.
 
-    The keys are nodes of the current level, whose counts are `exact_counts` (node, class, code).
-    Counts of higher order come from `records`.
+    The keys of `subtrees` are nodes of the current level. `exact_counts` is an array (node, class,
+    code). Counts of pairs and triples of codes come from `records`.
     """
     weighers = {
         node: _PartWeigher(records, node, subtree, exact_counts[node], layout)
@@ -136,7 +136,7 @@ class _PartWeigher:
                 self._top_rows = wanted.upper
 
     def tasks(self) -> list[Callable[[], None]]:
-        """Return independent pieces of work for threads."""
+        """Return functions that threads can run independently."""
         if self._subtree.levels == 1:
             return [self._weigh_one_level]
         stop, weigh, rows = self._weigh_stop_of_two, self._weigh_feature_of_two, self._above.rows
@@ -210,7 +210,7 @@ class _PartWeigher:
             )
 
     def weights(self) -> LogWeights:
-        """Return the weights, the bound on their error, and a function for more digits."""
+        """Return the weights, a bound on their error, and a function that computes more digits."""
         n_parts, n_classes = len(self._parts.scores), len(self._counts.totals)
         error = relative_error(self._subtree.levels, n_parts, n_classes)
         return LogWeights(*self._parts, error, self._weights_in_decimals)
@@ -238,7 +238,7 @@ class LastLevel(NamedTuple):
     feature: int | None
     left: NDArray[np.int64]
     right: NDArray[np.int64]
-    """Codes, of those in the region, on each side; without a split, all codes are on the left."""
+    """Codes of the region on each side; without a split, all codes are on the left."""
     labels: tuple[int, int]
 
 
@@ -251,8 +251,8 @@ def draw_last_level(
 ) -> LastLevel:
     """Draw the last level of a subtree, given everything above it.
 
-    `draw` is already paid for. `weights` are those of everything that the level could begin with,
-    `exact_counts` the counts (class, code) of the node.
+    `draw` is already paid for. `weights` are the weights of all choices for this level.
+    `exact_counts` is an array (class, code) of the node's records.
     """
     part = draw.draw(weights)
     if part == exact_counts.shape[1]:
@@ -283,9 +283,10 @@ def draw_last_level(
 def _draw_label_pair(
     draw: Draw, exact_counts: NDArray[np.int64], subtree: Subtree, layout: FeatureLayout
 ) -> tuple[int, int]:
-    """Draw the labels of a subset of the categories and of the others.
+    """Draw two labels: one for a subset of the categories, one for the other categories.
 
-    Exchanging both labels gives the same splits, so with two classes there is nothing to draw.
+    The order of the labels does not matter, because the subset is drawn later. So with two classes
+    there is nothing to draw.
     """
     pairs = list(combinations(range(len(exact_counts)), 2))
     if len(pairs) == 1:

@@ -1,7 +1,8 @@
 """The weights of a subtree's parts in arbitrary precision.
 
-They are needed only when a draw falls inside the error bound of floating point, about once in 10^9
-draws. The code is written to be read, not to be fast. PartWeights are numbered as in the kernels.
+These weights are needed only if a draw falls within the error bound of floating point, about once
+in 10^9 draws. The code is written to be read, not to be fast. The parts are numbered as in
+``_subtree_kernels.py``.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class PreciseWeights:
 
     @property
     def error(self) -> Decimal:
-        """Bound on the relative error so far: of the exponents, and of up to 10^12 roundings."""
+        """Bound on the relative error, from the exponents so far and up to 10^12 roundings."""
         return (8 * int(self._largest + 1) + Decimal(10) ** 12) * Decimal(10) ** (1 - self._digits)
 
     def power(self, score: int) -> Decimal:
@@ -100,7 +101,7 @@ class PreciseWeights:
         return weight
 
     def weigh_two_levels(self, tables: Counts, above: LevelAbove, region: Region) -> PartWeights:
-        """Return the weights of the parts of a subtree of two levels, from all features' rows."""
+        """Return the weights of the parts of a subtree of two levels, from counts for each row."""
         fine, rows = above.lowest.fine, above.rows
         splits = splits_on_grid(above.grid, region, self._layout)
         used = int(np.flatnonzero(np.diff(rows.firsts))[0])

@@ -1,14 +1,15 @@
-"""Weights of everything that a subtree could begin with, in compiled floating point.
+"""Weights of all choices for the highest level of a subtree, in compiled floating point.
 
-A *subtree* here is the last d levels of a tree, labels included. It is drawn as one, by the number
-of records that it classifies correctly. Its total weight Z_d is a sum of products over the
-children's Z_(d-1) (``docs/proofs/record-tree.md``), and what it begins with has the weight of its
-part of the sum. The same function computes the parts and, adding them up, Z: so marginals and
-conditionals cannot differ.
+A *subtree* here is the last d levels of a tree, labels included. It is drawn jointly; its score is
+the number of records that it classifies correctly. The total weight Z_d of all subtrees is a sum
+over the choices for the highest level. Each term of the sum is the weight of a choice. The weight
+of a split is proportional to the product of the two children's Z_(d-1)
+(``docs/proofs/record-tree.md``). The same function computes the terms and their sum, so marginal
+and conditional probabilities are consistent.
 
 A weight is a *score* and a *factor*: ``factor * exp(rate * score)``. Scores are whole numbers, so
-nothing is lost however large they are (:mod:`privatree.privacy.samplers._decay`). All terms are
-positive, so errors only add up; :func:`relative_error` adds them.
+a large score loses no precision (:mod:`privatree.privacy.samplers._decay`). All terms are positive,
+so relative errors only add up; :func:`relative_error` adds them.
 
 The *parts* of a subtree are numbered like the codes of all features in a row. Part c of a numeric
 feature is the cut after its code c. Part g of a category feature is the category g against the
@@ -29,16 +30,16 @@ from privatree.learners.tree._region import CutGrid, FeatureLayout
 from privatree.privacy.samplers import DECAY_ERROR, UNIT_ROUNDOFF, Decay, decay
 
 _CATEGORY_ROUNDOFFS = 70.0
-"""Roundoffs in (1 + d)/2 for d = exp(-x): those of d, below 3 x + 130 of it, and two more."""
+"""Bound on the roundoffs in (1 + d)/2, where d = exp(-x) has fewer than 3 x + 130 roundoffs."""
 
 
 class Counts(NamedTuple):
-    """Exact counts of some records. A table has one more axis in front, for its rows."""
+    """Exact counts of some records. In a table of counts, each array has a first axis of rows."""
 
     differences: NDArray[Any]
-    """Array (class but the first, code): count of each class minus the count of the first."""
+    """Array (class except the first, code): count of the class minus count of the first class."""
     totals: NDArray[Any]
-    """Array (class,)."""
+    """Array (class,): number of records of each class."""
 
 
 class LowestLevel(NamedTuple):
@@ -66,7 +67,7 @@ class Parts(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Memory for the counts of both children, and for parts on the way to their total."""
+    """Reusable arrays for the counts of both children and for the parts of a subtree."""
 
     left: Counts
     right: Counts
@@ -202,7 +203,7 @@ def weigh_subsets_of_pair(
 
 @compiled
 def _weigh_category_subsets(exact_differences: Any, exact_totals: Any, decays: Any) -> Any:
-    """Return the mean over all pairs of labels. (a, b) and (b, a) have the same weight."""
+    """Return the mean weight over all pairs of labels; (a, b) and (b, a) have the same weight."""
     n_classes = exact_totals.size
     n_pairs = n_classes * (n_classes - 1) // 2
     scores = np.empty(n_pairs, dtype=np.int64)
@@ -243,7 +244,7 @@ def _empty_counts(n_classes: int, n_codes: int) -> Counts:
 
 @compiled
 def make_parts(n_codes: int) -> Parts:
-    """Return parts of which none can be drawn."""
+    """Return an array of parts with factor 0, so that none can be drawn."""
     return Parts(np.zeros(n_codes + 1, dtype=np.int64), np.zeros(n_codes + 1))
 
 
@@ -304,8 +305,8 @@ def weigh_feature_of_two_levels(
 ) -> None:
     """Fill in one feature's parts of a subtree of two levels.
 
-    `tables` are the counts of each row of the feature, `whole` their sum: the counts of the node.
-    The region changes on the way; in the end it is as before.
+    `tables` are the counts for each row of the feature. `whole` is their sum, the counts of the
+    node. The region is changed during the computation, and restored at the end.
     """
     scores, factors = parts
     layout, grid = above.lowest.layout, above.grid

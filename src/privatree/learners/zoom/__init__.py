@@ -2,7 +2,7 @@
 
 ::
 
-    _intervals.py    draws the intervals, and goes over to candidates around them
+    _intervals.py    draws the intervals, and makes candidates around them
 """
 
 from privatree._support.lazy_names import lazy_names

@@ -1,7 +1,7 @@
 """Intervals with most of the records of each numeric feature, and candidates around them.
 
-Any learner can zoom in before it grows a tree. It decides what an interval may cost, and whether
-the noisy number of records can carry it (:func:`zoom_evidence`); the proof is in
+Any learner can zoom in before it grows a tree. The learner decides the budget of an interval, and
+whether the noisy number of records is large enough (:func:`zoom_evidence`). The proof is in
 ``docs/proofs/dense-interval.md``.
 """
 
@@ -15,17 +15,17 @@ from privatree.privacy import Ledger
 from privatree.privacy.mechanisms import DenseInterval
 
 ENOUGH_SHARE = Fraction(6, 10)
-"""Share of the noisy number of records that is enough for an interval."""
+"""An interval has enough records if it has this share of the noisy number of records."""
 _LEVEL_EVIDENCE = Fraction(27726, 10000)
-"""Log of the base measure of a level, divided by that of the level above: log(16)."""
+"""Evidence that one more level needs: log(16), because its base measure is 16 times larger."""
 _MAX_NAME_LENGTH = 60
-"""Most characters of a column name in the purpose of a spend."""
+"""Largest number of characters of a column name in the purpose of a spend."""
 _SURPLUS = 3
-"""Evidence beyond the base measure, so that an interval with enough records is drawn surely."""
+"""Further evidence, with which an interval with enough records is drawn almost surely."""
 
 
 def zoom_evidence(noisy_size: int, epsilon: Fraction) -> Fraction:
-    """Return how much larger the log-weight of enough records is than that of none.
+    """Return how much larger the log-weight of an interval is with enough records than with none.
 
     Parameters
     ----------
@@ -45,16 +45,16 @@ def zoom_evidence(noisy_size: int, epsilon: Fraction) -> Fraction:
 def zoom_in(
     records: ClassCounts, cells: FineCells, noisy_size: int, epsilon: Fraction, ledger: Ledger
 ) -> Candidates:
-    """Draw an interval for each feature with fine cells, and go over to candidates around them.
+    """Draw an interval for each feature with fine cells, and return candidates around them.
 
-    With an epsilon of 0, nothing is drawn, and the candidates are those of the schema. A feature
-    of whole numbers keeps these, too, if its interval is the narrowest of all: most records then
-    have one value, such as 0, and cuts around it would tell little about the others.
+    With an epsilon of 0, nothing is drawn, and the candidates are those of the schema. A feature of
+    whole numbers also keeps the candidates of the schema if its interval is the narrowest possible:
+    most records then have one value, such as 0, and cuts around it say little about the others.
 
     Parameters
     ----------
     records : ClassCounts
-        Counts of records with fine codes, at the root. They go over to the codes of the result.
+        Records with fine codes, at the root. These codes are replaced by the codes of the result.
     cells : FineCells
         The fine codes.
     noisy_size : int
@@ -62,7 +62,7 @@ def zoom_in(
     epsilon : Fraction
         Budget of one interval.
     ledger : Ledger
-        The account of all records.
+        The ledger that is charged.
 
     Notes
     -----

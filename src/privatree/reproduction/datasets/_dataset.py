@@ -18,7 +18,7 @@ Suite = Literal["numerical", "mixed", "uci"]
 class PaperDataset:
     """One row of the paper's table of datasets ([Vos23], "Dataset properties").
 
-    Sizes are without rows with missing values.
+    Sizes do not count rows with missing values.
     """
 
     name: str  # our id; in a data folder, the dataset's file is NAME.parquet

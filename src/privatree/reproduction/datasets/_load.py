@@ -12,7 +12,7 @@ from privatree.reproduction.datasets._dataset import PaperDataset, Records
 def load(name: str, data_dir: Path | None = None) -> Records:
     """Load a dataset as the paper used it: without the rows that have missing values.
 
-    It is looked for in this order:
+    The dataset is looked for in this order:
 
     1. ``NAME.parquet`` in `data_dir`. The labels are in the column ``target``. Categorical columns
        have a dictionary type, or are in the list "categorical" of ``NAME.json``. Any number of
@@ -33,9 +33,9 @@ def load(name: str, data_dir: Path | None = None) -> Records:
     Returns
     -------
     Records
-        The schema has the ranges of the rows. Its categories are those of the dictionary type in
-        `data_dir`, in that order. For text columns and bundled datasets they are those that occur,
-        sorted. From OpenML they are those that occur, in scikit-learn's order.
+        The schema has the ranges of the rows. A column with a dictionary type in `data_dir` keeps
+        its categories in their order. Text columns and bundled datasets have the categories that
+        occur, sorted. Datasets from OpenML have the categories that occur, in scikit-learn's order.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def load(name: str, data_dir: Path | None = None) -> Records:
 
 
 def _load_from_openml_and_cache(dataset: PaperDataset) -> Records:
-    """Download a dataset that the cache does not have, or has only as a damaged file."""
+    """Download a dataset that is missing or damaged in the cache, and store it in the cache."""
     from privatree.reproduction.loading._cached import cached_file, store_in_cache
     from privatree.reproduction.loading._openml import load_from_openml
 

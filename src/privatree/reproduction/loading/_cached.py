@@ -41,7 +41,7 @@ def load_cached(dataset: PaperDataset) -> Records | None:
 
 
 def store_in_cache(dataset: PaperDataset, records: Records) -> Records:
-    """Store a downloaded dataset in the cache and return it. Its file appears when complete."""
+    """Store a downloaded dataset in the cache, completely or not at all, and return it."""
     table = records.frame.copy(deep=False)
     table.insert(table.shape[1], TARGET, records.labels)
     with scratch_folder_in_cache() as scratch:
@@ -53,7 +53,7 @@ def store_in_cache(dataset: PaperDataset, records: Records) -> Records:
 
 @contextmanager
 def scratch_folder_in_cache() -> Iterator[Path]:
-    """Make an empty folder inside the cache folder, and remove it afterwards."""
+    """Yield an empty folder inside the cache folder, and remove it afterwards."""
     folder = cache_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)

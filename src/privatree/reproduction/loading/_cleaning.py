@@ -38,9 +38,9 @@ def clean_records(
     Parameters
     ----------
     origin : str
-        The place where the table was found, for the result.
+        The place where the table was found, as in ``Records.origin``.
     where : str
-        Name of that place in error messages, such as a path.
+        Name of this place in error messages, such as a path.
     categorical : collection of str, default=()
         Columns that are categories even if they hold numbers.
     """
@@ -133,7 +133,7 @@ def _clean_numbers(values: NDArray[np.float64], name: str, where: str) -> NDArra
 
 
 def _clean_value_texts(values: Sequence[Any] | pd.Index[Any]) -> list[str]:
-    """Write values as text: 1, 1.0 and "1" as the same text, since programs write each of them."""
+    """Return values as text. 1, 1.0 and "1" become the same text."""
     return [
         str(int(value))
         if isinstance(value, (float, np.floating)) and value.is_integer()

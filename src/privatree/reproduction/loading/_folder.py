@@ -15,7 +15,7 @@ from privatree.reproduction.loading._parquet import read_parquet_file
 
 
 def load_from_folder(dataset: PaperDataset, data_dir: Path) -> Records | None:
-    """Load ``NAME.parquet``, with the categorical columns that ``NAME.json`` lists, if it exists.
+    """Load ``NAME.parquet``; an optional ``NAME.json`` lists its categorical columns.
 
     Return None if the folder has no such file. The size is not compared with the paper's.
     """
@@ -32,7 +32,7 @@ def load_from_folder(dataset: PaperDataset, data_dir: Path) -> Records | None:
 def clean_table(
     table: pd.DataFrame, path: Path, origin: str, categorical: frozenset[str] = frozenset()
 ) -> Records:
-    """Split a table, read from `path`, into features and the labels in ``target``, and clean it."""
+    """Return the records of a table, cleaned. Its column ``target`` has the labels."""
     if list(table.columns).count(TARGET) != 1:
         raise ParameterError(
             f"{path}: must have one column {TARGET!r} with the labels, got "

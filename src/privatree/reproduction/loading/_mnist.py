@@ -2,8 +2,8 @@
 
 MNIST is in none of the paper's tables of datasets, so the suites do not include it. The same
 records have two names, one for each schema: ``mnist01`` with the ranges that the pixels have in the
-records, ``mnist01-full-range`` with the range 0 to 255. With the first schema, learners clip a
-value that no clean record has.
+records, ``mnist01-full-range`` with the range 0 to 255. With the first schema, learners clip values
+outside the range that a pixel has in clean records.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def load_mnist(data_dir: Path | None = None) -> Records:
 
 
 def load_mnist_full_range(data_dir: Path | None = None) -> Records:
-    """Load the same records as :func:`load_mnist`; in the schema, every pixel is 0 to 255."""
+    """Load the images with a schema in which every pixel has the range 0 to 255."""
     records = load_mnist(data_dir)
     features = {name: Numeric(0, WHITE, integer=True) for name in _NAMES}
     return records._replace(schema=Schema(features, records.schema.classes))

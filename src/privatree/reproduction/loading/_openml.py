@@ -61,7 +61,7 @@ def fetch_openml_table(
 
 
 def _check_openml_connection(openml_id: int) -> None:
-    """Raise OSError at once if there is no network; scikit-learn would retry for each dataset."""
+    """Raise OSError at once if there is no network, while scikit-learn would retry for long."""
     try:
         urlopen(_DESCRIPTION.format(openml_id), timeout=_SECONDS_TO_CONNECT).close()
     except HTTPError as error:  # OpenML answers; scikit-learn decides whether to retry
@@ -88,7 +88,7 @@ def _download_openml_table(openml_id: int, scratch: Path) -> tuple[pd.DataFrame,
 
 @contextmanager
 def _openml_failures_explained(explain: Callable[[str], str]) -> Iterator[None]:
-    """Turn every failure of a download into DatasetMissingError, which says what to do."""
+    """Raise DatasetMissingError, which says what to do, if a download fails for any reason."""
     try:
         yield
     except _FAILURES as error:

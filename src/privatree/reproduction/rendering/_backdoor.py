@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from privatree.reproduction.running._study import Available
 
 ACCURACY, SUCCESS = "accuracy", "asr"
-"""Values of the column ``figure``; any other is the letter of a bound on the success rate."""
+"""Values of the column ``figure``. Other values are letters of bounds on the success rate."""
 
 PAPER_BOUND = "A"
 """The letter of the paper's Corollary 3."""
@@ -57,14 +57,14 @@ def backdoor_mean_rates(
     depth: int,
     n_training: int,
 ) -> pd.DataFrame:
-    """Return the mean accuracy and success rate of each setting, and the bounds on that rate.
+    """Return the mean accuracy, mean success rate and bounds on this rate for each setting.
 
     `cells` has one split in each row: dataset, method, epsilon (NaN without privacy), depth,
     poisoned, repeat, accuracy, asr, and a note if there is no score. `n_training` is the number of
     training records before poisoning. The result has the columns ``COLUMNS``.
 
-    Our learner has all bounds of its schedule. A method whose epsilon is a claim has the paper's
-    bound at that epsilon, which is a claim too. Other methods have no bound.
+    Our learner has all bounds of its schedule. A method whose epsilon is only a claim has the
+    paper's bound at that epsilon, which is only a claim, too. Other methods have no bound.
     """
     import pandas as pd
 

@@ -54,7 +54,7 @@ _LOOK: dict[Any, Any] = {
 
 @dataclass(frozen=True)
 class Style:
-    """Colour, marker and dashes of a curve, distinct in colour and in grey."""
+    """Colour, marker and dashes of a curve, which can be told apart in colour and in grey."""
 
     colour: str
     marker: str
@@ -82,7 +82,7 @@ _EMPHASISED = "privatree"
 
 @dataclass(frozen=True)
 class Curve:
-    """The line of a method, with a band of one standard error on each side if it is given.
+    """The line of a method, with a band of one standard error on each side if errors are given.
 
     Without ``style``, the curve has the method's own style, which is the same in every figure.
     """
@@ -120,7 +120,7 @@ def line_figure(
     x_scale: str = "log",
     n_columns: int | None = None,
 ) -> Figure:
-    """Draw panels in rows of `n_columns` (by default in one row), with one legend below them."""
+    """Return a figure of panels, `n_columns` in a row (by default all), with one legend below."""
     width = n_columns or len(panels)
     n_rows = math.ceil(len(panels) / width)
     with new_figure(width, height=2.75 * n_rows) as figure:
@@ -215,8 +215,8 @@ def _figure_panel(summary: pd.DataFrame, title: str, methods: Sequence[Method]) 
 def add_legend_below_figure(figure: Figure, entries: Mapping[str, Any], *, n_columns: int) -> None:
     """Add a legend below all panels, with at most `n_columns` columns.
 
-    It has fewer columns if the labels are too long for the figure's width. The figure, which needs
-    a canvas to measure the labels, grows for a legend of many lines.
+    The legend has fewer columns if the labels are too long for the width of the figure. The figure
+    becomes taller for a legend of many lines. It needs a canvas, on which the labels are measured.
     """
     for at_most in range(min(n_columns, len(entries)), 0, -1):
         n_lines = math.ceil(len(entries) / at_most)
@@ -237,7 +237,7 @@ def add_legend_below_figure(figure: Figure, entries: Mapping[str, Any], *, n_col
 
 @contextmanager
 def new_figure(n_panels: float, height: float) -> Iterator[Figure]:
-    """Make a figure with constrained layout in our style; ParameterError without matplotlib."""
+    """Return a new figure in our style. Raise ParameterError if matplotlib is not installed."""
     try:
         from matplotlib import style
         from matplotlib.backends.backend_agg import FigureCanvasAgg

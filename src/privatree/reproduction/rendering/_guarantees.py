@@ -1,7 +1,8 @@
-"""Accuracy that is guaranteed if records are poisoned, from mean accuracies, and its table cells.
+"""Accuracy that is guaranteed if records are poisoned, and its cells in tables.
 
-An *edit* is a record added or removed; a changed record counts as two edits. The mean accuracy is
-used for the expected one, so the guarantees are plug-in estimates without a confidence claim.
+An *edit* is a record added or removed; a changed record counts as two edits. The measured
+mean is used for the expected accuracy, so the guarantees are plug-in estimates without a confidence
+claim.
 """
 
 from __future__ import annotations
@@ -35,11 +36,10 @@ COLUMNS = (
 
 
 def guarantee_spending(method: Method, schema: Schema, epsilon: float, depth: int) -> Spending:
-    """Return what is known of how a private method spends its epsilon.
+    """Return the schedule of a private method, or its epsilon if no schedule is known.
 
-    For our own learner it is the schedule of every plan that it could follow. The schedule does not
-    depend on the records, so it is read from a fit without records. For other methods only epsilon
-    is known.
+    Only our own learner has a schedule, which covers every plan that it could follow. The schedule
+    does not depend on the records, so it is read from a fit without records.
     """
     import pandas as pd
 
@@ -59,11 +59,11 @@ def compute_guarantees(
     shares: Sequence[Fraction],
     depth: int,
 ) -> pd.DataFrame:
-    """Return accuracies, and at each poisoned share the paper's guarantee and the best one known.
+    """Return accuracies, and for each poisoned share the paper's guarantee and the best known.
 
     `summary` is what ``summarise_scores`` returns, and `shares` are of the training records. The
-    result has the columns ``COLUMNS``. A row of `summary` without privacy or scores gives its
-    accuracy only. A guarantee has a standard error if it is a multiple of the accuracy.
+    result has the columns ``COLUMNS``. A method without privacy, or without scores, has only
+    a row for its accuracy. A guarantee has a standard error if it is a multiple of the accuracy.
     """
     import pandas as pd
 

@@ -43,7 +43,7 @@ def score_sections(
     rows: Callable[[PaperDataset], Iterable[Row]],
     means: Callable[[Sequence[PaperDataset]], Sequence[Row]] = lambda members: (),
 ) -> list[Section]:
-    """Return a section for each suite with its means, and one with the means over all suites."""
+    """Return a section for each suite, with its means, and a section of means over all suites."""
     sections = []
     for suite, group in groupby(datasets, key=lambda dataset: dataset.suite):
         members = list(group)
@@ -65,11 +65,11 @@ def accuracy_tables(
     datasets: Sequence[PaperDataset],
     notes: Sequence[str] = (),
 ) -> tuple[Table, Table, Table]:
-    """Return the table of accuracy at an epsilon, the differences, and the disagreements.
+    """Return tables of accuracies at an epsilon, differences to the paper, and disagreements.
 
     `compared` is what ``with_published_accuracy`` returns. If it has no row for a dataset and a
-    method, the method does not apply there. Datasets must be sorted by suite, and methods by group.
-    `notes` come below the first table, before the notes that this table always has.
+    method, the method does not apply to the dataset. Datasets must be sorted by suite, and methods
+    by group. `notes` come below the first table, before the notes that this table always has.
     """
     found = _score_rows_by_place(compared)
 
@@ -130,11 +130,12 @@ def _score_means(
     found: Mapping[tuple[str, str], Any],
     epsilon: float,
 ) -> list[Row]:
-    """Return the means over all these datasets, and over those that every method has.
+    """Return a row of means over all datasets, and a row over the datasets of every method.
 
-    The first row is for methods with a figure for each dataset. If both rows are the same, one is
-    returned; a mean over fewer than two datasets is left out. A cell with a note lacks scores,
-    perhaps those of the hardest folds, so the cell is not used.
+    The first row has means only for methods with a figure for each dataset. The second row is over
+    the datasets for which every method has a figure. If both rows are the same, one is returned. A
+    row over fewer than two datasets is left out. A cell with a note is not used: it lacks scores,
+    perhaps those of the hardest folds.
     """
     scored = {place for place, row in found.items() if row.n and not row.note}
     names = [name for name in names if any(place[0] == name for place in scored)]
@@ -247,7 +248,7 @@ def runtime_tables(
     datasets: Sequence[PaperDataset],
     notes: Sequence[str] = (),
 ) -> tuple[Table, Table]:
-    """Return the table of seconds to train, and the table of published over measured seconds.
+    """Return a table of seconds to train, and a table of published divided by measured seconds.
 
     `compared` is what ``with_published_runtime`` returns. The other parameters are those of
     :func:`accuracy_tables`.
@@ -296,7 +297,7 @@ def _score_rows_by_place(frame: pd.DataFrame) -> dict[tuple[str, str], Any]:
 def _with_a_score(
     places: Iterable[tuple[str, str]], methods: Sequence[Method], datasets: Sequence[PaperDataset]
 ) -> tuple[list[Method], list[PaperDataset]]:
-    """Return the methods and datasets that occur in pairs of dataset and method."""
+    """Return the methods and the datasets that occur in `places`, pairs of dataset and method."""
     names, ids = {name for name, _ in places}, {id_ for _, id_ in places}
     return [m for m in methods if m.id in ids], [d for d in datasets if d.name in names]
 
@@ -313,7 +314,7 @@ def _score_row(
 
 
 def _score_cell(row: Any, as_text: Callable[[float], str], error: str, beside: str) -> Cell:
-    """Return a cell with the mean of a row; without scores it has a word, without a row a dash."""
+    """Return the table cell of `row`: its mean score, why there is none, or a dash without row."""
     if row is None:
         return Cell("-", published=beside)
     word = row.note.split(":")[0].split()[0] if row.note else ""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MARGIN = 0.02
-"""A difference of accuracy up to this is never a disagreement."""
+"""A difference between accuracies up to this value is never a disagreement."""
 
 _SETTING = ["dataset", "method", "epsilon"]
 _SCORE = [*_SETTING, "depth", "repeat", "fold"]
@@ -35,8 +35,8 @@ def summarise_scores(cells: pd.DataFrame, *, value: str = "accuracy") -> pd.Data
     the columns dataset, method, epsilon, mean, standard_error, n (scores), n_repeats and note.
 
     The standard error is the standard deviation of all scores (with n - 1) over the square root of
-    their number, as in the paper for its five folds. The folds of a repeat share training records,
-    so it is a guide and not an exact standard error.
+    their number, as in the paper for its five folds. It is only approximate, because the folds of a
+    repeat share training records.
     """
     import pandas as pd
 
@@ -77,7 +77,7 @@ def _summary_statistics(rows: list[Any]) -> tuple[float, float, int, int, str]:
 
 
 def _summary_notes(notes: list[str], n: int) -> str:
-    """Join the distinct notes of `n` scores, each with its number unless all scores have it."""
+    """Return the distinct notes of `n` scores, each with a count unless all scores have it."""
     counts = {note: notes.count(note) for note in sorted(set(notes))}
     return "; ".join(
         note if count == n else f"{count} of {n} scores: {note}" for note, count in counts.items()
@@ -85,13 +85,13 @@ def _summary_notes(notes: list[str], n: int) -> str:
 
 
 def summary_at_epsilon(summary: pd.DataFrame, epsilon: float) -> pd.DataFrame:
-    """Return the rows at one epsilon, and those without privacy as if they had that epsilon."""
+    """Return the rows at one epsilon, and the rows without privacy with this epsilon filled in."""
     at = summary["epsilon"].isna() | ((summary["epsilon"] - epsilon).abs() <= 1e-9 * epsilon)
     return summary[at].assign(epsilon=epsilon)
 
 
 def with_published_accuracy(summary: pd.DataFrame) -> pd.DataFrame:
-    """Add columns published, published_standard_error and difference (measured - published)."""
+    """Return the summary with columns published, published_standard_error and difference."""
     unknown = Published(math.nan, math.nan)
     found = [
         published_accuracy(row.dataset, row.method, row.epsilon) or unknown
@@ -106,7 +106,7 @@ def with_published_accuracy(summary: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_published_runtime(summary: pd.DataFrame) -> pd.DataFrame:
-    """Add published seconds, published_bound (``<``, ``>``) and ratio: published over measured."""
+    """Return the summary with columns published, published_bound, ratio (published/measured)."""
     unknown = PublishedRuntime(math.nan)
     found = [
         published_runtime(row.dataset, row.method, row.epsilon) or unknown
@@ -121,7 +121,7 @@ def with_published_runtime(summary: pd.DataFrame) -> pd.DataFrame:
 
 
 def summary_disagreements(compared: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows whose figures disagree with the published ones, and a column ``tolerance``.
+    """Return the rows that disagree with the published figures, with a column ``tolerance``.
 
     The tolerance is ``MARGIN`` plus twice the joint standard error of both figures. An unknown
     standard error, as of a single score, counts as zero.

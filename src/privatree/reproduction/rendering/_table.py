@@ -44,7 +44,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Section:
-    """Rows under a heading, and summary rows below a rule. An empty title gives no heading."""
+    """Rows under a heading, and summary rows below a line. An empty title gives no heading."""
 
     title: str
     rows: Sequence[Row]
@@ -159,7 +159,7 @@ def _markdown_table_rows(table: Table, footnotes: dict[str, int]) -> Iterator[li
 
 
 def _table_column_groups_note(table: Table) -> list[str]:
-    """Say which columns belong together: Markdown has no headings above several columns."""
+    """Return a note on which columns belong together: Markdown has no headings for groups."""
     named = [column for column in table.columns if column.group]
     groups = groupby(named, key=lambda column: column.group)
     parts = [f"{', '.join(c.title for c in columns)} ({group})" for group, columns in groups]

@@ -45,7 +45,7 @@ class TernaryPanel:
 
     @property
     def best(self) -> TernaryShares:
-        """The division with the largest value; the first one if several have it."""
+        """The division with the largest value; in a tie, the first."""
         return self.shares[max(range(len(self.values)), key=self.values.__getitem__)]
 
 
@@ -134,7 +134,7 @@ def _draw_ternary_marks(axes: Axes, panel: TernaryPanel) -> dict[str, Any]:
 def nearest_ternary_region(
     place: tuple[float, float], places: Sequence[tuple[float, float]]
 ) -> list[tuple[float, float]]:
-    """Return the part of the triangle that is nearest to `place` among `places`, as a polygon."""
+    """Return the polygon of all points in the triangle that are nearest to `place`."""
     others = [other for other in places if other != place]
     distances = [math.dist(place, other) for other in others]
     near = 2.5 * min(distances, default=0.0)  # on a grid, no place farther away matters

@@ -26,7 +26,7 @@ def method_wording(method: Method) -> str:
 
 
 def dagger_wording(methods: Iterable[Method], *more: str) -> list[str]:
-    """Return a note that explains the dagger, and `more` notes, if a method has the dagger."""
+    """Return a note on the dagger and `more` notes, or nothing if no method has a dagger."""
     return [_CLAIM, *more] if any(method.claimed for method in methods) else []
 
 

@@ -10,7 +10,7 @@
     _runner.py            runs tasks in processes, with a time limit
     _journal.py           the results file
     _provenance.py        run.json: data, code and versions of an output folder
-    _study.py             what every target does: find data and methods, run tasks
+    _study.py             finds data and methods for a target, and runs its tasks
 """
 
 from privatree._support.lazy_names import lazy_names

@@ -24,12 +24,12 @@ _EFFORT: Mapping[str, float] = {"privatree-paper": 12.0, "decision-tree": 3.0}
 
 @dataclass(frozen=True)
 class Backdoor(MethodTask):
-    """One method on one stratified random split of the zeros and ones of MNIST, poisoned.
+    """One method on one stratified random split of the zeros and ones of MNIST, with poisoning.
 
     Repeat r splits (80% for training), poisons and trains with seed r. ``poisoned`` copies of
-    training zeros get the trigger and the label 1, and are added. Measured on the test records: the
-    accuracy, and the attack success rate ``asr``, the share of zeros that are classified as ones
-    once they have the trigger.
+    training zeros get the trigger and the label 1, and are added. Two numbers are measured
+    on the test records: the accuracy, and the attack success rate ``asr``, which is the share of
+    zeros that are classified as ones when they have the trigger.
     """
 
     poisoned: int
@@ -46,7 +46,7 @@ class Backdoor(MethodTask):
         return _EFFORT.get(self.method, methods.get(self.method).effort)
 
     def run(self) -> Score:
-        """Poison the training part and train on it; score on the test part."""
+        """Poison the training part, train on it, and return the scores on the test part."""
         records, features = self.load_records(), self.encode_features()
         train, test = task_split(records, self.repeat)
         labels = records.labels.to_numpy(dtype=object)

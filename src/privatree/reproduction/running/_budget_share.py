@@ -42,7 +42,7 @@ class BudgetShare(DatasetTask):
     )
 
     def prepare(self) -> None:
-        """Load the dataset and bring it into the form that ``grow_paper_tree`` takes."""
+        """Load the dataset, and convert it to the form that ``grow_paper_tree`` takes."""
         _read_budget_share_columns(self.dataset, self.data_dir, self.fingerprint)
 
     def run(self) -> Score:

@@ -72,7 +72,7 @@ class Journal:
         self._replace_rows((key, self._rows[key]) for key in [*first, *others])
 
     def frame(self, tasks: Iterable[Task]) -> pd.DataFrame:
-        """Return the rows of these tasks, as far as they are finished, with numeric columns."""
+        """Return the rows of those tasks that are finished, with numeric columns."""
         import pandas as pd
 
         rows = [(*task.key, *self._rows[task.key]) for task in tasks if task in self]

@@ -45,7 +45,7 @@ _CHANGED = {
 def lock_output_folder(output: Path) -> Iterator[None]:
     """Make an output folder and lock it, or raise ParameterError if another run has locked it.
 
-    The operating system holds the lock, so it ends with the process, even if that is killed.
+    The operating system releases the lock when the process ends, even if the process is killed.
     """
     output.mkdir(parents=True, exist_ok=True)
     try:
@@ -76,8 +76,8 @@ def record_provenance(
         changed = [name for name, mark in now[part].items() if known.get(name, mark) != mark]
         if changed:
             raise ParameterError(
-                f"{output}: has results of {words} {', '.join(changed)}. Choose another output "
-                "folder."
+                f"the folder {output} has results of {words} {', '.join(changed)}. Choose another "
+                "output folder."
             )
         now[part] = known | now[part]
     now["machine"] = {"system": platform.platform(), "processors": os.cpu_count()}
@@ -120,7 +120,7 @@ def _provenance_code_hash() -> str:
 
 
 def _run_hash(parts: Iterable[bytes]) -> str:
-    """Return 16 hexadecimal digits: unlike a version number, they change with the code."""
+    """Return a hash of the parts, with 16 hexadecimal digits."""
     digest = hashlib.sha256()
     for part in parts:
         digest.update(part + b"\0")

@@ -32,7 +32,7 @@ class Progress(Protocol):
     """Receiver of the progress of a run, such as a progress bar."""
 
     def start(self, total: float, done: float) -> None:
-        """Begin with the weight of all tasks, and the weight of those that are finished already."""
+        """Begin, given the weight of all tasks and the weight of the finished ones."""
 
     def advance(self, weight: float, doing: str) -> None:
         """Add the weight of a finished task; ``doing`` names its dataset and method."""
@@ -137,7 +137,7 @@ class _TaskWorker:
         return None
 
     def _replace_process(self, why: str) -> tuple[Task, Score | str] | None:
-        """Replace a process that is dead or late, and give up its task if the task had begun."""
+        """Replace a process that is dead or late. Return its task as failed if it had begun."""
         finished = self._finish_task(why) if self._started else None
         self._attempts += finished is None
         self.stop()

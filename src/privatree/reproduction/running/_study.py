@@ -1,4 +1,4 @@
-"""What every target of ``reproduce`` does: find datasets and methods, and run tasks.
+"""Finds the datasets and methods for a target of ``reproduce``, and runs its tasks.
 
 Datasets and methods that this machine does not have are named and left out; the rest is run.
 """
@@ -42,7 +42,7 @@ class Reporter(Progress, Protocol):
 
 @dataclass(frozen=True)
 class Request:
-    """What the user asked for; with None, each target takes its own default."""
+    """The options that a user has given. None stands for the default of each target."""
 
     output: Path  # folder for results, tables and figures
     datasets: tuple[str, ...] | None = None
@@ -54,7 +54,7 @@ class Request:
     time_limit: float = 1800.0  # seconds for one fit
     retry: bool = False  # run tasks again that failed or took too long before
     as_published: bool = False
-    """Leave out datasets that the paper does not show in this table or figure."""
+    """Whether to leave out datasets that the paper does not show in this table or figure."""
 
 
 class NothingToRunError(ParameterError):
@@ -94,7 +94,7 @@ class Study:
     _methods: list[Method] = field(default_factory=list)
 
     def find_datasets(self, default: Sequence[str]) -> list[Available]:
-        """Load the requested datasets, or by default those given; leave out missing ones.
+        """Return the requested datasets, or by default the given ones. Missing ones are left out.
 
         Requested datasets come in the paper's order, which is sorted by suite.
         """
@@ -109,7 +109,7 @@ class Study:
         return found
 
     def find_mnist_dataset(self, name: str) -> Available | None:
-        """Load a version of MNIST; return None if it is missing or not requested.
+        """Return a version of MNIST, or None if it is missing or not requested.
 
         MNIST is in none of the paper's tables of datasets, so :meth:`find_datasets` ignores it.
         """
@@ -134,16 +134,16 @@ class Study:
         return Available(name, records.schema, records.fingerprint, records.origin, size, share)
 
     def _report_origins(self, found: Sequence[Available]) -> None:
-        """Say which datasets were not in the user's folder, and where they were found."""
+        """Report which datasets were not in the user's folder, and where they were found."""
         elsewhere = [f"{d.name} ({d.origin})" for d in found if d.origin != "data folder"]
         if self.request.data_dir is not None and elsewhere:
             folder = self.request.data_dir
             self.reporter.say(f"Not in {folder}, so taken from elsewhere: {', '.join(elsewhere)}.")
 
     def find_methods(self, default: Sequence[str]) -> list[Method]:
-        """Return those requested methods, or by default those given, that are installed.
+        """Return the requested methods, or by default the given ones, as far as they are installed.
 
-        A default method that stands in for another is used only if the other is not installed.
+        A default method that replaces another method is used only if the other is not installed.
         """
         found, missing = [], []
         for method in map(methods.get, self.request.methods or default):

@@ -1,7 +1,8 @@
 """Tasks of the paper's tables and curves: train one method once on one dataset, and score it.
 
 A task is small and can be sent to another process, which loads the dataset by its name. All its
-randomness comes from its own repeat and fold, so it does not matter where or when it runs.
+randomness comes from its own repeat and fold, so the result does not depend on where or when it
+runs.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ N_FOLDS = 5
 
 @dataclass(frozen=True)
 class DatasetTask:
-    """The part that all tasks share: a dataset, and the folder where it is looked for first."""
+    """Base class of tasks: a dataset, and the folder in which it is looked for first."""
 
     dataset: str
     data_dir: Path | None = field(default=None, kw_only=True)
@@ -55,13 +56,13 @@ class DatasetTask:
         return 0.3 + described.n_records * described.n_features / 1e6
 
     def load_records(self) -> Records:
-        """Load the dataset, or reuse that of the previous task, and check its fingerprint."""
+        """Return the dataset, loaded now or by the previous task, and check its fingerprint."""
         return load_task_once(self.dataset, self.data_dir, self.fingerprint)
 
 
 @dataclass(frozen=True)
 class MethodTask(DatasetTask):
-    """The part that is shared by all tasks that train a method of the registry."""
+    """Base class of tasks that train a method of the registry."""
 
     method: str
     epsilon: float | None
@@ -92,7 +93,7 @@ class MethodTask(DatasetTask):
             return classifier, time.perf_counter() - start
 
     def fit_and_score(self, train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> Score:
-        """Train on some rows, score on others. A setting's first fit is repeated to be timed."""
+        """Return the score on `test`. A setting's first fit is made twice; the second is timed."""
         features, labels = self.encode_features(), self.load_records().labels
         fit = (task_rows(features, train), labels.iloc[train], seed)
         classifier, seconds = self.fit_and_time(*fit)
@@ -107,9 +108,9 @@ class MethodTask(DatasetTask):
 
 _SHORT_FIT = 60.0  # seconds; in a longer fit, the time to compile and load code hardly matters
 _timed_before: set[tuple[str, str, float | None, int]] = set()
-"""Settings that this process has trained. The first fit also compiles code and loads libraries.
+"""Settings that this process has trained. Their first fits also compile code and load libraries.
 
-Fitting a few records first would not help: which code runs depends on size and epsilon.
+A first fit on a few records would not help: which code runs depends on size and epsilon.
 """
 
 
@@ -157,7 +158,7 @@ def task_split(records: Records, seed: int) -> tuple[NDArray[np.int64], NDArray[
 
 
 def task_training(n_records: int) -> int:
-    """Return how many of all records are for training: 80%, rounded down."""
+    """Return how many of `n_records` are for training: 80%, rounded down."""
     return n_records * 4 // 5
 
 
@@ -186,7 +187,7 @@ def suppress_task_warnings() -> Iterator[None]:
 
 @lru_cache(maxsize=2)
 def load_task_once(dataset: str, data_dir: Path | None, fingerprint: str | None) -> Records:
-    """Load a dataset and keep it for the next task; raise ParameterError if it has changed."""
+    """Return a dataset, and keep it for the next task. Raise ParameterError if it has changed."""
     records = load_task_dataset(dataset, data_dir)
     if fingerprint not in (None, records.fingerprint):
         raise ParameterError(f"{dataset}: its data has changed since the run began. Start again.")

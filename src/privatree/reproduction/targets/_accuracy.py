@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _LEFT_OUT = ("dpa", "diffprivlib-forest", "privatree-robust")
 METHODS = tuple(name for name in methods.names() if name not in _LEFT_OUT)
-"""All methods except those for other tables; --methods can still name them."""
+"""All methods except those for other tables; the option --methods accepts these, too."""
 EPSILONS = (0.01, 0.1, 1.0)
 REPEATS = 5
 

@@ -2,7 +2,7 @@
 
 The attack is tried with two schemas. A learner that uses the schema clips each pixel to its range.
 The trigger's pixels are black in all clean records. With the ranges of the records, clipping
-removes the trigger; with the ranges 0 to 255, the learner sees it.
+removes the trigger. With the ranges 0 to 255, the learner sees the trigger.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ _PUBLISHED = {
     ("privatree-paper", 0.1): ".987",
     ("privatree-paper", 0.01): ".974",
 }
-"""The paper's accuracies without poisoned records; its figure has no numbers."""
+"""The paper's accuracies without poisoned records. The paper's figure shows no numbers."""
 
 
 def reproduce_backdoor(request: Request, reporter: Reporter) -> list[Path]:
-    """Add ever more zeros with the trigger to random splits; write accuracy, success and bounds."""
+    """Poison random splits with more and more zeros; write accuracy, success rate and bounds."""
     study = Study(request, reporter)
     looked_for = [study.find_mnist_dataset(name) for name in SCHEMAS]
     found = [dataset for dataset in looked_for if dataset is not None]

@@ -1,4 +1,4 @@
-"""The paper's ternary maps for vote and pol: how Algorithm 1 should divide its budget."""
+"""The paper's ternary maps for the datasets vote and pol: how to divide the budget."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _budget_shares_of_paper(dataset: Available, epsilon: float) -> TernaryShares
 
 
 def _best_shares_table(panels: Sequence[TernaryPanel], epsilon: float, repeats: int) -> Table:
-    """Return a table of the best division, and of the one nearest to that of Algorithm 1."""
+    """Return a table of the best division, and of the tried one nearest to Algorithm 1's own."""
     rows = []
     for panel in panels:
         values = dict(zip(panel.shares, panel.values, strict=True))

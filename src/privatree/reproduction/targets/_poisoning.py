@@ -78,7 +78,7 @@ def reproduce_poisoning(request: Request, reporter: Reporter) -> list[Path]:
 
 
 def _add_published_poisoning(figures: pd.DataFrame) -> pd.DataFrame:
-    """Add the columns published and difference (measured minus published)."""
+    """Return the rows with the columns published and difference (measured minus published)."""
     places = {(ACCURACY, 0.0): 0, **{(PAPER, float(at)): n for n, at in enumerate(SHARES, start=1)}}
 
     def published(row: Any) -> float:

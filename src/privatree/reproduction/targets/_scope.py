@@ -41,8 +41,8 @@ class Scope:
     ) -> list[_Task]:
         """Return tasks for each dataset, method that applies to it, epsilon and repeat.
 
-        A method without privacy has no epsilon. `numbers` are further arguments of a task, such as
-        its repeat: there is a task for each combination.
+        A method without privacy has no epsilon. `numbers` are possible values of further arguments,
+        such as the repeat. There is a task for each combination of them.
         """
         return [
             kind(
@@ -68,7 +68,7 @@ def find_scope(
     epsilons: Sequence[float],
     repeats: int,
 ) -> Scope:
-    """Find what the request asks for; the arguments are the defaults of the target."""
+    """Return the scope of a request. The other arguments are the defaults of the target."""
     found, chosen = study.find_datasets(datasets), study.find_methods(methods)
     request = study.request
     return Scope(study, found, chosen, request.epsilons or epsilons, request.repeats or repeats)

@@ -93,8 +93,8 @@ class UnitCubeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     The range of a number, or the list of categories in its order, becomes the interval from 0 to 1.
     Every point is read as the nearest record: whole numbers and categories are rounded, other
-    numbers are rounded to a millionth of their range. ``fit`` trains a copy of `model`, which
-    predicts from then on.
+    numbers are rounded to a millionth of their range. ``fit`` trains a copy of `model`, and later
+    predictions come from this copy.
     """
 
     def __init__(self, model: Any, schema: Schema) -> None:
@@ -134,14 +134,14 @@ class UnitCubeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return pd.DataFrame(dict(zip(self.schema.names, columns, strict=True)), copy=False)
 
     def one_hot(self, y: Any) -> NDArray[np.float32]:
-        """Convert labels to zeros and ones, with a column for each class of the schema."""
+        """Convert labels to one-hot rows, with a column for each class of the schema."""
         positions = read_labels(y, self.schema)
         if (positions < 0).any():
             raise ParameterError("every label in y must be a class of the schema.", "y")
         return np.eye(len(self.schema.classes), dtype=np.float32)[positions]
 
     def labels(self, one_hot: NDArray[Any]) -> NDArray[Any]:
-        """Convert zeros and ones, or probabilities, to the labels with the largest number."""
+        """Convert one-hot rows, or rows of probabilities, to the label with the largest number."""
         labels: NDArray[Any] = self._class_labels()[np.argmax(one_hot, axis=1)]
         return labels
 
@@ -179,7 +179,7 @@ class UnitCubeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return positions
 
     def _model_input(self, points: NDArray[Any], model: Any) -> Any:
-        """Return the records in a frame; in an array for a model that was trained on an array."""
+        """Return the records as a frame, or as an array if the model was trained on an array."""
         frame = self.records(points)
         has_names = hasattr(model, "feature_names_in_") or not hasattr(model, "n_features_in_")
         return frame if has_names else frame.to_numpy()

@@ -3,10 +3,10 @@
 Each attack counts its *edits*, the unit of certificates: an added record is one edit, and a flipped
 label is two, because one record is removed and another one added.
 
-Random choices are seeded by `random_state` and nested: with the same seed, an attack of n records
-is part of the attack of n + 1. Attacks never change their input. They return the containers that
-they are given: a 2-D numpy array, a pandas or a polars frame with labels in a 1-D array, a list or
-a Series.
+Random choices depend on `random_state`. With the same seed, a larger attack contains a smaller one:
+an attack with 11 records has the 10 records of the attack with 10. Attacks never change their
+input. They return the same kinds of containers as they are given: a 2-D numpy array, a pandas or a
+polars frame, with labels in a 1-D array, a list or a Series.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class BackdoorAttack:
         source: Any = None,
         random_state: Any = None,
     ) -> Self:
-        """Make a backdoor of pixels for images that are flattened, row by row, to rows of an array.
+        """Make an attack on images, each flattened to a row of an array, with a trigger of pixels.
 
         Parameters
         ----------
@@ -139,7 +139,7 @@ class BackdoorAttack:
         return cls(trigger, target=target, source=source, random_state=random_state)
 
     def poison(self, X: Any, y: Any, n: int) -> PoisonedData:
-        """Add n copies of records, with the trigger and the target label. This takes n edits.
+        """Return the data and n copies of records with trigger and target label. This is n edits.
 
         Each record of the source class is copied at most once if there are at least n such records.
         Otherwise the numbers of copies of two records differ by at most one.
@@ -161,8 +161,8 @@ class BackdoorAttack:
     def success_rate(self, model: Any, X_test: Any, y_test: Any) -> float:
         """Return the share of triggered source records for which the model predicts the target.
 
-        Records for which the model predicts the target without the trigger, too, count as
-        successes, as in [Vos23].
+        As in [Vos23], a record also counts as a success if the model predicts the target without
+        the trigger.
         """
         check_editable_table(X_test, y_test)
         sources = _rows_of_attacked_class(y_test, self.source, self.target)
@@ -202,7 +202,7 @@ class LabelFlipAttack:
             _check_attack_labels(self.target, self.source)
 
     def poison(self, X: Any, y: Any, n: int) -> PoisonedData:
-        """Change n labels. This takes 2 n edits. At least n records must have a source label."""
+        """Return the data with n labels changed, by 2 n edits. The source must have n records."""
         _check_attacked_data(X, y, n)
         sources = _rows_of_attacked_class(y, self.source, self.target)
         if n > len(sources):
@@ -267,7 +267,7 @@ class InsertionAttack:
             )
 
     def poison(self, X: Any, y: Any, n: int) -> PoisonedData:
-        """Add n copies of the record. This takes n edits."""
+        """Return the data with n copies of the record added. This is n edits."""
         _check_attacked_data(X, y, n)
         if len(y) == 0:
             raise ParameterError("X must have at least one record.", "X")
@@ -287,7 +287,7 @@ class InsertionAttack:
 
 
 def _rows_of_attacked_class(y: Any, source: Any, target: Any) -> Rows:
-    """Return the rows of the source class; without one, of all classes except the target."""
+    """Return the rows of the source class, by default of all classes except the target."""
     rows = [
         row
         for row, label in enumerate(labels_as_objects(y))

@@ -32,7 +32,7 @@ def parse_poisoned(poisoned: Sequence[int | str], n_train: int) -> tuple[int, ..
 
 
 def parse_poisoned_entry(entry: Any, n_train: int) -> int:
-    """Return the number of poisoned records of one entry."""
+    """Return the number of poisoned records that one entry stands for."""
     if is_integer(entry) and entry >= 0:
         return int(entry)
     if isinstance(entry, str) and entry.strip().endswith("%"):

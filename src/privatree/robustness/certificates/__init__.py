@@ -3,8 +3,8 @@
 ::
 
     _certify.py            the functions that users call
-    _certification.py      a learner and its data: checked, then refitted
-    _preconditions.py      what must hold for a bound to be true
+    _certification.py      checks a learner and its data, then refits the learner
+    _preconditions.py      conditions under which a bound holds
     _measures.py           what is certified: accuracy, success of an attack, predictions
     _majority.py           the class that most test records have
     _certificate.py        certificates of an accuracy and of an attack's success rate

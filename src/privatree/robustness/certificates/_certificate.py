@@ -35,18 +35,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Certificate(SavedCertificate):
-    """A bound on the mean of a score after poisoning: the base of two kinds of certificates.
+    """Base class of certificates: bounds on a mean score after poisoning.
 
     Parameters
     ----------
     privacy : PrivacyStatement
-        Statement of the learner: its epsilon, what it assumes public, what it spends on a path.
+        Privacy statement of the learner: epsilon, assumptions about what is public, and schedule.
     estimate : float
-        Average score of the refits on the training records as they are.
+        Average score of the refits on the training records, without further poisoning.
     clean_bound : float
-        Bound on the mean score on the training records as they are, with the confidence.
+        Bound on the mean score without further poisoning, with the confidence.
     confidence : float
-        Least probability, over the refits, that the whole certificate is right.
+        The whole certificate is right with at least this probability over the noise of the refits.
     refits, n_train, n_test : int
         Number of refits, of training records and of test records. If epsilon is for units,
         `n_train` is the number of training units, and an edit is a unit added or removed.
@@ -90,8 +90,8 @@ class Certificate(SavedCertificate):
         if self._to_maximize(self.clean_bound) > self._to_maximize(self.estimate):
             side = "at most" if self.more_is_better else "at least"
             raise ParameterError(
-                f"clean_bound must be {side} the estimate, {self.estimate}, got "
-                f"{self.clean_bound}.",
+                f"clean_bound, the bound without poisoning, must be {side} the estimate, "
+                f"{self.estimate}, got {self.clean_bound}.",
                 "clean_bound",
             )
         if min(self.refits, self.n_train, self.n_test) < 1 or min(self.poisoned, default=0) < 0:
@@ -101,7 +101,7 @@ class Certificate(SavedCertificate):
 
     @cached_property
     def spending(self) -> Spending:
-        """Schedule or epsilon of the learner, on which the bounds rest."""
+        """Schedule or epsilon of the learner, from which the bounds are computed."""
         read_spending = require_guarantee if self.claimed_by is None else require_claim
         return read_spending(self.privacy)
 
@@ -112,13 +112,13 @@ class Certificate(SavedCertificate):
 
     @property
     def epsilon(self) -> float:
-        """Epsilon of the learner; the claimed epsilon if the certificate rests on a claim."""
+        """Epsilon of the learner, or the claimed epsilon if `claimed_by` is set."""
         claimed = self.privacy.claimed_epsilon
         return self.privacy.epsilon if claimed is None else claimed
 
     @property
     def promise(self) -> str:
-        """Name of the figures in tables: "guaranteed", or "if claimed" for a claimed epsilon."""
+        """Heading of the bounds in tables: "guaranteed", or "if claimed" for a claimed epsilon."""
         return "guaranteed" if self.claimed_by is None else "if claimed"
 
     def guarantee(self, edits: int) -> float:
@@ -170,7 +170,7 @@ class Certificate(SavedCertificate):
     def rows(self) -> tuple[tuple[int, Certified, dict[str, float]], ...]:
         """The guarantee and every bound by its letter, for each number of poisoned records.
 
-        Without an edit all bounds are equal, and none is named.
+        For 0 edits all bounds are equal, and none of them is named.
         """
         return tuple((edits, self._certified(edits), self.bounds(edits)) for edits in self.poisoned)
 
@@ -183,7 +183,7 @@ class Certificate(SavedCertificate):
         return Certified(self._to_maximize(found.value), found.bound if edits > 0 else "-")
 
     def __str__(self) -> str:
-        """Return the certificate in plain words, with figures rounded to the safe side."""
+        """Return the certificate in plain words. Figures are rounded so that they promise less."""
         return score_certificate_text(self)
 
     def plot(self, ax: Axes | None = None) -> Axes:

@@ -96,7 +96,7 @@ class SavedCertificate:
         Raises
         ------
         ModelFormatError
-            If :meth:`from_dict` refuses what is in the file. The message names the file.
+            If :meth:`from_dict` refuses the content of the file. The message names the file.
         """
         return read_json(path, "a certificate", cls.from_dict)
 
@@ -244,7 +244,7 @@ def _classes_from_json(written: Any) -> tuple[Label, ...]:
 
 
 def _prediction_counts_from_json(written: dict[str, Any]) -> NDArray[np.int64]:
-    """Read a table of whole numbers. PredictionCertificates checks whether they are consistent."""
+    """Return a table of whole numbers. PredictionCertificates checks their consistency."""
     rows = _list_from_json(written, "counts", list, "lists")
     if len({len(row) for row in rows}) != 1:
         raise ModelFormatError("'counts' must be rows of the same length, one for each record.")
@@ -258,7 +258,7 @@ def _prediction_counts_from_json(written: dict[str, Any]) -> NDArray[np.int64]:
 
 
 def _check_json_header(written: Any, kind: str, own_keys: set[str]) -> None:
-    """Raise a ModelFormatError unless format, version, kind and keys are as they must be."""
+    """Raise a ModelFormatError unless format, version, kind and keys are valid."""
     if not isinstance(written, dict) or written.get("format") != FORMAT:
         raise ModelFormatError(
             f"a certificate must be an object with 'format': '{FORMAT}'. If this is a model, "
@@ -281,7 +281,7 @@ def _check_json_header(written: Any, kind: str, own_keys: set[str]) -> None:
 
 
 def _notes_from_json(written: dict[str, Any]) -> tuple[str, ...]:
-    """Read the notes, without the note that follows from the privacy statement."""
+    """Return the notes in the file, except the note that the privacy statement implies."""
     return tuple(note for note in _list_from_json(written, "notes", str, "texts") if note != SEEDED)
 
 

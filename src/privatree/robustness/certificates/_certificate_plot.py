@@ -21,7 +21,7 @@ _BEYOND = 1.25
 
 
 def plot_certificate(certificate: Certificate, ax: Axes | None) -> Axes:
-    """Draw the guarantee, the paper's bound, and the estimate without poison."""
+    """Draw the guarantee, the paper's bound, and the estimate without poisoning."""
     if ax is None:
         ax = new_axes(6.4, 4.2)
     farthest = max(10, int(_BEYOND * max(certificate.poisoned, default=0)))

@@ -30,7 +30,7 @@ SEEDED = (
 _BOUND_COLUMN = "bound: the letter of the best one. A is the paper's; any other is tighter there."
 _CERTAIN_COLUMN = "certain: share of the records for which the class predicted most often stays so."
 _MAX_CLASS_WIDTH = 40
-"""Number of characters of a class that are printed; longer classes are cut."""
+"""Largest number of characters of a class that are printed; longer texts are cut."""
 _PREDICTION_ROWS = 6
 
 
@@ -106,7 +106,7 @@ def score_certificate_sentences(certificate: Certificate) -> dict[str, Any]:
 
 
 def _score_hints(certificate: Certificate) -> list[str]:
-    """Say what to do if every figure for poisoned records is below that of a constant answer."""
+    """Return advice if every bound for poisoned records is below the share of the majority."""
     figures = [value for edits, (value, _), _ in certificate.rows if edits > 0]
     if certificate.majority is None or not figures or max(figures) >= certificate.majority.share:
         return []
@@ -134,7 +134,7 @@ def _class_text(majority: Majority) -> str:
 
 
 def prediction_certificates_text(certificates: PredictionCertificates) -> str:
-    """Return as text what holds for all records. The single records are in the table."""
+    """Return a text about all records together. The table has the single records."""
     privacy = certificates.privacy
     most = max(int(certificates.tolerates.max()), 0)
     numbers = sorted(set(np.linspace(0, most, _PREDICTION_ROWS).astype(int).tolist()))
@@ -170,7 +170,7 @@ def prediction_certificates_sentences(certificates: PredictionCertificates) -> d
 
 
 def _prediction_hints(certificates: PredictionCertificates) -> list[str]:
-    """Say what to do if nothing is certain for some records."""
+    """Return advice if nothing is certain for some records."""
     undecided = int(np.sum(certificates.tolerates < 0))
     if undecided == 0:
         return []
@@ -222,7 +222,7 @@ def _claim_conditions_text(privacy: PrivacyStatement, claimed_by: str) -> list[s
 
 
 def _public_list_text(privacy: PrivacyStatement) -> str:
-    """Return on one line what is public. An explanation after a colon goes into brackets."""
+    """Return a one-line list of what is public, with explanations in brackets."""
     parts = [entry.partition(": ") for entry in privacy.public]
     return "; ".join(f"{name} ({why})" if why else name for name, _, why in parts)
 
@@ -243,7 +243,7 @@ def _evidence_text(certificate: Certificate | PredictionCertificates) -> str:
 
 
 def pluralize(number: int, noun: str) -> str:
-    """Return a number and its noun: 1 record, 2 records."""
+    """Return a number with its noun in singular or plural: 1 record, 2 records."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
@@ -253,7 +253,7 @@ def confidence_text(confidence: float) -> str:
 
 
 def score_text(value: float, *, up: bool) -> str:
-    """Return a score with four digits, rounded to the side that promises less."""
+    """Return a score with four digits, rounded in the direction that promises less."""
     rounding = ROUND_CEILING if up else ROUND_FLOOR
     return f"{Decimal(repr(value)).quantize(Decimal('0.0001'), rounding=rounding):f}"
 

@@ -1,4 +1,4 @@
-"""A learner and its training data, to be certified: checked first, then refitted."""
+"""Checks whether a learner can be certified on its training data, and refits the learner."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _train_unless_stopped(estimator: Any, X: Any, y: Any) -> Any:
 
 @dataclass(frozen=True)
 class _MeasureUnlessStopped:
-    """The measure of a model; None if there is no model."""
+    """A function that measures a model, and returns None if there is no model."""
 
     measure: Callable[[Any], Any]
 
@@ -68,7 +68,7 @@ class _MeasureUnlessStopped:
 
 
 class Certification:
-    """A copy of a learner without its budget, its training data, and how to refit it."""
+    """The learner to certify (a copy that charges no budget), and its training data."""
 
     def __init__(
         self, estimator: Any, X: Any, y: Any, confidence: Any, refits: Any, **options: Any
@@ -113,11 +113,11 @@ class Certification:
     def measure_refits(
         self, measure: Callable[[Any], Result], if_stopped: Result, meaning: str
     ) -> list[Result]:
-        """Train the learner again and again, and return the measure of each model.
+        """Refit the learner, and return the measure of each model.
 
-        A training that stops at ``min_records`` releases no model. It is an outcome like others,
-        which poisoned records can make more or less likely, so it counts: as `if_stopped`. A note
-        says how many there were, and `meaning` in words.
+        A training that stops at ``min_records`` releases no model. Poisoned records can make this
+        more or less likely, so such a training counts, too: its measure is `if_stopped`. A note
+        states the number of such trainings, and explains with `meaning` what they count as.
         """
         found = refit(
             self.estimator,
@@ -142,7 +142,7 @@ class Certification:
         poisoned: Sequence[int | str],
         claimed_by: str | None = None,
     ) -> Kind:
-        """Check everything that can fail, then refit, and bound the mean score with confidence."""
+        """Return the certificate of a score. All checks are made before the first refit."""
         if len(measure.y_test) == 0:
             raise ParameterError("X_test and y_test must have at least one record.")
         parse_poisoned(poisoned, len(self.y))  # refuses a wrong entry before anything is trained

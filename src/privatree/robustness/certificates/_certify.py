@@ -1,8 +1,8 @@
 """The functions that certify a learner on its data: check the request, refit, bound.
 
-The mean score of a learner on its training records is unknown. Refits with fresh noise estimate the
-mean, and a confidence bound takes its place. One confidence covers all numbers of poisoned records,
-because each certified score grows with the mean.
+The mean score of a learner, over its noise, is unknown. It is estimated by refits with fresh noise,
+and replaced by a confidence bound. The same confidence covers all numbers of poisoned records,
+because each certified score increases with the mean.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def accuracy_certificate(
         rounded down; units in place of records if the schema has a unit.
         ``certificate.guarantee`` answers for any other number, too.
     confidence : float, default=0.99
-        Least probability, over the refits, that the certificate is right.
+        The certificate is right with at least this probability over the noise of the refits.
     refits : int, default=400
         Number of trainings. The certificate is below the estimate by about 0.01 with 400 refits,
         and by about 0.04 with 100.
@@ -78,7 +78,7 @@ def accuracy_certificate(
     ------
     CertificateError
         If a condition fails: an inferred schema, a dataset size taken from the data, or an epsilon
-        that is infinite or only claimed. Nothing has been refitted then.
+        that is infinite or only claimed. The error is raised before the first refit.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def claimed_accuracy_certificate(
 
     Use this for the tree of [Vos23], the baselines that follow a paper, and learners of other
     libraries with a parameter ``epsilon``. The result is only as true as the claim, and says so
-    wherever it is shown. The bounds are those for a learner of which only epsilon is known.
+    wherever it is shown. Only the bounds that need no schedule are used.
 
     Parameters
     ----------
@@ -171,12 +171,12 @@ def attack_success_certificate(
     n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> AttackSuccessCertificate:
-    """Certify how often a trigger succeeds at most, whatever records are poisoned.
+    """Certify an upper bound on the success rate of a trigger, whichever records are poisoned.
 
     Parameters
     ----------
     X, y : records and labels
-        Training data without poison.
+        Training data without poisoned records.
     attack : BackdoorAttack
         Attack with a method ``success_rate(model, X_test, y_test)``. The trigger and the test
         records that count must be fixed before training. The ``target`` of the attack, if there is
@@ -235,7 +235,7 @@ def prediction_certificates(
     X_test : records
         Records to predict.
     confidence : float, default=0.99
-        Least probability, over the refits, that the certificates of all records are right.
+        All certificates are right with at least this probability over the noise of the refits.
     estimator, X, y, refits, n_jobs, progress
         See :func:`accuracy_certificate`.
 

@@ -28,7 +28,7 @@ class AttackWithTrigger(Protocol):
     """An attack with a trigger that is fixed before training."""
 
     def success_rate(self, model: Any, X_test: Any, y_test: Any) -> float:
-        """Return the share of a fixed set of test records that the trigger turns to the target."""
+        """Return the share of fixed test records, with the trigger, predicted as the target."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Accuracy:
         return (note,), majority
 
     def _class_codes(self, model: Any, classes: list[Any]) -> NDArray[Any]:
-        """Return the position of each test label among the classes, or -1 if it is no class."""
+        """Return the position of each test label among the classes, or -1 if it is not a class."""
         released = getattr(model, "model_", None)
         if isinstance(released, Model):
             return read_labels(self.y_test, released.schema_)

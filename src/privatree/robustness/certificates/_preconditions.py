@@ -1,8 +1,8 @@
-"""The conditions on which a learner can be certified.
+"""The conditions under which a learner can be certified.
 
-A certificate covers every dataset within some edits of the given one. So nothing that the learner
-uses may come from the records except through its mechanisms: whatever is fixed before an attack
-must be the same after the attack.
+A certificate covers every dataset that differs from the given one by some edits. So the learner may
+use the records only through its mechanisms. Everything else that it uses, such as the schema, must
+be the same before and after an attack.
 """
 
 from __future__ import annotations

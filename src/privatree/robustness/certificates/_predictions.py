@@ -1,4 +1,4 @@
-"""Certificates of single predictions: how many edits leave a class the most probable one."""
+"""Certificates of single predictions: after how many edits a class is still most probable."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ def prediction_radius(
 ) -> int | None:
     """Return the largest number of edits after which one class is more probable than another.
 
-    `probability` is a lower bound on the probability of the class without edits, and `runner_up` an
-    upper bound on that of the other. `bound` is the letter of the bound to use, by default the best
-    one. The result is None if the class is not certainly more probable even without an edit.
+    `probability` is a lower bound on the probability of the class without edits. `runner_up` is an
+    upper bound on the probability of the other class. `bound` is the letter of the bound to use, by
+    default the best one. The result is None if nothing is certain even without an edit.
 
     Notes
     -----
-    The probability of the class is at least F(probability), that of the other at most
-    1 - F(1 - runner_up). The mean of (1 + [class] - [other])/2 could be bounded instead, but F is
-    convex, so F of the mean of two arguments is at most the mean of both: that never gives more.
+    Let F be the bound. After the edits, the probability of the class is at least F(probability),
+    and that of the other class is at most 1 - F(1 - runner_up). The mean of
+    (1 + [class] - [other])/2 could be bounded instead. F is convex, so this never gives more edits.
     """
 
     def lower_bound(mean: float, edits: int) -> float:
@@ -74,7 +74,8 @@ class PredictionCertificates(SavedCertificate):
     counts : ndarray of shape (n_records, n_classes)
         Number of refits that predicted each class for each record.
     confidence : float
-        Least probability, over the refits, that the certificates of *all* records are right.
+        The certificates of *all* records are right with at least this probability over the noise of
+        the refits.
     n_train : int
         Number of training records; of training units if epsilon is for units.
     notes : tuple of str
@@ -122,7 +123,7 @@ class PredictionCertificates(SavedCertificate):
 
     @cached_property
     def spending(self) -> Spending:
-        """Schedule or epsilon of the learner, on which the bounds rest."""
+        """Schedule or epsilon of the learner, from which the bounds are computed."""
         return require_guarantee(self.privacy)
 
     @property
@@ -137,7 +138,7 @@ class PredictionCertificates(SavedCertificate):
 
     @property
     def predictions(self) -> list[Label]:
-        """The class that most refits predicted for each record; the first of equals."""
+        """The class that most refits predicted for each record; in a tie, the first class."""
         return [self.classes[code] for code in self.codes]
 
     @cached_property
@@ -155,10 +156,10 @@ class PredictionCertificates(SavedCertificate):
 
     @property
     def _failure_of_each(self) -> float:
-        """Probability with which one bound may fail, so that all hold with the confidence.
+        """Allowed probability that one bound fails, so that all hold with the confidence.
 
-        Which class most refits predicted is not known beforehand, so there is a lower and an upper
-        bound for every class; with two classes they are the same bounds.
+        It is not known beforehand which class most refits will predict, so there are a lower and an
+        upper bound for every class. With two classes, the bounds of one give those of the other.
         """
         n_records, n_classes = self.counts.shape
         n_bounds = 2 if n_classes == 2 else 2 * n_classes
@@ -168,7 +169,7 @@ class PredictionCertificates(SavedCertificate):
     def tolerates(self) -> NDArray[np.int64]:
         """Largest number of edits after which each prediction is still the most probable class.
 
-        The number is -1 where that is not certain even without an edit.
+        The number is -1 if nothing is certain even without an edit.
         """
         pairs = np.column_stack([self.lower, self.runner_up])
         distinct, place = np.unique(pairs, axis=0, return_inverse=True)
@@ -196,9 +197,9 @@ class PredictionCertificates(SavedCertificate):
 
     @property
     def fewest_refits(self) -> int:
-        """Smallest number of refits that can certify a record, if all of them agree."""
+        """Smallest number of refits that can certify a record if all refits agree."""
         return math.floor(-math.log2(self._failure_of_each)) + 1
 
     def __str__(self) -> str:
-        """Return in plain words what is certain of all records."""
+        """Return a text in plain words about all records together."""
         return prediction_certificates_text(self)

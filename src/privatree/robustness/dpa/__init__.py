@@ -1,4 +1,4 @@
-"""Deep partition aggregation: many models on parts of the records vote. Not private.
+"""Deep partition aggregation: a vote of models trained on parts of the records. Not private.
 
 ::
 

@@ -1,7 +1,8 @@
 """Deep Partition Aggregation [LF21]: a vote of small models with disjoint training records.
 
-An attacker who adds, removes or relabels a record reaches one model of the ensemble, so a large
-majority of votes stands. The ensemble is neither private nor interpretable; it is for comparison.
+An attacker who adds, removes or relabels a record changes only one model of the ensemble, so a few
+edits cannot change a large majority. The ensemble is neither private nor interpretable; it is for
+comparison.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ class DPAClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     base_estimator : classifier, optional
         Classifier that is trained on each partition; by default a decision tree of depth 4. It must
         be deterministic given its records and seed. Every ``random_state`` among its parameters is
-        set to the number of the partition. A splitter inside it must have a seed.
+        set to the number of the partition. A shuffling cross-validation splitter
+        among its parameters must have a seed.
     n_partitions : int, default=1000
         Number of models that vote. With more models a prediction survives more edits, but each
         model learns less: choose a number with 20 records or more for each partition.
@@ -57,7 +59,7 @@ class DPAClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Schema by which every record is read on its own. Without a schema X must be numeric.
     classes : sequence of labels, optional
         Classes, for use without a schema. Records with other labels are left out. If no classes
-        are declared, an attacker can add a new class, and the radii allow for that.
+        are declared, an attacker can add a new class, and the radii take this into account.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
 
@@ -68,7 +70,7 @@ class DPAClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     classes_declared_ : bool
         Whether the classes were declared, by `schema` or by `classes`.
     voters_ : list of Voter
-        Model, or only class, of each partition.
+        Model of each partition, or its class if all of its records have the same class.
     n_records_ : int
         Number of training records, including those that were left out.
     n_features_in_, feature_names_in_
@@ -88,9 +90,9 @@ class DPAClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     A partition of one class votes for that class. ``fit`` raises an error only if training fails on
     every partition that could vote; edits within a radius cannot cause that.
 
-    Without a schema, ``fit`` refuses all records if one value is not a number, infinite or (unless
-    the base estimator accepts it) NaN. An attacker can cause this error, but not another
-    prediction. With a schema no value is an error.
+    Without a schema, ``fit`` raises an error if any value is not a number, is infinite or is NaN
+    (unless the base estimator accepts NaN). An attacker can cause this error, but not another
+    prediction. With a schema, no value causes an error.
 
     The ensemble is not differentially private, and a thousand trees are too many to read.
 
@@ -162,7 +164,7 @@ class DPAClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return DecisionTreeClassifier(max_depth=4) if default else self.base_estimator
 
     def _check_declarations(self) -> None:
-        """Check the schema and the classes, and keep them: parameters may change after training."""
+        """Check and store the schema and classes, because parameters may change after training."""
         if self.schema is not None and not isinstance(self.schema, Schema):
             raise ParameterError(
                 f"schema must be a privatree.Schema or None, got {type(self.schema).__name__}. "
@@ -208,7 +210,7 @@ class DPAClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return rows[codes >= 0], codes[codes >= 0]
 
     def _read_features(self, X: Any, y: Any = None, *, reset: bool) -> NDArray[np.float64]:
-        """Read records as canonical numbers, each record independently of the others."""
+        """Return records as canonical numbers. Each record is read independently of the others."""
         if self._features is None:
             # Labels are checked with the records only where any label can be a class.
             checked = {"y": y} if reset and self._labels is None else {}

@@ -16,7 +16,7 @@ _DIGEST_BYTES = 8
 
 
 def rows_to_hash(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Copy rows so that equal records have equal bytes: one zero, one NaN, stored by rows."""
+    """Return a copy in which equal records have equal bytes, also with -0.0 and NaN."""
     copied = np.array(rows, dtype=np.float64, order="C")
     copied[copied == 0] = 0.0  # replaces -0.0 too
     copied[np.isnan(copied)] = np.nan
@@ -26,8 +26,8 @@ def rows_to_hash(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 def partition_numbers(rows: NDArray[np.float64], n_partitions: int) -> NDArray[np.int64]:
     """Return the number of the partition of each row that :func:`rows_to_hash` returned.
 
-    The number is BLAKE2b, as a big-endian number of 8 bytes modulo `n_partitions`, of the number of
-    columns (8 bytes) and the values (IEEE 754 doubles), all with the highest byte first.
+    The number is a BLAKE2b hash of 8 bytes, modulo `n_partitions`. The hashed bytes are the number
+    of columns (8 bytes) and the values (IEEE 754 doubles). All numbers are big-endian.
     """
     width = rows.shape[1].to_bytes(8, "big")
     start = blake2b(width, digest_size=_DIGEST_BYTES, person=_PERSON)

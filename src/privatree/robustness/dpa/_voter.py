@@ -26,8 +26,8 @@ class Voter:
     ) -> None:
         """Add this partition's votes on the rows to a table of rows and classes.
 
-        A predicted label that the partition's own records do not have is no vote: whether the label
-        is a class at all would depend on the rest of the data.
+        A predicted label that the partition's own records do not have does not count as a vote,
+        because other partitions decide whether such a label is a class.
         """
         if self.model is None:
             votes[:, self.codes] += 1  # one class, or none
@@ -47,13 +47,13 @@ def train_voter(
     codes: NDArray[np.intp],
     classes: NDArray[Any],
 ) -> Voter | Exception:
-    """Train a copy of `base` on the canonical rows of one partition, and their class codes.
+    """Return the voter of one partition, with a copy of `base` trained on the canonical rows.
 
     The seed sets every ``random_state`` of the classifier and of its parts. The classifier is given
     labels, not class codes: a code depends on the classes of other partitions.
 
     If the classifier raises an exception, in training or when it predicts the first of its own
-    records, the exception is returned. Like a model, it depends on this partition alone.
+    records, the exception is returned. Like a model, the exception depends on this partition alone.
     """
     present = np.unique(codes)
     if len(present) < 2:

@@ -9,16 +9,16 @@ If the learner protects units of several records, an edit is a whole unit added 
 
 ====  ==================================================  ===========================
 A     the paper's Corollary 2 [Vos23, MZH19]              any epsilon-DP learner
-B     the same for the score's complement                 any epsilon-DP learner
-AB*   the better of both for each edit                    any epsilon-DP learner
-C     log-odds fall by the ranges of all stages           with a schedule
-C*    with choices and counts apart, for each edit        with a schedule
+B     the same for one minus the score                    any epsilon-DP learner
+AB*   the better of A and B for each edit                 any epsilon-DP learner
+C     log-odds, lowered by the ranges of all stages       with a schedule
+C*    choices bounded as in C, counts as in AB*           with a schedule
 D     Renyi divergence                                    with a schedule
-E     the best that the stages allow, on a grid           with a schedule
+E     the best bound for these stages, on a grid          with a schedule
 ====  ==================================================  ===========================
 
 A schedule lists the stages of spending along *any* path on *any* data, so a certificate never
-claims more than its ledger supports. Proofs are in ``docs/proofs/poisoning.md``. The only numerical
+claims more than the ledger enforces. Proofs are in ``docs/proofs/poisoning.md``. The only numerical
 error is the rounding of double precision.
 """
 
@@ -44,13 +44,13 @@ from privatree.robustness.poisoning_bounds._optimal_bound import (
 )
 
 MAX_STEPS = 20_000
-"""Largest number of edits that C* and E take one by one. Bound C covers the edits beyond."""
+"""Largest number of edits that C* and E take one by one. Further edits use bound C."""
 
 _NEGLIGIBLE_RANGE = 600
 """A sum of ranges beyond which every bound is 0, unless the mean is 1."""
 
 MAX_EDITS = 2**60
-"""The search stops here: no dataset has as many records."""
+"""Number of edits at which the search stops. No dataset has as many records."""
 
 LETTERS = ("A", "B", "AB*", "C", "C*", "D", "E")
 
@@ -139,7 +139,7 @@ def bounds(spending: Spending, value: float, edits: int) -> dict[str, float]:
 
 
 def _bounds_to_compare(spending: Spending, value: float, edits: int) -> dict[str, float]:
-    """Return all bounds, but C* only if there is no E: C* is slow and exceeds E by a grid error."""
+    """Return all bounds; C* only without E, because C* is slow and exceeds E by a grid error."""
     epsilon = epsilon_above(spending.total) if isinstance(spending, Schedule) else spending.epsilon
     found = {
         "A": paper_bound(epsilon, value, edits),
@@ -203,7 +203,7 @@ def complement_bound(epsilon: float, value: float, edits: int) -> float:
 
 
 def any_learner_bound(epsilon: float, value: float, edits: int) -> float:
-    """Return bound AB*: the better of A and B for each edit, first B and from some edit on A."""
+    """Return bound AB*: the better of A and B for each edit, which is B at first and A later."""
     if value == 1:
         return 1.0
     turn = -(math.log1p(-value) + float(np.logaddexp(0.0, epsilon))) / epsilon
@@ -241,7 +241,7 @@ def stepwise_logit_bound(schedule: Schedule, value: float, edits: int) -> float:
 
 
 def renyi_bound(schedule: Schedule, value: float, edits: int) -> float:
-    """Return bound D: the Renyi divergence of order alpha is at most alpha rho, both ways."""
+    """Return bound D, from Renyi divergences of at most alpha rho in both directions."""
     root = _capped_product(edits, math.sqrt(epsilon_above(_divergence_for_bound(schedule))))
     if value in (0.0, 1.0):
         return value
@@ -251,7 +251,7 @@ def renyi_bound(schedule: Schedule, value: float, edits: int) -> float:
 
 
 def optimal_bound(schedule: Schedule, value: float, edits: int) -> float:
-    """Return bound E: the best for all learners with these stages of spending, less a grid error.
+    """Return bound E: the best bound for learners with these stages, minus a grid error.
 
     Edits are taken one by one: each goes along one path. With a single sequence all nodes at a time
     are at the same stage, so that all edits can also be taken at once; the better bound counts.
@@ -311,7 +311,7 @@ def _divergence_for_bound(schedule: Schedule) -> Fraction:
 
 
 _HUGE = Fraction(10) ** 150
-"""A number whose square is a float, while e to the power of minus it is 0 in double precision."""
+"""A number x so large that exp(-x) is 0 in double precision, while x^2 is still finite."""
 
 
 def _capped_product(edits: int, amount: float) -> float:

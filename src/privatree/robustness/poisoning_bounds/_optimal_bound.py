@@ -1,11 +1,12 @@
 """The best bound that the stages of a learner allow, computed on a grid (bound E).
 
-For two laws P and Q of what a learner does, let delta(s) be the largest P(S) - e^s Q(S) over all
-events S. Each stage is a *choice*, whose log-ratio ln(P/Q) lies in some interval of a known length,
-or a *count*, whose log-ratio lies in a known interval around 0. The largest delta over all learners
-with these stages follows backwards, from the last stage to the first [DDR20]: given what comes
-later, the worst law of a log-ratio has two points, the ends of its interval. The proof, and why a
-grid makes the result smaller and never larger, is in ``docs/proofs/poisoning.md``.
+Let P and Q be the laws of what a learner draws on two datasets. Let delta(s) be the largest value
+of P(S) - e^s Q(S) over all events S. Each stage is a *choice*, whose log-ratio ln(P/Q) lies in some
+interval of a known length, or a *count*, whose log-ratio lies in a known interval around 0. The
+largest delta over all learners with these stages is computed backwards, from the last stage to the
+first [DDR20]. Given the later stages, the worst law of a log-ratio has only two values, the ends of
+its interval. The proof, and why a grid can only make the bound smaller, is in
+``docs/proofs/poisoning.md``.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ CELLS = 4000
 """Number of grid cells in the largest sum of ranges. Twice as many take four times as long."""
 
 ROUNDING = 1e-12
-"""More than all roundings of a delta together: at most 100 stages of some operations each."""
+"""Upper bound on the sum of all rounding errors in a delta, for at most 100 stages."""
 
 
 @dataclass(frozen=True)
 class Interval:
-    """The length of the interval of a stage's log-ratio, and whether its middle must be 0."""
+    """The interval of a stage's log-ratio: its length, and whether its middle must be 0."""
 
     length: Fraction
     centred: bool
@@ -46,7 +47,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class TradeOff:
-    """The least probability under Q of an event, by its probability under P: a convex function.
+    """A convex function from an event's probability under P to its least probability under Q.
 
     The function is the largest of the lines ``level - slope (1 - probability)``, steepest first.
     """
@@ -57,17 +58,17 @@ class TradeOff:
     """The value of 1 - probability from which on each line is the largest."""
 
     def __call__(self, value: float) -> float:
-        """Return the least probability under Q; or the least mean of a function into [0, 1]."""
+        """Return the least probability under Q of an event, or the least mean of a score."""
         complement = 1.0 - value
         place = bisect_right(self.starts, complement) - 1
         return max(0.0, self.levels[place] - self.slopes[place] * complement)
 
 
 def optimal_trade_off(sequences: Sequence[tuple[Interval, ...]], cells: int = CELLS) -> TradeOff:
-    """Return the bound for one path that may continue, after each stage, along any of `sequences`.
+    """Return the trade-off of a path that follows any of `sequences`.
 
-    `sequences` lists all possible sequences of stages in time order; `cells` is the size of the
-    grid.
+    `sequences` lists all possible sequences of stages in time order. After each stage, the path may
+    continue along any sequence that begins with the same stages. `cells` is the size of the grid.
     """
     most = max(sum((interval.length for interval in path), Fraction(0)) for path in sequences)
     step = Fraction(math.nextafter(float(most / cells), math.inf))
@@ -147,7 +148,7 @@ _MAX_EXPONENT = 690.0
 
 
 def _trade_off_from_delta(delta: NDArray[np.float64], step: float) -> TradeOff:
-    """Return the bound by P(S) - e^s Q(S) <= delta(s), for S and (P, Q exchanged) not S."""
+    """Return the trade-off that delta implies, for an event S and for its complement."""
     shifts = np.arange(len(delta)) * step
     shifts = shifts[shifts < _MAX_EXPONENT]
     high = 1.0 - delta[: len(shifts)] - ROUNDING
@@ -157,7 +158,7 @@ def _trade_off_from_delta(delta: NDArray[np.float64], step: float) -> TradeOff:
 
 
 def _envelope_of_trade_off(lines: Sequence[tuple[float, float]]) -> TradeOff:
-    """Return the largest of lines given as slope and level, the steepest first."""
+    """Return the upper envelope of lines, each given as slope and level, the steepest first."""
     levels: list[float] = []
     slopes: list[float] = []
     starts: list[float] = []
