@@ -160,7 +160,7 @@ def test_a_source_names_its_own_columns():
     for options, message in (
         ({"unit": "age"}, "must not be a feature"),
         ({"unit": "target"}, "must not be a feature or the target"),
-        ({"unit": "who", "weight": "who"}, "must not be a feature or the target, nor both"),
+        ({"unit": "who", "weight": "who"}, "unit and weight must be two columns"),
         ({"unit": "whom"}, "lacks 'whom'"),
         ({"unit": "w"}, "whole numbers or text as ids"),
         ({"weight": "text"}, "numbers as weights"),

@@ -171,12 +171,16 @@ class Source(Records):
         unit = self.unit_name(schema)
         self._has_unit, self._max_weight = unit is not None, max_weight
         self._beside = tuple(name for name in (unit, self.weight) if name is not None)
-        for name in self._beside:
-            if name in self._wanted or self._beside.count(name) > 1:
+        for called, name in (("unit", unit), ("weight", self.weight)):
+            if name in self._wanted:
                 raise SchemaError(
-                    f"the column {name!r} of units or weights must not be a feature or the target, "
-                    "nor both of them. Remove it from the features of the schema."
+                    f"the {called} {name!r} must not be a feature or the target. Remove it from "
+                    "the features of the schema, or name another column."
                 )
+        if unit is not None and unit == self.weight:
+            raise SchemaError(
+                f"unit and weight must be two columns, got {unit!r} for both. Name another column."
+            )
         self.n_passes, self._exact_rows = 0, None
         self._find_columns(schema)
 

@@ -139,8 +139,8 @@ def test_the_statement_in_json_names_the_unit(folder, monkeypatch, capsys):
         ("data.csv", "--unit age", "privatree: the unit 'age' must not be a feature of the schema"),
         ("data.csv", "--unit ill", "the target 'ill' must not be the unit of the schema. Name the "
          "column that says whose record a row is.\n"),
-        ("data.csv", "--weight age", "the column 'age' of units or weights must not be a feature"),
-        ("data.csv", "--weight w --unit w", "the column 'w' of units or weights must not be "),
+        ("data.csv", "--weight age", "the weight 'age' must not be a feature"),
+        ("data.csv", "--weight w --unit w", "unit and weight must be two columns"),
         ("data.csv", "--class-weight maybe=2,no=1", "--class-weight must have classes of the "
          "schema as keys, got 'maybe'. The classes are 'no', 'yes'.\n"),
         ("data.csv", "--class-weight no=-1", "--class-weight must have weights from 1e-100 to "
