@@ -99,9 +99,9 @@ UNKNOWN = [*TABLE, ((1.5, 35, "a", True), "maybe")]
 def test_a_plan_with_the_number_of_rows_is_seen(monkeypatch):
     real = PrivaTreeClassifier._make_plan
 
-    def mutant(self, cells, n_rows):
+    def mutant(self, cells, class_factors, n_rows):
         self.set_params(dataset_size=max(1, n_rows))
-        return real(self, cells, n_rows)
+        return real(self, cells, class_factors, n_rows)
 
     monkeypatch.setattr(PrivaTreeClassifier, "_make_plan", mutant)
     assert "plan" in seen_differences(TABLE, [ONE_MORE])
@@ -122,28 +122,28 @@ def test_a_public_number_of_known_labels_is_seen(monkeypatch):
 
 
 def test_missing_numbers_filled_from_other_rows_are_seen(monkeypatch):
-    real = Binner.bin_batch
+    real = Binner.bin_and_weigh
 
-    def mutant(self, batch, threads):
-        codes, labels = real(self, batch, threads)
+    def mutant(self, batch, weigher, threads):
+        codes, labels, weights = real(self, batch, weigher, threads)
         codes[codes[:, 0] == codes[0, 0], 0] = codes[:, 0].max()
-        return codes, labels
+        return codes, labels, weights
 
-    monkeypatch.setattr(Binner, "bin_batch", mutant)
+    monkeypatch.setattr(Binner, "bin_and_weigh", mutant)
     missing = [((None, 30, "a", True), "no")] * 2
     assert seen_differences(missing, [[*missing, TABLE[1]]]) == {"records"}
 
 
 def test_an_error_over_one_row_is_seen(monkeypatch):
-    real = Binner.bin_batch
+    real = Binner.bin_and_weigh
 
-    def mutant(self, batch, threads):
-        codes, labels = real(self, batch, threads)
+    def mutant(self, batch, weigher, threads):
+        codes, labels, weights = real(self, batch, weigher, threads)
         if len(labels) < batch.n_rows:
             raise ValueError("unknown label")
-        return codes, labels
+        return codes, labels, weights
 
-    monkeypatch.setattr(Binner, "bin_batch", mutant)
+    monkeypatch.setattr(Binner, "bin_and_weigh", mutant)
     assert "error" in seen_differences(TABLE, [UNKNOWN])
     assert not seen_differences(TABLE, [ONE_MORE])
 
@@ -156,9 +156,9 @@ def test_an_error_over_the_type_of_labels_that_are_all_missing_is_seen(monkeypat
 
 
 def test_groups_of_the_categories_that_occur_are_seen(monkeypatch):
-    real = Binner.bin_batch
+    real = Binner.bin_and_weigh
 
-    def mutant(self, batch, threads):
+    def mutant(self, batch, weigher, threads):
         groups = list(self.groups)
         for place, found in enumerate(groups):
             if found is not None and len(found) > MAX_GROUPS:
@@ -166,9 +166,9 @@ def test_groups_of_the_categories_that_occur_are_seen(monkeypatch):
                 occurring = np.unique(category_codes(batch.features[place].read(), kind))
                 ranks = np.searchsorted(occurring, np.arange(len(found)))
                 groups[place] = np.minimum(ranks, MAX_GROUPS - 1)
-        return real(replace(self, groups=tuple(groups)), batch, threads)
+        return real(replace(self, groups=tuple(groups)), batch, weigher, threads)
 
-    monkeypatch.setattr(Binner, "bin_batch", mutant)
+    monkeypatch.setattr(Binner, "bin_and_weigh", mutant)
     table = [((size, 30, f"k{100 * size}", True), "no") for size in (1, 2, 3)]
     larger = [*table, ((4, 30, "k0", True), "no")]
     assert "records" in seen_differences(table, [larger], **LEARNERS["many categories"])

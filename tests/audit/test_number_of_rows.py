@@ -91,7 +91,7 @@ def test_where_the_number_of_rows_is_public_it_is_looked_at():
 
 def plan_of(n_rows, **parameters):
     learner = PrivaTreeClassifier(**(SMALL | parameters))
-    return learner._make_plan(FineCells.from_schema(learner.schema, 8), n_rows)
+    return learner._make_plan(FineCells.from_schema(learner.schema, 8), None, n_rows)
 
 
 @pytest.mark.parametrize("name", LEARNERS)
@@ -132,8 +132,8 @@ def test_tables_of_all_sizes_are_handed_over_alike():
 def test_a_free_depth_from_the_number_of_rows_is_seen(monkeypatch):
     real = Learner._make_plan
 
-    def mutant(self, cells, n_rows):
-        plan = real(self, cells, n_rows)
+    def mutant(self, cells, class_factors, n_rows):
+        plan = real(self, cells, class_factors, n_rows)
         if self.max_depth is None:
             plan = replace(plan, max_depth=max(1, min(10, n_rows.bit_length())))
         return plan
@@ -164,11 +164,11 @@ def test_bins_by_the_number_of_rows_are_seen(monkeypatch, threshold, is_reached)
 def test_a_depth_by_the_length_of_the_records_is_seen(monkeypatch):
     real = Learner._open_records
 
-    def mutant(self, *arguments):
-        found, schema = real(self, *arguments)
-        if found._batch.n_rows > 1_000_000:
+    def mutant(self, *arguments, **beside):
+        found = real(self, *arguments, **beside)
+        if found.records._batch.n_rows > 1_000_000:
             self.set_params(max_depth=8)
-        return found, schema
+        return found
 
     monkeypatch.setattr(Learner, "_open_records", mutant)
     assert sizes_that_differ() == [2**20, 2**21, 2**22]

@@ -28,8 +28,8 @@ def unit_pairs() -> dict[str, Neighbours]:
 
 
 def _one_person_neighbours() -> Neighbours:
-    """Five persons have one record each. One more has many, of the other class, at one place."""
-    others = [[(0, 0, 0)]] * 5
+    """Three persons have one record each. One more has many, of the other class, at one place."""
+    others = [[(0, 0, 0)]] * 3
     return _unit_neighbours(
         "one-person", "each record of a person weighed as a whole", others, [(0, 0, 1)] * _MANY, 1
     )
