@@ -1,7 +1,8 @@
 """Find values that do not fit a schema, for the owner of the records. **This leaks.**
 
 Training never uses this module: it accepts values that do not fit, and says nothing. Here they are
-counted and shown, so that a misspelt label or a mixed-up unit is found before training.
+counted and shown, so that a misspelt label or a mixed-up unit of measurement is found before
+training.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from privatree.schema import Categorical, Feature, Schema
 from privatree.sources import (
     DataFile,
     check_column_type,
+    check_file_unit_type,
     open_file,
     trim_column_names,
     wanted_columns,
@@ -185,13 +187,11 @@ def _find_file_columns_to_check(
     names = trim_column_names(file.names, needed)
     positions, problems = _match_checked_names(str(file.path), names, needed, result, hint)
     for name, position in list(positions.items()):
-        if file.is_text(position):
-            continue
         try:
-            kind = arrow_column_type(file.arrow_type(position))
             if name == unit:
-                check_unit_type(f"{file.path}: column {name!r}", kind)
-            else:
+                check_file_unit_type(file, name, position)
+            elif not file.is_text(position):
+                kind = arrow_column_type(file.arrow_type(position))
                 check_column_type(file.path, name, kind, wanted[name], is_target=name == target)
         except SchemaError as error:
             problems.append(Misfit(name, str(error)))
@@ -209,8 +209,7 @@ def _file_columns_of_ids(
     found = {name: names.index(name) for name in sounds_like_units(names) if name != target}
     for name, position in list(found.items()):
         try:
-            if not file.is_text(position):
-                check_unit_type(name, arrow_column_type(file.arrow_type(position)))
+            check_file_unit_type(file, name, position)
         except SchemaError:
             del found[name]
     return found

@@ -115,16 +115,16 @@ class ArrowSource(BatchSource):
         table = open_frame(frame)
         place = {name: position for position, name in enumerate(table.names or ())}
         columns = {name: table.columns[place[found]] for name, found in names.items()}
-        unit, weight = self._beside_columns([columns.pop(name) for name in self._beside])
+        side_columns = {name: columns.pop(name) for name in self._side_names}
         labels = columns.pop(self.target)
-        yield Batch(table.n_rows, list(columns.values()), labels, unit=unit, weight=weight)
+        yield self._make_batch(table.n_rows, list(columns.values()), labels, side_columns)
 
     def _match_columns(self, stream: TableStream) -> dict[str, str]:
         """Return each wanted column's name in the table; raise a SchemaError for a wrong type."""
         found = stream.header
         if found.names is None:
             raise SchemaError("data must have column names, got none. Name the columns.")
-        wanted = [*self._wanted, *self._beside]
+        wanted = [*self._wanted, *self._side_names]
         positions, unused = match_columns(_DATA, found.names, wanted)
         self.ignored = tuple(unused)
         for name, position in positions.items():

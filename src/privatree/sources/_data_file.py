@@ -29,6 +29,7 @@ from privatree.tables import (
     arrow_column_type,
     check_class_type,
     check_feature_type,
+    check_unit_type,
     parse_text_column,
     parse_text_numbers,
     read_arrow_column,
@@ -291,6 +292,13 @@ def match_columns(
 def trim_column_names(found: Sequence[str], wanted: Collection[str]) -> list[str]:
     """Remove the blanks around column names, unless a wanted name itself has these blanks."""
     return [name if name in wanted else name.strip() for name in found]
+
+
+def check_file_unit_type(file: DataFile, name: str, position: int) -> None:
+    """Raise a SchemaError if a column has a type that ids cannot have. Text without a type can."""
+    if not file.is_text(position):
+        kind = arrow_column_type(file.arrow_type(position))
+        check_unit_type(f"{file.path}: column {name!r}", kind)
 
 
 def check_column_type(

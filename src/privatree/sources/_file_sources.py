@@ -10,7 +10,13 @@ from typing import ClassVar
 
 from privatree.errors import ParameterError
 from privatree.schema import CsvDialect, Schema
-from privatree.sources._data_file import DataFile, FoundColumns, Part, find_file_columns
+from privatree.sources._data_file import (
+    DataFile,
+    FoundColumns,
+    Part,
+    check_file_unit_type,
+    find_file_columns,
+)
 from privatree.sources._parquet_file import open_parquet
 from privatree.sources._paths import FoundFiles, find_files, is_csv_path
 from privatree.sources._source import BatchSource
@@ -61,20 +67,22 @@ class FileSource(BatchSource):
     def _find_columns(self, schema: Schema) -> None:
         self._files = [
             find_file_columns(
-                self._open_file(path, schema), self._wanted, self.target, self._beside
+                self._open_file(path, schema), self._wanted, self.target, self._side_names
             )
             for path in self._paths
         ]
         for found in self._files:
-            self._check_beside_types(found)
+            self._check_side_types(found)
         ignored = dict.fromkeys(name for file in self._files for name in file.ignored)
-        self.ignored = tuple(name for name in ignored if name not in self._beside)
+        self.ignored = tuple(name for name in ignored if name not in self._side_names)
 
-    def _check_beside_types(self, found: FoundColumns) -> None:
+    def _check_side_types(self, found: FoundColumns) -> None:
         """Raise a SchemaError if the types of units or weights are wrong. CSV files have none."""
         file = found.file
-        for name, position in zip(self._beside, found.kept, strict=True):
-            if not file.is_text(position):
+        for name, position in zip(self._side_names, found.kept, strict=True):
+            if name == self._unit_column:
+                check_file_unit_type(file, name, position)
+            elif not file.is_text(position):
                 self._check_type(file.path, name, arrow_column_type(file.arrow_type(position)))
 
     def _list_parts(self) -> Iterator[tuple[FoundColumns, Part]]:
@@ -87,10 +95,10 @@ class FileSource(BatchSource):
         found, read = part
         for rows in read():
             *features, labels = found.lazy_columns(rows)
-            are_numbers = [not (self._has_unit and place == 0) for place in range(len(found.kept))]
-            beside = found.kept_lazy_columns(rows, are_numbers=are_numbers)
-            unit, weight = self._beside_columns(beside)
-            yield Batch(rows.n_rows, features, labels, unit=unit, weight=weight)
+            are_numbers = [name != self._unit_column for name in self._side_names]
+            kept = found.kept_lazy_columns(rows, are_numbers=are_numbers)
+            side_columns = dict(zip(self._side_names, kept, strict=True))
+            yield self._make_batch(rows.n_rows, features, labels, side_columns)
 
     def file_batches(self, place: int) -> Iterator[Batch]:
         """Yield batches of the rows of one file, read in the calling thread."""

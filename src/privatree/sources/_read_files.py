@@ -15,6 +15,7 @@ from privatree.schema import CsvDialect, Feature, Label, Numeric, Schema
 from privatree.sources._data_file import (
     DataFile,
     FoundColumns,
+    check_file_unit_type,
     find_file_columns,
     match_columns,
     wanted_columns,
@@ -25,8 +26,6 @@ from privatree.sources.csv._csv_file import CsvFile, open_csv
 from privatree.tables import (
     CodedColumn,
     Column,
-    arrow_column_type,
-    check_unit_type,
     column_to_codes,
     column_to_numbers,
     guess_text_column_type,
@@ -133,7 +132,8 @@ def read_files(
     unit = schema.unit if with_units else None
     opened = open_files(files, schema, target, keep=[] if unit is None else [unit])
     if unit is not None:
-        _check_types_of_units(opened.files, unit)
+        for found in opened.files:
+            check_file_unit_type(found.file, unit, *found.kept)
     batches = list(opened.read_batches(allow_ragged=allow_ragged))
     features = pa.concat_tables([batch.features for batch in batches])
     ignored = tuple(name for name in opened.ignored if name != unit)
@@ -143,14 +143,6 @@ def read_files(
     if unit is not None:
         units = pa.concat_tables([batch.kept for batch in batches]).column(unit)
     return FileRecords(features, labels, ignored, units=units)
-
-
-def _check_types_of_units(files: Sequence[FoundColumns], unit: str) -> None:
-    for found in files:
-        (position,) = found.kept
-        if not found.file.is_text(position):
-            kind = arrow_column_type(found.file.arrow_type(position))
-            check_unit_type(f"{found.file.path}: column {unit!r}", kind)
 
 
 def _schema_of_kept_columns(files: Sequence[FoundColumns], keep: Sequence[str]) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -150,8 +150,7 @@ class Source(Records):
         self.n_passes = 0
         self._exact_rows: int | None = None
         self._wanted: dict[str, Feature] = {}
-        self._beside: tuple[str, ...] = ()  # columns of units and weights, in this order
-        self._has_unit = False
+        self._unit_column: str | None = None
         self._max_weight = 1.0
 
     def __repr__(self) -> str:
@@ -169,8 +168,7 @@ class Source(Records):
         """
         self._wanted = wanted_columns(schema, self.target)
         unit = self.unit_name(schema)
-        self._has_unit, self._max_weight = unit is not None, max_weight
-        self._beside = tuple(name for name in (unit, self.weight) if name is not None)
+        self._unit_column, self._max_weight = unit, max_weight
         for called, name in (("unit", unit), ("weight", self.weight)):
             if name in self._wanted:
                 raise SchemaError(
@@ -219,26 +217,36 @@ class Source(Records):
 
         With units, this is one pass over all records.
         """
-        if self._has_unit:
+        if self._unit_column is not None:
             totals = self.answer(UnitQuery(tuple(schema.classes), self._max_weight))
             return Weigher(self._max_weight, totals), totals.exact_units
         return (Weigher(self._max_weight) if self.weight is not None else None), None
 
     def _check_type(self, where: Path, name: str, found: ColumnType) -> None:
         """Raise a SchemaError if the type of a column contradicts what it is for."""
-        if name not in self._beside:
-            check_column_type(where, name, found, self._wanted[name], name == self.target)
-        elif self._has_unit and name == self._beside[0]:
+        if name == self._unit_column:
             check_unit_type(f"{where}: column {name!r}", found)
-        else:
+        elif name == self.weight:
             check_weight_type(f"{where}: column {name!r}", found)
+        else:
+            check_column_type(where, name, found, self._wanted[name], name == self.target)
 
-    def _beside_columns(
-        self, columns: Sequence[LazyColumn]
-    ) -> tuple[LazyColumn | None, LazyColumn | None]:
-        """Return the columns of units and of weights, given those of `_beside`."""
-        unit = columns[0] if self._has_unit else None
-        return unit, columns[-1] if self.weight is not None else None
+    @property
+    def _side_names(self) -> tuple[str, ...]:
+        """Names of the columns of units and weights, as far as there are any."""
+        return tuple(name for name in (self._unit_column, self.weight) if name is not None)
+
+    def _make_batch(
+        self,
+        n_rows: int,
+        features: Sequence[LazyColumn],
+        labels: LazyColumn,
+        side_columns: Mapping[str, LazyColumn],
+    ) -> Batch:
+        """Return a batch of rows. `side_columns` has a column for each of `_side_names`."""
+        unit = None if self._unit_column is None else side_columns[self._unit_column]
+        weight = None if self.weight is None else side_columns[self.weight]
+        return Batch(n_rows, features, labels, unit=unit, weight=weight)
 
     @abstractmethod
     def _find_columns(self, schema: Schema) -> None:

@@ -23,7 +23,7 @@ from privatree.sources.spark._jobs import redact_spark_job_error, run_spark_job
 from privatree.sources.spark._passes import ClusterSource
 from privatree.sources.spark._units import (
     SumUnitWeights,
-    count_units,
+    count_distinct_ids,
     join_unit_totals,
     sum_units_on_cluster,
     written_unit_ids,
@@ -104,7 +104,7 @@ class SparkSource(ClusterSource):
     def _find_columns(self, schema: Schema) -> None:
         self.close()
         fields = _spark_names_and_types(self._dataframe)
-        wanted = [*self._wanted, *self._beside]
+        wanted = [*self._wanted, *self._side_names]
         positions, unused = match_columns(_DATA, [name for name, _ in fields], wanted)
         for name, position in positions.items():
             self._check_type(_DATA, name, spark_column_type(fields[position][1]))
@@ -113,8 +113,8 @@ class SparkSource(ClusterSource):
         rows = self._dataframe.toDF(*called)
         columns = {name: rows[called[position]] for name, position in positions.items()}
         columns[self.target] = columns[self.target].alias(TARGET)
-        if self._has_unit:
-            columns[self._beside[0]] = written_unit_ids(columns[self._beside[0]])
+        if self._unit_column is not None:
+            columns[self._unit_column] = written_unit_ids(columns[self._unit_column])
         if self.weight is not None:
             columns[self.weight] = columns[self.weight].alias(WEIGHT)
         self._rows = self._selected = rows.select(*columns.values())
@@ -128,7 +128,7 @@ class SparkSource(ClusterSource):
                 totals.unpersist()
 
     def _make_weigher(self, schema: Schema) -> tuple[Weigher | None, int | None]:
-        if not self._has_unit:
+        if self._unit_column is None:
             return super()._make_weigher(schema)
         self.n_passes += 1
         sum_weights = SumUnitWeights(
@@ -137,7 +137,7 @@ class SparkSource(ClusterSource):
 
         def sum_and_count() -> int:
             self._totals = sum_units_on_cluster(self._rows, sum_weights).persist()
-            return count_units(self._totals)
+            return count_distinct_ids(self._totals)
 
         with show_pass_progress(self.n_passes, None, self.progress):
             exact_units = run_spark_job(self._rows.sparkSession, sum_and_count, lambda: None)
@@ -145,7 +145,7 @@ class SparkSource(ClusterSource):
         return Weigher(self._max_weight), exact_units
 
     def _task(self, query: Query[Any]) -> RowsTask:
-        return RowsTask(query, self._has_unit)
+        return RowsTask(query, self._unit_column is not None)
 
 
 class SparkFileSource(ClusterSource):

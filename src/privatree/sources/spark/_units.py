@@ -87,7 +87,7 @@ def sum_units_on_cluster(rows: Any, sum_weights: SumUnitWeights) -> Any:
     return by_spelling.select(WRITTEN, _ID, of_unit.alias(TOTAL))
 
 
-def count_units(totals: Any) -> int:
+def count_distinct_ids(totals: Any) -> int:
     """Return the number of distinct ids, with or without a known label."""
     from pyspark.sql import functions
 
