@@ -1,7 +1,9 @@
 """Attacks on the training data: backdoors, flipped labels, inserted records.
 
-Each attack counts its *edits*, the unit of certificates: an added record is one edit, and a flipped
-label is two, because one record is removed and another one added.
+Each attack counts its *edits*, by which certificates count: an added record is one edit, and a
+flipped label is two, because one record is removed and another one added. Attacks count records.
+For a learner with units, give added rows ids of their own, or count each unit that is touched as
+two edits.
 
 Random choices depend on `random_state`. With the same seed, a larger attack contains a smaller one:
 an attack with 11 records has the 10 records of the attack with 10. Attacks never change their
