@@ -29,7 +29,7 @@ from privatree.counting._counts import (
     merge_counts,
     multiply_classes,
 )
-from privatree.counting._queries import CountPartial, CountQuery
+from privatree.counting._queries import CountPartial, CountQuery, full_weight_of
 from privatree.counting._table_parts import TableParts
 from privatree.counting._weights import Weigher
 from privatree.errors import SourceError
@@ -90,7 +90,7 @@ class PassCounts:
     ) -> None:
         self._answer, self._binner, self._weigher = answer, binner, weigher
         self._factors: Sequence[int] | None = None  # of the classes, if they have weights
-        self.full_weight = 1 if weigher is None else weigher.full_weight
+        self.full_weight = full_weight_of(weigher)
         self.n_codes = list(binner.n_codes)
         self.n_classes = len(binner.schema.classes)
         self.offsets = np.concatenate([[0], np.cumsum(self.n_codes)]).astype(np.int64)

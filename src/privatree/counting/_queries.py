@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 _PART_SIZE = 2**20  # number of counts that are sent together: 8 MiB
 
 
+def full_weight_of(weigher: Weigher | None) -> int:
+    """Return what a record weighs at most; 1 without a weigher, which counts records."""
+    return 1 if weigher is None else weigher.full_weight
+
+
 class Partial(ABC):
     """Partial sum: the answer to a query for the rows that were added so far."""
 
@@ -128,7 +133,13 @@ class CountPartial(SerializablePartial):
         codes, labels, weights = query.binner.bin_and_weigh(batch, query.weigher)
         n_classes = len(query.binner.schema.classes)
         records = BinnedRecords(
-            codes, query.binner.n_codes, labels, n_classes, threads=1, weights=weights
+            codes,
+            query.binner.n_codes,
+            labels,
+            n_classes,
+            threads=1,
+            weights=weights,
+            full_weight=full_weight_of(query.weigher),
         )
         records.follow_router(query.router)
         self._exact[0] += batch.n_rows
@@ -199,8 +210,12 @@ class CollectPartial(Partial):
             codes[start:end], labels[start:end] = some_codes, some_labels
             if weights is not None and some_weights is not None:
                 weights[start:end] = some_weights
-        full_weight = 1 if self._weigher is None else self._weigher.full_weight
         records = BinnedRecords(
-            codes, n_codes, labels, n_classes, weights=weights, full_weight=full_weight
+            codes,
+            n_codes,
+            labels,
+            n_classes,
+            weights=weights,
+            full_weight=full_weight_of(self._weigher),
         )
         return records, self._exact_rows

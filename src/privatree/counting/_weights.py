@@ -24,10 +24,6 @@ FULL_WEIGHT = 2**14
 """The weight 1 as a whole number. A unit of more than this many records weighs nothing."""
 MAX_UNITS = 10**8
 """Largest number of ids that this process keeps in memory: about 10 GB."""
-TOO_MANY_UNITS = (
-    f"there must be at most {MAX_UNITS:,} units for training in one process. Train with Spark: "
-    "SparkSource groups the records of a unit on the cluster."
-)
 
 _N_PARTS = 256  # in which totals are sent: each has some of the ids
 
@@ -170,7 +166,10 @@ class UnitTotals(SerializablePartial):
         place_of = self._place_of
         places = np.array([place_of.setdefault(one, len(place_of)) for one in ids], dtype=np.int64)
         if len(place_of) > MAX_UNITS:
-            raise SourceError(TOO_MANY_UNITS)
+            raise SourceError(
+                f"there must be at most {MAX_UNITS:,} units for training in one process. Train "
+                "with Spark: SparkSource groups the records of a unit on the cluster."
+            )
         missing = len(place_of) - len(self._exact_totals)
         if missing > 0:
             more = np.zeros(max(missing, len(self._exact_totals)), dtype=np.int64)

@@ -24,6 +24,7 @@ from privatree.counting import (
     Query,
     UnitQuery,
     Weigher,
+    full_weight_of,
     with_unit_totals,
 )
 from privatree.errors import ParameterError, SchemaError
@@ -96,7 +97,7 @@ class FrameRecords(Records):
             labels,
             len(binner.schema.classes),
             weights=weights,
-            full_weight=1 if weigher is None else weigher.full_weight,
+            full_weight=full_weight_of(weigher),
         )
         return records, n_rows
 
