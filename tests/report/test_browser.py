@@ -535,7 +535,7 @@ def test_the_slider_shows_bounds_that_hold(open_page, adult_model):
                     edits.value = String(place);
                     edits.dispatchEvent(new Event("input"));
                     found.push([value, document.getElementById("edits-shown").textContent,
-                        Number(document.getElementById("figure").dataset.units),
+                        Number(document.getElementById("figure").dataset.steps),
                         document.querySelector("#figure .big").textContent]);
                 }
             }
@@ -585,7 +585,7 @@ def test_nothing_is_claimed_of_an_accuracy_that_nobody_gave(open_page, adult_mod
     assert page.locator("#start").input_value() == ""
     assert page.locator("#start").get_attribute("aria-invalid") == "false"
     assert "Nothing is typed in" in page.locator("#start-hint").inner_text()
-    as_example = figure.get_attribute("data-units")
+    as_example = figure.get_attribute("data-steps")
 
     page.fill("#start", "90%")
     assert " ".join(figure.inner_text().split()).startswith(
@@ -595,7 +595,7 @@ def test_nothing_is_claimed_of_an_accuracy_that_nobody_gave(open_page, adult_mod
     assert "example" not in page.locator("#poison-box").inner_text().lower()
     assert "(assumed)" in curve.locator(".whose").text_content()
     assert curve.get_attribute("aria-label").startswith("If it is 90% without poison")
-    assert figure.get_attribute("data-units") == as_example
+    assert figure.get_attribute("data-steps") == as_example
 
 
 def test_a_certificates_accuracy_is_marked_wherever_it_shows(open_page, hand_made):

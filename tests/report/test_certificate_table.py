@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from privatree.privacy import Schedule, Stage
 from privatree.report._certificate_table import (
-    UNITS,
+    ACCURACY_STEPS,
     CertificateTable,
-    accuracy_in_table_units,
+    accuracy_in_steps,
     certificate_table,
 )
 from privatree.robustness import EpsilonDP, best
@@ -52,11 +52,11 @@ def table_of(name):
 
 def shown_accuracy(table: CertificateTable, start: float, edits: int) -> float:
     """Read the table as the page does: at the next smaller start and the next larger edits."""
-    row = max(i for i, unit in enumerate(table.starts) if unit <= start * UNITS + 1e-9)
+    row = max(i for i, unit in enumerate(table.starts) if unit <= start * ACCURACY_STEPS + 1e-9)
     column = next((i for i, number in enumerate(table.edits) if number >= edits), None)
     if column is None or column >= len(table.rows[row]):
         return 0.0
-    return table.rows[row][column] / UNITS
+    return table.rows[row][column] / ACCURACY_STEPS
 
 
 @pytest.mark.slow
@@ -111,9 +111,7 @@ def test_a_certificates_own_start_is_in_the_table():
 
 
 def test_units_are_rounded_down():
-    assert accuracy_in_table_units(0.90001) == 9000
-    assert (
-        accuracy_in_table_units(0.9) == 8999
-    )  # what is exactly on an edge may have been a little less
-    assert accuracy_in_table_units(0.0) == 0
-    assert math.isclose(accuracy_in_table_units(1.0) / UNITS, 1.0, abs_tol=2e-4)
+    assert accuracy_in_steps(0.90001) == 9000
+    assert accuracy_in_steps(0.9) == 8999  # what is exactly on an edge may have been a little less
+    assert accuracy_in_steps(0.0) == 0
+    assert math.isclose(accuracy_in_steps(1.0) / ACCURACY_STEPS, 1.0, abs_tol=2e-4)

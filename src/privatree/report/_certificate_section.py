@@ -10,7 +10,7 @@ from typing import Any
 
 from privatree.errors import CertificateError, ParameterError
 from privatree.privacy import PrivacyStatement
-from privatree.report._certificate_table import UNITS, CertificateTable, certificate_table
+from privatree.report._certificate_table import ACCURACY_STEPS, CertificateTable, certificate_table
 from privatree.report._shown_names import escape_shown_text
 from privatree.robustness.certificates import (
     NOT_PRIVATE,
@@ -22,8 +22,8 @@ from privatree.robustness.certificates import (
 )
 from privatree.schema import Label
 
-EXAMPLE = UNITS * 9 // 10
-"""Accuracy, in units, that the page uses as an example until the reader enters one."""
+EXAMPLE = ACCURACY_STEPS * 9 // 10
+"""Accuracy, in steps of the table, that the page uses as an example until the reader enters one."""
 _SEEDED = (
     "The noise of this model came from a seed. The figures are for training with noise that an "
     "attacker does not know. Against an attacker who knows the seed, nothing is guaranteed."
@@ -32,7 +32,7 @@ _SEEDED = (
 
 @dataclass(frozen=True)
 class MeasuredAccuracy:
-    """An accuracy from a certificate, which is not private. `start` is in units of the table."""
+    """An accuracy from a certificate, which is not private. `start` is in steps of the table."""
 
     start: int
     text: str
@@ -67,7 +67,7 @@ def certificate_section(
             )
         lower = score_text(certificate.lower, up=False)
         measured = MeasuredAccuracy(
-            start=int(Decimal(lower) * UNITS),
+            start=int(Decimal(lower) * ACCURACY_STEPS),
             text=f"at least {lower} expected without poison, "
             f"with {confidence_text(certificate.confidence)} confidence, from "
             f"{pluralize(certificate.refits, 'refit')} on "

@@ -24,13 +24,13 @@ from privatree.robustness.poisoning_bounds import (
     stepwise_logit_bound,
 )
 
-UNITS = 10_000
-"""Accuracies in the table are integers: 10,000 units are an accuracy of 1."""
+ACCURACY_STEPS = 10_000
+"""Accuracies in the table are integers: 10,000 steps are an accuracy of 1."""
 
 _STARTS = (
-    *range(0, UNITS // 2, UNITS // 50),
-    *range(UNITS // 2, UNITS, UNITS // 200),
-    UNITS - UNITS // 1000,
+    *range(0, ACCURACY_STEPS // 2, ACCURACY_STEPS // 50),
+    *range(ACCURACY_STEPS // 2, ACCURACY_STEPS, ACCURACY_STEPS // 200),
+    ACCURACY_STEPS - ACCURACY_STEPS // 1000,
 )
 _MAX_COLUMNS = 55
 _LAST_START, _MIN_REMAINING = 0.99, 0.01
@@ -47,7 +47,7 @@ _Bound = Callable[[float], float]
 
 @dataclass(frozen=True)
 class CertificateTable:
-    """Guaranteed expected accuracies, in units of 1/10,000.
+    """Guaranteed expected accuracies, in steps of 1/10,000.
 
     `starts` are the expected accuracies without poisoning. `edits` are the numbers of added or
     removed records, from 0. Both increase. `rows` has the guaranteed accuracies for each start and
@@ -68,15 +68,15 @@ class _IdentitySchedule(Schedule):
     __hash__ = object.__hash__
 
 
-def accuracy_in_table_units(accuracy: float) -> int:
-    """Return an accuracy in units of 1/10,000, rounded down so that no rounding error raises it."""
-    return max(0, math.floor((accuracy - _ROUNDING) * UNITS))
+def accuracy_in_steps(accuracy: float) -> int:
+    """Return an accuracy in steps of 1/10,000, rounded down so that no rounding error raises it."""
+    return max(0, math.floor((accuracy - _ROUNDING) * ACCURACY_STEPS))
 
 
 def certificate_table(spending: Spending, extra_start: int | None = None) -> CertificateTable:
     """Return the table for a learner's schedule or epsilon. This takes some tenths of a second.
 
-    `extra_start` is one more accuracy without poisoning, in units, from a certificate file.
+    `extra_start` is one more accuracy without poisoning, in steps, from a certificate file.
     """
     if isinstance(spending, Schedule):
         spending = _IdentitySchedule(
@@ -94,10 +94,10 @@ def certificate_table(spending: Spending, extra_start: int | None = None) -> Cer
     rows = []
     for start in starts:
         row = [start]
-        for bound in _largest_bounds_of_table(spending, step, joint, start / UNITS, edits):
-            if (units := accuracy_in_table_units(min(bound, start / UNITS))) == 0:
+        for bound in _largest_bounds_of_table(spending, step, joint, start / ACCURACY_STEPS, edits):
+            if (steps := accuracy_in_steps(min(bound, start / ACCURACY_STEPS))) == 0:
                 break  # more edits never leave more
-            row.append(units)
+            row.append(steps)
         rows.append(tuple(row))
     factors = tuple(
         math.floor(paper_bound(epsilon, 1.0, number) * (1 - _ROUNDING) * 1e6) / 1e6

@@ -54,7 +54,7 @@ def html_report(model: Any, certificate: Any = None) -> str:
     script = _read_html_template("page.js")
     return _html_page_template().render(
         page=summary,
-        unit=summary.privacy.words,
+        words=summary.privacy.words,
         version=__version__,
         cite=citation,
         style=_read_html_template("style.css"),

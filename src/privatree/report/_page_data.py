@@ -10,7 +10,7 @@ from privatree.export import name_text, nodes_with_missing, support_text, thresh
 from privatree.model import Tree
 from privatree.privacy import UnitWords
 from privatree.report._certificate_section import EXAMPLE, CertificateSection
-from privatree.report._certificate_table import UNITS
+from privatree.report._certificate_table import ACCURACY_STEPS
 from privatree.schema import Categorical
 
 
@@ -43,7 +43,7 @@ def page_script_data(tree: Tree, section: CertificateSection, words: UnitWords) 
         "certificate": None
         if section.table is None
         else {
-            "units": UNITS,
+            "steps": ACCURACY_STEPS,
             "edited": [words.noun, words.counted],
             "example": EXAMPLE,
             "starts": section.table.starts,

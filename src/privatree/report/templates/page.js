@@ -429,7 +429,7 @@
   const whole = new Intl.NumberFormat("en");
 
   /* Figures are rounded down. */
-  function score(units) { return (units / table.units * 100).toFixed(units % 100 ? 2 : 0) + "%"; }
+  function score(steps) { return (steps / table.steps * 100).toFixed(steps % 100 ? 2 : 0) + "%"; }
 
   function fromFile() { return sources.some((source) => source.checked && source.value === "file"); }
 
@@ -449,7 +449,7 @@
     const typed = typedAccuracy();
     if (!(typed >= 0 && typed <= 1)) return -1;
     let row = 0;
-    while (row + 1 < table.starts.length && table.starts[row + 1] <= typed * table.units + 1e-9) row += 1;
+    while (row + 1 < table.starts.length && table.starts[row + 1] <= typed * table.steps + 1e-9) row += 1;
     return row;
   }
 
@@ -466,21 +466,21 @@
   const PLOT = { left: 64, right: 622, top: 14, bottom: 292 };
 
   /* Between two numbers of edits the worse figure holds, so the curve has steps. */
-  function steps(values, x, y, columns) {
+  function staircase(values, x, y, columns) {
     let path = "M" + x(0) + " " + y(values[0]);
     for (let i = 1; i < columns; i += 1) path += "V" + y(values[i]) + "H" + x(table.edits[i]);
     return path;
   }
 
   function drawCurve(row, column) {
-    let columns = Math.max(table.edits.findIndex((number, i) => guaranteed(row, i) < table.units / 100), 3, column + 1);
+    let columns = Math.max(table.edits.findIndex((number, i) => guaranteed(row, i) < table.steps / 100), 3, column + 1);
     if (columns < 3 || columns > table.edits.length) columns = table.edits.length;
     const last = table.edits[columns - 1];
     const x = (edits) => PLOT.left + (PLOT.right - PLOT.left) * edits / last;
-    const y = (units) => PLOT.bottom - (PLOT.bottom - PLOT.top) * units / table.units;
+    const y = (steps) => PLOT.bottom - (PLOT.bottom - PLOT.top) * steps / table.steps;
     const parts = [];
     for (let quarter = 0; quarter <= 4; quarter += 1) {
-      const at = y(quarter * table.units / 4);
+      const at = y(quarter * table.steps / 4);
       parts.push(svg("line", { class: "grid", x1: PLOT.left, x2: PLOT.right, y1: at, y2: at }));
       parts.push(svg("text", { x: PLOT.left - 8, y: at + 4, "text-anchor": "end" }, quarter * 25 + "%"));
     }
@@ -492,9 +492,9 @@
     parts.push(svg("text", { class: "axis", x: (PLOT.left + PLOT.right) / 2, y: PLOT.bottom + 40, "text-anchor": "middle" },
       table.edited[1] + " added or removed"));
     const ours = table.edits.map((number, i) => guaranteed(row, i));
-    const line = steps(ours, x, y, columns);
+    const line = staircase(ours, x, y, columns);
     parts.push(svg("path", { class: "area", d: line + "V" + y(0) + "H" + x(0) + "Z" }));
-    parts.push(svg("path", { class: "paper", d: steps(table.edits.map((number, i) => paper(row, i)), x, y, columns) }));
+    parts.push(svg("path", { class: "paper", d: staircase(table.edits.map((number, i) => paper(row, i)), x, y, columns) }));
     parts.push(svg("path", { class: "ours", d: line }));
     const at = x(table.edits[column]), height = y(ours[column]);
     parts.push(svg("line", { class: "marker", x1: at, x2: at, y1: PLOT.top, y2: PLOT.bottom }));
@@ -519,7 +519,7 @@
   }
 
   /* A guarantee with its condition before it, so that they are read together. */
-  function conditionalFigure(row, edits, units) {
+  function conditionalFigure(row, edits, steps) {
     const share = score(table.starts[row]);
     const assumption = isExample()
       ? ["If " + share + " of predictions were right on average without poison (", element("strong", "an example, not measured"), "),"]
@@ -527,25 +527,25 @@
         element("strong", [element("span", "your", "on-screen"), element("span", "an", "on-paper"), " assumption, not measured"]), "),"];
     const verb = isExample() ? "would be" : "are";
     const then = edits === 0 ? [element("span", "then with no " + table.edited[0] + " added or removed", "what"),
-      element("span", score(units), "big"), element("span", verb + " right on average.", "what")]
-      : units === 0 ? [element("span", "then with " + edited(edits), "what"),
+      element("span", score(steps), "big"), element("span", verb + " right on average.", "what")]
+      : steps === 0 ? [element("span", "then with " + edited(edits), "what"),
         element("span", "0%", "big"), element("span", "nothing is guaranteed.", "what")]
-      : [element("span", "then at least", "what"), element("span", score(units), "big"),
+      : [element("span", "then at least", "what"), element("span", score(steps), "big"),
         element("span", verb + " right on average with " + edited(edits) + ".", "what")];
     return [...(isExample() ? [element("span", "example", "badge example")] : []), element("span", assumption, "what if"), ...then];
   }
 
-  function measuredFigure(edits, units) {
+  function measuredFigure(edits, steps) {
     const what = edits === 0 ? "expected without poison"
-      : units === 0 ? "nothing is guaranteed"
+      : steps === 0 ? "nothing is guaranteed"
       : "expected accuracy is guaranteed with " + edited(edits);
-    return [element("span", score(units), "big"), element("span", what, "what")];
+    return [element("span", score(steps), "big"), element("span", what, "what")];
   }
 
   function startHint(row) {
     if (row < 0) return "Please type a number from 0 to 1, such as 0.85.";
     const example = "Nothing is typed in. The figures are an example with " + score(table.starts[row]) + ". ";
-    const exact = fromFile() || isExample() || Math.abs(typedAccuracy() * table.units - table.starts[row]) < 1e-6;
+    const exact = fromFile() || isExample() || Math.abs(typedAccuracy() * table.steps - table.starts[row]) < 1e-6;
     return (isExample() ? example : "") + "Expected accuracy on clean data, from 0 to 1. The model does not contain it."
       + (exact ? "" : " Read as " + score(table.starts[row]) + ", the next smaller accuracy in the table.");
   }
@@ -567,13 +567,13 @@
     start.setAttribute("aria-invalid", String(row < 0));
     if (row < 0) {
       figure.replaceChildren(element("span", "–", "big"), element("span", "no valid accuracy given", "what"));
-      figure.dataset.units = "";
+      figure.dataset.steps = "";
       curve.replaceChildren();
       return;
     }
-    const units = guaranteed(row, column);
-    figure.dataset.units = String(units);
-    const lines = fromFile() ? measuredFigure(edits, units) : conditionalFigure(row, edits, units);
+    const steps = guaranteed(row, column);
+    figure.dataset.steps = String(steps);
+    const lines = fromFile() ? measuredFigure(edits, steps) : conditionalFigure(row, edits, steps);
     if (edits > 0) lines.push(element("span", "the paper's bound: " + score(paper(row, column)), "paper-figure"));
     if (fromFile()) lines.push(element("span", "not private", "badge"));
     figure.replaceChildren(...lines);
