@@ -327,7 +327,7 @@ FLOWS = [  # from, to, what is handed over
 
 
 def persons() -> Figure:
-    """Draw how the records of two persons weigh, and what each way to protect persons reaches."""
+    """Draw what the records of persons weigh, and what each way to protect persons reaches."""
     drawn = figure(7.6, 3.2)
     left, right = drawn.subplots(1, 2, width_ratios=[1, 1.35])
     visits = {"Ana": 1, "Ben": 2, "Cleo": 5}

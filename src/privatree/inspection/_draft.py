@@ -210,8 +210,8 @@ def _propose_min_records(facts: TableFacts, unit_column: ColumnFacts | None) -> 
     if count < _FEW_RECORDS:
         return None
     half = count // 2
-    digit: int = 10 ** (len(str(half)) - 1)
-    return half // digit * digit
+    power_of_ten: int = 10 ** (len(str(half)) - 1)
+    return half // power_of_ten * power_of_ten
 
 
 # --- comments -----------------------------------------------------------------------------------

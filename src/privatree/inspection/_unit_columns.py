@@ -1,7 +1,7 @@
 """Find columns that say whose record a row is, and the comments on them. **This leaks.**
 
-The draft of a schema proposes the likeliest one as the unit. A unit that is none costs accuracy,
-but never privacy. A unit that nobody declares costs privacy.
+The draft of a schema proposes the likeliest one as the unit. A column that is not a unit costs
+accuracy if it is named as one, but never privacy. A unit that nobody declares costs privacy.
 """
 
 from __future__ import annotations

@@ -268,20 +268,21 @@ def fit(
         print_json({"model": str(output), "privacy": model.privacy_.to_dict()})
     elif not quiet:
         print_text(f"Saved {output}. Use it with: privatree predict {output} DATA")
-        print_text(_for_whom_fit_holds(model.privacy_))
-        print_text(model_text(model))
+        if (for_whom := _for_whom_fit_holds(model.privacy_)) is not None:
+            print_text(for_whom)
+        print_text(f"\n{model_text(model)}")
 
 
-def _for_whom_fit_holds(privacy: Any) -> str:
-    """Say for whom epsilon holds, with an empty line after it; only that line if for nobody."""
+def _for_whom_fit_holds(privacy: Any) -> str | None:
+    """Say for whom epsilon holds; None if for nobody."""
     from privatree.privacy import shown_amount
 
     if math.isinf(privacy.epsilon):
-        return ""
+        return None
     advice = "" if privacy.unit is not None else (
         " If a person can have several, name the column that says who: --unit COLUMN."
     )  # fmt: skip
-    return f"Epsilon {shown_amount(privacy.epsilon)} holds for {privacy.words.whole}.{advice}\n"
+    return f"Epsilon {shown_amount(privacy.epsilon)} holds for {privacy.words.whole}.{advice}"
 
 
 def _save_or_print_fit(model: Any, output: Path) -> None:
