@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from textwrap import TextWrapper
 from typing import Any
 
+from privatree.privacy import UnitWords
+
 _MIN_EVIDENCE = 8
 """Approximate upper bound, with confidence, on the mean count of an event with count 0."""
 
@@ -180,13 +182,14 @@ def _report_text_of_finding(finding: Finding) -> str:
 
 
 def _report_text_of_claim(finding: Finding) -> str:
-    return "whole records" if finding.unit is None else f"all records of one {finding.unit}"
+    return "whole records" if finding.unit is None else UnitWords(finding.unit).whole
 
 
 def _report_text_of_sizes(finding: Finding) -> str:
     first, second = finding.sizes
     if finding.unit is not None:
-        return f"{first} and {second} records, which differ by all records of one {finding.unit}"
+        whole = UnitWords(finding.unit).whole
+        return f"{first} and {second} records, which differ by {whole}"
     if first != second:
         return f"{first} and {second} records"
     counted = ", which counts as one removed and one added" if finding.changes == 2 else ""

@@ -157,10 +157,9 @@ def _card_limits(words: UnitWords) -> str:
             "of them."
         )
         return _LIMITS.format(for_one=for_one, records="record")
-    unit = _escape_card_markdown(words.protected)
     for_one = (
-        f"The guarantee is for all records of one {unit} together. A person\n  whose records have "
-        "several ids has epsilon for each of them."
+        f"The guarantee is for {_escape_card_markdown(words.whole)} together. A person\n  whose "
+        "records have several ids has epsilon for each of them."
     )
     return _LIMITS.format(for_one=for_one, records="records")
 

@@ -110,10 +110,9 @@ def _records_say(privacy: PrivacyStatement) -> str:
 
 
 def _change_in_words(privacy: PrivacyStatement) -> str:
-    replaces, unit = privacy.neighbours == "replace", privacy.words.protected
+    replaces, whole = privacy.neighbours == "replace", privacy.words.whole
     if privacy.unit is not None:
-        records = f"records of one {unit}"
-        return f"Whatever the {records} say" if replaces else f"With or without all {records}"
+        return f"Whatever {whole} say" if replaces else f"With or without {whole}"
     return (
         "Whatever one person's record says" if replaces else "With or without one person's record"
     )
@@ -166,8 +165,8 @@ def _privacy_alert_words(privacy: PrivacyStatement) -> Iterator[Alert]:
             "publish a model.",
         )
     if LARGE < privacy.epsilon < math.inf:
-        unit = privacy.words.protected
-        one = "One record" if privacy.unit is None else f"All records of one {unit}"
+        whole = privacy.words.whole
+        one = "One record" if privacy.unit is None else f"{whole[0].upper()}{whole[1:]}"
         yield Alert(
             "caution",
             f"Epsilon {shown_amount(privacy.epsilon)} is large",

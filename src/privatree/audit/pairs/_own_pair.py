@@ -11,6 +11,7 @@ import numpy as np
 from privatree._support.validation import check_same_length
 from privatree.audit.pairs._neighbours import Neighbours, Records
 from privatree.errors import ParameterError
+from privatree.privacy import UnitWords
 from privatree.schema import Schema
 
 if TYPE_CHECKING:
@@ -66,8 +67,9 @@ def own_pair(
                 f"schema{f', and the unit {unit!r} after them' if unit else ''}."
             )
     if unit is not None:
-        _check_one_unit_differs(tables, unit)
-        after = f"whatever one {unit} of your own changes"
+        words = UnitWords(unit)
+        _check_one_unit_differs(tables, words)
+        after = f"whatever one {words.protected} of your own changes"
         return Neighbours(name, after, schema, tables[0], tables[1], max_depth=max_depth)
     of_first, of_second = (_count_own_records(table) for table in tables)
     only_first = (of_first - of_second).total()
@@ -82,15 +84,15 @@ def own_pair(
     return Neighbours(name, after, schema, tables[0], tables[1], max_depth=max_depth)
 
 
-def _check_one_unit_differs(tables: list[Records], unit: str) -> None:
+def _check_one_unit_differs(tables: list[Records], words: UnitWords) -> None:
     """Check that one dataset is the other without all records of one unit."""
     smaller, larger = sorted(map(_count_own_records, tables), key=Counter.total)
     units = {record[-2] for record in larger - smaller}  # the label is the last
     others = {record[-2] for record in smaller}
     if smaller - larger or len(units) != 1 or units & others:
         raise ParameterError(
-            f"the datasets must differ by all records of one {unit}, added or removed. One of them "
-            f"must have no record of this {unit}, and all records of all others. (Records whose "
+            f"the datasets must differ by {words.whole}, added or removed. One of them must have "
+            f"no record of this {words.protected}, and all records of all others. (Records whose "
             "label is not in the schema are not counted.)"
         )
 
