@@ -259,7 +259,9 @@ def test_test_records_in_files_need_no_ids(visits, monkeypatch, capsys):
         ("--unit patient --test-share 0.001", "--test-share must leave units for training and for "
          "the test, but takes 0 of 78 units. Choose another share."),
         ("--unit patient --dataset-size 78", "--dataset-size must be declared from public "
-         "knowledge, but is exactly the number of units."),
+         "knowledge, but is exactly the number of records or units."),
+        ("--unit patient --dataset-size 240", "--dataset-size must be declared from public "
+         "knowledge, but is exactly the number of records or units."),
     ],
 )  # fmt: skip
 def test_a_mistake_about_units_is_one_line(visits, monkeypatch, capsys, options, message):

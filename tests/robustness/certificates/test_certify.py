@@ -380,5 +380,5 @@ def test_a_unit_without_its_column_is_refused():
 
 
 def test_a_counted_number_of_units_is_refused():
-    with pytest.raises(CertificateError, match="exactly the number of units"):
+    with pytest.raises(CertificateError, match="exactly the number of records or units"):
         accuracy_certificate(patients(dataset_size=50), *VISITS, *TEST, refits=5)

@@ -125,9 +125,10 @@ def refuse_counted_size(
 ) -> None:
     """Raise a CertificateError if the declared number of records is one of the true numbers."""
     if is_integer(declared) and declared in n_records:
+        either = counted if counted == "records" else f"records or {counted}"
         raise _ForbiddenParameterError(
             "dataset_size must be declared from public knowledge, but is exactly the number of "
-            f"{counted}. If it was counted, an attack changes it and the certificate is void. Use "
+            f"{either}. If it was counted, an attack changes it and the certificate is void. Use "
             '"private", or a round number of about that size.',
             "dataset_size",
         )
