@@ -30,9 +30,9 @@ MinRecords = Annotated[
     typer.Option(
         metavar="N|none",
         show_default=False,
-        help="If the noisy number of records with a known label is below N, stop: only 3% of "
-        "epsilon is spent then. Choose N by public knowledge, at most half of what you expect and "
-        "at least 150/epsilon. The default is min_records of the schema.",
+        help="If the noisy number of records with a known label (with a unit: of units) is below "
+        "N, stop: only 3% of epsilon is spent then. Choose N by public knowledge, at most half of "
+        "what you expect and at least 150/epsilon. The default is min_records of the schema.",
     ),
 ]
 

@@ -49,8 +49,8 @@ DatasetSize = Annotated[
     str,
     typer.Option(
         metavar="private|N",
-        help="The number of records, if it is public; then no budget is spent on estimating it. "
-        "Do not count it from this data.",
+        help="The number of records (with a unit: of units), if it is public; then no budget is "
+        "spent on estimating it. Do not count it from this data.",
     ),
 ]
 Schedule = Annotated[

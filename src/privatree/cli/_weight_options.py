@@ -1,4 +1,4 @@
-"""Options that say whose record a row is, and how much records and classes weigh."""
+"""Options that say who a row is about, and how much records and classes weigh."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import typer
 
 from privatree.errors import ParameterError
 
+UNIT_HELP = "The column that says who a row is about, such as patient_id."
 Unit = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
         show_default=False,
-        help="The column that says whose record a row is, such as patient_id. Epsilon then holds "
-        "for all records of a person together, and each person weighs as much as one record. The "
-        "default is unit of the schema.",
+        help=f"{UNIT_HELP} Epsilon then holds for all records of a person together, and each "
+        "person weighs as much as one record. The default is unit of the schema.",
     ),
 ]
 Weight = Annotated[

@@ -160,16 +160,20 @@ def test_a_replaced_record_counts_twice_and_one_without_a_label_not_at_all(
         assert f"tables: {tables}" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_tables_that_differ_in_all_records_of_one_unit(kind, folder, monkeypatch, capsys):
-    replace(SCHEMA, unit="who").to_toml("units.toml")
+@pytest.mark.parametrize(
+    ("kind", "unit"), [("csv", []), ("parquet", []), ("csv", ["--unit", "who"])]
+)
+def test_tables_that_differ_in_all_records_of_one_unit(kind, unit, folder, monkeypatch, capsys):
+    replace(SCHEMA, unit=None if unit else "who").to_toml("units.toml")
     frame = pd.read_csv("a.csv").assign(who=[n // 3 for n in range(60)])
     for name, rows in (("all", frame), ("less", frame[3:]), ("torn", frame[1:])):
         file = f"{name}.{kind}"
         rows.to_csv(file, index=False) if kind == "csv" else rows.to_parquet(file)
-    own = ["--data", f"all.{kind}", "--target", "ill", "--schema", "units.toml"]
+    own = ["--data", f"all.{kind}", "--target", "ill", "--schema", "units.toml", *unit]
     assert audit(monkeypatch, *own, "--neighbour", f"less.{kind}", "--max-depth", "2") == 0
-    assert capsys.readouterr().out.startswith("own: epsilon >= ")
+    shown = capsys.readouterr().out
+    assert shown.startswith("own: epsilon >= ")
+    assert "60 and 57 records, which differ by all records of one who" in shown
     assert audit(monkeypatch, *own, "--neighbour", f"torn.{kind}") == 2
     assert "the datasets must differ by all records of one who" in capsys.readouterr().err
 
@@ -190,6 +194,7 @@ MISTAKES = {
     "both": ([*OWN, "--pairs", "purity"], "--pairs and --data exclude each other. Leave one out."),
     "reader": (["--reader", "panda"], "--reader must be one of table, stream, memory, multiline, "),
     "reader-alone": (["--pairs", "purity", "--reader", "pandas"], "--reader must be used with"),
+    "unit-of-pairs": (["--unit", "who"], "--unit must be used with --data."),
     "reader-of-own": ([*OWN, "--reader", "pandas"], "--reader and --data exclude each other."),
     "folder": (["-o", "nowhere/r.json"], "nowhere/r.json: there is no folder nowhere. Create it"),
     "overwrite": ([*OWN, "-o", "a.csv"], "a.csv: is also an input file."),

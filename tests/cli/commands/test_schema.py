@@ -262,6 +262,18 @@ def test_check_shows_what_does_not_fit_and_says_that_it_is_not_private(folder, m
     ]
 
 
+def test_check_counts_the_records_of_the_unit_that_an_option_names(folder, monkeypatch, capsys):
+    (folder / "visits.csv").write_text("age,who,ill\n20,a,no\n30,a,yes\n40,b,no\n")
+    Schema({"age": Numeric(0, 99)}, ["no", "yes"]).to_toml("schema.toml")
+    usual = ["schema", "check", "schema.toml", "visits.csv", "--target", "ill"]
+    assert run(monkeypatch, *usual, "--unit", "who", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["unit"] == {"column": "who", "units": 2, "typical": 1, "largest": 2}
+    assert found["ignored"] == []
+    assert run(monkeypatch, *usual, "--unit", "age") == 2
+    assert "the unit 'age' must not be a feature of the schema" in capsys.readouterr().err
+
+
 def test_check_as_json(folder, monkeypatch, capsys):
     EXPECTED.all_unconfirmed().to_toml("schema.toml")
     (folder / "odd.csv").write_text("age,ward,ill,id\n99, east,no,1\n20,west\n")

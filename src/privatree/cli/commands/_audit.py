@@ -11,6 +11,7 @@ import typer
 
 from privatree.cli._csv_options import CsvOptions, csv_options
 from privatree.cli._output import check_output, output_option, print_json, print_text, write_output
+from privatree.cli._weight_options import UNIT_HELP, schema_with_unit
 from privatree.errors import ParameterError
 
 
@@ -67,7 +68,7 @@ def audit(
         typer.Option(
             metavar="FILE",
             help="File with the same dataset and one record added, removed or replaced; with a "
-            "unit in the schema, with all records of one unit added or removed.",
+            "unit, with all records of one unit added or removed.",
         ),
     ] = None,
     target: Annotated[
@@ -77,6 +78,14 @@ def audit(
     schema: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="With --data: TOML file with its public schema."),
+    ] = None,
+    unit: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            show_default=False,
+            help=f"{UNIT_HELP} Only with --data; the default is unit of the schema.",
+        ),
     ] = None,
     max_depth: Annotated[
         int, typer.Option(metavar="N", help="Depth of the trees, unless the pair needs another.")
@@ -126,6 +135,8 @@ def audit(
     """
     if csv.given and data is None:
         raise ParameterError(f"--{min(csv.given)} must be used with --data.")
+    if unit is not None and data is None:
+        raise ParameterError("--unit must be used with --data.")
     own = (data, neighbour, target, schema)
     if any(given is not None for given in own) and None in own:
         raise ParameterError(
@@ -169,7 +180,7 @@ def audit(
                 "--reader must be used with a pair of files, such as --pairs open-quote."
             )
         if data is not None and neighbour is not None and schema is not None:
-            chosen = [_read_audit_pair(data, neighbour, str(target), schema, csv)]
+            chosen = [_read_audit_pair(data, neighbour, str(target), schema, unit, csv)]
         usable = [pair for pair in chosen if audited.applies_to(pair.schema)]
         if not usable:
             raise ParameterError(
@@ -214,7 +225,9 @@ def _choose_audit_reader(name: str | None, method: Any) -> Any:
     return found
 
 
-def _read_audit_pair(first: Path, second: Path, target: str, schema: Path, csv: CsvOptions) -> Any:
+def _read_audit_pair(
+    first: Path, second: Path, target: str, schema: Path, unit: str | None, csv: CsvOptions
+) -> Any:
     import numpy as np
 
     from privatree.audit import own_pair
@@ -224,7 +237,7 @@ def _read_audit_pair(first: Path, second: Path, target: str, schema: Path, csv: 
 
     files = [*find_files([str(first)]), *find_files([str(second)])]
     csv.check_with_files(files)
-    declared = csv.schema_with_dialect(Schema.from_toml(schema))
+    declared = csv.schema_with_dialect(schema_with_unit(Schema.from_toml(schema), unit))
     tables = []
     for file in files:
         records = read_files([file], declared, target, allow_ragged=True, with_units=True)

@@ -9,6 +9,7 @@ import typer
 
 from privatree.cli._learner_options import warn_of_large_epsilon
 from privatree.cli._output import print_json, print_text
+from privatree.cli._weight_options import UNIT_HELP
 
 if TYPE_CHECKING:
     from privatree.privacy import Account
@@ -43,16 +44,17 @@ def create_budget(
         Literal["add-remove", "replace"],
         typer.Option(
             help="What epsilon protects: adding or removing a record, or replacing a record by "
-            "another. Only models with the same setting can be charged."
+            "another; with a unit: all records of a unit. Only models with the same setting can be "
+            "charged."
         ),
     ] = "add-remove",
     unit: Annotated[
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="Column that says whose record each row is: epsilon then protects all records of "
-            "one unit together, and only models with the same --unit can be charged. Without it, "
-            "the budget is for single records.",
+            help=f"{UNIT_HELP} Epsilon then protects all records of one unit together, and only "
+            "models with the same unit can be charged. Without it, the budget is for single "
+            "records.",
         ),
     ] = None,
     dataset: Annotated[

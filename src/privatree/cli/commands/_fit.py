@@ -87,7 +87,8 @@ def fit(
         Literal["add-remove", "replace"],
         typer.Option(
             help="What epsilon protects: adding or removing a record, or replacing a record by "
-            "another. With replace the number of records is public."
+            "another; with a unit: all records of a unit. With replace the number of records (with "
+            "a unit: of units) is public."
         ),
     ] = "add-remove",
     unit: Unit = None,

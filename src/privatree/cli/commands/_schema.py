@@ -17,6 +17,7 @@ from privatree.cli._output import (
     show_spinner,
     write_output,
 )
+from privatree.cli._weight_options import UNIT_HELP, schema_with_unit
 from privatree.errors import ParameterError
 
 app = typer.Typer(
@@ -37,8 +38,7 @@ def draft_schema_file(
         typer.Option(
             metavar="COLUMN",
             show_default=False,
-            help="The column that says whose record a row is, such as patient_id. By default the "
-            "draft proposes a column that looks like it.",
+            help=f"{UNIT_HELP} By default the draft proposes a column that looks like it.",
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
@@ -111,6 +111,14 @@ def check_schema_file(
     schema: Annotated[Path, typer.Argument(metavar="SCHEMA", help="TOML file with a schema.")],
     data: Data,
     target: Target,
+    unit: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            show_default=False,
+            help=f"{UNIT_HELP} The default is unit of the schema.",
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
     *,
     csv: CsvOptions,
@@ -133,7 +141,7 @@ def check_schema_file(
 
     files = find_files(data)
     csv.check_with_files(files)
-    declared = csv.schema_with_dialect(Schema.from_toml(schema))
+    declared = csv.schema_with_dialect(schema_with_unit(Schema.from_toml(schema), unit))
     with show_spinner("Reading the records"):
         checked = check_files_against_schema(files, declared, target)
     if as_json:
