@@ -127,7 +127,7 @@ def test_a_column_of_ids_is_advised(tmp_path):
     assert checked.ok
     assert checked.to_text("my.toml").splitlines()[-2] == (
         "'patient_id' sounds like ids of persons, and some of them have several records: typically "
-        '2, at most 5. If it says whose record a row is, write unit = "patient_id" in my.toml, or '
+        '2, at most 5. If it says who a row is about, write unit = "patient_id" in my.toml, or '
         "pass --unit: otherwise epsilon holds for each single record only."
     )
     assert checked.to_dict()["possible_units"][0]["largest"] == 5

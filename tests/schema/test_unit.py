@@ -1,4 +1,4 @@
-"""The column that says whose record a row is, in schemas and their files."""
+"""The column that says who a row is about, in schemas and their files."""
 
 import json
 import pickle

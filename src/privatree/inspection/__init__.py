@@ -7,7 +7,7 @@
     _comments.py        wraps the comments of a draft
     _profile.py         collects facts about columns, for the draft
     _id_names.py        knows names of columns such as patient_id
-    _unit_columns.py    finds columns that say whose record a row is
+    _unit_columns.py    finds columns that say who a row is about
     _label_rules.py     finds columns that determine the label
     _csv_detection.py   detects the dialect of CSV files
     _check.py           finds values that do not fit a schema

@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from privatree.inspection._comments import count_in_words
 from privatree.inspection._unit_sizes import UnitSizes
 from privatree.schema import Schema
 
@@ -121,7 +122,7 @@ class SchemaCheck:
         return "\n".join(
             [
                 _NOT_PRIVATE,
-                f"\n{_count_records(self.n_records)}",
+                f"\n{count_in_words(self.n_records)}",
                 *(f"  {name:<{names}}  {count:>{counts}}  {what}" for name, count, what in rows),
                 "Every value fits." if self.ok else "Everything else fits.",
                 *self._usable_notes(),
@@ -156,14 +157,14 @@ class SchemaCheck:
             found = self.units
             return [
                 f"Unit {found.column!r}: {found.units} units, typically of "
-                f"{_count_records(found.typical)}, at most of {_count_records(found.largest)}. "
+                f"{count_in_words(found.typical)}, at most of {count_in_words(found.largest)}. "
                 "Epsilon holds for all records of a unit together."
             ]
         return [
             f"{found.column!r} sounds like ids of persons, and some of them have several records: "
-            f"typically {found.typical}, at most {found.largest}. If it says whose record a row "
-            f"is, write unit = {json.dumps(found.column, ensure_ascii=False)} in {schema_name}, or "
-            "pass --unit: otherwise epsilon holds for each single record only."
+            f"typically {found.typical}, at most {found.largest}. If it says who a row is "
+            f"about, write unit = {json.dumps(found.column, ensure_ascii=False)} in {schema_name}, "
+            "or pass --unit: otherwise epsilon holds for each single record only."
             for found in self.possible_units
         ]
 
@@ -204,7 +205,3 @@ class SchemaCheck:
             "possible_units": [asdict(found) for found in self.possible_units],
             "unconfirmed": [list(place) for place in self.schema.unconfirmed],
         }
-
-
-def _count_records(count: int) -> str:
-    return f"{count} record{'' if count == 1 else 's'}"

@@ -12,7 +12,7 @@ _UNBROKEN = "\x1f"
 """Replaces blanks in names while lines are wrapped, so that no line ends inside a name."""
 
 
-def count_comment(count: int) -> str:
+def count_in_words(count: int) -> str:
     """Return a number of records in words."""
     return f"{count} record{'' if count == 1 else 's'}"
 

@@ -15,7 +15,7 @@ from privatree._support.suggestions import did_you_mean
 from privatree._support.toml_files import toml_text
 from privatree.errors import ParameterError
 from privatree.inspection._comments import (
-    count_comment,
+    count_in_words,
     quote_comment,
     wrap_comment,
     wrap_paragraphs,
@@ -132,7 +132,7 @@ def draft_schema(
 
     Columns that look like identifiers or free text, and columns of other types, are left out and
     named in comments. In CSV files (`is_csv`) the schema decides how a value is read, so a column
-    of numbers and a few words can be numeric. `unit` is the column that says whose record a row is;
+    of numbers and a few words can be numeric. `unit` is the column that says who a row is about;
     by default, the draft proposes one that looks like it.
     """
     features: dict[str, Feature] = {}
@@ -232,7 +232,7 @@ def _classes_comment(facts: TableFacts, target: str) -> list[str]:
     if len(facts.classes) > _MANY_CLASSES:
         said += f" {len(facts.classes)} different labels: is this the column to predict?"
     if facts.n_unlabelled:
-        said += f" {count_comment(facts.n_unlabelled)} without a label."
+        said += f" {count_in_words(facts.n_unlabelled)} without a label."
     said = " ".join([said, *_similarity_comment(facts.classes, "labels")])
     return wrap_comment(said)
 
@@ -275,7 +275,7 @@ def _reason_not_to_draft(column: ColumnFacts, is_csv: bool) -> str | None:
     if column.n_values == 0:
         return "no record has a value."
     feature = column.feature
-    distinct = f"{column.n_distinct} different values in {count_comment(column.n_values)}"
+    distinct = f"{column.n_distinct} different values in {count_in_words(column.n_values)}"
     if are_ids_of_rows(column):
         return f"{distinct}, so it looks like ids of rows, by its name."
     if isinstance(feature, Numeric) or _can_draft_as_numbers(column, is_csv):
@@ -350,11 +350,11 @@ def _feature_comment(
     has_words = _draft_has_words(column, feature)
     if has_words:
         said.append(
-            f"{count_comment(column.n_values - column.n_numbers)} with text that is not a number: "
+            f"{count_in_words(column.n_values - column.n_numbers)} with text that is not a number: "
             "it counts as missing."
         )
     if _drafts_amounts(column):
-        said.append(f"{count_comment(column.n_amounts)} with text that looks {_AMOUNTS}")
+        said.append(f"{count_in_words(column.n_amounts)} with text that looks {_AMOUNTS}")
     elif not has_words and 2 * column.n_numbers > column.n_values:
         instead = "write a table like those of numbers" if is_csv else "convert them in the data"
         said.append(f"Most values look like numbers: if they are amounts, {instead}.")
@@ -415,5 +415,5 @@ def _missing_comment(column: ColumnFacts, feature: Feature) -> list[str]:
     others = ""
     if isinstance(feature, Categorical):
         others = " The same holds for a value that is not in the list."
-    many = count_comment(column.n_missing)
+    many = count_in_words(column.n_missing)
     return [f"{many} with a missing value: {counts_as}.{others}"]

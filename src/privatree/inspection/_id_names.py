@@ -1,4 +1,4 @@
-"""Names of columns that say whose record a row is: patient_id, Kundennummer, mrn.
+"""Names of columns that say who a row is about: patient_id, Kundennummer, mrn.
 
 A name alone proves nothing. It is a reason to ask the owner of the records.
 """

@@ -1,4 +1,4 @@
-"""Find columns that say whose record a row is, and the comments on them. **This leaks.**
+"""Find columns that say who a row is about, and the comments on them. **This leaks.**
 
 The draft of a schema proposes the likeliest one as the unit. A column that is not a unit costs
 accuracy if it is named as one, but never privacy. A unit that nobody declares costs privacy.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from privatree.inspection._comments import count_comment, quote_comment, wrap_comment
+from privatree.inspection._comments import count_in_words, quote_comment, wrap_comment
 from privatree.inspection._id_names import describe_id_name
 from privatree.inspection._profile import ColumnFacts
 from privatree.inspection._unit_sizes import MANY_IDS, MAX_ROWS
@@ -34,14 +34,14 @@ _UNIT = (
     "a record without an id is left out of training."
 )
 SECOND_UNIT = (
-    "looks like ids of persons, too. If it says whose record a row is, write its name as the unit."
+    "looks like ids of persons, too. If it says who a row is about, write its name as the unit."
 )
 """Why a column of ids that is not the proposed unit is left out."""
 
 
 @dataclass(frozen=True)
 class UnitColumns:
-    """What columns say whose record a row is."""
+    """What columns say who a row is about."""
 
     proposed: ColumnFacts | None
     """The column that is likeliest to."""
@@ -52,7 +52,7 @@ class UnitColumns:
 
 
 def find_unit_columns(columns: Sequence[ColumnFacts]) -> UnitColumns:
-    """Find the columns that look as if they said whose record a row is.
+    """Find the columns that look as if they said who a row is about.
 
     Of several, the one with the fewest ids is proposed: households rather than persons.
     """
@@ -116,7 +116,7 @@ def _occur_often(column: ColumnFacts) -> bool:
 
 
 def who_comment(unit_column: ColumnFacts | None, found: UnitColumns) -> str:
-    """Ask whose record a row is, and name the columns that look as if they said it."""
+    """Ask who a row is about, and name the columns that look as if they said it."""
     said = [_WHO]
     if unit_column is not None:
         said.append(f"In this file it is {quote_comment(unit_column.name)}: see the line below.")
@@ -133,11 +133,11 @@ def who_comment(unit_column: ColumnFacts | None, found: UnitColumns) -> str:
 
 def unit_comment(column: ColumnFacts, is_csv: bool, *, is_guess: bool) -> list[str]:
     """Say what the unit is. `is_guess` tells that the draft has chosen it, and not a user."""
-    said = ["Whose record a row is."]
+    said = ["Who a row is about."]
     if is_guess:
         said.append(
             f"{quote_comment(column.name)} looks like it, by its name: {column.n_distinct} "
-            f"different values in {count_comment(column.n_values)}."
+            f"different values in {count_in_words(column.n_values)}."
         )
     said.append(_UNIT)
     if is_guess:
@@ -146,7 +146,7 @@ def unit_comment(column: ColumnFacts, is_csv: bool, *, is_guess: bool) -> list[s
             'this line, and the word "unit" below.'
         )
     if column.n_missing:
-        said.append(f"{count_comment(column.n_missing)} without an id.")
+        said.append(f"{count_in_words(column.n_missing)} without an id.")
     if not is_csv and column.type_name in _FLOATS:
         said.append(
             f"The type of the column is {column.type_name}, which fit refuses: convert it to whole "

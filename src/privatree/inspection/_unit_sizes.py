@@ -67,5 +67,5 @@ class UnitCounter:
 
 
 def sounds_like_units(names: Iterable[str]) -> list[str]:
-    """Return the names of columns that sound as if they said whose record a row is."""
+    """Return the names of columns that sound as if they said who a row is about."""
     return [name for name in names if describe_id_name(name) in ("person's id", "person", "id")]

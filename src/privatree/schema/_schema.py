@@ -87,7 +87,7 @@ class Schema:
     about : About, optional
         Title, target, description, intended use, owner and date, which the model publishes.
     unit : str, optional
-        Name of the column that says whose record a row is, such as ``"patient_id"``. Epsilon then
+        Name of the column that says who a row is about, such as ``"patient_id"``. Epsilon then
         holds for all records of a unit together. The column must not be a feature. The name is
         public; the ids in the column are not, and are never published.
     min_records_confirmed : bool, default=True

@@ -35,7 +35,7 @@ class ArrowSource(BatchSource):
     target : str
         Name of the label column.
     unit : str, optional
-        Name of the column that says whose record a row is, such as ``"patient_id"``: whole numbers
+        Name of the column that says who a row is about, such as ``"patient_id"``: whole numbers
         or text. Epsilon then holds for all records of a unit together. By default, it is the unit
         of the schema, if the schema has one.
     weight : str, optional

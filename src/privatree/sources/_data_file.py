@@ -230,7 +230,7 @@ def wanted_columns(schema: Schema, target: str | None) -> dict[str, Feature]:
     if target == schema.unit:
         raise SchemaError(
             f"the target {target!r} must not be the unit of the schema. Name the column that says "
-            "whose record a row is."
+            "who a row is about."
         )
     return {**schema.features, target: Categorical(schema.classes)}
 

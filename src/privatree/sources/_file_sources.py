@@ -122,7 +122,7 @@ class CsvSource(FileSource):
         Format of the files, as in :class:`~privatree.CsvDialect`. An option that is not given here
         is taken from the schema. With ``quote=""`` a quote is an ordinary character.
     unit : str, optional
-        Name of the column that says whose record a row is, such as ``"patient_id"``: whole numbers
+        Name of the column that says who a row is about, such as ``"patient_id"``: whole numbers
         or text. Epsilon then holds for all records of a unit together. By default, it is the unit
         of the schema, if the schema has one.
     weight : str, optional
@@ -227,7 +227,7 @@ class ParquetSource(FileSource):
     target : str
         Name of the label column.
     unit : str, optional
-        Name of the column that says whose record a row is, such as ``"patient_id"``: whole numbers
+        Name of the column that says who a row is about, such as ``"patient_id"``: whole numbers
         or text. Epsilon then holds for all records of a unit together. By default, it is the unit
         of the schema, if the schema has one.
     weight : str, optional

@@ -112,7 +112,7 @@ class Source(Records):
     progress : bool or None
         Whether to show each pass on stderr. None shows it if stderr is a terminal.
     unit : str, optional
-        Name of the column that says whose record a row is, such as ``"patient_id"``. By default,
+        Name of the column that says who a row is about, such as ``"patient_id"``. By default,
         it is the unit of the schema, if the schema has one.
     weight : str, optional
         Name of the column of sample weights.

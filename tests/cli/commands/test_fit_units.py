@@ -138,7 +138,7 @@ def test_the_statement_in_json_names_the_unit(folder, monkeypatch, capsys):
         ("data.csv", "--weight weight", "must have every needed column, but lacks 'weight'.\n"),
         ("data.csv", "--unit age", "privatree: the unit 'age' must not be a feature of the schema"),
         ("data.csv", "--unit ill", "the target 'ill' must not be the unit of the schema. Name the "
-         "column that says whose record a row is.\n"),
+         "column that says who a row is about.\n"),
         ("data.csv", "--weight age", "the weight 'age' must not be a feature"),
         ("data.csv", "--weight w --unit w", "unit and weight must be two columns"),
         ("data.csv", "--class-weight maybe=2,no=1", "--class-weight must have classes of the "
