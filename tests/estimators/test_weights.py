@@ -8,10 +8,10 @@ import pytest
 from people import SCHEMA, table
 from sklearn.metrics import balanced_accuracy_score
 
-from privatree import PrivaTreeClassifier
+from privatree import Numeric, PrivaTreeClassifier, Schema
 from privatree.errors import BudgetExceededError, ParameterError, SchemaError, TooFewRecordsError
 from privatree.privacy import Budget
-from privatree.sources import ArrowSource
+from privatree.sources import ArrowSource, CsvSource
 
 FRAME, LABELS = table(3000)
 IDS = np.random.default_rng(1).integers(0, 900, 3000)
@@ -73,6 +73,68 @@ def test_the_statement_speaks_of_the_unit():
     assert learner().fit(FRAME, LABELS).privacy_.unit is None
 
 
+def test_a_source_with_a_unit_of_its_own_says_so():
+    schema = replace(SCHEMA, unit="patient_id")
+    whole = FRAME.assign(target=LABELS, patient_id=0, household=IDS)
+    fitted = learner(schema=schema).fit(ArrowSource(whole, target="target", unit="household"))
+    assert fitted.privacy_.unit == fitted.schema_.unit == "household"
+
+
+def test_ids_beside_a_column_of_ids_are_refused():
+    schema = replace(SCHEMA, unit="patient_id")
+    with pytest.raises(ParameterError, match="because X has the column 'patient_id'") as caught:
+        learner(schema=schema).fit(FRAME.assign(patient_id=IDS), LABELS, units=IDS)
+    assert caught.value.parameter == "units"
+    assert learner(schema=schema).fit(FRAME, LABELS, units=IDS).privacy_.unit == "patient_id"
+
+
+def test_spends_name_what_is_counted_and_leave_columns_alone():
+    frame = pd.DataFrame({"records": FRAME["income"], "age": FRAME["age"]})
+    schema = Schema({"records": Numeric(-1e6, 1e6), "age": Numeric(0, 100)}, ["no", "yes"])
+    fitted = learner(1000.0, schema=schema, zoom=True).fit(frame, LABELS, units=IDS)
+    purposes = {spend.purpose for spend in fitted.privacy_.spends}
+    assert {"number of units", "interval of records"} <= purposes
+
+
+def test_weights_must_be_the_records_own_and_the_statement_says_so():
+    said = "it must not be computed from other records"
+    weighted = learner().fit(FRAME, LABELS, sample_weight=WEIGHTS)
+    assert any(said in text for text in weighted.privacy_.public)
+    assert not any(said in text for text in learner().fit(FRAME, LABELS).privacy_.public)
+
+
+def test_too_small_an_epsilon_is_refused_before_anything_is_charged():
+    budget = Budget(2.0)
+    with pytest.raises(ParameterError, match="epsilon must be larger for records with units"):
+        learner(1e-8, budget=budget).fit(FRAME, LABELS, units=IDS)
+    with pytest.raises(ParameterError, match=r"at least about 0\.00049"):
+        learner(1e-4, class_weight="balanced").fit(FRAME, LABELS, units=IDS)
+    assert not budget.charges
+    for settings in ({"class_weight": "balanced"}, {"max_depth": None}, {"schedule": "robust"}):
+        learner(5e-4, **settings).fit(FRAME, LABELS, units=IDS)
+
+
+def test_an_empty_array_of_ids_is_no_error():
+    nobody = learner().fit(FRAME[:0], LABELS[:0], units=np.array([]), sample_weight=np.array([]))
+    assert nobody.privacy_.unit == "unit"
+
+
+def test_ids_that_lost_letters_do_not_share_a_weight(tmp_path):
+    """Bytes that are not UTF-8 become the same sign, so such ids are none."""
+    row, others = (
+        b"Ren\xe9,50,0,clerk,yes\n",
+        b"".join(b"%d,%d,0,cook,no\n" % (n, n % 100) for n in range(300)),
+    )
+    content = b"who,age,income,job,target\n" + row + others
+    (tmp_path / "one.csv").write_bytes(content)
+    (tmp_path / "two.csv").write_bytes(content + b"Ren\xe8,50,0,clerk,no\n" * 50)
+    trees = [
+        tree_of(learner().fit(CsvSource(tmp_path / name, target="target", unit="who")))
+        for name in ("one.csv", "two.csv")
+    ]
+    assert trees[0] == trees[1]
+
+
 def test_replaced_units_make_the_number_of_units_public():
     one = learner(neighbours="replace").fit(FRAME, LABELS, units=IDS)
     stage = one.privacy_.schedule.sequences[0]
@@ -84,7 +146,7 @@ def test_replaced_units_make_the_number_of_units_public():
 def test_min_records_is_a_number_of_units():
     schema = replace(SCHEMA, min_records=2000)
     learner(schema=schema).fit(FRAME, LABELS)
-    with pytest.raises(TooFewRecordsError):
+    with pytest.raises(TooFewRecordsError, match="at least min_records = 2,000 units with a class"):
         learner(schema=schema).fit(FRAME, LABELS, units=IDS)
 
 

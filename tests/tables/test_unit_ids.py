@@ -2,6 +2,8 @@
 
 import datetime
 from decimal import Decimal
+from fractions import Fraction
+from uuid import UUID
 
 import numpy as np
 import pandas as pd
@@ -55,6 +57,14 @@ def test_what_is_no_id_is_missing():
     assert ids_of(values) == expected
     assert ids_of(pd.Series([7, None, 8], dtype="Int64")) == ["7", None, "8"]
     assert ids_of(pa.array(["x", None, "y"])) == ["x", None, "y"]
+
+
+def test_an_id_that_may_have_been_another_one_is_missing():
+    lost = ["Ren\ufffd", "\ud83d", "\ud83d\ude00", 2.0**53, Fraction(2**60), 10**5000, b"a"]
+    assert ids_of(lost) == [None] * len(lost)
+    exact = [Decimal(2**53), Decimal(2**53 + 1), Decimal("7.0"), UUID(int=5), 2.0**52]
+    assert ids_of(exact) == [str(2**53), str(2**53 + 1), "7", str(UUID(int=5)), str(2**52)]
+    assert ids_of([Decimal("NaN"), Decimal("1e999999"), Decimal("0.5")]) == [None] * 3
 
 
 def test_numbers_that_a_float_cannot_hold_are_different():

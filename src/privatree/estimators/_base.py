@@ -82,9 +82,16 @@ class TreeClassifier(FittedTreeMixin, ClassifierMixin, BaseEstimator):  # type: 
             _refuse_beside_source("sample_weight", sample_weight, "weight")
             _refuse_beside_source("units", units, "unit")
             schema = self._open_source(X, y, max_weight)
-            return OpenRecords(X, schema, X.unit_name(schema), X.weight is not None)
+            unit = X.unit_name(schema)
+            return OpenRecords(X, replace(schema, unit=unit), unit, X.weight is not None)
         table, target, schema = self._open_frame(X, y, stacklevel=5)
         weights = self._open_beside("sample_weight", sample_weight, table, check_weight_type)
+        if units is not None and schema.unit in (table.names or ()):
+            raise ParameterError(
+                f"units must be None, because X has the column {schema.unit!r}, the unit of the "
+                "schema. Remove one of the two.",
+                "units",
+            )
         if units is None and schema.unit is not None:
             units = _unit_column(table, schema.unit)
         opened = self._open_beside("units", units, table, check_unit_type)
@@ -115,11 +122,13 @@ class TreeClassifier(FittedTreeMixin, ClassifierMixin, BaseEstimator):  # type: 
             return None
         opened = open_labels(values, name)
         (column,) = opened.columns
+        check_same_length(table.n_rows, opened.n_rows, name)
+        if opened.n_rows == 0:  # the type of an empty array says nothing
+            return column
         try:
             check_type(name, column.type)
         except SchemaError as error:
             raise ParameterError(str(error), name) from None
-        check_same_length(table.n_rows, opened.n_rows, name)
         return column
 
     def _open_source(self, source: Source, y: Any, max_weight: float = 1.0) -> Schema:

@@ -58,11 +58,8 @@ class Charges:
         """Say what a training that stopped has cost, and why it may have stopped."""
         first, rest = format_epsilon(self._first, up=True), format_epsilon(self._rest, up=False)
         charged = " and charged to the budget" if self._budget is not None else ""
-        units = "" if self._counted == "records" else (
-            "With units, this is their number: a unit counts as one record. "
-        )  # fmt: skip
         return (
-            f"{units}Usual causes are a misspelt class, the wrong target, an empty file and a "
-            f"wrong path. Training stopped: epsilon {first} was spent on this number{charged}, the "
-            f"other {rest} was not."
+            "Usual causes are a misspelt class, the wrong target, an empty file and a wrong path. "
+            f"Training stopped: epsilon {first} was spent on this number{charged}, the other "
+            f"{rest} was not."
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Self
@@ -14,7 +14,6 @@ from privatree._support.validation import (
     check_integer,
     check_number,
     check_one_of,
-    list_some_names,
 )
 from privatree.counting import MAX_LEVELS, FineCells, default_n_bins
 from privatree.errors import ParameterError, TooFewRecordsError
@@ -27,7 +26,8 @@ from privatree.estimators._base import (
     schema_leaks,
 )
 from privatree.estimators._charges import Charges
-from privatree.estimators._tree_notes import tree_notes, weight_notes
+from privatree.estimators._class_weights import check_class_weight, class_factors_of
+from privatree.estimators._tree_notes import own_weights, tree_notes, weight_notes
 from privatree.learners.tree import (
     FREE_DEPTH,
     FULL_FACTOR,
@@ -48,8 +48,10 @@ from privatree.privacy import (
     epsilon_above,
     positive_fraction,
 )
-from privatree.schema import Categorical, Schema, shorten_value
+from privatree.schema import Categorical, Schema
 
+_MIN_WEIGHTED_EPSILON = 2.0**-35
+"""Smallest epsilon for one unit of weight: its smallest spend can still be drawn."""
 _MIN_LEAF_EPSILON = 1e-12
 """Least budget of the leaves' class counts. Noise can be drawn for far smaller budgets."""
 
@@ -207,8 +209,11 @@ class PrivaTreeClassifier(TreeClassifier):
             The labels; None with a source. Records whose label is not a class of the schema are
             left out. If the classes are text and y has whole numbers, see Notes above.
         sample_weight : array-like of shape (n_records,), optional
-            Weight of each record. Negative and missing weights count as 0, weights above
-            ``max_sample_weight`` as ``max_sample_weight``. By default every record weighs the same.
+            Weight of each record. It must follow from that record, or from its unit, and from
+            public knowledge. Weights that are computed from all records, as ``AdaBoostClassifier``
+            and ``compute_sample_weight`` do, break the guarantee: use `class_weight`. Negative and
+            missing weights count as 0, weights above ``max_sample_weight`` as
+            ``max_sample_weight``. By default every record weighs the same.
         units : array-like of shape (n_records,), optional
             Whole number or text that says whose record each row is, such as a patient's id. By
             default, it is the column of X that the schema names as its unit, if it has one.
@@ -237,7 +242,7 @@ class PrivaTreeClassifier(TreeClassifier):
         source, schema, unit, has_weights = self._open_records(
             X, y, sample_weight=sample_weight, units=units, max_weight=float(self.max_sample_weight)
         )
-        factors = _class_factors(self.class_weight, schema)
+        factors = class_factors_of(self.class_weight, schema)
         n_bins = default_n_bins(len(schema.features)) if self.n_bins == "auto" else self.n_bins
         levels = MAX_LEVELS if self.zoom and self.schedule == "accuracy" else 0
         cells = FineCells.from_schema(schema, int(n_bins), levels)
@@ -245,6 +250,8 @@ class PrivaTreeClassifier(TreeClassifier):
         _check_table_size(self._make_plan(cells, factors, n_rows=0))  # n_rows does not matter
         records, n_rows = source.counts(cells.binner())
         plan = self._make_plan(cells, factors, n_rows)
+        self._check_noise(plan, records.full_weight)
+        # Before the training, which changes the full weight if classes have weights.
         size_error = plan.size_error(records.full_weight) if plan.size_epsilon else None
         ledger = Ledger(plan.epsilon, randomness)
         charges = Charges(self.budget, self.epsilon, self.neighbours, unit, plan)
@@ -257,7 +264,8 @@ class PrivaTreeClassifier(TreeClassifier):
 
         try:
             charges.charge_first()  # parameters are checked before, noise is drawn after this
-            tree = grow_tree(records, cells, plan, schema, ledger, after_size)
+            counted = UnitWords(unit).counted
+            tree = grow_tree(records, cells, plan, schema, ledger, after_size, counted)
         except TooFewRecordsError as error:
             raise TooFewRecordsError(
                 f"{error} {charges.explain_stop()}", error.noisy_records, error.records_error
@@ -265,11 +273,6 @@ class PrivaTreeClassifier(TreeClassifier):
         finally:
             source.close()
         spends, drawn = tuple(ledger.spends()), tree
-        if unit is not None:  # a learner counts weights, and does not know whose
-            spends = tuple(
-                replace(spend, purpose=spend.purpose.replace("records", "units"))
-                for spend in spends
-            )
         size = plan.planning_size(noisy_size)
         leaf_epsilon = plan.leaf_count_epsilon(size)
         if self.simplify:
@@ -283,6 +286,8 @@ class PrivaTreeClassifier(TreeClassifier):
         notes += tree_notes(drawn, tree, leaf_epsilon)
         notes += weight_notes(unit, has_weights, self.max_sample_weight, self.class_weight)
         privacy = self._make_statement(schema, plan, spends, randomness.seeded, notes, unit)
+        if has_weights:
+            privacy = replace(privacy, public=(*privacy.public, own_weights(unit)))
         if noisy_size is not None:
             privacy = replace(privacy, noisy_records=noisy_size, records_error=size_error)
         return self._release_model(Model(schema_=schema, tree_=tree, privacy_=privacy))
@@ -344,7 +349,7 @@ class PrivaTreeClassifier(TreeClassifier):
             lambda weight: 1e-100 <= weight <= 1e100,
             "be a number from 1e-100 to 1e100",
         )
-        _check_class_weight(self.class_weight)
+        check_class_weight(self.class_weight)
         for name in ("simplify", "zoom"):
             if not isinstance(getattr(self, name), bool):
                 raise ParameterError(
@@ -373,6 +378,17 @@ class PrivaTreeClassifier(TreeClassifier):
             raise ParameterError(
                 f"epsilon * probability_share must be 0 or at least {_MIN_LEAF_EPSILON:g}, "
                 f"got {self.epsilon * float(share):g}."
+            )
+
+    def _check_noise(self, plan: RecordPlan, full_weight: int) -> None:
+        """Check, before anything is charged, that noise can be drawn for so small an epsilon."""
+        has_class_weights = plan.class_factors is not None or plan.balances_classes
+        full_weight *= FULL_FACTOR if has_class_weights else 1
+        if full_weight > 1 and plan.epsilon < _MIN_WEIGHTED_EPSILON * full_weight:
+            raise ParameterError(
+                "epsilon must be larger for records with units or weights, at least about "
+                f"{_MIN_WEIGHTED_EPSILON * full_weight:.2g}, got {self.epsilon}.",
+                "epsilon",
             )
 
     def _check_categories(self, schema: Schema) -> None:
@@ -431,39 +447,6 @@ class PrivaTreeClassifier(TreeClassifier):
             schedule=plan.schedule(),
             unit=unit,
         )
-
-
-def _check_class_weight(class_weight: Any) -> None:
-    if class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced"):
-        return
-    if not isinstance(class_weight, Mapping):
-        raise ParameterError(
-            'class_weight must be "balanced", or a dictionary with a weight for each class, or '
-            f"None, got {class_weight!r}.",
-            "class_weight",
-        )
-    for weight in class_weight.values():
-        check_number(
-            "class_weight",
-            weight,
-            lambda weight: 1e-100 <= weight <= 1e100,
-            "have weights from 1e-100 to 1e100",
-        )
-
-
-def _class_factors(class_weight: Any, schema: Schema) -> tuple[int, ...] | None:
-    """Return the weights of the classes as whole numbers; None if all are 1, or balanced."""
-    if class_weight is None or isinstance(class_weight, str):
-        return None
-    if unknown := [label for label in class_weight if label not in schema.classes]:
-        raise ParameterError(
-            "class_weight must have classes of the schema as keys, got "
-            f"{shorten_value(unknown[0])}. The classes are "
-            f"{list_some_names(list(schema.classes))}.",
-            "class_weight",
-        )
-    weights = [Fraction(class_weight.get(label, 1)) for label in schema.classes]
-    return tuple(max(1, int(FULL_FACTOR * weight / max(weights))) for weight in weights)
 
 
 def _check_table_size(plan: RecordPlan) -> None:

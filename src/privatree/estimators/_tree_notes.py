@@ -42,6 +42,14 @@ def tree_notes(drawn: Tree, released: Tree, leaf_epsilon: Fraction) -> list[str]
     return notes
 
 
+def own_weights(unit: str | None) -> str:
+    """Say what must hold for sample weights, so that one record or unit changes its own alone."""
+    return (
+        f"that the weight of a record follows from {'that record' if unit is None else 'its unit'} "
+        "and public knowledge: it must not be computed from other records"
+    )
+
+
 def weight_notes(
     unit: str | None, has_weights: bool, max_sample_weight: float, class_weight: Any
 ) -> list[str]:

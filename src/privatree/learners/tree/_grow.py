@@ -101,12 +101,14 @@ def grow_tree(
     schema: Schema,
     ledger: Ledger,
     after_size: Callable[[int | None], None] = lambda noisy_size: None,
+    counted: str = "records",
 ) -> Tree:
     """Grow the tree level by level, with one pass over the records for each level.
 
     The codes of `records` are those of `candidates`. With fine cells, the learner zooms in first.
     `after_size` gets the noisy number of records, if the plan pays for one. It may raise an error,
-    which ends the training before anything else is drawn.
+    which ends the training before anything else is drawn. `counted` is what one weight stands for,
+    in the words of spends and errors: "records" or "units".
 
     Raises
     ------
@@ -120,13 +122,13 @@ def grow_tree(
     Cost: at most the plan's epsilon; the plan's size_epsilon if there are too few records or
     `after_size` raises.
     """
-    growth = Growth(records, candidates, plan, TreeBuilder(schema))
+    growth = Growth(records, candidates, plan, TreeBuilder(schema), counted)
     noisy_size = growth.release_size(ledger)
     if noisy_size is not None and not growth.has_enough_records(noisy_size):
         error = plan.size_error(records.full_weight)
         raise TooFewRecordsError(
-            f"there must be at least min_records = {plan.min_records:,} records whose label is a "
-            f"class of the schema, but there are {shown_count(noisy_size, error)}.",
+            f"there must be at least min_records = {plan.min_records:,} {counted} with a class of "
+            f"the schema as label, but there are {shown_count(noisy_size, error)}.",
             noisy_size,
             error,
         )
@@ -146,8 +148,9 @@ class Growth:
         candidates: Candidates | FineCells,
         plan: RecordPlan,
         builder: TreeBuilder,
+        counted: str = "records",
     ) -> None:
-        self._records, self._plan = records, plan
+        self._records, self._plan, self._counted = records, plan, counted
         self.builder = builder
         self._cells = candidates if isinstance(candidates, FineCells) else None
         self._use_candidates(candidates.plain if isinstance(candidates, FineCells) else candidates)
@@ -163,7 +166,8 @@ class Growth:
         if not epsilon:
             return None
         exact_size = self._records.class_totals()[0].sum(keepdims=True)
-        return int(self._release_counts(ledger, exact_size, epsilon, "number of records")[0])
+        purpose = f"number of {self._counted}"
+        return int(self._release_counts(ledger, exact_size, epsilon, purpose)[0])
 
     def has_enough_records(self, noisy_size: int) -> bool:
         """Decide from the noisy number of records whether the training goes on."""

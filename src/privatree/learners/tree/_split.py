@@ -96,7 +96,8 @@ class UpperSplit:
         """Return the weight of each cut, and for each categorical feature that of all subsets."""
         n_codes = len(self._exact_scores)
         scores, factors = np.zeros(n_codes, dtype=np.int64), np.zeros(n_codes)
-        largest = int(np.abs(self._exact_scores).sum())
+        sizes = np.add.reduceat(np.abs(self._exact_scores), self._layout.offsets[:-1])
+        largest = int(sizes.max())  # of one feature: a sum over all of them could overflow
         decays = decay_table(self._rate, largest)
         _fill_split_weights(
             self._exact_scores, self._layout, self._fine, self._region, decays, scores, factors
