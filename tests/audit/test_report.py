@@ -106,6 +106,12 @@ def test_bounds_are_rounded_down_and_stay_above_a_claim_that_they_refute(bound, 
     assert claimed is None or bound <= claimed or float(shown) > claimed
 
 
+def test_a_pair_of_units_is_told_by_the_unit_on_one_line():
+    printed = report(dataclasses.replace(NAMED, unit="person\nid"))
+    assert "200 and 201 records, which differ by all records of one person id" in str(printed)
+    assert printed.verdict.endswith(" is false for all records of one person id.")
+
+
 def test_it_can_be_written_as_json():
     written = json.loads(json.dumps(report(skipped=("first-row",)).to_dict()))
     assert {name: value for name, value in written.items() if name != "findings"} == {

@@ -110,6 +110,21 @@ def test_other_tables_of_units_are_refused_without_any_value(second):
     assert not any(character.isdigit() for character in str(refused.value))
 
 
+def test_a_long_name_of_a_unit_is_shortened_and_stays_on_one_line():
+    name = "person\n" + "x" * 100
+    schema = Schema(SCHEMA.features, SCHEMA.classes, unit=name)
+    first, second = (
+        (X.rename(columns={"person": name}), y)
+        for X, y in (table_of_persons(*PERSONS), table_of_persons(*PERSONS, (A, 3)))
+    )
+    assert own_pair(schema, first, second).after == (
+        f"whatever one person {'x' * 52}… of your own changes"
+    )
+    with pytest.raises(ParameterError, match=r"no record of this person x+…, and") as refused:
+        own_pair(schema, first, first)
+    assert "\n" not in str(refused.value)
+
+
 def test_a_table_without_the_column_of_the_unit_is_refused():
     with pytest.raises(ParameterError, match="and the unit 'person' after them"):
         own_pair(OF_PERSONS, table(A), table(A, B))
