@@ -9,7 +9,13 @@ from people import SCHEMA, table
 from sklearn.metrics import balanced_accuracy_score
 
 from privatree import Numeric, PrivaTreeClassifier, Schema
-from privatree.errors import BudgetExceededError, ParameterError, SchemaError, TooFewRecordsError
+from privatree.errors import (
+    BudgetExceededError,
+    ParameterError,
+    SchemaError,
+    SourceError,
+    TooFewRecordsError,
+)
 from privatree.privacy import Budget
 from privatree.sources import ArrowSource, CsvSource
 
@@ -133,6 +139,19 @@ def test_ids_that_lost_letters_do_not_share_a_weight(tmp_path):
         for name in ("one.csv", "two.csv")
     ]
     assert trees[0] == trees[1]
+
+
+@pytest.mark.parametrize("in_memory", [False, True])
+def test_records_that_come_after_the_units_were_added_up_are_noticed(in_memory):
+    """Otherwise one unit could weigh more than a record."""
+    whole = FRAME.assign(target=LABELS, who=IDS)
+    more = pd.concat([whole, whole[whole["who"] == IDS[0]]])
+    calls = iter([whole, more, more, more, more])
+    source = ArrowSource(lambda: next(calls), target="target", unit="who", in_memory=in_memory)
+    budget = Budget(2.0, unit="who")
+    with pytest.raises(SourceError, match="must be the same in every pass"):
+        learner(budget=budget).fit(source)
+    assert not budget.charges
 
 
 def test_replaced_units_make_the_number_of_units_public():

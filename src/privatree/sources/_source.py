@@ -10,10 +10,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from privatree._support.progress import rich_progress
 from privatree.counting import (
+    RECORDS_CHANGED,
     THREADS,
     AnyPartial,
     BinnedRecords,
@@ -27,7 +28,7 @@ from privatree.counting import (
     full_weight_of,
     with_unit_totals,
 )
-from privatree.errors import ParameterError, SchemaError
+from privatree.errors import ParameterError, SchemaError, SourceError
 from privatree.schema import Feature, Schema
 from privatree.sources._data_file import check_column_type, wanted_columns
 from privatree.tables import (
@@ -100,6 +101,28 @@ class FrameRecords(Records):
             full_weight=full_weight_of(weigher),
         )
         return records, n_rows
+
+
+class Weighing(NamedTuple):
+    """The rule that weighs records, and what the pass that made it has found."""
+
+    weigher: Weigher | None
+    exact_units: int | None = None
+    """Number of units; None if records have no units."""
+    exact_rows: int | None = None
+    """Number of rows that the pass over the units has seen."""
+
+    def exact_number(self, exact_rows: int) -> int:
+        """Return the number of units, or of rows if there are no units.
+
+        `exact_rows` is what the next pass has seen. Raise a SourceError if the records were others:
+        their units could weigh more than one record.
+        """
+        if self.exact_units is None:
+            return exact_rows
+        if self.exact_rows != exact_rows:
+            raise SourceError(RECORDS_CHANGED)
+        return self.exact_units
 
 
 class Source(Records):
@@ -202,26 +225,24 @@ class Source(Records):
     def counts(self, binner: Binner) -> tuple[ClassCounts, int]:
         """Return the counts that a learner can ask for, and the private number of rows or units."""
         try:
-            weigher, exact_units = self._make_weigher(binner.schema)
-            counts = PassCounts(self.answer, binner, weigher)
+            weighing = self._make_weigher(binner.schema)
+            counts = PassCounts(self.answer, binner, weighing.weigher)
+            return counts, weighing.exact_number(counts.exact_rows)
         except BaseException:
             self.close()
             raise
-        return counts, counts.exact_rows if exact_units is None else exact_units
 
     def unit_name(self, schema: Schema) -> str | None:
         """Return the name of the column of units; None if every record is a unit of its own."""
         return self.unit if self.unit is not None else schema.unit
 
-    def _make_weigher(self, schema: Schema) -> tuple[Weigher | None, int | None]:
-        """Return the rule that weighs records, and the number of units; None if there are none.
-
-        With units, this is one pass over all records.
-        """
-        if self._unit_column is not None:
-            totals = self.answer(UnitQuery(tuple(schema.classes), self._max_weight))
-            return Weigher(self._max_weight, totals), totals.exact_units
-        return (Weigher(self._max_weight) if self.weight is not None else None), None
+    def _make_weigher(self, schema: Schema) -> Weighing:
+        """Return the rule that weighs records. With units, this is one pass over all records."""
+        if self._unit_column is None:
+            return Weighing(Weigher(self._max_weight) if self.weight is not None else None)
+        totals = self.answer(UnitQuery(tuple(schema.classes), self._max_weight))
+        weigher = Weigher(self._max_weight, totals)
+        return Weighing(weigher, totals.exact_units, self._exact_rows or 0)
 
     def _check_type(self, where: Path, name: str, found: ColumnType) -> None:
         """Raise a SchemaError if the type of a column contradicts what it is for."""
@@ -281,9 +302,10 @@ class BatchSource(Source):
         """Return the counts that a learner can ask for, and the private number of rows or units."""
         if not self.in_memory:
             return super().counts(binner)
-        weigher, exact_units = self._make_weigher(binner.schema)
-        records, exact_rows = self.answer(CollectQuery(binner, weigher)).collected_records()
-        return records, exact_rows if exact_units is None else exact_units
+        weighing = self._make_weigher(binner.schema)
+        query = CollectQuery(binner, weighing.weigher)
+        records, exact_rows = self.answer(query).collected_records()
+        return records, weighing.exact_number(exact_rows)
 
     @abstractmethod
     def _list_parts(self) -> Iterator[Any]:

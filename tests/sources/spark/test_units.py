@@ -51,8 +51,8 @@ def test_ids_and_sums_are_those_in_memory(rows):
     ids, labels, weights = map(list, zip(*rows, strict=True))
     written = [None if one is None else one.encode() for one in ids]
     found: dict[str, int] = {}
-    for spelling, one, total in sums(table_of(written, labels, weights)):
-        assert spelling in written
+    for spelling, one, total, n_rows in sums(table_of(written, labels, weights)):
+        assert n_rows == written.count(spelling) > 0
         assert spelling.decode().strip() == one.decode()
         found[one.decode()] = found.get(one.decode(), 0) + total
     columns = [open_labels(np.array(values, dtype=object)).columns[0] for values in
@@ -66,7 +66,7 @@ def test_ids_and_sums_are_those_in_memory(rows):
 
 def test_bytes_that_are_no_text_are_no_id():
     table = table_of([b"a", b"\xff", b"a\xff"], ["no"] * 3, [2.0] * 3)
-    assert sums(table) == [(b"a", b"a", FULL_WEIGHT)]
+    assert sums(table) == [(b"a", b"a", FULL_WEIGHT, 1)]
 
 
 def test_no_rows_have_no_sums():

@@ -18,12 +18,15 @@ CALLER = """
 import json
 import numpy as np
 from privatree.learners.tree._subtree_kernels import weigh_subsets_of_pair
-decays = np.ones(1), np.array([1.0, 0.5])
+from privatree.privacy.samplers._decay import Decay
+decays = Decay(np.ones(1), np.array([1.0, 0.5]), 1)
 found = weigh_subsets_of_pair(np.full((1, 1), 1), np.array([3, 5]), 0, 1, decays)
 kept = weigh_subsets_of_pair.stats
 print(json.dumps([found[1], sum(kept.cache_hits.values()), kept.cache_path]))
 """
-HELPER = "    return coarse[place] * fine[k & _MASK] if place < coarse.size else 0.0\n"
+HELPER = (
+    "    return table.high[place] * table.low[k - (place << table.shift)] if is_known else 0.0\n"
+)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from privatree.errors import ParameterError
 from privatree.schema import Schema
 from privatree.sources._data_file import match_columns
 from privatree.sources._file_sources import FileSource
-from privatree.sources._source import show_pass_progress
+from privatree.sources._source import Weighing, show_pass_progress
 from privatree.sources.spark._counting import (
     TARGET,
     WEIGHT,
@@ -23,7 +23,7 @@ from privatree.sources.spark._jobs import redact_spark_job_error, run_spark_job
 from privatree.sources.spark._passes import ClusterSource
 from privatree.sources.spark._units import (
     SumUnitWeights,
-    count_distinct_ids,
+    count_ids_and_rows,
     join_unit_totals,
     sum_units_on_cluster,
     written_unit_ids,
@@ -127,7 +127,7 @@ class SparkSource(ClusterSource):
             with suppress(Exception):  # a session that was stopped has forgotten them
                 totals.unpersist()
 
-    def _make_weigher(self, schema: Schema) -> tuple[Weigher | None, int | None]:
+    def _make_weigher(self, schema: Schema) -> Weighing:
         if self._unit_column is None:
             return super()._make_weigher(schema)
         self.n_passes += 1
@@ -135,14 +135,14 @@ class SparkSource(ClusterSource):
             versions_for_counting(), tuple(schema.classes), self._max_weight
         )
 
-        def sum_and_count() -> int:
+        def sum_and_count() -> tuple[int, int]:
             self._totals = sum_units_on_cluster(self._rows, sum_weights).persist()
-            return count_distinct_ids(self._totals)
+            return count_ids_and_rows(self._totals)
 
         with show_pass_progress(self.n_passes, None, self.progress):
-            exact_units = run_spark_job(self._rows.sparkSession, sum_and_count, lambda: None)
+            counted = run_spark_job(self._rows.sparkSession, sum_and_count, lambda: None)
         self._selected = join_unit_totals(self._rows, self._totals)
-        return Weigher(self._max_weight), exact_units
+        return Weighing(Weigher(self._max_weight), *counted)
 
     def _task(self, query: Query[Any]) -> RowsTask:
         return RowsTask(query, self._unit_column is not None)

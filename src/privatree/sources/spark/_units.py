@@ -29,7 +29,8 @@ from privatree.tables import column_to_codes, read_arrow_column, read_unit_ids
 WRITTEN = "written"
 """Column of bytes: the id of the row's unit as it is written."""
 _ID = "id"
-_SUM_COLUMNS = f"{WRITTEN} binary, {_ID} binary, {TOTAL} long"
+_ROWS = "n_rows"
+_SUM_COLUMNS = f"{WRITTEN} binary, {_ID} binary, {TOTAL} long, {_ROWS} long"
 
 
 def written_unit_ids(column: Any) -> Any:
@@ -70,6 +71,7 @@ class SumUnitWeights:
                 WRITTEN: written.dictionary.filter(pa.array(is_id)),
                 _ID: ids.take(pa.array(found.places[is_id])),
                 TOTAL: pa.array(exact_sums[:-1][is_id]),
+                _ROWS: pa.array(np.bincount(codes[codes >= 0], minlength=len(is_id))[is_id]),
             }
         )
 
@@ -82,16 +84,18 @@ def sum_units_on_cluster(rows: Any, sum_weights: SumUnitWeights) -> Any:
     with ignore_pandas_warning():
         sums = rows.select(*needed).mapInArrow(sum_weights, _SUM_COLUMNS)
     total = functions.sum(TOTAL)
-    by_spelling = sums.groupBy(WRITTEN, _ID).agg(total.alias(TOTAL))
+    n_rows = functions.sum(_ROWS).alias(_ROWS)
+    by_spelling = sums.groupBy(WRITTEN, _ID).agg(total.alias(TOTAL), n_rows)
     of_unit = total.over(Window.partitionBy(_ID))
-    return by_spelling.select(WRITTEN, _ID, of_unit.alias(TOTAL))
+    return by_spelling.select(WRITTEN, _ID, of_unit.alias(TOTAL), _ROWS)
 
 
-def count_distinct_ids(totals: Any) -> int:
-    """Return the number of distinct ids, with or without a known label."""
+def count_ids_and_rows(totals: Any) -> tuple[int, int]:
+    """Return the number of distinct ids, with or without a known label, and of rows with an id."""
     from pyspark.sql import functions
 
-    return int(totals.agg(functions.count_distinct(_ID)).collect()[0][0])
+    found = totals.agg(functions.count_distinct(_ID), functions.sum(_ROWS)).collect()[0]
+    return int(found[0]), int(found[1] or 0)
 
 
 def join_unit_totals(rows: Any, totals: Any) -> Any:
