@@ -1,8 +1,8 @@
 """Every possible execution of the learner's own code, with its probability.
 
-The code runs unchanged, but its draws are taken from a *script*. After each run, the last draw that
-has a further possible outcome takes it, until no draw has one. The law of a draw is the law that
-its mechanism states. That the sampler has this law is checked elsewhere, by chi-square tests.
+The code runs unchanged, but a *script* decides the outcome of every draw. The scripts go through
+all combinations of outcomes, as nested loops would. The probability of an outcome is the one that
+the mechanism states. Chi-square tests elsewhere check that the samplers have these probabilities.
 
 The learner rounds noisy sums of weights to whole records. So an outcome is a whole number of
 records, with the probability of all noisy sums that are rounded to it.
@@ -79,9 +79,9 @@ def run_every_execution(run: Callable[[Script], Result]) -> Iterator[tuple[Scrip
 class ScriptedLedger(Ledger):
     """A ledger that charges another ledger, but lets a script decide the outcome of every draw.
 
-    ``counts`` are the possible noisy counts in records, increasing from 0 to the largest. The first
-    stands for all counts below it, and the last for all counts above it. ``records`` say what a
-    record weighs.
+    ``counts`` are the possible noisy counts of records, increasing from 0 to the largest. The first
+    count also stands for all smaller counts, and the last count for all larger ones. ``records``
+    say what a record weighs.
     """
 
     def __init__(

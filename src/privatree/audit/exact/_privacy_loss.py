@@ -1,16 +1,12 @@
 """The exact privacy loss of the record-level learner on tiny universes of records.
 
-The learner takes one step at a time at one node. Its own code is run for every possible outcome of
-its draws (:mod:`enumeration`), which gives the exact law of the step. Siblings draw independently
-from disjoint records. So the log ratio of the probabilities of a whole *transcript* (everything
-drawn) between two datasets is a sum over the nodes at which the datasets differ: for neighbours,
-the nodes on the paths of the added records. The largest ratio follows by recursion, without a list
-of all trees.
+The learner works in steps, each at one node. The learner's own code is run for every possible
+outcome of the draws in a step (:mod:`enumeration`), which gives the exact law of the step.
 
 A *transcript* lists everything that was drawn. Its privacy loss is the log ratio of its
 probabilities on the two datasets. Siblings draw independently from disjoint records, so this loss
-is a sum over the nodes at which the datasets differ. For neighbours these are the nodes on the path
-of the added record. The largest loss follows by recursion, without a list of all trees.
+is a sum over the nodes at which the datasets differ. For neighbours these are the nodes on the
+paths of the added records. The largest loss follows by recursion, without a list of all trees.
 
 The transcript contains all noisy counts, so it reveals at least as much as the tree. If two
 datasets have the same transcript, then everything that a later step depends on (kind of stage,
@@ -120,8 +116,8 @@ def exact_privacy_loss(
     plan : RecordPlan
         Parameters of the learner. A small `largest_count` keeps the enumeration short.
     tables : iterable of Table
-        Each dataset is compared with all datasets of one unit more. With
-        ``neighbours="replace"``, all datasets of one unit more are compared with each other.
+        Each of these datasets is compared with all datasets that have one more unit. With
+        ``neighbours="replace"``, these larger datasets are compared with each other instead.
     units : iterable of Table, optional
         Units that are added, each with all its records (:meth:`Universe.unit`); by default every
         unit of one record.
@@ -216,7 +212,7 @@ def shape_of(tree: Tree, node: int = 0) -> TreeShape:
 
 
 class _At(NamedTuple):
-    """A node that is being grown, with what its whole tree has. None: the tree begins here."""
+    """A node that is being grown, and what its tree has; None before the first step."""
 
     node: Node | None
     candidates: Candidates | None

@@ -301,7 +301,7 @@ def _save_or_print_fit(model: Any, output: Path) -> None:
 
 
 def _read_schema_to_fit(schema: Path, infer_schema: bool, unit: str | None) -> Any:
-    """Read a schema: confirmed, or with --infer-schema one that has unconfirmed entries."""
+    """Return the schema. Unconfirmed entries are allowed only with --infer-schema."""
     if not infer_schema:
         alternative = ", or pass --infer-schema (then no finite epsilon holds)"
         return read_schema_option(schema, alternative, unit=unit)

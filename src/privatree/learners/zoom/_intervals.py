@@ -107,7 +107,7 @@ def zoom_in(
 def _interval_mechanism(
     most: int, noisy_size: int, epsilon: Fraction, full_weight: int
 ) -> DenseInterval:
-    """Return a mechanism with levels as narrow as the evidence can carry."""
+    """Return the mechanism, with as many levels as the evidence allows."""
     evidence = zoom_evidence(noisy_size, epsilon)
     levels = min(max(0, math.floor((evidence - _SURPLUS) / _LEVEL_EVIDENCE)), most)
     enough = max(1, math.ceil(ENOUGH_SHARE * noisy_size))

@@ -49,16 +49,17 @@ def accuracy_certificate(
         Learner to certify. Its ``privacy_`` must guarantee a finite epsilon. The estimator is
         copied, not trained, and its budget is not charged.
     X, y : records and labels
-        Training data, clean or poisoned: the certificate covers every dataset near this one. If the
-        schema of the estimator has a unit, X must have the column of that name. Then an edit is a
-        whole unit added or removed. Sample weights cannot be passed.
+        Training data, clean or poisoned. The certificate covers every dataset that differs from
+        this one by the given number of edits. If the schema of the estimator has a unit, X must
+        have the column of that name. Then an edit is a whole unit added or removed. Sample weights
+        cannot be passed.
     X_test, y_test : records and labels
         Test data, fixed before training. A test label that is not a class counts as a wrong
         prediction, and the certificate states the number of such labels.
     poisoned : sequence of int or str
         Numbers of records added or removed, or shares of the training records such as ``"1%"``,
         rounded down; units in place of records if the schema has a unit.
-        ``certificate.guarantee`` answers for any other number, too.
+        ``certificate.guarantee`` returns the bound for any other number.
     confidence : float, default=0.99
         The certificate is right with at least this probability over the noise of the refits.
     refits : int, default=400

@@ -104,7 +104,7 @@ class _ForbiddenParameterError(CertificateError, ParameterError):
 
 
 def require_public_size(estimator: Any, privacy: PrivacyStatement, y: Any, n_train: int) -> None:
-    """Raise a CertificateError if the size comes from the data, where an attack changes it.
+    """Raise a CertificateError if the learner counts the records, which an attack can change.
 
     `n_train` is the number of training records, or of units if epsilon is for units.
     """
@@ -123,7 +123,7 @@ def require_public_size(estimator: Any, privacy: PrivacyStatement, y: Any, n_tra
 def refuse_counted_size(
     declared: Any, n_records: Collection[int], counted: str = "records"
 ) -> None:
-    """Raise a CertificateError if the declared number of records is one of the true numbers."""
+    """Raise a CertificateError if the declared number of records seems to have been counted."""
     if is_integer(declared) and declared in n_records:
         either = counted if counted == "records" else f"records or {counted}"
         raise _ForbiddenParameterError(

@@ -4,7 +4,8 @@ A score lies in [0, 1] and is fixed before training: accuracy on a test set, the
 records that are *not* misclassified, or whether one prediction is a certain class. ``value`` is the
 mean of the score over the learner's noise on one dataset. Each bound is a lower bound on the mean
 on every dataset that differs by ``edits`` records added or removed. (A replaced record or a flipped
-label is two edits.) The bounds are symmetric: a mean on poisoned records bounds that on clean ones.
+label is two edits.) The bounds are symmetric: the mean on poisoned records bounds the mean on clean
+records in the same way.
 If the learner protects units of several records, an edit is a whole unit added or removed.
 
 ====  ==================================================  ===========================
@@ -122,7 +123,7 @@ def bounds(spending: Spending, value: float, edits: int) -> dict[str, float]:
     """Return every lower bound on the mean score that applies, by its letter.
 
     The parameters are those of :func:`best`. Bounds C to E need a schedule, and E also needs the
-    schedule to list the sequences of stages of which one edit goes through exactly one.
+    schedule to list the sequences of stages, of which each edit goes through exactly one.
 
     Examples
     --------
@@ -253,9 +254,9 @@ def renyi_bound(schedule: Schedule, value: float, edits: int) -> float:
 def optimal_bound(schedule: Schedule, value: float, edits: int) -> float:
     """Return bound E: the best bound for learners with these stages, minus a grid error.
 
-    Edits are taken one by one: each goes along one path. With a single sequence all nodes at a time
-    are at the same stage, so that all edits can also be taken at once; the better bound counts.
-    The schedule must have ``sequences_of_one``.
+    Edits are bounded one by one, because each edit affects one path. If the schedule has a single
+    sequence, all nodes are at the same stage at any time. Then all edits can also be bounded
+    together, and the larger bound is returned. The schedule must have ``sequences_of_one``.
     """
     if edits == 0 or value in (0.0, 1.0):
         return value
