@@ -32,7 +32,9 @@ def handed_over(estimator: Any, X: Any, y: Any, *, count: bool = True) -> Handed
     found: list[HandedOver] = []
     real = estimators.grow_tree
 
-    def grow(records: Any, cells: Any, plan: Any, schema: Any, ledger: Any, after_size: Any) -> Any:
+    def grow(
+        records: Any, cells: Any, plan: Any, schema: Any, ledger: Any, after_size: Any, counted: str
+    ) -> Any:
         columns = [records._codes, records._labels]
         rows = np.column_stack(columns).tolist() if count else ()
         public = {
@@ -42,6 +44,7 @@ def handed_over(estimator: Any, X: Any, y: Any, *, count: bool = True) -> Handed
             ],
             "plan": plan,
             "schema": schema,
+            "counted": counted,
             "account": (ledger.remaining, list(ledger.spends())),
             "form of the records": (
                 records.n_codes,
@@ -54,7 +57,7 @@ def handed_over(estimator: Any, X: Any, y: Any, *, count: bool = True) -> Handed
         none = BinnedRecords(
             records._codes[:0], records.n_codes, records._labels[:0], records.n_classes
         )
-        return real(none, cells, plan, schema, ledger, after_size)
+        return real(none, cells, plan, schema, ledger, after_size, counted)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(estimators, "grow_tree", grow)
