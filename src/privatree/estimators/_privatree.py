@@ -215,7 +215,7 @@ class PrivaTreeClassifier(TreeClassifier):
             missing weights count as 0, weights above ``max_sample_weight`` as
             ``max_sample_weight``. By default every record weighs the same.
         units : array-like of shape (n_records,), optional
-            Whole number or text that says whose record each row is, such as a patient's id. By
+            Whole number or text that says who each row is about, such as a patient's id. By
             default, it is the column of X that the schema names as its unit, if it has one.
             Records without an id are left out. Each unit weighs as much as one record, however many
             records it has.

@@ -355,7 +355,7 @@ def test_a_misspelt_class_costs_three_percent_and_says_so_in_one_line(
     printed, said = capsys.readouterr()
     assert printed == ""
     (line,) = said.splitlines()
-    assert line.startswith("privatree: there must be at least min_records = 1,000 records whose")
+    assert line.startswith("privatree: there must be at least min_records = 1,000 records with")
     assert "(± 100)" in line
     assert "a misspelt class, the wrong target, an empty file and a wrong path" in line
     assert "epsilon 0.03 was spent on this number and charged to the budget" in line
