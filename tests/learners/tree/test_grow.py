@@ -105,7 +105,7 @@ def stages(path, spends):
 
 
 @pytest.mark.slow
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(seeds)
 def test_every_path_spends_epsilon_exactly_and_as_the_plan_can(seed):
     rng = np.random.default_rng(seed)

@@ -239,8 +239,7 @@ def test_files_are_read_on_executors_by_our_own_rules(spark, tmp_path):
     [
         ("who.is", None, {}),
         (None, "Work", {}),
-        ("who.is", "Work", {"neighbours": "replace"}),
-        ("who.is", "Work", {"class_weight": "balanced"}),
+        ("who.is", "Work", {"neighbours": "replace", "class_weight": "balanced"}),
     ],
 )
 def test_the_tree_with_units_and_weights_is_that_in_memory_and_of_a_stream(
