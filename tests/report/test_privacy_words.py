@@ -77,7 +77,7 @@ def test_delta_voids_the_bets_and_is_named():
 
 def test_neighbours_that_replace_are_told_so():
     said = words(neighbours="replace")
-    assert "Whatever one person's record says" in said.meaning
+    assert "Whatever one record says" in said.meaning
     assert "says one thing and not another" in said.about
 
 

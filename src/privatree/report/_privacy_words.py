@@ -113,9 +113,7 @@ def _change_in_words(privacy: PrivacyStatement) -> str:
     replaces, whole = privacy.neighbours == "replace", privacy.words.whole
     if privacy.unit is not None:
         return f"Whatever {whole} say" if replaces else f"With or without {whole}"
-    return (
-        "Whatever one person's record says" if replaces else "With or without one person's record"
-    )
+    return "Whatever one record says" if replaces else "With or without one record"
 
 
 def _belief_in_words(privacy: PrivacyStatement) -> str:
