@@ -420,6 +420,15 @@ def when_waiting(n_executors, folder, act):
     return watcher
 
 
+@pytest.fixture
+def interruptible():
+    """Interrupts are heard even if whoever started the tests ignores them, as nohup does."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupted_pass_is_cancelled(spark, tmp_path):
     source = opened(gated(spark, records(), tmp_path))
     (tmp_path / "armed").touch()
