@@ -1,18 +1,25 @@
 from privatree.privacy import mechanisms
+from privatree.privacy._bounded_range import certified_delta as certified_delta
+from privatree.privacy._bounded_range import gaussian_mu as gaussian_mu
+from privatree.privacy._bounded_range import largest_range as largest_range
 from privatree.privacy._budget import Budget, Charge
 from privatree.privacy._budget_file import Account as Account
 from privatree.privacy._budget_store import BudgetStore
+from privatree.privacy._composed_ledger import ComposedLedger as ComposedLedger
+from privatree.privacy._composition import Composition as Composition
+from privatree.privacy._composition import RangeGroup as RangeGroup
 from privatree.privacy._exact_epsilon import conservative_epsilon as conservative_epsilon
 from privatree.privacy._exact_epsilon import decimal_fraction as decimal_fraction
 from privatree.privacy._exact_epsilon import epsilon_above as epsilon_above
 from privatree.privacy._exact_epsilon import format_epsilon as format_epsilon
 from privatree.privacy._exact_epsilon import positive_fraction as positive_fraction
-from privatree.privacy._ledger import Ledger, Spend
-from privatree.privacy._ledger import Mechanism as Mechanism
-from privatree.privacy._ledger import SequentialMechanism as SequentialMechanism
+from privatree.privacy._ledger import Ledger
 from privatree.privacy._randomness import Randomness
 from privatree.privacy._schedule import MAX_SEQUENCES as MAX_SEQUENCES
 from privatree.privacy._schedule import Schedule, Stage
+from privatree.privacy._spend import Mechanism as Mechanism
+from privatree.privacy._spend import SequentialMechanism as SequentialMechanism
+from privatree.privacy._spend import Spend
 from privatree.privacy._statement import SCHEMA_LEAK as SCHEMA_LEAK
 from privatree.privacy._statement import Leak, PrivacyStatement
 from privatree.privacy._statement import shown_amount as shown_amount

@@ -4,95 +4,29 @@ A learner holds a ledger and no source of randomness, so it cannot draw without 
 that consists of several choices is opened here, and refuses to draw when all choices are made. A
 ledger belongs to a set of records. Spends on the same records add up (sequential composition).
 :meth:`Ledger.parallel` opens ledgers for *disjoint* subsets of the records, of which only the
-largest total counts (parallel composition). Budgets are exact fractions. A ledger is a privacy
-filter: it checks every charge before the draw, so spends may depend on what was released before.
+largest total counts (parallel composition). :meth:`Ledger.compose` charges once for many draws of
+bounded range. Budgets are exact fractions. A ledger is a privacy filter: it checks every charge
+before the draw, so spends may depend on what was released before.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from privatree.errors import BudgetExceededError, ParameterError
+from privatree.privacy._composed_ledger import ComposedLedger
+from privatree.privacy._composition import Composition, RangeGroup
 from privatree.privacy._exact_epsilon import positive_fraction
 from privatree.privacy._randomness import Randomness
+from privatree.privacy._spend import Cost, Mechanism, SequentialMechanism, Spend, make_spend
 
 if TYPE_CHECKING:
     from privatree.privacy.mechanisms import Draw
-
-
-class Priced(Protocol):
-    """A mechanism that a ledger can charge for: its name, and the epsilon of one release."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def epsilon(self) -> Fraction: ...
-
-
-class Mechanism(Priced, Protocol):
-    """A mechanism that makes its whole draw at once."""
-
-    def release(self, exact: Any, randomness: Randomness) -> Any: ...
-
-
-class SequentialMechanism(Priced, Protocol):
-    """A mechanism that makes its draw in several choices."""
-
-    def open(self, randomness: Randomness) -> Draw: ...
-
-
-@dataclass(frozen=True)
-class Spend:
-    """One charge in a ledger.
-
-    Attributes
-    ----------
-    mechanism, purpose : str
-        Name of the mechanism, and what was drawn with it.
-    epsilon, delta : Fraction
-        Privacy cost of one release.
-    node : int or None
-        Node of the tree for which the draw was made.
-    times : int
-        Number of releases over the same records, for example one histogram for each of several
-        features. The charge is ``times * epsilon``.
-
-    Examples
-    --------
-    >>> Spend("geometric", Fraction(1, 8), "class counts", node=3).epsilon
-    Fraction(1, 8)
-    """
-
-    mechanism: str
-    epsilon: Fraction
-    purpose: str
-    node: int | None = None
-    times: int = 1
-    delta: Fraction = Fraction(0)
-
-
-@dataclass(frozen=True)
-class Cost:
-    """An epsilon and a delta."""
-
-    epsilon: Fraction = Fraction(0)
-    delta: Fraction = Fraction(0)
-
-    def __add__(self, other: Cost) -> Cost:
-        """Return the cost of sequential composition."""
-        delta = self.delta + other.delta if other.delta else self.delta
-        return Cost(self.epsilon + other.epsilon, delta)
-
-    def __or__(self, other: Cost) -> Cost:
-        """Return the cost of parallel composition."""
-        return Cost(max(self.epsilon, other.epsilon), max(self.delta, other.delta))
 
 
 class Ledger:
@@ -126,6 +60,16 @@ class Ledger:
         self._own_cost = Cost()
         self._groups: list[tuple[Ledger, ...]] = []
         self._above: Callable[[], Cost] = Cost
+        self._root = self
+        self._composition: Composition | None = None
+
+    @property
+    def composition(self) -> Composition | None:
+        """The composition that was charged to this ledger, its parts, or what it is a part of.
+
+        There is at most one: draws of two compositions must not be mixed.
+        """
+        return self._root._composition
 
     @property
     def total(self) -> Cost:
@@ -145,6 +89,7 @@ class Ledger:
         )
         for part in parts:
             part._above = lambda: self._above() + self._total_without(parts)
+            part._root = self._root
         self._groups.append(parts)
         return parts
 
@@ -164,7 +109,7 @@ class Ledger:
         BudgetExceededError
             If the charge does not fit the budget. Then nothing is drawn.
         """
-        self._charge([_make_ledger_spend(mechanism, purpose, node, times)])
+        self._charge_spends([make_spend(mechanism, purpose, node, times)])
         return mechanism.release(exact, self._randomness)
 
     def open_draw(
@@ -177,7 +122,7 @@ class Ledger:
         BudgetExceededError
             If the charge does not fit the budget. Then nothing is opened.
         """
-        self._charge([_make_ledger_spend(mechanism, purpose, node, 1)])
+        self._charge_spends([make_spend(mechanism, purpose, node, 1)])
         return mechanism.open(self._randomness)
 
     def release_all(
@@ -192,10 +137,58 @@ class Ledger:
 
         Each mechanism has its own randomness, so the result does not depend on ``threads``.
         """
-        self._charge([_make_ledger_spend(mechanism, purpose, None, 1) for mechanism in mechanisms])
+        self._charge_spends([make_spend(mechanism, purpose, None, 1) for mechanism in mechanisms])
         sources = self._randomness.spawn(len(mechanisms))
         with ThreadPoolExecutor(max_workers=threads) as pool:
             return list(pool.map(lambda m, e, r: m.release(e, r), mechanisms, exact, sources))
+
+    def compose(
+        self,
+        epsilon: Fraction,
+        delta: Fraction,
+        groups: Sequence[RangeGroup],
+        *,
+        factor: int = 1,
+    ) -> ComposedLedger:
+        """Charge once for many draws of bounded range, then return the ledger that makes them.
+
+        Parameters
+        ----------
+        epsilon, delta : Fraction
+            What all draws together cost.
+        groups : sequence of RangeGroup
+            Largest ranges of the draws, in the order in which they are made.
+        factor : int, default=1
+            1 if neighbours differ by one record added or removed, and 2 if a record is replaced.
+            The draws are certified with `factor` times their ranges at `factor` times epsilon: like
+            all that is charged to the ledger, the ranges and epsilon are for one record added or
+            removed.
+
+        Raises
+        ------
+        BudgetExceededError
+            If the draws can cost more than (epsilon, delta), or if this does not fit the budget.
+        ParameterError
+            If groups are wrong, or if there was a composition before.
+
+        Examples
+        --------
+        >>> from privatree.privacy.mechanisms import SequentialExponential
+        >>> ledger = Ledger(Fraction(1), Randomness(seed=0), delta=Fraction(1, 10**6))
+        >>> rounds = ledger.compose(
+        ...     Fraction(1), Fraction(1, 10**6), [RangeGroup(Fraction(6, 100), 60)]
+        ... )
+        >>> draw = rounds.open_draw(SequentialExponential(Fraction(6, 100)), purpose="a round")
+        >>> ledger.remaining, rounds.n_left
+        (Fraction(0, 1), 59)
+        """
+        if self._root._composition is not None:
+            raise ParameterError("a ledger and its parts must compose draws at most once.")
+        composition = Composition(epsilon, delta, tuple(groups))
+        composition.certify(factor)
+        self._charge([], Cost(composition.epsilon, composition.delta), "composed draws")
+        self._root._composition = composition
+        return ComposedLedger(composition, self._randomness, self._own.append)
 
     def spends(self) -> Iterator[Spend]:
         """Iterate over all charges: first those of this ledger, then those of its parts."""
@@ -204,13 +197,16 @@ class Ledger:
             for part in group:
                 yield from part.spends()
 
-    def _charge(self, spends: list[Spend]) -> None:
+    def _charge_spends(self, spends: list[Spend]) -> None:
         cost = sum((Cost(s.times * s.epsilon, s.times * s.delta) for s in spends), Cost())
+        self._charge(spends, cost, spends[0].purpose if spends else "")
+
+    def _charge(self, spends: list[Spend], cost: Cost, purpose: str) -> None:
         # Only this path matters: other parts of a group were checked when they were charged.
         after = self._above() + self.total + cost
         if after.epsilon > self._budget.epsilon or after.delta > self._budget.delta:
             raise BudgetExceededError(
-                f"{spends[0].purpose}: this draw would raise the total for the same records to "
+                f"{purpose}: this draw would raise the total for the same records to "
                 f"epsilon={float(after.epsilon):.6g}, delta={float(after.delta):.6g}; the budget "
                 f"is epsilon={float(self._budget.epsilon):.6g}, "
                 f"delta={float(self._budget.delta):.6g}. Nothing was drawn."
@@ -224,13 +220,3 @@ class Ledger:
             if group is not skipped:
                 total += reduce(or_, (part.total for part in group), Cost())
         return total
-
-
-def _make_ledger_spend(mechanism: Priced, purpose: str, node: int | None, times: int) -> Spend:
-    if times < 1:
-        raise ParameterError(f"times must be >= 1, got {times}.", "times")
-    delta = Fraction(getattr(mechanism, "delta", 0))
-    if not 0 <= delta < 1:
-        raise ParameterError(f"delta must be in [0, 1), got {float(delta)}.", "delta")
-    epsilon = positive_fraction("epsilon", mechanism.epsilon)
-    return Spend(mechanism.name, epsilon, purpose, node, times, delta)

@@ -15,8 +15,8 @@ from privatree._support.escape import escape_to_one_line
 from privatree.errors import ModelFormatError, ParameterError
 from privatree.privacy._budget import NEIGHBOURS
 from privatree.privacy._exact_epsilon import epsilon_above
-from privatree.privacy._ledger import Spend
 from privatree.privacy._schedule import MAX_SEQUENCES, MAX_STAGES, Schedule, Stage
+from privatree.privacy._spend import Spend
 from privatree.privacy._unit_words import UnitWords
 
 MAX_TEXT_LENGTH = 10_000

@@ -81,6 +81,7 @@ class DenseInterval:
     enough: int
     full_weight: int = 1
     name: ClassVar[str] = "exponential"
+    is_bounded_range: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", positive_fraction("epsilon", self.epsilon))

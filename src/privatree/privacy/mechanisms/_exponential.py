@@ -47,6 +47,7 @@ class Exponential:
     epsilon: Fraction
     score_range: Fraction = Fraction(2)
     name: ClassVar[str] = "exponential"
+    is_bounded_range: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", positive_fraction("epsilon", self.epsilon))

@@ -180,6 +180,7 @@ class SequentialExponential:
     epsilon: Fraction
     score_range: int = 1
     name: ClassVar[str] = "exponential"
+    is_bounded_range: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", positive_fraction("epsilon", self.epsilon))
