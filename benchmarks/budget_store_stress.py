@@ -3,9 +3,10 @@
     python benchmarks/budget_store_stress.py
 
 Each process writes to a log of its own what it is about to charge, and what came of it. In the end,
-and once a second on the way, the file is compared with the logs: the sum of its charges is at most
-the cap, no charge that was confirmed is lost, none is there that nobody announced or that was
-refused, and SQLite finds the file sound. The exit code is 1 if anything is wrong.
+and once a second on the way, the file is compared with the logs: the sums of its epsilons and of
+its deltas are at most their caps, no charge that was confirmed is lost, none is there that nobody
+announced or that was refused, and SQLite finds the file sound. The exit code is 1 if anything is
+wrong.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ from privatree.privacy import BudgetStore
 
 AMOUNTS = tuple(float(f"{digit}e-{place}") for digit in range(1, 8) for place in range(3, 9))
 """Of several sizes: when the large ones no longer fit, small ones do, so the cap stays close."""
+DELTAS = (0.0, *(float(f"{amount}e-6") for amount in AMOUNTS if amount >= 1e-4))
+"""Chosen independently of epsilon, so that some charges fit one cap and not the other."""
 PAUSES = (0.0, 0.15)
 """Seconds between two kills, at random between these."""
 FORKED = multiprocessing.get_context("fork")
@@ -53,7 +56,8 @@ class Report:
 def stress(folder: Path, cap: float, *, processes: int, seconds: float, seed: int) -> Report:
     """Let processes charge a new budget file for a while, and compare the file with their logs."""
     rng, report = random.Random(seed), Report()
-    store = BudgetStore.create(folder / "budget.db", cap, dataset="nobody's records")
+    delta = min(cap * 1e-6, 0.5)
+    store = BudgetStore.create(folder / "budget.db", cap, delta=delta, dataset="nobody's records")
     workers = [_started(store.path, folder, slot, 0) for slot in range(processes)]
     generations = [0] * processes
     end, next_check, before = time.monotonic() + seconds, 0.0, 0
@@ -92,21 +96,21 @@ def charge_for_ever(path: Path, log: Path, name: str) -> None:
     rng, store = random.Random(name), BudgetStore(path)
     with open(log, "ab", buffering=0) as file:
 
-        def tell(word: str, model: str, amount: float) -> None:
-            file.write(f"{word} {model} {amount!r}\n".encode())
+        def tell(word: str, model: str, epsilon: float, delta: float) -> None:
+            file.write(f"{word} {model} {epsilon!r} {delta!r}\n".encode())
             os.fsync(file.fileno())
 
         turn = 0
         while True:
             turn += 1
-            model, amount = f"{name}.{turn}", rng.choice(AMOUNTS)
-            tell("announced", model, amount)
+            model, amounts = f"{name}.{turn}", (rng.choice(AMOUNTS), rng.choice(DELTAS))
+            tell("announced", model, *amounts)
             try:
-                store.charge(amount, purpose=model)
+                store.charge(amounts[0], delta=amounts[1], purpose=model)
             except BudgetExceededError:
-                tell("refused", model, amount)
+                tell("refused", model, *amounts)
             else:
-                tell("confirmed", model, amount)
+                tell("confirmed", model, *amounts)
 
 
 def check(path: Path, folder: Path, report: Report, *, at_least: int) -> int:
@@ -114,21 +118,22 @@ def check(path: Path, folder: Path, report: Report, *, at_least: int) -> int:
     told = _told(folder)  # before the file: what was confirmed until then must be there
     account = BudgetStore(path).read()
     announced = _told(folder)["announced"]  # after it: what is there was announced until now
-    charged = {charge.purpose: charge.epsilon for charge in account.charges}
+    charged = {charge.purpose: (charge.epsilon, charge.delta) for charge in account.charges}
     faults = report.faults
     if len(charged) < len(account.charges):
         faults.append("a model was charged twice")
-    if sum(charged.values(), Fraction(0)) > account.epsilon:
-        faults.append("the charges are more than the cap")
+    for place, (name, limit) in enumerate((("epsilon", account.epsilon), ("delta", account.delta))):
+        if sum((amounts[place] for amounts in charged.values()), Fraction(0)) > limit:
+            faults.append(f"the charges are more than the cap of {name}")
     if len(account.charges) < at_least:
         faults.append("there were more charges before")
-    for model, amount in told["confirmed"].items():
-        if charged.get(model) != amount:
+    for model, amounts in told["confirmed"].items():
+        if charged.get(model) != amounts:
             faults.append(f"the confirmed charge of model {model} is lost")
     for model in told["refused"].keys() & charged.keys():
         faults.append(f"model {model} was refused, but charged")
-    for model, amount in charged.items():
-        if announced.get(model) != amount:
+    for model, amounts in charged.items():
+        if announced.get(model) != amounts:
             faults.append(f"the charge of model {model} was not announced")
     with closing(sqlite3.connect(path, timeout=60)) as connection:
         if connection.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
@@ -141,13 +146,17 @@ def check(path: Path, folder: Path, report: Report, *, at_least: int) -> int:
     return len(account.charges)
 
 
-def _told(folder: Path) -> dict[str, dict[str, Fraction]]:
-    told: dict[str, dict[str, Fraction]] = {"announced": {}, "confirmed": {}, "refused": {}}
+def _told(folder: Path) -> dict[str, dict[str, tuple[Fraction, ...]]]:
+    told: dict[str, dict[str, tuple[Fraction, ...]]] = {
+        "announced": {},
+        "confirmed": {},
+        "refused": {},
+    }
     for log in folder.glob("*.log"):
         *lines, _ = log.read_text().split("\n")  # after the last end of line: nothing, or a part
         for line in lines:
-            word, model, amount = line.split()
-            told[word][model] = Fraction(amount)
+            word, model, *amounts = line.split()
+            told[word][model] = tuple(map(Fraction, amounts))
     return told
 
 
@@ -181,6 +190,7 @@ def main() -> None:
     print(f"{given.processes} processes, {given.seconds:g} s, {report.kills} killed")
     print(f"cap {float(account.epsilon):g}, left {float(account.remaining):.3g} after "
           f"{report.charges} charges, file of {size} bytes")  # fmt: skip
+    print(f"cap of delta {float(account.delta):g}, left {float(account.remaining_delta):.3g}")
     print(f"confirmed {report.confirmed}, refused {report.refused}, cut off by a kill "
           f"{report.unfinished}, of which charged {report.of_these_charged}")  # fmt: skip
     print(f"compared with the logs {report.checks} times")

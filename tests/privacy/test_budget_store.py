@@ -37,6 +37,7 @@ from privatree.errors import BudgetExceededError, BudgetStoreError, ParameterErr
 from privatree.privacy import Budget, BudgetStore
 from privatree.privacy import _budget_file as budget_file
 from privatree.privacy import _budget_store as budget_store
+from privatree.privacy import _budget_tables as budget_tables
 
 ROOT = Path(__file__).parents[2]
 
@@ -284,10 +285,12 @@ def charge_in_two_transactions(
 ) -> None:
     """Mutant: looks first, charges later."""
     amount = Fraction(repr(epsilon))
-    budget_store.check_budget_covers(amount, self.read().remaining, purpose)
+    budget_store.check_budget_covers(self.read(), amount, Fraction(0), purpose)
     with budget_file.open_budget_file(self.path, writing=True) as connection:
         account = budget_file.read_budget_account(self.path, connection)
-        budget_file.add_charge_to_budget_file(connection, account, amount, purpose, "")
+        budget_tables.add_charge_to_budget_file(
+            connection, account, amount, Fraction(0), purpose, ""
+        )
 
 
 def charge_after_a_deferred_look(
@@ -296,10 +299,9 @@ def charge_after_a_deferred_look(
     """Mutant: one transaction, but it lets others look until it writes."""
     with budget_file.open_budget_file(self.path, writing=False) as connection:
         account = budget_file.read_budget_account(self.path, connection)
-        budget_store.check_budget_covers(Fraction(repr(epsilon)), account.remaining, purpose)
-        budget_file.add_charge_to_budget_file(
-            connection, account, Fraction(repr(epsilon)), purpose, ""
-        )
+        amounts = Fraction(repr(epsilon)), Fraction(0)
+        budget_store.check_budget_covers(account, *amounts, purpose)
+        budget_tables.add_charge_to_budget_file(connection, account, *amounts, purpose, "")
 
 
 def charge_from_memory(
@@ -307,12 +309,14 @@ def charge_from_memory(
 ) -> None:
     """Mutant: the balance is what this object knows."""
     amount = Fraction(repr(epsilon))
-    vars(self).setdefault("known", self.epsilon)
-    budget_store.check_budget_covers(amount, vars(self)["known"], purpose)
-    vars(self)["known"] -= amount
+    known = vars(self).setdefault("known", Budget(self.epsilon))
+    budget_store.check_budget_covers(known, amount, Fraction(0), purpose)
+    known.charge(amount, purpose=purpose)
     with budget_file.open_budget_file(self.path, writing=True) as connection:
         account = budget_file.read_budget_account(self.path, connection)
-        budget_file.add_charge_to_budget_file(connection, account, amount, purpose, "")
+        budget_tables.add_charge_to_budget_file(
+            connection, account, amount, Fraction(0), purpose, ""
+        )
 
 
 def spent_by_two_at_once(
@@ -480,7 +484,7 @@ def test_every_charge_is_written_to_the_disk_and_its_folder_too(
 ) -> None:
     """What is asked of SQLite: 3 is EXTRA, and no charge waits in a file of its own."""
     settings = []
-    add = budget_file.add_charge_to_budget_file
+    add = budget_tables.add_charge_to_budget_file
 
     def look(connection: sqlite3.Connection, *rest: Any) -> None:
         for name in ("synchronous", "journal_mode"):
@@ -532,9 +536,14 @@ def test_processes_that_are_killed_at_random(tmp_path: Path, stress: Any) -> Non
         return sorted({fault.split(" of model")[0] for fault in found.faults})
 
     assert faults() == []
-    (tmp_path / "more.log").write_text("announced a 0.001\nconfirmed a 0.001\n")
+    (tmp_path / "more.log").write_text("announced a 0.001 1e-09\nconfirmed a 0.001 1e-09\n")
     assert faults() == ["the confirmed charge"]
     (tmp_path / "more.log").unlink()
+    first = BudgetStore(tmp_path / "budget.db").charges[0]
+    for log in tmp_path.glob("*.log"):  # another delta than in the file
+        told = f"{first.purpose} {float(first.epsilon)!r} "
+        log.write_text(log.read_text().replace(told, f"{told}9"))
+    assert "the charge" in faults()
     for log in tmp_path.glob("*.log"):
         log.write_text(log.read_text().replace("announced", "refused"))
     assert "the charge" in faults()
@@ -659,9 +668,9 @@ def test_files_of_other_kinds(tmp_path: Path) -> None:
 
 def test_a_later_version_is_not_guessed_at(store: BudgetStore) -> None:
     with raw(store.path) as connection:
-        connection.execute("PRAGMA user_version = 3")
+        connection.execute("PRAGMA user_version = 4")
     assert refusal(store.path) == (
-        "is a budget of version 3; this privatree reads versions 1 and 2. "
+        "is a budget of version 4; this privatree reads versions 1 to 3. "
         "Upgrade privatree to read a later version."
     )
 
@@ -723,7 +732,7 @@ def test_rows_that_no_charge_writes_are_refused(
         (digest,) = connection.execute("SELECT digest FROM account").fetchone()
         for number, amount in enumerate(amounts, start=1):
             row = (number, "2030-01-01T00:00:00+00:00", "model", amount, "")
-            digest = budget_file._budget_row_digest(digest, row)
+            digest = budget_tables.budget_row_digest(digest, row)
             connection.execute("INSERT INTO charge VALUES (?, ?, ?, ?, ?, ?)", (*row, digest))
     assert refusal(store.path) == (
         f"is damaged ({message}). Restore the file from a backup, and charge again what was spent "
@@ -731,12 +740,14 @@ def test_rows_that_no_charge_writes_are_refused(
     )
 
 
-@pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, Any]:
+@pytest.fixture(scope="module", params=[0, 1e-4], ids=["without delta", "with delta"])
+def written(
+    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> tuple[bytes, Any]:
     path = tmp_path_factory.mktemp("written") / "a.db"
+    store = BudgetStore.create(path, 1, delta=request.param, dataset="patients")
     for turn in range(30):
-        store = BudgetStore(path) if turn else BudgetStore.create(path, 1, dataset="patients")
-        store.charge(0.01, purpose=f"model {turn}")
+        store.charge(0.01, delta=request.param / 64, purpose=f"model {turn}")
     return path.read_bytes(), store.read()
 
 
@@ -891,7 +902,7 @@ def test_a_store_of_units_cannot_be_made_one_of_records(tmp_path: Path) -> None:
     with raw(store.path) as connection:
         connection.execute("DROP TRIGGER account_stays")
         connection.execute("UPDATE account SET unit = 'visit_id'")
-        connection.execute(next(s for s in budget_file._UNIT_DEFINITIONS if "account_stays" in s))
+        connection.execute(next(s for s in budget_tables.DEFINITIONS[2] if "account_stays" in s))
     assert "is damaged" in refusal(store.path)
     other = BudgetStore.create(tmp_path / "other.db", 1, unit="patient_id")
     with raw(other.path) as connection:

@@ -11,8 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privatree.errors import ParameterError
-from privatree.privacy import conservative_epsilon, format_epsilon, positive_fraction
-from privatree.privacy._exact_epsilon import decimal_fraction
+from privatree.privacy import (
+    conservative_delta,
+    conservative_epsilon,
+    decimal_fraction,
+    delta_fraction,
+    format_epsilon,
+    positive_fraction,
+)
 
 
 @pytest.mark.parametrize(
@@ -121,6 +127,45 @@ def test_what_may_be_spent_is_within_both_readings(value: float) -> None:
     assert spendable in (decimal, Fraction(value))
     assert spendable <= decimal
     assert spendable <= Fraction(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "exact"),
+    [
+        (0, Fraction(0)),
+        (-0.0, Fraction(0)),
+        (np.int64(0), Fraction(0)),
+        (1e-6, Fraction(1, 10**6)),
+        (np.float64(1e-5), Fraction(1, 10**5)),
+        (Fraction(1e-6), Fraction(1e-6)),
+        (5e-324, Fraction(5, 10**324)),
+        (math.nextafter(1, 0), Fraction("0.9999999999999999")),
+    ],
+)
+def test_a_delta_is_the_decimal_it_is_written_as(value: Any, exact: Fraction) -> None:
+    assert delta_fraction("delta", value) == exact
+
+
+@pytest.mark.parametrize("value", [-1e-300, Fraction(-1, 9), 1, 1.0, np.int8(1), 7.5])
+def test_a_delta_is_at_least_0_and_below_1(value: Any) -> None:
+    for read in (delta_fraction, conservative_delta):
+        with pytest.raises(ParameterError, match="delta must be at least 0 and below 1") as caught:
+            read("delta", value)
+        assert caught.value.parameter == "delta"
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, True, "0", Decimal(0), None, [0.0]])
+def test_deltas_are_refused_like_other_numbers(value: Any) -> None:
+    with pytest.raises(ParameterError, match="delta must be"):
+        delta_fraction("delta", value)
+
+
+@pytest.mark.slow
+@given(st.floats(min_value=0, max_value=1, exclude_max=True))
+def test_a_delta_that_may_be_spent_is_within_both_readings(value: float) -> None:
+    decimal, spendable = delta_fraction("delta", value), conservative_delta("delta", value)
+    assert float(decimal) == value
+    assert spendable == min(decimal, Fraction(value))
 
 
 @pytest.mark.parametrize(

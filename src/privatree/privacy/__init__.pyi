@@ -3,13 +3,16 @@ from privatree.privacy._bounded_range import certified_delta as certified_delta
 from privatree.privacy._bounded_range import gaussian_mu as gaussian_mu
 from privatree.privacy._bounded_range import largest_range as largest_range
 from privatree.privacy._budget import Budget, Charge
-from privatree.privacy._budget_file import Account as Account
+from privatree.privacy._budget_checks import share_left as share_left
 from privatree.privacy._budget_store import BudgetStore
+from privatree.privacy._budget_tables import Account as Account
 from privatree.privacy._composed_ledger import ComposedLedger as ComposedLedger
 from privatree.privacy._composition import Composition as Composition
 from privatree.privacy._composition import RangeGroup as RangeGroup
+from privatree.privacy._exact_epsilon import conservative_delta as conservative_delta
 from privatree.privacy._exact_epsilon import conservative_epsilon as conservative_epsilon
 from privatree.privacy._exact_epsilon import decimal_fraction as decimal_fraction
+from privatree.privacy._exact_epsilon import delta_fraction as delta_fraction
 from privatree.privacy._exact_epsilon import epsilon_above as epsilon_above
 from privatree.privacy._exact_epsilon import format_epsilon as format_epsilon
 from privatree.privacy._exact_epsilon import positive_fraction as positive_fraction

@@ -7,21 +7,28 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 from threading import Lock
-from typing import Any, NoReturn
+from typing import NoReturn
 
-from privatree._support.escape import escape_text
 from privatree._support.validation import check_one_of
-from privatree.errors import BudgetExceededError, ParameterError
-from privatree.privacy._exact_epsilon import decimal_fraction, format_epsilon
+from privatree.errors import ParameterError
+from privatree.privacy._budget_checks import (
+    check_budget_covers,
+    check_budget_unit,
+    check_charge_neighbours,
+    check_charge_unit,
+    share_left,
+)
+from privatree.privacy._exact_epsilon import decimal_fraction, delta_fraction
 from privatree.privacy._unit_words import UnitWords
 
 NEIGHBOURS = ("add-remove", "replace")
-_MAX_TEXT_LENGTH = 200
 
 
 @dataclass(frozen=True)
 class Charge:
-    """One amount of epsilon that was taken from a budget. It is never given back.
+    """One amount of epsilon, and maybe of delta, that was taken from a budget.
+
+    It is never given back.
 
     Attributes
     ----------
@@ -35,6 +42,8 @@ class Charge:
         Amount that was taken.
     note : str
         Optional text that says which model was trained.
+    delta : Fraction
+        Delta that was taken; 0 for a model whose guarantee is pure.
 
     Examples
     --------
@@ -50,17 +59,23 @@ class Charge:
     purpose: str
     epsilon: Fraction
     note: str = ""
+    delta: Fraction = Fraction(0)
 
 
 class Budget:
     """Upper limit on the total epsilon of all models that this process trains on some records.
 
-    A :class:`BudgetStore` keeps the limit in a file, which several processes can share for months.
+    There is a limit on the total delta, too. By default it is 0, which is for models whose
+    guarantee is pure. A :class:`BudgetStore` keeps the limits in a file, which several processes
+    can share for months.
 
     Parameters
     ----------
     epsilon : float or Fraction
         Largest total epsilon.
+    delta : float or Fraction, default=0
+        Largest total delta, at least 0 and below 1. It should be much smaller than 1 divided by the
+        number of records: with probability delta, the bound of epsilon may fail.
     neighbours : {"add-remove", "replace"}, default="add-remove"
         Neighbour relation that every charge must have. Epsilons of different relations cannot be
         added up.
@@ -80,22 +95,35 @@ class Budget:
     a budget of 1 covers ten models of 0.1. (As binary floats, ten times 0.1 is more than 1.) No
     model spends more than is charged: learners spend the smaller of the float and the decimal.
 
+    Epsilons and deltas add up separately: models with (e1, d1) and (e2, d2) are together
+    (e1 + e2, d1 + d2)-differentially private, also if the second model was chosen by looking at the
+    first (basic composition). A charge is refused if either sum would exceed its limit.
+
     Examples
     --------
     >>> budget = Budget(1.0)
     >>> budget.charge(0.25, purpose="a first model")
     >>> float(budget.remaining)
     0.75
+
+    A budget with a delta, for models that need one:
+
+    >>> budget = Budget(3.0, delta=1e-5)
+    >>> budget.charge(1.0, delta=1e-6, purpose="an ensemble")
+    >>> budget
+    <Budget: epsilon 2 of 3 and delta 9e-06 of 1e-05 left>
     """
 
     def __init__(
         self,
         epsilon: float | Fraction,
         *,
+        delta: float | Fraction = 0,
         neighbours: str = "add-remove",
         unit: str | None = None,
     ) -> None:
         self.epsilon = decimal_fraction("epsilon", epsilon)
+        self.delta = delta_fraction("delta", delta)
         check_one_of("neighbours", neighbours, NEIGHBOURS)
         check_budget_unit(unit)
         self.neighbours, self.unit = neighbours, unit
@@ -108,10 +136,17 @@ class Budget:
         """Epsilon that is left."""
         return self.epsilon - sum((charge.epsilon for charge in self.charges), Fraction(0))
 
+    @property
+    def remaining_delta(self) -> Fraction:
+        """Delta that is left."""
+        return self.delta - sum((charge.delta for charge in self.charges), Fraction(0))
+
     def __repr__(self) -> str:
-        left, total = (format_epsilon(x, up=False) for x in (self.remaining, self.epsilon))
         whole = "" if self.unit is None else f" for {UnitWords(self.unit).whole}"
-        return f"<Budget: {left} of {total} left{whole}>"
+        left = share_left(self.remaining, self.epsilon)
+        if self.delta:
+            left = f"epsilon {left} and delta {share_left(self.remaining_delta, self.delta)}"
+        return f"<Budget: {left} left{whole}>"
 
     def __deepcopy__(self, memo: dict[int, object]) -> Budget:
         """Return this budget itself, so that a cloned estimator charges the same budget."""
@@ -128,21 +163,24 @@ class Budget:
         self,
         epsilon: float | Fraction,
         *,
+        delta: float | Fraction = 0,
         purpose: str,
         neighbours: str = "add-remove",
         unit: str | None = None,
         later: Fraction = Fraction(0),
+        later_delta: Fraction = Fraction(0),
     ) -> None:
-        """Take `epsilon` from the budget. Call this before any noise is drawn.
+        """Take `epsilon` and `delta` from the budget. Call this before any noise is drawn.
 
-        `unit` is the name of what epsilon protects as a whole, None for single records. `later` is
-        the epsilon of a second charge that will follow. It must be left in the budget, too, but it
-        is not taken yet.
+        `unit` is the name of what epsilon protects as a whole, None for single records. `later` and
+        `later_delta` are the epsilon and the delta of a second charge that will follow. They must
+        be left in the budget, too, but they are not taken yet.
 
         Raises
         ------
         BudgetExceededError
-            If less than ``epsilon + later`` is left. Then nothing is taken.
+            If less than ``epsilon + later`` or less than ``delta + later_delta`` is left. Then
+            nothing is taken.
         ParameterError
             If the neighbours or the unit of the charge are not those of the budget, or if this
             process is a fork of the process that made the budget: the two would not see each
@@ -156,69 +194,8 @@ class Budget:
             )
         check_charge_neighbours(self.neighbours, neighbours)
         check_charge_unit(self.unit, unit)
-        amount = decimal_fraction("epsilon", epsilon)
+        amount, exact_delta = decimal_fraction("epsilon", epsilon), delta_fraction("delta", delta)
         with self._lock:
-            check_budget_covers(amount, self.remaining, purpose, later)
-            self.charges.append(Charge(len(self.charges) + 1, datetime.now(UTC), purpose, amount))
-
-
-def check_charge_neighbours(of_budget: str, of_charge: str) -> None:
-    if of_charge != of_budget:
-        raise ParameterError(
-            f"the budget is for neighbours={of_budget!r}, but the charge is for "
-            f"neighbours={of_charge!r}: their epsilons cannot be added up. Train with "
-            f"neighbours={of_budget!r}."
-        )
-
-
-def check_budget_unit(unit: Any) -> None:
-    """Raise a ParameterError if a budget cannot be kept for units of this name."""
-    if unit is None:
-        return
-    if not isinstance(unit, str) or not unit.strip() or budget_text(unit) != unit:
-        raise ParameterError(
-            "unit must be the name of a unit, printable and of at most "
-            f"{_MAX_TEXT_LENGTH} characters, or None for single records, got {budget_text(unit)}.",
-            "unit",
-        )
-
-
-def check_charge_unit(of_budget: str | None, of_charge: str | None) -> None:
-    """Raise a ParameterError if a charge protects something else than the budget."""
-    if of_charge == of_budget:
-        return
-    mine, its = UnitWords(of_budget).whole, UnitWords(of_charge).whole
-    if of_charge is None:
-        train = f"Train with the unit {of_budget!r}"
-    elif of_budget is None:
-        train = "Train without units"
-    else:
-        train = f"Train with the unit {of_budget!r}, if it is the same unit by another name"
-    make = "unit=None" if of_charge is None else f"unit={of_charge!r}"
-    raise ParameterError(
-        f"the budget is for {mine}, but the charge is for {its}: their epsilons cannot be added "
-        f"up. Nothing was drawn. {train}, or use another budget, made with {make}.",
-        "budget",
-    )
-
-
-def budget_text(text: object) -> str:
-    """Return the text as one printable line of at most 200 characters."""
-    shown = escape_text(str(text))
-    return shown if len(shown) <= _MAX_TEXT_LENGTH else f"{shown[: _MAX_TEXT_LENGTH - 3]}..."
-
-
-def check_budget_covers(
-    amount: Fraction, remaining: Fraction, purpose: str, later: Fraction = Fraction(0)
-) -> None:
-    if later < 0:
-        raise ParameterError(f"later must be at least 0, got {later}.", "later")
-    if amount + later <= remaining:
-        return
-    requested = f"{purpose}: epsilon={format_epsilon(amount + later, up=True)} was requested, but"
-    if remaining == 0:
-        raise BudgetExceededError(f"{requested} nothing of the budget is left. Nothing was drawn.")
-    raise BudgetExceededError(
-        f"{requested} only {format_epsilon(remaining, up=False)} of the budget is left. "
-        "Nothing was drawn. Lower epsilon."
-    )
+            check_budget_covers(self, amount, exact_delta, purpose, later, later_delta)
+            number, now = len(self.charges) + 1, datetime.now(UTC)
+            self.charges.append(Charge(number, now, purpose, amount, delta=exact_delta))

@@ -1,4 +1,4 @@
-"""Epsilons as exact fractions, so that the parts of a budget add up to the whole."""
+"""Epsilons and deltas as exact fractions, so that the parts of a budget add up to the whole."""
 
 from __future__ import annotations
 
@@ -17,17 +17,21 @@ def positive_fraction(name: str, value: Any) -> Fraction:
     """Return the exact value of a positive finite number, or raise a :class:`ParameterError`."""
     if type(value) is Fraction and value > 0:
         return value
+    fraction = _finite_fraction(name, value)
+    if fraction <= 0:
+        raise ParameterError(f"{name} must be > 0, got {value}.", name)
+    return fraction
+
+
+def _finite_fraction(name: str, value: Any) -> Fraction:
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise ParameterError(f"{name} must be a number, got {value!r}.", name)
     if not isinstance(value, numbers.Rational):
         if not math.isfinite(value):
             raise ParameterError(f"{name} must be a finite number, got {value}.", name)
-        fraction = Fraction(float(value))
-    else:  # as plain integers: numpy's would overflow in the arithmetic of fractions
-        fraction = Fraction(int(value.numerator), int(value.denominator))
-    if fraction <= 0:
-        raise ParameterError(f"{name} must be > 0, got {value}.", name)
-    return fraction
+        return Fraction(float(value))
+    # As plain integers: numpy's would overflow in the arithmetic of fractions.
+    return Fraction(int(value.numerator), int(value.denominator))
 
 
 def decimal_fraction(name: str, value: Any) -> Fraction:
@@ -40,6 +44,17 @@ def decimal_fraction(name: str, value: Any) -> Fraction:
     return exact if isinstance(value, numbers.Rational) else Fraction(repr(float(value)))
 
 
+def delta_fraction(name: str, value: Any) -> Fraction:
+    """Return a delta, 0 <= delta < 1, as an exact fraction. A float stands for its decimal.
+
+    Raise a :class:`ParameterError` if the value is not such a number.
+    """
+    exact = _finite_fraction(name, value)
+    if not 0 <= exact < 1:
+        raise ParameterError(f"{name} must be at least 0 and below 1, got {value}.", name)
+    return exact if isinstance(value, numbers.Rational) else Fraction(repr(float(value)))
+
+
 def conservative_epsilon(name: str, value: Any) -> Fraction:
     """Return the smaller of an epsilon's exact value and the decimal that Python prints.
 
@@ -49,8 +64,13 @@ def conservative_epsilon(name: str, value: Any) -> Fraction:
     return min(positive_fraction(name, value), decimal_fraction(name, value))
 
 
+def conservative_delta(name: str, value: Any) -> Fraction:
+    """Return the smaller of a delta's exact value and its decimal, as for an epsilon."""
+    return min(delta_fraction(name, value), _finite_fraction(name, value))
+
+
 def format_epsilon(amount: Fraction, *, up: bool, digits: int = 6) -> str:
-    """Return an epsilon as text: exact if it has few digits, otherwise rounded up or down."""
+    """Return an epsilon or a delta as text: exact if it has few digits, else rounded up or down."""
     with localcontext(prec=_SHORT) as context:
         context.clear_flags()  # the caller's flags were copied into this context
         exact = Decimal(amount.numerator) / amount.denominator
