@@ -19,11 +19,11 @@ from operator import or_
 from typing import TYPE_CHECKING, Any
 
 from privatree.errors import BudgetExceededError, ParameterError
-from privatree.privacy._composed_ledger import ComposedLedger
-from privatree.privacy._composition import Composition, RangeGroup
 from privatree.privacy._exact_epsilon import positive_fraction
 from privatree.privacy._randomness import Randomness
 from privatree.privacy._spend import Cost, Mechanism, SequentialMechanism, Spend, make_spend
+from privatree.privacy.composition._composed_ledger import ComposedLedger
+from privatree.privacy.composition._composition import Composition, RangeGroup
 
 if TYPE_CHECKING:
     from privatree.privacy.mechanisms import Draw

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from privatree._support.escape import escape_to_one_line
 from privatree.errors import ModelFormatError, ParameterError
 from privatree.privacy import Leak, PrivacyStatement, Schedule, Spend, Stage, shown_amount
-from privatree.privacy._statement import MAX_TEXT_LENGTH
+from privatree.privacy.statement._statement_json import MAX_TEXT_LENGTH
 
 FULL = PrivacyStatement(
     learner="a learner",

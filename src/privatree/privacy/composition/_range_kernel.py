@@ -12,6 +12,8 @@ from privatree._support.kernels.compiling import compiled
 
 TINY = 1e-300
 """Added to each result, because products below it may have been rounded to 0."""
+_MAX_EXPONENT = 700.0
+"""A larger exponent would overflow. Its exponential is above 1 / TINY."""
 _INTERCEPT_ERROR = 2.0**-48
 """Bound on the relative error of the terms of an intercept."""
 
@@ -40,9 +42,10 @@ def delta_before_draw(later: NDArray[np.float64], n_cells: int, step: float) -> 
     lower_weights = -np.expm1(-above * step) / whole
     upper_weights = -np.expm1(-below * step) * decays / whole
     gap_weights = np.expm1(-step / 2) ** 2 * decays / whole
+    growth = np.expm1(min(step, _MAX_EXPONENT))
     slack = rounding_slack(n_cells * step)
     return np.asarray(
-        _worst_grid_mean(later, lower_weights, upper_weights, gap_weights, np.expm1(step), slack)
+        _worst_grid_mean(later, lower_weights, upper_weights, gap_weights, growth, slack)
     )
 
 

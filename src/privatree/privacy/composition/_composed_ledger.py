@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from privatree.errors import BudgetExceededError, ParameterError
-from privatree.privacy._composition import Composition
 from privatree.privacy._randomness import Randomness
 from privatree.privacy._spend import Mechanism, Priced, SequentialMechanism, Spend, make_spend
+from privatree.privacy.composition._composition import Composition
 
 if TYPE_CHECKING:
     from privatree.privacy.mechanisms import Draw

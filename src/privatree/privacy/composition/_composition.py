@@ -12,7 +12,7 @@ from privatree.privacy._exact_epsilon import positive_fraction
 
 MAX_DRAWS = 10_000
 """Largest number of draws of a composition. Ten thousand take a second to certify."""
-MAX_RANGE = 10**6
+MAX_RANGE = 10**12
 """Largest range of a draw, and largest epsilon of a composition."""
 
 
@@ -88,23 +88,24 @@ class Composition:
             for _ in range(group.times):
                 yield group.epsilon
 
-    def certify(self, factor: int = 1) -> None:
+    def certify(self, factor: int = 1, *, tolerance: Fraction = Fraction(0)) -> None:
         """Raise a BudgetExceededError if the draws can cost more than epsilon and delta.
 
         `factor` multiplies the ranges and epsilon: 2 if a record is replaced, because ranges are
-        for one record that is added or removed.
+        for one record that is added or removed. `tolerance` is a share of delta, for numbers that
+        were rounded.
         """
-        from privatree.privacy._bounded_range import certified_delta
+        from privatree.privacy.composition._bounded_range import certified_delta
 
         if factor < 1:
             raise ParameterError(f"factor must be >= 1, got {factor}.", "factor")
         groups = [RangeGroup(factor * group.epsilon, group.times) for group in self.groups]
         needed = certified_delta(factor * self.epsilon, groups)
-        if Fraction(needed) > self.delta:
+        if Fraction(needed) > self.delta * (1 + tolerance):
             raise BudgetExceededError(
                 f"{self.n_draws} draws of bounded range must cost at most delta="
                 f"{float(self.delta):.6g} at epsilon={float(self.epsilon):.6g}, got delta="
-                f"{needed:.6g}. Nothing was drawn. Make fewer draws, or draws of smaller range."
+                f"{needed:.6g}. Make fewer draws, or draws of smaller range."
             )
 
 
