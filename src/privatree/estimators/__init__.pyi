@@ -8,4 +8,5 @@ from privatree.estimators._base import count_units as count_units
 from privatree.estimators._base import refuse_separate_missing as refuse_separate_missing
 from privatree.estimators._base import refuse_weights as refuse_weights
 from privatree.estimators._base import schema_leaks as schema_leaks
+from privatree.estimators._privaboost import PrivaBoostClassifier as PrivaBoostClassifier
 from privatree.estimators._privatree import PrivaTreeClassifier as PrivaTreeClassifier

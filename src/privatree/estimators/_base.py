@@ -1,4 +1,4 @@
-"""The base class of the tree classifiers: it opens records, checks the schema and predicts."""
+"""The base classes of the classifiers: they open records, check the schema and predict."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, NoReturn, Self, TypeVar
+from typing import Any, ClassVar, NamedTuple, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from privatree._support.validation import check_same_length
 from privatree.errors import ParameterError, PrivacyLeakWarning, SchemaError
 from privatree.inspection import check_data_to_infer_from, infer_schema
-from privatree.model import FittedTreeMixin, Model
+from privatree.model import EnsembleModel, FittedModelMixin, FittedTreeMixin, Model
 from privatree.privacy import SCHEMA_LEAK, UNNAMED_UNIT, Leak, positive_fraction
 from privatree.schema import Schema
 from privatree.sources import FrameRecords, Records, Source
@@ -40,7 +40,6 @@ from privatree.tables import (
 
 MIN_EPSILON, MAX_EPSILON = 1e-9, 1e9
 MAX_DEPTH = 16
-_Answer = TypeVar("_Answer")
 PUBLIC_SCHEMA = "the schema: column names, ranges, categories and classes"
 PUBLIC_PARAMETERS = "the parameters of the learner"
 
@@ -65,7 +64,7 @@ class OpenRecords(NamedTuple):
     has_weights: bool
 
 
-class TreeClassifier(FittedTreeMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class RecordClassifier(FittedModelMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier that opens its input and predicts from the released model."""
 
     schema: Schema | None
@@ -191,40 +190,32 @@ class TreeClassifier(FittedTreeMixin, ClassifierMixin, BaseEstimator):  # type: 
         known = labels >= 0  # a record without one of the classes is left out
         return Columns(schema, [column[known] for column in columns], labels[known], len(labels))
 
-    def _release_model(self, model: Model) -> Self:
+    def _keep_model(self, model: Model | EnsembleModel) -> None:
         """Keep what is published, and nothing else."""
         self.model_ = model
-        self.schema_, self.tree_, self.privacy_ = model.schema_, model.tree_, model.privacy_
+        self.schema_, self.privacy_ = model.schema_, model.privacy_
         self.classes_ = model.classes_
-        return self
 
-    def _ask_model(self, method: Callable[..., _Answer], X: Any) -> _Answer:
+    def _ask_model(self, method: str, X: Any) -> Any:
         """Open and check the input of a prediction, and call a method of the model with it."""
         check_is_fitted(self, "model_")
         X = collect_lazy_frame(X)
         table = open_frame(X)
         check_columns(self, X, table, self.schema, reset=False)
-        return method(self.model_, table, names=getattr(self, "feature_names_in_", None))
+        ask = getattr(self.model_, method)
+        return ask(table, names=getattr(self, "feature_names_in_", None))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the label of each record."""
-        return self._ask_model(Model.predict, X)
+        return np.asarray(self._ask_model("predict", X))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Predict the probability of each class, in the order of ``classes_``, for each record."""
-        return self._ask_model(Model.predict_proba, X)
+        return np.asarray(self._ask_model("predict_proba", X))
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the logarithms of :meth:`predict_proba`; minus infinity for a probability of 0."""
-        return self._ask_model(Model.predict_log_proba, X)
-
-    def apply(self, X: Any) -> NDArray[np.int32]:
-        """Return the node number of the leaf of each record."""
-        return self._ask_model(Model.apply, X)
-
-    def decision_path(self, X: Any) -> csr_matrix[Any]:
-        """Return a sparse matrix (records, nodes) with 1 where a record passes a node."""
-        return self._ask_model(Model.decision_path, X)
+        return np.asarray(self._ask_model("predict_log_proba", X))
 
     def save(self, path: str | Path) -> None:
         """Write the released model to a JSON file, which :func:`privatree.load` reads."""
@@ -237,6 +228,24 @@ class TreeClassifier(FittedTreeMixin, ClassifierMixin, BaseEstimator):  # type: 
             return None
         released = self.model_._repr_html_() if hasattr(self, "model_") else ""
         return f"{estimator_html_repr(self)}{released}"
+
+
+class TreeClassifier(FittedTreeMixin, RecordClassifier):
+    """A classifier whose model is one tree."""
+
+    def _release_model(self, model: Model) -> Self:
+        self._keep_model(model)
+        self.tree_ = model.tree_
+        return self
+
+    def apply(self, X: Any) -> NDArray[np.int32]:
+        """Return the node number of the leaf of each record."""
+        return np.asarray(self._ask_model("apply", X))
+
+    def decision_path(self, X: Any) -> csr_matrix[Any]:
+        """Return a sparse matrix (records, nodes) with 1 where a record passes a node."""
+        path: csr_matrix[Any] = self._ask_model("decision_path", X)
+        return path
 
 
 def check_columns(

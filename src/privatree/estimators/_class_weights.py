@@ -8,7 +8,7 @@ from typing import Any
 
 from privatree._support.validation import check_number, list_some_names
 from privatree.errors import ParameterError
-from privatree.learners.tree import FULL_FACTOR
+from privatree.learners.first_steps import FULL_FACTOR
 from privatree.schema import Schema, shorten_value
 
 

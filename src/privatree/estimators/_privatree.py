@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Self
@@ -16,47 +14,27 @@ from privatree._support.validation import (
     check_one_of,
 )
 from privatree.counting import MAX_LEVELS, FineCells, default_n_bins
-from privatree.errors import ParameterError, TooFewRecordsError
-from privatree.estimators._base import (
-    MAX_DEPTH,
-    PUBLIC_PARAMETERS,
-    PUBLIC_SCHEMA,
-    TreeClassifier,
-    check_epsilon,
-    schema_leaks,
-)
-from privatree.estimators._charges import Charges
-from privatree.estimators._class_weights import check_class_weight, class_factors_of
-from privatree.estimators._tree_notes import own_weights, tree_notes, weight_notes
+from privatree.errors import ParameterError
+from privatree.estimators._base import MAX_DEPTH, TreeClassifier
+from privatree.estimators._class_weights import class_factors_of
+from privatree.estimators._notes import tree_notes
+from privatree.estimators._training import PrivateTraining, Training
 from privatree.learners.tree import (
     FREE_DEPTH,
-    FULL_FACTOR,
-    MAX_COUNT,
     MAX_TABLE,
     RecordPlan,
     grow_tree,
     simplify_tree,
 )
-from privatree.model import MAX_MASK, Model
-from privatree.privacy import (
-    Ledger,
-    PrivacyStatement,
-    Randomness,
-    Spend,
-    UnitWords,
-    conservative_epsilon,
-    epsilon_above,
-    positive_fraction,
-)
+from privatree.model import MAX_MASK, Model, Tree
+from privatree.privacy import Randomness, conservative_epsilon
 from privatree.schema import Categorical, Schema
 
-_MIN_WEIGHTED_EPSILON = 2.0**-35
-"""Smallest epsilon for one unit of weight: its smallest spend can still be drawn."""
 _MIN_LEAF_EPSILON = 1e-12
 """Least budget of the leaves' class counts. Noise can be drawn for far smaller budgets."""
 
 
-class PrivaTreeClassifier(TreeClassifier):
+class PrivaTreeClassifier(PrivateTraining, TreeClassifier):
     """A decision tree that is epsilon-differentially private for whole records.
 
     Only the schema and the parameters are assumed public; even the number of records is private.
@@ -157,6 +135,8 @@ class PrivaTreeClassifier(TreeClassifier):
 
     _separates_missing = True
     _weighs_records = True
+    _learner = "PrivaTreeClassifier"
+    _drawn = "tree"
 
     def __init__(
         self,
@@ -251,28 +231,15 @@ class PrivaTreeClassifier(TreeClassifier):
         records, n_rows = source.counts(cells.binner())
         plan = self._make_plan(cells, factors, n_rows)
         self._check_noise(plan, records.full_weight)
-        # Before the training, which changes the full weight if classes have weights.
-        size_error = plan.size_error(records.full_weight) if plan.size_epsilon else None
-        ledger = Ledger(plan.epsilon, randomness)
-        charges = Charges(self.budget, self.epsilon, self.neighbours, unit, plan)
-        noisy_size: int | None = None
 
-        def after_size(released: int | None) -> None:
-            nonlocal noisy_size
-            noisy_size = released
-            charges.charge_rest()
+        def train(training: Training) -> Tree:
+            return grow_tree(
+                records, cells, plan, schema, training.ledger, training.after_size, training.counted
+            )
 
-        try:
-            charges.charge_first()  # parameters are checked before, noise is drawn after this
-            counted = UnitWords(unit).counted
-            tree = grow_tree(records, cells, plan, schema, ledger, after_size, counted)
-        except TooFewRecordsError as error:
-            raise TooFewRecordsError(
-                f"{error} {charges.explain_stop()}", error.noisy_records, error.records_error
-            ) from None
-        finally:
-            source.close()
-        spends, drawn = tuple(ledger.spends()), tree
+        tree, training = self._train(train, source, records, plan, randomness, unit)
+        noisy_size = training.noisy_size
+        spends, drawn = tuple(training.ledger.spends()), tree
         size = plan.planning_size(noisy_size)
         leaf_epsilon = plan.leaf_count_epsilon(size)
         if self.simplify:
@@ -284,12 +251,8 @@ class PrivaTreeClassifier(TreeClassifier):
             )
         notes = [f"The guarantee rests on this: {text}." for text in source.assumptions]
         notes += tree_notes(drawn, tree, leaf_epsilon)
-        notes += weight_notes(unit, has_weights, self.max_sample_weight, self.class_weight)
-        privacy = self._make_statement(schema, plan, spends, randomness.seeded, notes, unit)
-        if has_weights:
-            privacy = replace(privacy, public=(*privacy.public, own_weights(unit)))
-        if noisy_size is not None:
-            privacy = replace(privacy, noisy_records=noisy_size, records_error=size_error)
+        privacy = self._make_statement(schema, training, notes, has_weights)
+        privacy = replace(privacy, spends=spends, schedule=plan.schedule())
         return self._release_model(Model(schema_=schema, tree_=tree, privacy_=privacy))
 
     def _make_plan(
@@ -324,18 +287,13 @@ class PrivaTreeClassifier(TreeClassifier):
 
     def check_parameters(self) -> None:
         """Check the parameters, as :meth:`fit` does before it reads records."""
-        check_epsilon(self.epsilon)
+        self._check_shared_parameters()
         if self.max_depth is not None:
             check_integer("max_depth", self.max_depth, 1, MAX_DEPTH, unless="None")
-        if self.n_bins != "auto":
-            check_integer("n_bins", self.n_bins, 2, 256, unless='"auto"')
         if self.lookahead != "auto":
             check_integer("lookahead", self.lookahead, 1, 3, unless='"auto"')
-        if self.dataset_size != "private":
-            check_integer("dataset_size", self.dataset_size, 1, MAX_COUNT, unless='"private"')
         check_one_of("schedule", self.schedule, ("accuracy", "robust"))
         check_integer("robust_levels", self.robust_levels, 1, MAX_DEPTH)
-        check_one_of("neighbours", self.neighbours, ("add-remove", "replace"))
         share = 0.0 if self.probability_share == "auto" else self.probability_share
         check_number(
             "probability_share",
@@ -343,52 +301,15 @@ class PrivaTreeClassifier(TreeClassifier):
             lambda share: share == 0 or 1e-6 <= share <= 1 - 1e-6,
             'be "auto", or 0, or from 1e-6 to 1 - 1e-6',
         )
-        check_number(
-            "max_sample_weight",
-            self.max_sample_weight,
-            lambda weight: 1e-100 <= weight <= 1e100,
-            "be a number from 1e-100 to 1e100",
-        )
-        check_class_weight(self.class_weight)
         for name in ("simplify", "zoom"):
             if not isinstance(getattr(self, name), bool):
                 raise ParameterError(
                     f"{name} must be True or False, got {getattr(self, name)!r}.", name
                 )
-        if self.budget is not None and not hasattr(self.budget, "charge"):
-            raise ParameterError(
-                "budget must be a privatree.privacy.Budget, a BudgetStore or None, "
-                f"got {type(self.budget).__name__}. BudgetStore(path) opens one in a file.",
-                "budget",
-            )
-        if self.budget is not None and self.schema is None:
-            raise ParameterError(
-                "budget must be used with a schema: without a schema no finite epsilon covers the "
-                "model. Pass a schema.",
-                "budget",
-            )
-        if self.budget is not None and isinstance(self.schema, Schema) and self.schema.unconfirmed:
-            raise ParameterError(
-                "budget must be used with a schema of confirmed entries: otherwise no finite "
-                f"epsilon covers the model. Unconfirmed: {self.schema.shown_unconfirmed()}. Check "
-                "each against public knowledge; then delete its mark, or pass schema.confirmed().",
-                "budget",
-            )
         if share and self.epsilon * float(share) < _MIN_LEAF_EPSILON:
             raise ParameterError(
                 f"epsilon * probability_share must be 0 or at least {_MIN_LEAF_EPSILON:g}, "
                 f"got {self.epsilon * float(share):g}."
-            )
-
-    def _check_noise(self, plan: RecordPlan, full_weight: int) -> None:
-        """Check, before anything is charged, that noise can be drawn for so small an epsilon."""
-        has_class_weights = plan.class_factors is not None or plan.balances_classes
-        full_weight *= FULL_FACTOR if has_class_weights else 1
-        if full_weight > 1 and plan.epsilon < _MIN_WEIGHTED_EPSILON * full_weight:
-            raise ParameterError(
-                "epsilon must be larger for records with units or weights, at least about "
-                f"{_MIN_WEIGHTED_EPSILON * full_weight:.2g}, got {self.epsilon}.",
-                "epsilon",
             )
 
     def _check_categories(self, schema: Schema) -> None:
@@ -403,50 +324,6 @@ class PrivaTreeClassifier(TreeClassifier):
                 "categories. Pass a smaller max_depth.",
                 "max_depth",
             )
-
-    def _make_statement(
-        self,
-        schema: Schema,
-        plan: RecordPlan,
-        spends: Sequence[Spend],
-        seeded: bool,
-        notes: list[str],
-        unit: str | None,
-    ) -> PrivacyStatement:
-        words = UnitWords(unit)
-        leaks = schema_leaks(schema)
-        public = [PUBLIC_SCHEMA, PUBLIC_PARAMETERS]
-        if self.dataset_size != "private":
-            public.append("dataset_size, as declared: it must not be the table's own length")
-        elif self.neighbours == "replace":
-            public.append(f"the number of {words.counted}: it is the same in both tables")
-        if schema.min_records is not None:
-            public.append(
-                f"min_records = {schema.min_records}, as declared: it must not be counted from the "
-                "records"
-            )
-        epsilon = positive_fraction("epsilon", self.epsilon)
-        if self.schema is not None and schema.classes != self.schema.classes:
-            notes.append(
-                "y held whole numbers and the schema's classes are text: the tree predicts 0, 1, "
-                "..., not their names."
-            )
-        if self.neighbours == "replace":
-            notes.append(
-                f"Spends are for one {words.noun} added or removed: one replaced costs twice."
-            )
-        return PrivacyStatement(
-            learner="PrivaTreeClassifier",
-            epsilon=math.inf if leaks else epsilon_above(epsilon),
-            neighbours=self.neighbours,
-            public=tuple(public),
-            leaks=leaks,
-            notes=tuple(notes),
-            seeded=seeded,
-            spends=tuple(spends),
-            schedule=plan.schedule(),
-            unit=unit,
-        )
 
 
 def _check_table_size(plan: RecordPlan) -> None:

@@ -6,7 +6,7 @@ import pytest
 from people import SCHEMA, table
 
 from privatree import PrivaTreeClassifier, Schema
-from privatree.estimators._tree_notes import tree_notes
+from privatree.estimators._notes import tree_notes
 from privatree.model import TreeBuilder
 
 RARE = "Few or no records have these classes: "

@@ -1,4 +1,4 @@
-"""Notes of the statement about a tree. They follow from released values, so they cost nothing."""
+"""Notes of the statement about a model. They follow from released values, so they cost nothing."""
 
 from __future__ import annotations
 
