@@ -14,10 +14,10 @@ from privatree.errors import (
     SourceError,
     TooFewRecordsError,
 )
-from privatree.estimators import PrivaTreeClassifier
+from privatree.estimators import PrivaBoostClassifier, PrivaTreeClassifier
 from privatree.export import export_text, plot_budget, plot_tree
 from privatree.inspection import SchemaCheck
-from privatree.model import Model, load
+from privatree.model import EnsembleModel, Model, load
 from privatree.schema import About, Categorical, CsvDialect, Numeric, Schema
 
 __version__: str
@@ -30,12 +30,14 @@ __all__ = [
     "CertificateError",
     "CsvDialect",
     "DatasetMissingError",
+    "EnsembleModel",
     "Model",
     "ModelFormatError",
     "Numeric",
     "PaperClaimWarning",
     "PaperPrivaTreeClassifier",
     "ParameterError",
+    "PrivaBoostClassifier",
     "PrivaTreeClassifier",
     "PrivacyLeakWarning",
     "PrivatreeError",

@@ -111,7 +111,7 @@ def test_a_learner_that_forgets_is_not_released(learner, monkeypatch):
     """The net below: no model of such a schema can hold a finite epsilon."""
     for module in (
         estimator_base,
-        privatree.estimators._privatree,
+        privatree.estimators._training,
         privatree.baselines.paper._estimator,
         privatree.baselines._random_tree,
     ):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from privatree.counting import Weigher, _weights
+from privatree.learners.first_steps import _class_factors
 from privatree.learners.tree import Growth, OpenNode, _grow
 from privatree.learners.zoom import _intervals
 from privatree.privacy.mechanisms import DenseInterval, Geometric, SequentialExponential
@@ -119,19 +120,15 @@ def interval_for_a_weight_of_one(patch: Patch) -> None:
 
 def balanced_by_exact_counts(patch: Patch) -> None:
     """The noisy class counts are paid for, and the exact ones are used."""
-    real = Growth._release_counts
+    real = _class_factors.release_counts
 
-    def mutant(
-        growth: Growth, ledger: Any, exact: Any, epsilon: Any, purpose: str, *node: Any
-    ) -> Any:
-        noisy = real(growth, ledger, exact, epsilon, purpose, *node)
-        full = growth._records.full_weight
-        is_balance = purpose == "class counts for balanced weights"
-        return (exact + full // 2) // full if is_balance else noisy
+    def mutant(records: Any, exact: Any, *charge: Any) -> Any:
+        real(records, exact, *charge)
+        return (exact + records.full_weight // 2) // records.full_weight
 
-    patch.setattr(Growth, "_release_counts", mutant)
+    patch.setattr(_class_factors, "release_counts", mutant)
 
 
 def factors_above_the_full_factor(patch: Patch) -> None:
     """As scikit-learn's balanced weights, which are 1 in the mean, are above 1."""
-    patch.setattr(_grow, "FULL_FACTOR", _grow.FULL_FACTOR // 2)
+    patch.setattr(_class_factors, "FULL_FACTOR", _class_factors.FULL_FACTOR // 2)

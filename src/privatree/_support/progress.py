@@ -64,3 +64,23 @@ def progress_bar(
     with bar:
         task = bar.add_task(description, total=total)
         yield lambda finished: bar.update(task, advance=finished)
+
+
+@contextmanager
+def passing_bar(description: str, shown: bool | None) -> Iterator[Callable[[int, int], None]]:
+    """Show a bar that disappears at the end; yield a function of the steps done and of all steps.
+
+    The bar appears at the first call of the function. `shown` is as for `rich_progress`.
+    """
+    bar = rich_progress(description, "bar", "count", "elapsed", shown=shown, transient=True)
+    if bar is None:
+        yield lambda done, total: None
+        return
+    with bar:
+
+        def show(done: int, total: int) -> None:
+            if not bar.tasks:
+                bar.add_task("", total=total)
+            bar.update(bar.tasks[0].id, completed=done)
+
+        yield show

@@ -11,6 +11,7 @@
     _queries.py         what one pass over a source can answer
     _passes.py          a learner's counts from passes over a source
     _table_parts.py     counts that do not fit in memory at once
+    sums/               signed sums of records, for ensembles
     _weights.py         weights of records, so that a unit weighs at most as much as one record
 """
 

@@ -12,6 +12,7 @@ from privatree.counting._counts import Groups as Groups
 from privatree.counting._counts import Rows as Rows
 from privatree.counting._counts import Wanted as Wanted
 from privatree.counting._counts import bin_numbers as bin_numbers
+from privatree.counting._cut_search import CutSearch as CutSearch
 from privatree.counting._fine_cells import MAX_LEVELS as MAX_LEVELS
 from privatree.counting._fine_cells import FineCells as FineCells
 from privatree.counting._passes import RECORDS_CHANGED as RECORDS_CHANGED

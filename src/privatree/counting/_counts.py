@@ -37,6 +37,7 @@ from privatree.counting._count_kernels import (
 
 if TYPE_CHECKING:
     from privatree.counting._binner import Binner
+    from privatree.counting.sums._signed_sums import SignedSums
 
 THREADS = 2
 _MAX_SMALL = 2**31 - 1  # largest number of records whose counts fit in 32 bits
@@ -141,6 +142,12 @@ class ClassCounts(Protocol):
 
         Factors are public or released, from 1 to `full_factor`. ``full_weight`` is multiplied by
         `full_factor`.
+        """
+
+    def open_sums(self, n_scores: int) -> SignedSums:
+        """Return signed sums of the same records with the same weights, for an ensemble.
+
+        `n_scores` is the number of scores of a record: 1 for two classes, else one for each class.
         """
 
     def prepare_counts(self, wanted: Mapping[int, Wanted]) -> None:
@@ -250,6 +257,13 @@ class BinnedRecords:
         self._weights, self.full_weight = weights, self.full_weight * full_factor
         if self._exact_counts is not None:
             self._exact_counts = multiply_classes(self._exact_counts, factors)
+
+    def open_sums(self, n_scores: int) -> SignedSums:
+        from privatree.counting.sums._signed_sums import MemorySums
+
+        codes = np.ascontiguousarray(self._codes.T)
+        arguments = (self._labels, self._weights, self.full_weight, n_scores, self._threads)
+        return MemorySums(codes, self.offsets, *arguments)
 
     @property
     def _count_dtype(self) -> type[np.signedinteger[Any]]:

@@ -32,6 +32,7 @@ from privatree.counting._counts import (
 from privatree.counting._queries import CountPartial, CountQuery, full_weight_of
 from privatree.counting._table_parts import TableParts
 from privatree.counting._weights import Weigher
+from privatree.counting.sums._signed_sums import PassSums, SignedSums
 from privatree.errors import SourceError
 
 MAX_CELLS = 2**29
@@ -84,7 +85,7 @@ class PassCounts:
 
     def __init__(
         self,
-        answer: Callable[[CountQuery], CountPartial],
+        answer: Callable[[Any], Any],
         binner: Binner,
         weigher: Weigher | None = None,
     ) -> None:
@@ -120,6 +121,18 @@ class PassCounts:
         root.exact_totals = _require_pass(root.exact_totals) * np.array(factors, dtype=np.int64)
         self._factors, self.full_weight = factors, self.full_weight * full_factor
 
+    def open_sums(self, n_scores: int) -> SignedSums:
+        return PassSums(
+            self._answer,
+            self._binner,
+            self._weigher,
+            self._factors,
+            self.full_weight,
+            self.exact_rows,
+            n_scores,
+            RECORDS_CHANGED,
+        )
+
     # --- passes ---------------------------------------------------------------------------------
 
     def prepare_counts(self, wanted: Mapping[int, Wanted]) -> None:
@@ -150,7 +163,7 @@ class PassCounts:
         places = np.full(len(self._features), -1, dtype=np.int32)
         for turn, place in enumerate(asked):
             places[self._level[place].number] = turn
-        found = self._answer(
+        found: CountPartial = self._answer(
             CountQuery(
                 self._binner, self._current_router(places), tuple(asked.values()), self._weigher
             )

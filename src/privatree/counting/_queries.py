@@ -78,11 +78,70 @@ class Query(ABC, Generic[AnyPartial]):
         return 0
 
 
+# --- tables of whole numbers ---------------------------------------------------------------------
+
+
+class TableQuery(Query[AnyPartial]):
+    """Question whose answer is some tables of 64-bit integers."""
+
+    @property
+    @abstractmethod
+    def shapes(self) -> list[tuple[int, ...]]:
+        """Shapes of the tables."""
+
+    @property
+    def size(self) -> int:
+        return 1 + sum(int(np.prod(shape)) for shape in self.shapes)
+
+
+AnyTableQuery = TypeVar("AnyTableQuery", bound=TableQuery[Any])
+
+
+class TablePartial(SerializablePartial, Generic[AnyTableQuery]):
+    """Tables in one array of 64-bit integers: the number of rows, then all tables of the query."""
+
+    def __init__(self, query: AnyTableQuery, exact: NDArray[np.int64] | None = None) -> None:
+        self._query = query
+        self._exact = np.zeros(query.size, dtype=np.int64) if exact is None else exact
+
+    @property
+    def exact_rows(self) -> int:
+        """Number of rows, including those without a known label."""
+        return int(self._exact[0])
+
+    def count_rows(self, n_rows: int) -> None:
+        """Add to the number of rows."""
+        self._exact[0] += n_rows
+
+    @cached_property
+    def tables(self) -> list[NDArray[np.int64]]:
+        ends = np.cumsum([1, *(int(np.prod(shape)) for shape in self._query.shapes)])
+        return [
+            self._exact[start:stop].reshape(shape)
+            for start, stop, shape in zip(ends[:-1], ends[1:], self._query.shapes, strict=True)
+        ]
+
+    def merge(self, other: TablePartial[AnyTableQuery]) -> None:
+        self._exact += other._exact
+
+    def serialize_parts(self) -> Iterator[tuple[int, bytes]]:
+        for part, start in enumerate(range(0, len(self._exact), _PART_SIZE)):
+            yield part, self._exact[start : start + _PART_SIZE].tobytes()
+
+    def add_serialized(self, part: int, content: bytes) -> None:
+        exact = np.frombuffer(content, dtype=np.int64)
+        self._exact[part * _PART_SIZE : part * _PART_SIZE + len(exact)] += exact
+
+    @staticmethod
+    def merge_serialized(one: bytes, other: bytes) -> bytes:
+        return (np.frombuffer(one, np.int64) + np.frombuffer(other, np.int64)).tobytes()
+
+
 # --- class counts of nodes ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class CountQuery(Query["CountPartial"]):
+class CountQuery(TableQuery["CountPartial"]):
     """Class counts of the nodes that `router` reaches, and the pair and triple counts `wanted`."""
 
     binner: Binner
@@ -91,11 +150,7 @@ class CountQuery(Query["CountPartial"]):
     weigher: Weigher | None = None
 
     def new_partial(self) -> CountPartial:
-        return CountPartial(self, np.zeros(self.size, dtype=np.int64))
-
-    @property
-    def size(self) -> int:
-        return 1 + sum(int(np.prod(shape)) for shape in self.shapes)
+        return CountPartial(self)
 
     @cached_property
     def shapes(self) -> list[tuple[int, ...]]:
@@ -109,24 +164,8 @@ class CountQuery(Query["CountPartial"]):
         return shapes
 
 
-class CountPartial(SerializablePartial):
-    """Counts in one array of 64-bit integers: the number of rows, then all tables of the query."""
-
-    def __init__(self, query: CountQuery, exact: NDArray[np.int64]) -> None:
-        self._query, self._exact = query, exact
-
-    @property
-    def exact_rows(self) -> int:
-        """Number of rows, including those without a known label."""
-        return int(self._exact[0])
-
-    @cached_property
-    def tables(self) -> list[NDArray[np.int64]]:
-        ends = np.cumsum([1, *(int(np.prod(shape)) for shape in self._query.shapes)])
-        return [
-            self._exact[start:stop].reshape(shape)
-            for start, stop, shape in zip(ends[:-1], ends[1:], self._query.shapes, strict=True)
-        ]
+class CountPartial(TablePartial["CountQuery"]):
+    """Class counts of all nodes, then the pair or triple counts of each node that needs them."""
 
     def add_batch(self, batch: Batch) -> None:
         query = self._query
@@ -142,27 +181,12 @@ class CountPartial(SerializablePartial):
             full_weight=full_weight_of(query.weigher),
         )
         records.follow_router(query.router)
-        self._exact[0] += batch.n_rows
+        self.count_rows(batch.n_rows)
         exact_counts, *higher = self.tables
         records.add_class_counts(exact_counts)
         asked = [(node, wanted) for node, wanted in enumerate(query.wanted) if wanted]
         for (node, wanted), table in zip(asked, higher, strict=True):
             records.add_wanted(node, wanted, table)
-
-    def merge(self, other: CountPartial) -> None:
-        self._exact += other._exact
-
-    def serialize_parts(self) -> Iterator[tuple[int, bytes]]:
-        for part, start in enumerate(range(0, len(self._exact), _PART_SIZE)):
-            yield part, self._exact[start : start + _PART_SIZE].tobytes()
-
-    def add_serialized(self, part: int, content: bytes) -> None:
-        exact = np.frombuffer(content, dtype=np.int64)
-        self._exact[part * _PART_SIZE : part * _PART_SIZE + len(exact)] += exact
-
-    @staticmethod
-    def merge_serialized(one: bytes, other: bytes) -> bytes:
-        return (np.frombuffer(one, np.int64) + np.frombuffer(other, np.int64)).tobytes()
 
 
 # --- the records themselves ---------------------------------------------------------------------

@@ -107,8 +107,8 @@ class PrivaBoostClassifier(PrivateTraining, RecordClassifier):
 
     Notes
     -----
-    Numeric ranges may be generous: a part of the budget finds, for each numeric feature, an interval
-    that has most of the records, where epsilon and the number of records allow it.
+    Numeric ranges may be generous: a part of the budget finds, for each numeric feature, an
+    interval that has most of the records, where epsilon and the number of records allow it.
 
     If all classes of the schema are text that spells no number, and y has a *type* of whole
     numbers, then the ensemble learns the classes 0, 1, ..., as the tree does.

@@ -11,7 +11,7 @@ import re
 from html import escape
 
 from privatree.export._text import NO_SUPPORT, export_text
-from privatree.model import Release
+from privatree.model import TreeRelease
 
 MAX_LINES, MAX_CHARACTERS = 150, 300
 """Maximum number of lines of a shown text, and of characters per line."""
@@ -24,7 +24,7 @@ _PRE_STYLE = (
 )
 
 
-def notebook_html(released: Release) -> str:
+def notebook_html(released: TreeRelease) -> str:
     """Return one ``div`` with the tree and the privacy statement of a model."""
     whole_tree = "print(privatree.export_text(model)) shows the whole tree."
     whole_statement = "print(model.privacy_) shows the whole statement."
@@ -39,7 +39,7 @@ def notebook_html(released: Release) -> str:
     )
 
 
-def _notebook_about(released: Release) -> str:
+def _notebook_about(released: TreeRelease) -> str:
     about = released.schema_.about
     if about is None:
         return ""

@@ -1,4 +1,4 @@
-"""What is released: a tree, its schema and its privacy statement.
+"""What is released: a tree or an ensemble, its schema and its privacy statement.
 
 ::
 
@@ -6,8 +6,13 @@
     _prediction.py      finds the leaf of each record with a compiled kernel
     _tree_building.py   builds a tree from single nodes
     _tree_json.py       the tree as a list of nodes, and back
-    _release.py         tree, schema and statement, in memory and as a file
-    _model.py           the same as a fitted classifier of scikit-learn, and ``load``
+    _json_labels.py     labels and numbers of a file, checked
+    ensemble/           the ensemble: functions of its rounds, their JSON and prediction
+    _release.py         what all releases have in common, in memory and as a file
+    _tree_release.py    tree, schema and statement
+    _ensemble_release.py   ensemble, schema and statement
+    _reading.py         releases from files, models and fitted classifiers
+    _model.py           releases as fitted classifiers of scikit-learn, and ``load``
 """
 
 from privatree._support.lazy_names import lazy_names

@@ -1,10 +1,15 @@
+from privatree.model._ensemble_release import EnsembleRelease as EnsembleRelease
+from privatree.model._model import EnsembleModel as EnsembleModel
+from privatree.model._model import FittedModelMixin as FittedModelMixin
 from privatree.model._model import FittedTreeMixin as FittedTreeMixin
 from privatree.model._model import Model as Model
 from privatree.model._model import load as load
+from privatree.model._reading import read_release as read_release
+from privatree.model._reading import release_from_dict as release_from_dict
+from privatree.model._reading import released_any as released_any
+from privatree.model._reading import released_model as released_model
+from privatree.model._reading import released_tree as released_tree
 from privatree.model._release import Release as Release
-from privatree.model._release import read_release as read_release
-from privatree.model._release import released_model as released_model
-from privatree.model._release import released_tree as released_tree
 from privatree.model._tree import MAX_MASK as MAX_MASK
 from privatree.model._tree import MAX_NOISY_COUNT as MAX_NOISY_COUNT
 from privatree.model._tree import Tree as Tree
@@ -12,3 +17,4 @@ from privatree.model._tree_building import NodeDraft as NodeDraft
 from privatree.model._tree_building import TreeBuilder as TreeBuilder
 from privatree.model._tree_building import assemble_tree as assemble_tree
 from privatree.model._tree_building import tree_nodes as tree_nodes
+from privatree.model._tree_release import TreeRelease as TreeRelease

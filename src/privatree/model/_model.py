@@ -15,12 +15,29 @@ from sklearn.utils.validation import check_is_fitted
 
 from privatree._support.json_files import read_json
 from privatree.errors import ParameterError
-from privatree.model._release import MODEL_FILE, Release
+from privatree.model._ensemble_release import EnsembleRelease
+from privatree.model._release import MODEL_FILE, check_format
 from privatree.model._tree import Tree
+from privatree.model._tree_release import TreeRelease
 
 
-class FittedTreeMixin:
-    """The methods that models and the classifiers that train them have in common."""
+class FittedModelMixin:
+    """The methods that released models and the classifiers that train them have in common."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        html = self._repr_html_()  # type: ignore[attr-defined]
+        return {"text/plain": repr(self)} | ({} if html is None else {"text/html": html})
+
+
+class FittedTreeMixin(FittedModelMixin):
+    """The methods that released trees and the classifiers that train them have in common."""
 
     tree_: Tree
 
@@ -43,19 +60,53 @@ class FittedTreeMixin:
             "sklearn.inspection.permutation_importance on public or held-out data."
         )
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
 
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        html = self._repr_html_()  # type: ignore[attr-defined]
-        return {"text/plain": repr(self)} | ({} if html is None else {"text/html": html})
+class ReleasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """What makes a released model a fitted classifier of scikit-learn."""
+
+    def predict_log_proba(
+        self, X: Any, *, names: Sequence[str] | None = None
+    ) -> NDArray[np.float64]:
+        """Return the logarithms of :meth:`predict_proba`; minus infinity for a probability of 0."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X, names=names)))
+
+    def fit(self, X: Any = None, y: Any = None, **_: Any) -> NoReturn:
+        """Raise an error: a released model has no learner that could train it again."""
+        raise ParameterError(
+            "a released model cannot be trained again. Call fit of a classifier such as "
+            "PrivaTreeClassifier, or wrap the model in sklearn.frozen.FrozenEstimator, whose fit "
+            "changes nothing."
+        )
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return an empty dictionary: a released model has no parameters."""
+        return {}
+
+    def set_params(self, **params: Any) -> Self:
+        """Raise an error for any parameter: a released model has none."""
+        if params:
+            raise ParameterError(
+                f"a released model has no parameters, got {', '.join(map(repr, params))}. "
+                "Set the parameters of a classifier before its fit."
+            )
+        return self
+
+    def __sklearn_clone__(self) -> Self:
+        """Return the model itself, which never changes."""
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def _repr_html_(self) -> str | None:
+        """Return tree and statement as HTML; None if scikit-learn is set to display text."""
+        from privatree.export import notebook_html
+
+        return notebook_html(self) if get_config()["display"] == "diagram" else None
 
 
-class Model(Release, FittedTreeMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class Model(TreeRelease, FittedTreeMixin, ReleasedClassifier):
     """A trained tree with its schema and privacy statement, to show, save and predict with.
 
     A model is a fitted classifier of scikit-learn and works in pipelines, scorers, inspection and
@@ -99,13 +150,6 @@ class Model(Release, FittedTreeMixin, ClassifierMixin, BaseEstimator):  # type: 
     ['democrat', 'republican', 'democrat']
     """
 
-    def predict_log_proba(
-        self, X: Any, *, names: Sequence[str] | None = None
-    ) -> NDArray[np.float64]:
-        """Return the logarithms of :meth:`predict_proba`; minus infinity for a probability of 0."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X, names=names))
-
     def decision_path(self, X: Any, *, names: Sequence[str] | None = None) -> csr_matrix[Any]:
         """Return a sparse matrix (records, nodes) with 1 where a record passes a node.
 
@@ -114,43 +158,43 @@ class Model(Release, FittedTreeMixin, ClassifierMixin, BaseEstimator):  # type: 
         leaves, places = np.unique(self.apply(X, names=names), return_inverse=True)
         return _path_matrix(self.tree_, leaves.tolist())[places]
 
-    def fit(self, X: Any = None, y: Any = None, **_: Any) -> NoReturn:
-        """Raise an error: a released model has no learner that could train it again."""
-        raise ParameterError(
-            "a released model cannot be trained again. Call fit of a classifier such as "
-            "PrivaTreeClassifier, or wrap the model in sklearn.frozen.FrozenEstimator, whose fit "
-            "changes nothing."
-        )
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return an empty dictionary: a released model has no parameters."""
-        return {}
+class EnsembleModel(EnsembleRelease, FittedModelMixin, ReleasedClassifier):
+    """A trained ensemble with its schema and privacy statement, to save and predict with.
 
-    def set_params(self, **params: Any) -> Self:
-        """Raise an error for any parameter: a released model has none."""
-        if params:
-            raise ParameterError(
-                f"a released model has no parameters, got {', '.join(map(repr, params))}. "
-                "Set the parameters of a classifier before its fit."
-            )
-        return self
+    Like :class:`Model`, it is a fitted classifier of scikit-learn that cannot be trained.
 
-    def __sklearn_clone__(self) -> Self:
-        """Return the model itself, which never changes."""
-        return self
+    Parameters
+    ----------
+    schema_ : Schema
+        Columns and classes that were declared public before training.
+    ensemble_ : Ensemble
+        The ensemble, which must have the same schema.
+    privacy_ : PrivacyStatement
+        The guarantee, its assumptions, and every spend.
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
+    Attributes
+    ----------
+    classes_ : ndarray
+        Class labels, in the order of the schema.
+    n_features_in_ : int
+        Number of columns of the schema.
+    feature_names_in_ : ndarray of str
+        Names of the columns, in the order of the schema.
 
-    def _repr_html_(self) -> str | None:
-        """Return tree and statement as HTML; None if scikit-learn is set to display text."""
-        from privatree.export import notebook_html
+    Examples
+    --------
+    >>> from privatree import PrivaBoostClassifier, datasets
+    >>> frame, labels, schema = datasets.load("vote")
+    >>> learner = PrivaBoostClassifier(1.0, schema=schema, random_state=0)
+    >>> model = learner.fit(frame, labels).model_
+    >>> model.predict(frame[:3]).tolist()
+    ['democrat', 'republican', 'democrat']
+    """
 
-        return notebook_html(self) if get_config()["display"] == "diagram" else None
 
-
-def load(path: str | os.PathLike[str]) -> Model:
-    """Read a model that :meth:`Model.save` wrote.
+def load(path: str | os.PathLike[str]) -> Model | EnsembleModel:
+    """Read a tree or an ensemble that ``save`` of a model or classifier wrote.
 
     Parameters
     ----------
@@ -159,7 +203,7 @@ def load(path: str | os.PathLike[str]) -> Model:
 
     Returns
     -------
-    Model
+    Model or EnsembleModel
         A fitted classifier of scikit-learn.
 
     Raises
@@ -182,7 +226,12 @@ def load(path: str | os.PathLike[str]) -> Model:
     >>> model.tree_ == learner.tree_
     True
     """
-    return read_json(path, MODEL_FILE, Model.from_dict)
+    return read_json(path, MODEL_FILE, _model_from_dict)
+
+
+def _model_from_dict(written: Any) -> Model | EnsembleModel:
+    check_format(written)
+    return (EnsembleModel if "ensemble" in written else Model).from_dict(written)
 
 
 def _path_matrix(tree: Tree, leaves: list[int]) -> csr_matrix[Any]:

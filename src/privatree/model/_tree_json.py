@@ -6,17 +6,19 @@ The JSON is readable for people. :func:`tree_from_dict` checks everything in it.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 from privatree.errors import ModelFormatError
+from privatree.model._json_labels import (
+    code_of_label,
+    codes_of_labels,
+    labels_by_code,
+    read_finite,
+)
 from privatree.model._tree import MAX_MASK, MAX_NODES, Tree
 from privatree.model._tree_building import NodeDraft, assemble_tree
-from privatree.schema import Categorical, Feature, Label, Schema
+from privatree.schema import Categorical, Feature, Schema
 
-_Codes = dict[tuple[type, Label | None], int]
-"""The code of each label, by type and label: 1, 1.0 and true are equal in Python. The label None
-stands for missing values that are separate."""
 _LEAF_KEYS = frozenset({"label", "probability", "noisy_counts", "support_error"})
 _SPLIT_KEYS = frozenset({"feature", "left", "right"})
 _QUESTIONS = ("threshold", "missing", "categories")
@@ -41,7 +43,7 @@ def _node_to_dict(tree: Tree, node: int, features: list[tuple[str, Feature]]) ->
     name, feature = features[position]
     split: dict[str, Any] = {"feature": name}
     if isinstance(feature, Categorical):
-        labels = _labels_by_code(feature)
+        labels = labels_by_code(feature)
         split["categories"] = [labels[code] for code in tree.left_codes(node)]
     elif tree.asks_missing(node):
         split["missing"] = True
@@ -71,9 +73,9 @@ class _NodeReader:
     def __init__(self, schema: Schema, n_nodes: int) -> None:
         self.n_nodes, self.mask_entries = n_nodes, 0
         self.positions = {name: position for position, name in enumerate(schema.features)}
-        self.classes = _codes_of_labels(schema.classes)
+        self.classes = codes_of_labels(schema.classes)
         self.categories = [
-            _codes_of_labels(_labels_by_code(feature)) if isinstance(feature, Categorical) else None
+            codes_of_labels(labels_by_code(feature)) if isinstance(feature, Categorical) else None
             for feature in schema.features.values()
         ]
         self.separate = [feature.separates_missing for feature in schema.features.values()]
@@ -83,7 +85,7 @@ class _NodeReader:
             raise ModelFormatError("a node must be an object.")
         keys = entry.keys()
         if "label" in keys and keys <= _LEAF_KEYS:
-            label = _code_of_label(entry["label"], self.classes, "the classes")
+            label = code_of_label(entry["label"], self.classes, "the classes")
             return self._read_counts(
                 entry, NodeDraft(label=label, probability=self._read_probability(entry))
             )
@@ -114,7 +116,7 @@ class _NodeReader:
                 )
             return draft._replace(threshold=-math.inf)
         if codes is None:
-            return draft._replace(threshold=_read_finite(entry["threshold"], "'threshold'"))
+            return draft._replace(threshold=read_finite(entry["threshold"], "'threshold'"))
         if not isinstance(entry["categories"], list):
             raise ModelFormatError("'categories' must be a list.")
         self.mask_entries += len(codes)
@@ -124,7 +126,7 @@ class _NodeReader:
             )
         mask = bytearray(len(codes))
         for category in entry["categories"]:
-            code = _code_of_label(category, codes, "the feature's categories")
+            code = code_of_label(category, codes, "the feature's categories")
             if mask[code]:
                 raise ModelFormatError("'categories' must be distinct.")
             mask[code] = 1
@@ -142,7 +144,7 @@ class _NodeReader:
         shares = entry["probability"]
         if not isinstance(shares, list) or len(shares) != len(self.classes):
             raise ModelFormatError(f"'probability' must be a list of {len(self.classes)} numbers.")
-        return [_read_finite(share, "'probability'") for share in shares]
+        return [read_finite(share, "'probability'") for share in shares]
 
     def _read_counts(self, entry: dict[str, Any], draft: NodeDraft) -> NodeDraft:
         counts, error = entry.get("noisy_counts"), entry.get("support_error")
@@ -155,30 +157,3 @@ class _NodeReader:
         if any(type(number) is not int or abs(number) > 2**62 for number in (*counts, error)):
             raise ModelFormatError("'noisy_counts' and 'support_error' must be whole numbers.")
         return draft._replace(noisy_counts=counts, support_error=int(error or 0))
-
-
-def _labels_by_code(feature: Categorical) -> list[Label | None]:
-    """Return the label of each category code; None for missing values that are separate."""
-    return [*feature.categories, *([None] if feature.separates_missing else [])]
-
-
-def _codes_of_labels(labels: Sequence[Label | None]) -> _Codes:
-    return {(type(label), label): code for code, label in enumerate(labels)}
-
-
-def _code_of_label(label: Any, codes: _Codes, of_what: str) -> int:
-    is_label = label is None or isinstance(label, str | int | float)
-    code = codes.get((type(label), label)) if is_label else None
-    if code is None:
-        raise ModelFormatError(f"a label must be one of {of_what}.")
-    return code
-
-
-def _read_finite(value: Any, name: str) -> float:
-    try:
-        number = float(value) if type(value) in (int, float) else math.nan
-    except OverflowError:  # an int beyond the floats
-        number = math.inf
-    if not math.isfinite(number):
-        raise ModelFormatError(f"{name} must be a finite number.")
-    return number

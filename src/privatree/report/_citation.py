@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from privatree import __version__
-from privatree.model import Release, released_model
+from privatree.model import release_from_dict, released_any
 
 SOFTWARE = (
     f"The privatree developers. privatree, version {__version__}: decision trees on sensitive "
@@ -55,6 +55,6 @@ def fingerprint(model: Any) -> str:
     64
     """
     # Converted back once, because a file has its amounts rounded up.
-    written = Release.from_dict(released_model(model).to_dict()).to_dict()
+    written = release_from_dict(released_any(model).to_dict()).to_dict()
     text = json.dumps(written, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return hashlib.sha256(text.encode("ascii")).hexdigest()

@@ -11,9 +11,9 @@ import pytest
 
 from privatree.audit import Universe, exact_law, exact_privacy_loss, shape_of
 from privatree.audit.exact._enumeration import log_probability_of_records
-from privatree.learners.tree import Growth, grow_tree
+from privatree.learners.first_steps import release_counts
 from privatree.learners.tree import _plan as record_plan
-from privatree.model import TreeBuilder
+from privatree.learners.tree import grow_tree
 from privatree.privacy import Ledger, Randomness
 from privatree.privacy.mechanisms import Geometric
 from privatree.schema import Numeric, Schema
@@ -219,9 +219,8 @@ class GivenSums(Ledger):
 
 def rounded_by_the_learner(noisy_sums, full_weight):
     u = Universe.of(2, full_weight=full_weight)
-    records, plan = u.records(u.table({})), u.plan(1, 1)
-    growth = Growth(records, u.candidates, plan, TreeBuilder(u.schema))
-    return growth._release_counts(GivenSums(noisy_sums), noisy_sums, Fraction(1), "any")
+    records = u.records(u.table({}))
+    return release_counts(records, noisy_sums, Fraction(1), GivenSums(noisy_sums), "any")
 
 
 @pytest.mark.parametrize(

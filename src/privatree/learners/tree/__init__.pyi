@@ -5,8 +5,6 @@ from privatree.learners.tree._grow import SplittingNode as SplittingNode
 from privatree.learners.tree._grow import SubtreeNode as SubtreeNode
 from privatree.learners.tree._grow import grow_tree as grow_tree
 from privatree.learners.tree._plan import FREE_DEPTH as FREE_DEPTH
-from privatree.learners.tree._plan import FULL_FACTOR as FULL_FACTOR
-from privatree.learners.tree._plan import MAX_COUNT as MAX_COUNT
 from privatree.learners.tree._plan import MAX_TABLE as MAX_TABLE
 from privatree.learners.tree._plan import DrawSubtree as DrawSubtree
 from privatree.learners.tree._plan import RecordPlan as RecordPlan

@@ -16,14 +16,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privatree.counting import Candidates, ClassCounts, FineCells
-from privatree.errors import TooFewRecordsError
+from privatree.learners.first_steps import (
+    count_error,
+    has_enough_records,
+    release_counts,
+    release_size,
+    too_few_records,
+    weigh_classes,
+)
 from privatree.learners.tree._plan import (
-    FULL_FACTOR,
     CountClasses,
     DrawSubtree,
     Position,
     RecordPlan,
-    count_error,
 )
 from privatree.learners.tree._region import (
     FeatureLayout,
@@ -39,8 +44,8 @@ from privatree.learners.tree._split import SplitScore, UpperSplit, split_score
 from privatree.learners.tree._subtree import Subtree, draw_last_level, subtree_weights
 from privatree.learners.zoom import zoom_in
 from privatree.model import NodeDraft, Tree, TreeBuilder
-from privatree.privacy import Ledger, shown_count
-from privatree.privacy.mechanisms import Draw, Geometric, LogWeights, SequentialExponential
+from privatree.privacy import Ledger
+from privatree.privacy.mechanisms import Draw, LogWeights, SequentialExponential
 from privatree.privacy.samplers import decay_table
 from privatree.schema import Schema
 
@@ -126,12 +131,7 @@ def grow_tree(
     noisy_size = growth.release_size(ledger)
     if noisy_size is not None and not growth.has_enough_records(noisy_size):
         error = plan.size_error(records.full_weight)
-        raise TooFewRecordsError(
-            f"there must be at least min_records = {plan.min_records:,} {counted} with a class of "
-            f"the schema as label, but there are {shown_count(noisy_size, error)}.",
-            noisy_size,
-            error,
-        )
+        raise too_few_records(noisy_size, plan.min_records, error, counted)
     after_size(noisy_size)
     level: list[Node] = [growth.begin(ledger, noisy_size)]
     while level:
@@ -165,13 +165,11 @@ class Growth:
         epsilon = self._plan.size_epsilon
         if not epsilon:
             return None
-        exact_size = self._records.class_totals()[0].sum(keepdims=True)
-        purpose = f"number of {self._counted}"
-        return int(self._release_counts(ledger, exact_size, epsilon, purpose)[0])
+        return release_size(self._records, epsilon, ledger, self._counted)
 
     def has_enough_records(self, noisy_size: int) -> bool:
         """Decide from the noisy number of records whether the training goes on."""
-        return self._plan.min_records is None or noisy_size >= self._plan.min_records
+        return has_enough_records(noisy_size, self._plan.min_records)
 
     def begin(self, ledger: Ledger, noisy_size: int | None) -> OpenNode:
         """Zoom in, if the records have fine codes; weigh the classes; and return the root."""
@@ -180,13 +178,9 @@ class Growth:
         if self._cells is not None:
             epsilon = plan.interval_epsilon(size)
             self._use_candidates(zoom_in(self._records, self._cells, size, epsilon, ledger))
-        if plan.class_factors is not None:
-            self._records.weigh_classes(plan.class_factors, FULL_FACTOR)
-        elif plan.balance_epsilon:
-            exact_totals = self._records.class_totals()[0]
-            purpose = "class counts for balanced weights"
-            noisy = self._release_counts(ledger, exact_totals, plan.balance_epsilon, purpose)
-            self._records.weigh_classes(plan.balanced_factors(noisy.tolist()), FULL_FACTOR)
+        weigh_classes(
+            self._records, plan.class_factors, plan.balance_epsilon, ledger, plan.largest_count
+        )
         region = whole_region(self.candidates)
         leaves = LeafPlan(plan.leaf_count_epsilon(size), (0,) * plan.n_classes)
         exact_totals = self._records.class_totals()[0]
@@ -203,8 +197,8 @@ class Growth:
         noisy_counts: list[int] = []
         if isinstance(stage, CountClasses):
             purpose = "class counts before a split"
-            noisy = self._release_counts(
-                node.ledger, node.exact_totals, stage.epsilon, purpose, node.number
+            noisy = release_counts(
+                self._records, node.exact_totals, stage.epsilon, node.ledger, purpose, node.number
             )
             noisy_counts = self._clamp_counts(noisy)
             node = replace(
@@ -242,22 +236,6 @@ class Growth:
             node.region,
         ).without_empty_levels(self._layout)
         return SubtreeNode(node.number, node.ledger, node.region, node.leaves, subtree, draw)
-
-    def _release_counts(
-        self,
-        ledger: Ledger,
-        exact_counts: NDArray[np.int64],
-        epsilon: Fraction,
-        purpose: str,
-        node: int | None = None,
-    ) -> NDArray[np.int64]:
-        """Return noisy counts in records: sums of weights, divided by the weight of a record."""
-        full = self._records.full_weight
-        mechanism = Geometric(epsilon, full)
-        noisy: NDArray[np.int64] = ledger.release(
-            mechanism, exact_counts, purpose=purpose, node=node
-        )
-        return (noisy + full // 2) // full
 
     def _clamp_counts(self, noisy: NDArray[np.int64]) -> list[int]:
         clamped: list[int] = np.clip(noisy, 0, self._plan.largest_count).tolist()
@@ -373,7 +351,9 @@ class Growth:
             self.builder.leaf(node.number, label, (shares / 2.0).tolist())
             return
         purpose = "class counts of a leaf"
-        noisy = self._release_counts(node.ledger, exact_totals, epsilon, purpose, node.number)
+        noisy = release_counts(
+            self._records, exact_totals, epsilon, node.ledger, purpose, node.number
+        )
         most = self._plan.largest_count
         leaf = NodeDraft(label=label, noisy_counts=np.clip(noisy, -most, most).tolist())
         error = count_error(epsilon, self._records.full_weight, len(noisy))

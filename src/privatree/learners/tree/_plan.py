@@ -10,19 +10,17 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import chain, islice, pairwise
 from typing import NamedTuple
 
+from privatree.learners.first_steps import BALANCE_SHARE, MAX_COUNT, SIZE_SHARE, count_error
 from privatree.learners.zoom import zoom_evidence
 from privatree.privacy import MAX_SEQUENCES, Schedule, Stage
-from privatree.privacy.mechanisms import Geometric
 
-SIZE_SHARE = Fraction(3, 100)
-"""Share of the budget for the noisy number of records."""
 LEVEL_RATIO = Fraction(8, 5)
 """Budget of a level, divided by the budget of the level above."""
 COUNT_SHARE = {"accuracy": Fraction(15, 100), "robust": Fraction(10, 100)}
@@ -33,12 +31,6 @@ LARGE_STOP_SHARE = 0.98
 """Base measure of "no split on this level" for a large signal, with any number of levels left."""
 STOP_SIGNALS = (6.0, 12.0)
 """Largest signal that counts as small, and smallest that counts as large; see ``_signal``."""
-BALANCE_SHARE = Fraction(2, 100)
-"""Share of the budget for the noisy class counts from which balanced class weights follow."""
-MAX_CLASS_RATIO = 100
-"""Largest ratio of two balanced class weights."""
-FULL_FACTOR = 2**10
-"""The largest class weight as a whole number."""
 LEAF_COUNT_SHARE = Fraction(5, 100)
 """Share of the budget for noisy class counts of the leaves, if the signal is large enough."""
 LEAF_COUNT_SIGNAL = 8.0
@@ -53,8 +45,6 @@ ONE_BY_ONE_SIGNAL = 7.6
 """Smallest signal at which two levels, drawn one by one, are better than one level."""
 FREE_DEPTH = 10
 """Largest depth of a tree with ``max_depth=None``."""
-MAX_COUNT = 2**40
-"""Noisy counts are clamped to the range from 0 to this number."""
 MAX_TABLE = 2**29
 """Largest number of counts of pairs and triples that a learner may hold in memory at once."""
 _CELLS = 64_000_000
@@ -157,16 +147,6 @@ class RecordPlan:
     def size_error(self, full_weight: int = 1) -> int:
         """Return a bound on the noise in the number of records, true with a probability of 95%."""
         return count_error(self.size_epsilon, full_weight)
-
-    def balanced_factors(self, noisy_counts: Sequence[int]) -> tuple[int, ...]:
-        """Return class weights that are inverse to noisy class counts, as whole numbers.
-
-        Counts below their noise are taken as the size of the noise.
-        """
-        least = math.ceil(1 / self.balance_epsilon)
-        counts = [min(max(count, least), self.largest_count) for count in noisy_counts]
-        smallest = -(-FULL_FACTOR // MAX_CLASS_RATIO)
-        return tuple(max(FULL_FACTOR * min(counts) // count, smallest) for count in counts)
 
     def planning_size(self, noisy_size: int | None) -> int:
         """Return the number of records to plan with: declared, noisy, or 1 if neither is known."""
@@ -402,14 +382,6 @@ class RecordPlan:
         leaf_counts = self.leaf_count_epsilon(self.dataset_size or self.largest_count)
         first = self.size_epsilon + self.balance_epsilon
         return first + leaf_counts + self.root(1).left * most
-
-
-def count_error(epsilon: Fraction, full_weight: int, n_counts: int = 1) -> int:
-    """Return a bound on the noise in a sum of noisy counts, true with a probability of 95%.
-
-    Counts are in records, whose weight is at most `full_weight`.
-    """
-    return math.ceil(Fraction(Geometric(epsilon, full_weight).error(n_counts), full_weight))
 
 
 def _signal(at: Position) -> float:

@@ -11,16 +11,16 @@ import math
 from fractions import Fraction
 
 from privatree.counting import Binner, Candidates, ClassCounts, FineCells
-from privatree.privacy import Ledger
+from privatree.privacy import ComposedLedger, Ledger
 from privatree.privacy.mechanisms import DenseInterval
 
 ENOUGH_SHARE = Fraction(6, 10)
 """An interval has enough records if it has this share of the noisy number of records."""
-_LEVEL_EVIDENCE = Fraction(27726, 10000)
+LEVEL_EVIDENCE = Fraction(27726, 10000)
 """Evidence that one more level needs: log(16), because its base measure is 16 times larger."""
 _MAX_NAME_LENGTH = 60
 """Largest number of characters of a column name in the purpose of a spend."""
-_SURPLUS = 3
+SURPLUS_EVIDENCE = 3
 """Further evidence, with which an interval with enough records is drawn almost surely."""
 
 
@@ -43,7 +43,11 @@ def zoom_evidence(noisy_size: int, epsilon: Fraction) -> Fraction:
 
 
 def zoom_in(
-    records: ClassCounts, cells: FineCells, noisy_size: int, epsilon: Fraction, ledger: Ledger
+    records: ClassCounts,
+    cells: FineCells,
+    noisy_size: int,
+    epsilon: Fraction,
+    ledger: Ledger | ComposedLedger,
 ) -> Candidates:
     """Draw an interval for each feature with fine cells, and return candidates around them.
 
@@ -109,6 +113,6 @@ def _interval_mechanism(
 ) -> DenseInterval:
     """Return the mechanism, with as many levels as the evidence allows."""
     evidence = zoom_evidence(noisy_size, epsilon)
-    levels = min(max(0, math.floor((evidence - _SURPLUS) / _LEVEL_EVIDENCE)), most)
+    levels = min(max(0, math.floor((evidence - SURPLUS_EVIDENCE) / LEVEL_EVIDENCE)), most)
     enough = max(1, math.ceil(ENOUGH_SHARE * noisy_size))
     return DenseInterval(epsilon, levels, enough * full_weight, full_weight)

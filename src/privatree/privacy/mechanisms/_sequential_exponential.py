@@ -14,6 +14,7 @@ from privatree.privacy._exact_epsilon import positive_fraction
 from privatree.privacy._randomness import Randomness
 from privatree.privacy.mechanisms._exponential import Exponential
 from privatree.privacy.samplers._halving import PreciseWeights, select_by_halving
+from privatree.privacy.samplers._linked_coins import LinkedCoins, toss_linked_coins
 from privatree.privacy.samplers._refinement import UNIT_ROUNDOFF
 from privatree.privacy.samplers._selection import select_by_score
 
@@ -26,7 +27,8 @@ class LogWeights(NamedTuple):
     exact_scores : array of int64
         Scores.
     exact_factors : array of float64
-        Factors: 0 for a candidate that cannot be drawn, or from ``decay.MIN_FACTOR`` to 2.
+        Factors: 0 for a candidate that cannot be drawn, or from ``decay.MIN_FACTOR`` to
+        ``1 / decay.MIN_FACTOR``.
     relative_error : float
         Bound on the relative error of each weight.
     precise : callable
@@ -94,6 +96,11 @@ class Draw:
         """Draw index i with probability exactly proportional to exp(rate * score_i)."""
         self._use_one_choice()
         return select_by_score(exact_scores, self._rate, self._randomness)
+
+    def draw_signs(self, coins: LinkedCoins) -> NDArray[np.bool_]:
+        """Draw a row of signs, each given the sign before it. This is one choice."""
+        self._use_one_choice()
+        return toss_linked_coins(coins, self._randomness)
 
     def expect(self, n_choices: int) -> None:
         """Announce, once after a choice, how many further choices it requires."""

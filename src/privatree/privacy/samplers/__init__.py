@@ -7,6 +7,7 @@
     _discrete_gaussian.py   Gaussian noise on the integers
     _selection.py           choice by exponential weights; coins with exponential probabilities
     _halving.py             choice by any weights that can be approximated
+    _linked_coins.py        coins in a row, each with a bias that depends on the one before
     _refinement.py          uniform numbers with more bits wherever float64 is not enough
     _decay.py               table of powers of exp(-x), with an error bound
 """

@@ -1,0 +1,10 @@
+from privatree.counting.sums._rounds import CodeBranch as CodeBranch
+from privatree.counting.sums._rounds import CodeFunction as CodeFunction
+from privatree.counting.sums._rounds import CodeSplit as CodeSplit
+from privatree.counting.sums._rounds import CodeStep as CodeStep
+from privatree.counting.sums._rounds import RoundTables as RoundTables
+from privatree.counting.sums._rounds import evaluate_rounds as evaluate_rounds
+from privatree.counting.sums._signed_sums import RowSums as RowSums
+from privatree.counting.sums._signed_sums import SignedSums as SignedSums
+from privatree.counting.sums._weight_rule import FULL_SIGNED_WEIGHT as FULL_SIGNED_WEIGHT
+from privatree.counting.sums._weight_rule import WeightRule as WeightRule

@@ -1,0 +1,189 @@
+"""How many rounds there are, and the budget of each draw, decided from public values alone.
+
+The noisy number of records decides the number of rounds, and whether intervals are drawn first.
+Nothing else about the records does. The constants were chosen on the datasets of
+``benchmarks/ensembles.py`` (other folds).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from privatree.learners.first_steps import BALANCE_SHARE, MAX_COUNT, SIZE_SHARE, count_error
+from privatree.learners.zoom import LEVEL_EVIDENCE, SURPLUS_EVIDENCE, zoom_evidence
+from privatree.privacy import RangeGroup, gaussian_mu, largest_range
+
+MAX_ROUNDS = 200
+"""Largest number of rounds that is chosen automatically if delta > 0."""
+_MAX_PURE_ROUNDS = 60
+_MAX_RANGE = Fraction(25)
+"""Largest range of a round. A larger one would not change what is drawn."""
+_ZOOM_SHARE = Fraction(5, 100)
+"""Share of the budget for intervals: of epsilon if delta = 0, otherwise of the squared ranges."""
+_RATIO_STEPS = 60
+"""The range of an interval is a multiple of the range of a round, divided by this number."""
+_MIN_LEVELS = 2
+"""Intervals are drawn if the evidence is enough for so many levels."""
+_FEW_ROUNDS = 10
+_MANY_ROUND_STEPS, _FEW_CLASSES_STEP = 2.0, 1.2
+_ROOT_WORK = 6_000_000
+"""About so many pairs of codes are added up in a round, over all records."""
+_MIN_ROOT_FEATURES = 4
+_MAX_TABLE = 2**26
+"""Largest number of sums by pairs of codes."""
+_MAX_EPSILON = Fraction(10_000)
+"""Largest epsilon of all rounds together. More would not change what is drawn."""
+
+
+@dataclass(frozen=True)
+class RoundPlan:
+    """What is decided once the noisy number of records is known."""
+
+    n_rounds: int
+    round_epsilon: Fraction
+    """Range of a round, for one record added or removed."""
+    interval_epsilon: Fraction
+    """Range of the interval of a numeric feature; 0 if no intervals are drawn."""
+    step: float
+    """What a function adds to or subtracts from the log-odds."""
+    no_root_share: float
+    """Base measure of a step function without a root."""
+    n_root_features: int
+    """Number of features whose roots a round offers."""
+
+
+@dataclass(frozen=True)
+class BoostPlan:
+    """The parameters of the learner that decide its draws.
+
+    Parameters
+    ----------
+    epsilon, delta : Fraction
+        The whole guarantee. Epsilon is for one record added or removed, also if neighbours differ
+        by one record replaced: then the guarantee is for twice this epsilon.
+    n_classes : int
+        Number of classes.
+    n_codes : tuple of int
+        Number of codes of each feature.
+    max_depth : int
+        1 for step functions alone, 2 with a root, 3 with a public split before the root.
+    n_rounds : int, optional
+        Declared number of rounds. By default it follows from the number of records.
+    dataset_size : int, optional
+        Declared number of records. By default a noisy number is released.
+    replaces : bool
+        Whether neighbours differ by one record replaced. A replaced record changes a score by twice
+        as much as one that is added or removed, and costs twice its range.
+    n_zoomed : int
+        Number of numeric features for which an interval can be drawn.
+    class_factors : tuple of int, optional
+        Declared weight of each class.
+    balances_classes : bool
+        Whether the weights of the classes follow from noisy class counts.
+    min_records : int, optional
+        Declared number of records below which the training stops.
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+    n_classes: int
+    n_codes: tuple[int, ...]
+    max_depth: int = 2
+    n_rounds: int | None = None
+    dataset_size: int | None = None
+    replaces: bool = False
+    n_zoomed: int = 0
+    class_factors: tuple[int, ...] | None = None
+    balances_classes: bool = False
+    min_records: int | None = None
+
+    @property
+    def price(self) -> int:
+        """How many times the range of a draw one neighbour costs."""
+        return 2 if self.replaces else 1
+
+    @property
+    def size_epsilon(self) -> Fraction:
+        """Budget of the noisy number of records; 0 if this number is declared or not needed."""
+        is_needed = self.dataset_size is None or self.min_records
+        return self.epsilon * SIZE_SHARE if is_needed else Fraction(0)
+
+    @property
+    def balance_epsilon(self) -> Fraction:
+        """Budget of the noisy class counts for balanced class weights; 0 if there are none."""
+        return self.epsilon * BALANCE_SHARE if self.balances_classes else Fraction(0)
+
+    @property
+    def rounds_epsilon(self) -> Fraction:
+        """Epsilon of all rounds and intervals together."""
+        return min(self.epsilon - self.size_epsilon - self.balance_epsilon, _MAX_EPSILON)
+
+    def size_error(self, full_weight: int = 1) -> int:
+        """Return a bound on the noise in the number of records, true with a probability of 95%."""
+        return count_error(self.size_epsilon, full_weight)
+
+    def planning_size(self, noisy_size: int | None) -> int:
+        """Return the number of records to plan with: declared, noisy, or 1 if neither is known."""
+        return min(max(1, self.dataset_size or noisy_size or 1), MAX_COUNT)
+
+    def rounds(self, size: int) -> RoundPlan:
+        """Return the number of rounds and the budget of each draw, for the noisy size."""
+        n_rounds = self.n_rounds or self._automatic_rounds(size)
+        interval_ratio = self._interval_ratio(size, n_rounds)
+        pattern = [(interval_ratio, self.n_zoomed)] if interval_ratio else []
+        pattern.append((Fraction(1), n_rounds))
+        whole = self.price * self.rounds_epsilon
+        widest = min(largest_range(whole, self.delta, tuple(pattern)), _MAX_RANGE)
+        slope = _FEW_CLASSES_STEP if self.n_classes == 2 else _MANY_ROUND_STEPS
+        no_root = 1.0 if self.max_depth == 1 else 0.6 if n_rounds < _FEW_ROUNDS else 0.3
+        return RoundPlan(
+            n_rounds,
+            widest / self.price,
+            interval_ratio * widest / self.price,
+            slope / math.sqrt(n_rounds),
+            no_root,
+            self._n_root_features(size),
+        )
+
+    def range_groups(self, rounds: RoundPlan) -> tuple[RangeGroup, ...]:
+        """Return the ranges of all draws of the rounds, in order; empty if delta = 0."""
+        if not self.delta:
+            return ()
+        intervals = [RangeGroup(rounds.interval_epsilon, self.n_zoomed)]
+        last = RangeGroup(rounds.round_epsilon, rounds.n_rounds)
+        return (*(intervals if rounds.interval_epsilon else []), last)
+
+    def _automatic_rounds(self, size: int) -> int:
+        epsilon = self.price * float(self.rounds_epsilon)
+        if self.delta:
+            signal = size * gaussian_mu(epsilon, float(self.delta)) / self.price
+            return min(max(1, round(min(math.sqrt(signal), signal / 10))), MAX_ROUNDS)
+        signal = size * epsilon / self.price
+        return min(max(1, round(min(0.7 * math.pow(signal, 1 / 3), signal / 40))), _MAX_PURE_ROUNDS)
+
+    def _interval_ratio(self, size: int, n_rounds: int) -> Fraction:
+        """Return the range of an interval divided by that of a round; 0 for no intervals."""
+        if not self.n_zoomed:
+            return Fraction(0)
+        if self.delta:
+            ratio = math.sqrt(_ZOOM_SHARE * n_rounds / self.n_zoomed)
+            whole = self.price * float(self.rounds_epsilon)
+            widest = 2 * gaussian_mu(whole, float(self.delta)) / math.sqrt(n_rounds) / self.price
+        else:
+            ratio = float(_ZOOM_SHARE * n_rounds / self.n_zoomed / (1 - _ZOOM_SHARE))
+            widest = float(self.rounds_epsilon) / n_rounds
+        rounded = Fraction(math.floor(_RATIO_STEPS * ratio), _RATIO_STEPS)
+        evidence = zoom_evidence(size, rounded * Fraction(widest))
+        enough = SURPLUS_EVIDENCE + _MIN_LEVELS * LEVEL_EVIDENCE
+        return rounded if evidence >= enough else Fraction(0)
+
+    def _n_root_features(self, size: int) -> int:
+        """Return how many features offer roots: as many as time and memory allow."""
+        n_features = sum(codes >= 2 for codes in self.n_codes)
+        if self.max_depth == 1 or not n_features:
+            return 0
+        quick = max(_MIN_ROOT_FEATURES, _ROOT_WORK // (size * n_features))
+        fitting = max(1, _MAX_TABLE // (max(self.n_codes) * sum(self.n_codes)))
+        return min(n_features, quick, fitting)

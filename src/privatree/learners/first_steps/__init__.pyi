@@ -1,0 +1,11 @@
+from privatree.learners.first_steps._class_factors import BALANCE_SHARE as BALANCE_SHARE
+from privatree.learners.first_steps._class_factors import FULL_FACTOR as FULL_FACTOR
+from privatree.learners.first_steps._class_factors import balanced_factors as balanced_factors
+from privatree.learners.first_steps._class_factors import weigh_classes as weigh_classes
+from privatree.learners.first_steps._noisy_counts import MAX_COUNT as MAX_COUNT
+from privatree.learners.first_steps._noisy_counts import SIZE_SHARE as SIZE_SHARE
+from privatree.learners.first_steps._noisy_counts import count_error as count_error
+from privatree.learners.first_steps._noisy_counts import has_enough_records as has_enough_records
+from privatree.learners.first_steps._noisy_counts import release_counts as release_counts
+from privatree.learners.first_steps._noisy_counts import release_size as release_size
+from privatree.learners.first_steps._noisy_counts import too_few_records as too_few_records

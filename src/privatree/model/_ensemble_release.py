@@ -1,0 +1,57 @@
+"""A released ensemble with its schema and privacy statement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privatree.errors import ModelFormatError
+from privatree.model._release import Predictor, Release
+from privatree.model.ensemble import Ensemble, ensemble_from_dict, ensemble_to_dict
+from privatree.privacy import PrivacyStatement, check_spends_without_tree
+from privatree.schema import Schema
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EnsembleRelease(Release):
+    """An ensemble with its schema and statement; see :class:`~privatree.EnsembleModel`."""
+
+    kind: ClassVar[str] = "ensemble"
+    version: ClassVar[int] = 3
+
+    schema_: Schema
+    ensemble_: Ensemble
+    privacy_: PrivacyStatement
+
+    def __post_init__(self) -> None:
+        if self.ensemble_.schema != self.schema_:
+            raise ModelFormatError("the schema of the ensemble must be the schema of the model.")
+        check_spends_without_tree(self.privacy_)
+        self._check_statement()
+
+    @property
+    def _predictor(self) -> Predictor:
+        return self.ensemble_
+
+    def _predictor_to_dict(self) -> dict[str, Any]:
+        return ensemble_to_dict(self.ensemble_)
+
+    @classmethod
+    def _from_parts(cls, schema: Schema, predictor: Any, privacy: PrivacyStatement) -> Self:
+        return cls(schema, ensemble_from_dict(predictor, schema), privacy)
+
+    def _describe(self) -> tuple[str, str]:
+        return "an ensemble", f"{self.ensemble_.n_rounds} rounds"
+
+    def decision_function(
+        self, X: Any, *, names: Sequence[str] | None = None
+    ) -> NDArray[np.float64]:
+        """Return the log-odds of the second of two classes, or else a score for each class.
+
+        The arguments are those of :meth:`predict`.
+        """
+        return self.ensemble_.decision_function(*self._feature_matrix(X, names))

@@ -1,0 +1,84 @@
+"""Released trees and ensembles from files, and from models and fitted classifiers."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from privatree._support.json_files import read_json
+from privatree.model._ensemble_release import EnsembleRelease
+from privatree.model._release import MODEL_FILE, check_format
+from privatree.model._tree import Tree
+from privatree.model._tree_release import TreeRelease
+from privatree.model.ensemble import Ensemble
+from privatree.privacy import PrivacyStatement
+
+
+def release_from_dict(written: Any) -> TreeRelease | EnsembleRelease:
+    """Return the tree or ensemble that a model file has; raise a ModelFormatError for mistakes."""
+    check_format(written)
+    kind = EnsembleRelease if "ensemble" in written else TreeRelease
+    return kind.from_dict(written)
+
+
+def read_release(path: str | os.PathLike[str]) -> TreeRelease | EnsembleRelease:
+    """Read a model file as :func:`privatree.load` does, but without importing scikit-learn."""
+    return read_json(path, MODEL_FILE, release_from_dict)
+
+
+def released_tree(model: Any) -> Tree:
+    """Return the tree of a Tree, Model or fitted classifier, or raise an error with the reason."""
+    tree = model if isinstance(model, Tree) else getattr(model, "tree_", None)
+    if isinstance(tree, Tree):
+        return tree
+    if isinstance(getattr(model, "ensemble_", model), Ensemble):
+        raise TypeError(
+            "model must have one tree, got an ensemble of many rounds. privatree.export_text, "
+            "export_sql, export_onnx and export_json take ensembles."
+        )
+    _check_is_fitted(model)
+    raise TypeError(
+        f"model must be a privatree.Model or a fitted classifier with one tree, "
+        f"got {_type_name(model)}. privatree.load reads a saved model."
+    )
+
+
+def released_model(model: Any) -> TreeRelease:
+    """Return tree, schema and privacy statement of a Model or fitted classifier."""
+    if isinstance(model, TreeRelease):
+        return model
+    tree = released_tree(model)
+    return TreeRelease(tree.schema, tree, _statement_of(model))
+
+
+def released_any(model: Any) -> TreeRelease | EnsembleRelease:
+    """Return the tree or ensemble of a model or fitted classifier, with schema and statement."""
+    if isinstance(model, TreeRelease | EnsembleRelease):
+        return model
+    ensemble = getattr(model, "ensemble_", None)
+    if isinstance(ensemble, Ensemble):
+        return EnsembleRelease(ensemble.schema, ensemble, _statement_of(model))
+    return released_model(model)
+
+
+def _statement_of(model: Any) -> PrivacyStatement:
+    privacy = getattr(model, "privacy_", None)
+    if not isinstance(privacy, PrivacyStatement):
+        raise TypeError(
+            f"model must have a privacy statement, got {_type_name(model)}. Pass a privatree.Model "
+            "or a fitted classifier."
+        )
+    return privacy
+
+
+def _check_is_fitted(model: Any) -> None:
+    if hasattr(model, "fit") and not isinstance(model, type):
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(
+            model, msg="This %(name)s is not fitted yet: it has no tree. Call fit(X, y) first."
+        )
+
+
+def _type_name(model: Any) -> str:
+    return f"the class {model.__name__}" if isinstance(model, type) else type(model).__name__
