@@ -180,6 +180,13 @@ def test_bad_epsilons(run, epsilon):
         assert "epsilon" in line, line
 
 
+@pytest.mark.parametrize("delta", ["1", "7.5", *BAD_EPSILONS[1:-1]])
+def test_bad_deltas(run, delta):
+    code, line = run("budget", "create", "new.db", "--epsilon", "1", "--delta", delta)
+    assert code == 2
+    assert "delta" in line, line
+
+
 @pytest.mark.parametrize("epsilon", ["1e-300", "5e-324", "1e-9", "1e9", "1e300", "1.7e308"])
 def test_huge_and_tiny_epsilons_train_or_are_refused(run, epsilon):
     code, line = run("fit", "data.csv", *FIT[:5], epsilon, *FIT[6:], "-q")
@@ -213,7 +220,7 @@ reproduce data.csv data.parquet model.json schema.toml certificate.json cut.json
 ward --target --schema --epsilon 1 0.5 -1 nan -o new.json new.csv new.html new.onnx new.db --format
 sql onnx text dot json card --proba --infer-schema --max-depth 0 3 none --lookahead 9 auto --seed
 --json --quiet -q --help --version --poisoned 1% 1,2 --refits 2 --certificate --keep --budget
---dataset-size private
+--dataset-size private --delta 1e-6
 """
 WORDS = st.one_of(st.sampled_from(VOCABULARY.split()), st.text(max_size=6))
 SLOW = {"demo", "audit", "reproduce"}

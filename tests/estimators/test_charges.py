@@ -1,7 +1,7 @@
 """Training that stops at ``min_records``: the error, the charges, and what is not drawn."""
 
 import pickle
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -16,6 +16,7 @@ from privatree import (
     PrivaTreeClassifier,
     TooFewRecordsError,
 )
+from privatree.estimators._charges import Charges
 from privatree.privacy import Budget, Ledger
 from privatree.privacy.mechanisms import Geometric
 from privatree.sources import ArrowSource
@@ -272,3 +273,93 @@ def test_a_training_with_units_that_stops_says_what_was_counted():
     frame, labels = misspelt()
     with pytest.raises(TooFewRecordsError, match="min_records = 200 units with a class"):
         model().fit(frame, labels, units=np.arange(600))
+
+
+# --- delta --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SomePlan:
+    """3% of epsilon are for the number of records."""
+
+    min_records: int | None = 200
+    epsilon: Fraction = Fraction(1, 2)
+    size_epsilon: Fraction = Fraction(15, 1000)
+
+
+def boosting(budget, plan=None, **more):
+    names = {"learner": "PrivaBoostClassifier", "drawn": "ensemble"}
+    return Charges(
+        budget, 1.0, "add-remove", None, plan or SomePlan(), **({"delta": 1e-6} | names | more)
+    )
+
+
+DELTA = Fraction(1, 10**6)
+
+
+def test_delta_is_charged_with_the_rest(account):
+    budget = account(3.0, delta=1e-5)
+    charges = boosting(budget)
+    charges.charge_first()
+    assert (budget.remaining, budget.remaining_delta) == (Fraction(297, 100), 10 * DELTA)
+    charges.charge_rest()
+    assert [(charge.purpose, charge.epsilon, charge.delta) for charge in budget.charges] == [
+        ("PrivaBoostClassifier: number of records", Fraction(3, 100), 0),
+        ("PrivaBoostClassifier: ensemble", Fraction(97, 100), DELTA),
+    ]
+
+
+def test_a_budget_that_does_not_cover_delta_is_not_charged_at_all(account):
+    budget = account(3.0, delta=5e-7)
+    with pytest.raises(BudgetExceededError, match="delta=1e-06 was requested, but only 5e-07 of"):
+        boosting(budget).charge_first()
+    assert budget.charges == []
+
+
+def test_without_min_records_epsilon_and_delta_are_one_charge(account):
+    budget = account(3.0, delta=1e-5)
+    charges = boosting(budget, SomePlan(min_records=None))
+    charges.charge_first()
+    charges.charge_rest()
+    (charge,) = budget.charges
+    assert (charge.purpose, charge.epsilon, charge.delta) == ("PrivaBoostClassifier", 1, DELTA)
+
+
+@pytest.mark.parametrize("min_records", [200, None])
+def test_a_budget_without_a_delta_refuses_one_before_anything_is_drawn(account, min_records):
+    budget, plan = account(3.0), SomePlan(min_records)
+    with pytest.raises(BudgetExceededError, match=r"has no delta.*Train with delta=0"):
+        boosting(budget, plan).charge_first()
+    assert budget.charges == []
+    boosting(budget, plan, delta=0).charge_first()
+    assert len(budget.charges) == 1
+
+
+def test_a_delta_that_somebody_else_took_between_the_steps_is_not_spent_twice(account):
+    budget = account(3.0, delta=1e-6)
+    charges = boosting(budget)
+    charges.charge_first()
+    budget.charge(0.5, delta=1e-6, purpose="another model")
+    with pytest.raises(BudgetExceededError) as caught:
+        charges.charge_rest()
+    assert str(caught.value) == (
+        "PrivaBoostClassifier: the ensemble needs epsilon=0.97 and delta=1e-06 of the budget, but "
+        "somebody else took it in the meantime. Only the number of records was drawn and charged, "
+        "for epsilon=0.03. Lower epsilon or delta."
+    )
+    assert len(budget.charges) == 2
+
+
+def test_a_training_that_stops_has_not_spent_its_delta():
+    charges = boosting(Budget(3.0, delta=1e-5))
+    charges.charge_first()
+    assert charges.explain_stop().endswith(
+        "epsilon 0.03 was spent on this number and charged to the budget, the other 0.97 was not, "
+        "nor was delta."
+    )
+
+
+@pytest.mark.parametrize("delta", [-1e-6, 1, float("nan"), "0"])
+def test_a_bad_delta_is_refused(delta):
+    with pytest.raises(ParameterError, match="delta must be"):
+        boosting(None, delta=delta)

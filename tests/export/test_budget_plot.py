@@ -123,6 +123,16 @@ def test_bars_follow_each_other_up_to_epsilon() -> None:
     assert "0.4  (40.0%)" in everything(ax)
 
 
+def test_a_delta_is_named_and_the_bars_stay_as_they_are() -> None:
+    plain, with_delta = plot_budget(model()), plot_budget(model(delta=1e-6))
+    assert plain.get_title() == "Learner: where epsilon 1 went"
+    assert with_delta.get_title() == f"{plain.get_title()}\nbesides it, delta is 1e-06"
+    assert widths(with_delta) == widths(plain)
+    assert names(with_delta) == names(plain)
+    assert [t.get_text() for t in with_delta.texts] == [t.get_text() for t in plain.texts]
+    with_delta.figure.draw_without_rendering()
+
+
 def test_what_was_left_is_shown() -> None:
     ax = plot_budget(model(SPENDS[:2]))
     assert names(ax)[-1] == "not spent"

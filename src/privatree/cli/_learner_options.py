@@ -33,6 +33,7 @@ Epsilon = Annotated[
     ),
 ]
 _MAX_USUAL_EPSILON = 10
+_MAX_USUAL_DELTA = 1e-3
 SCHEMA_HELP = (
     "TOML file with what is public: the columns with their ranges or categories, and the classes. "
     "Write it from public knowledge, not from the records."
@@ -74,6 +75,17 @@ def warn_of_large_epsilon(epsilon: float) -> None:
             f"Warning: --epsilon {epsilon:g} gives hardly any privacy: the released model may be "
             f"e^{epsilon:g} times as likely with a record as without it. Usual values are 0.01 to "
             "1: see docs/choosing-epsilon.md.",
+            err=True,
+        )
+
+
+def warn_of_large_delta(delta: float) -> None:
+    """Warn on stderr if delta is above 0.001, which protects little. Call this before training."""
+    if delta > _MAX_USUAL_DELTA:
+        typer.echo(
+            f"Warning: --delta {delta:g} gives hardly any privacy: with a probability of {delta:g} "
+            "anything about a record may be revealed. Choose it far below 1 divided by the number "
+            "of records; usual values are 1e-5 and smaller.",
             err=True,
         )
 

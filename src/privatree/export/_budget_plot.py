@@ -52,6 +52,7 @@ def plot_budget(model: Any, ax: Axes | None = None) -> Axes:
     Noisy counts are orange, choices of splits and labels blue, and quantiles green. Unspent epsilon
     is hatched. A dashed line shows the epsilon that a publication claims, if there is such a claim.
     If the statement has leaks, epsilon is infinite, and the title says that the bars bound nothing.
+    A delta above 0 has no bars, but a second line in the title.
 
     Examples
     --------
@@ -149,7 +150,8 @@ def _label_budget_plot_axes(ax: Axes, bars: list[PathSpend], privacy: PrivacySta
 def _budget_plot_title(privacy: PrivacyStatement) -> str:
     learner = shorten(privacy.learner, _MAX_NAME_LENGTH, placeholder=" …")
     if not math.isinf(privacy.epsilon):
-        return f"{learner}: where epsilon {shown_amount(privacy.epsilon)} went"
+        besides = f"\nbesides it, delta is {shown_amount(privacy.delta)}" if privacy.delta else ""
+        return f"{learner}: where epsilon {shown_amount(privacy.epsilon)} went{besides}"
     leaks = shorten(
         ", ".join(leak.name for leak in privacy.leaks), _MAX_NAME_LENGTH, placeholder=" …"
     )

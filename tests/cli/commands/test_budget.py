@@ -13,6 +13,7 @@ import privatree
 from privatree import Categorical, Numeric, Schema
 from privatree.cli import _output
 from privatree.estimators import _privatree as estimators
+from privatree.estimators._charges import Charges
 from privatree.privacy import BudgetStore
 
 SCHEMA = Schema(
@@ -238,6 +239,9 @@ def test_show_as_json_names_an_amount_that_can_be_charged(charged, monkeypatch, 
         "epsilon": 1.0,
         "spent": pytest.approx(7 / 12, rel=1e-15),
         "remaining": 0.416666666666666,
+        "delta": 0.0,
+        "spent_delta": 0.0,
+        "remaining_delta": 0.0,
         "charges": 2,
     }
     BudgetStore("patients.db").charge(shown["remaining"], purpose="all that is left")
@@ -265,6 +269,7 @@ def test_charges_as_json(charged, monkeypatch, capsys):
         "number": 1,
         "time": charged.charges[0].time.isoformat(),
         "epsilon": 0.25,
+        "delta": 0.0,
         "purpose": "PrivaTreeClassifier",
         "note": "a.json",
     }
@@ -297,6 +302,12 @@ def test_nothing_charged_yet(folder, monkeypatch, capsys):
         (["create", "a.db", "--epsilon", "nan"], "epsilon must be a finite number, got nan.\n"),
         (["create", "a.db", "--epsilon", "1e10"], "epsilon must be at most 1e+09: more "
          "gives no privacy.\n"),
+        (["create", "a.db", "--epsilon", "1", "--delta", "1"], "delta must be at least 0 and below "
+         "1, got 1.0.\n"),
+        (["create", "a.db", "--epsilon", "1", "--delta", "-1e-6"], "delta must be at least 0 and "
+         "below 1, got -1e-06.\n"),
+        (["create", "a.db", "--epsilon", "1", "--delta", "nan"], "delta must be a finite number, "
+         "got nan.\n"),
         (["create", "a.db"], "Missing option '--epsilon'. See privatree budget create --help.\n"),
         (["create", "a.db", "--epsilon", "1", "--neighbours", "x"], "budget create --help.\n"),
         (["spend", "a.db"], "No such command 'spend'. See privatree budget --help.\n"),
@@ -317,7 +328,7 @@ def test_a_mistake_is_one_line_and_exit_code_2(folder, monkeypatch, capsys, argu
 def test_help_teaches(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "200")
     for command, words in {
-        "create": ("Example: privatree budget create", "e^E", "add up", "second budget"),
+        "create": ("Example: privatree budget create", "e^E", "add up", "second budget", "--delta"),
         "show": ("Example: privatree budget show", "left"),
         "charges": ("Example: privatree budget charges", "--json"),
     }.items():
@@ -403,3 +414,116 @@ def test_a_budget_of_units_says_so_everywhere(folder, monkeypatch, capsys):
     for command in ("show", "charges"):
         assert run(monkeypatch, "budget", command, "visits.db", "--json") == 0
         assert json.loads(capsys.readouterr().out)["unit"] == "patient_id"
+
+
+# --- delta ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def with_delta(folder, monkeypatch, capsys):
+    """A budget of epsilon 3 and delta 1e-5, with two charges."""
+    create = ("budget", "create", "visits.db", "--epsilon", "3", "--delta", "1e-5")
+    assert run(monkeypatch, *create) == 0
+    assert capsys.readouterr().err == ""
+    BudgetStore("visits.db", note="a.json").charge(1, delta=1e-6, purpose="an ensemble")
+    BudgetStore("visits.db", note="b.json").charge(0.5, purpose="a tree")
+    return BudgetStore("visits.db").read()
+
+
+def test_a_budget_with_a_delta_shows_it(with_delta, monkeypatch, capsys):
+    assert (with_delta.epsilon, with_delta.delta) == (3, Fraction(1, 10**5))
+    assert run(monkeypatch, "budget", "show", "visits.db") == 0
+    assert capsys.readouterr().out == (
+        "Budget of visits\n"
+        "  epsilon     3\n"
+        "  spent       1.5 in 2 charges\n"
+        "  left        1.5\n"
+        "  delta       1e-05: 1e-06 is spent and 9e-06 left\n"
+        "  neighbours  one record added or removed\n"
+        f"  created     {with_delta.created:%Y-%m-%d %H:%M} UTC\n"
+    )
+
+
+def test_charges_with_a_delta(with_delta, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "120")
+    assert run(monkeypatch, "budget", "charges", "visits.db") == 0
+    lines = capsys.readouterr().out.splitlines()
+    rows = [" ".join(line.split()) for line in lines if line.strip()]
+    times = [f"{charge.time:%Y-%m-%d %H:%M:%S}" for charge in with_delta.charges]
+    assert rows[0] == "no. time (UTC) epsilon left delta purpose note"
+    assert rows[2:] == [
+        f"1 {times[0]} 1 2 1e-06 an ensemble a.json",
+        f"2 {times[1]} 0.5 1.5 0 a tree b.json",
+    ]
+
+
+def test_delta_as_json_names_an_amount_that_can_be_charged(with_delta, monkeypatch, capsys):
+    store = BudgetStore("visits.db")
+    store.charge(0.5, delta=Fraction(1, 3 * 10**6), purpose="an odd share")
+    for command in ("show", "charges"):
+        assert run(monkeypatch, "budget", command, "visits.db", "--json") == 0
+        shown = json.loads(capsys.readouterr().out)
+        assert shown["delta"] == 1e-5
+        assert shown["spent_delta"] == pytest.approx(4e-6 / 3, rel=1e-15)
+        assert shown["remaining_delta"] == 8.66666666666666e-06
+    assert [charge["delta"] for charge in shown["charges"]][:2] == [1e-6, 0.0]
+    store.charge(0.5, delta=shown["remaining_delta"], purpose="all that is left")
+
+
+def test_a_large_delta_is_warned_of(folder, monkeypatch, capsys):
+    create = ("budget", "create", "a.db", "--epsilon", "1", "--delta", "0.01")
+    assert run(monkeypatch, *create) == 0
+    printed = capsys.readouterr()
+    assert printed.err.startswith("Warning: --delta 0.01 gives hardly any privacy: ")
+    assert printed.err.count("\n") == 1
+    assert printed.out.startswith("Created a.db.")
+
+
+def test_fit_charges_a_budget_with_a_delta(with_delta, monkeypatch, capsys):
+    assert fit(monkeypatch, budget="visits.db") == 0
+    assert capsys.readouterr().err == (
+        "Charged epsilon 0.1 to visits.db: epsilon 1.4 of 3 and delta 9e-06 of 1e-05 are left.\n"
+    )
+    charge = BudgetStore("visits.db").charges[-1]
+    assert (charge.epsilon, charge.delta) == (Fraction(1, 10), 0)
+
+
+@pytest.fixture
+def fit_with_delta(monkeypatch):
+    """A learner that charges a delta, too."""
+    make = Charges.__init__
+
+    def make_with_delta(self, budget, epsilon, neighbours, unit, plan, *_, **names):
+        make(self, budget, epsilon, neighbours, unit, plan, 1e-6, **names)
+
+    monkeypatch.setattr(Charges, "__init__", make_with_delta)
+
+
+def test_fit_says_which_delta_it_charged(with_delta, fit_with_delta, monkeypatch, capsys):
+    assert fit(monkeypatch, budget="visits.db") == 0
+    assert capsys.readouterr().err == (
+        "Charged epsilon 0.1 and delta 1e-06 to visits.db: epsilon 1.4 of 3 and delta 8e-06 of "
+        "1e-05 are left.\n"
+    )
+
+
+def test_an_interrupted_fit_says_which_delta_stays_charged(
+    with_delta, fit_with_delta, monkeypatch, capsys
+):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(estimators, "grow_tree", interrupted)
+    assert fit(monkeypatch, budget="visits.db") == 130
+    said = "no model, but epsilon 0.1 and delta 1e-06 stay charged to visits.db."
+    assert said in capsys.readouterr().err
+
+
+def test_a_budget_without_a_delta_refuses_one(folder, fit_with_delta, monkeypatch, capsys):
+    assert fit(monkeypatch) == 2
+    assert capsys.readouterr().err == (
+        "privatree: PrivaTreeClassifier: delta=1e-06 was requested, but the budget has no delta. "
+        "Nothing was drawn. Train with delta=0, or use another budget, made with a delta.\n"
+    )
+    assert BudgetStore("patients.db").charges == []
+    assert not (folder / "model.json").exists()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from privatree.cli._learner_options import warn_of_large_epsilon
+from privatree.cli._learner_options import warn_of_large_delta, warn_of_large_epsilon
 from privatree.cli._output import print_json, print_text
 from privatree.cli._weight_options import UNIT_HELP
 
@@ -40,6 +40,17 @@ def create_budget(
             "sum cannot be changed later.",
         ),
     ],
+    delta: Annotated[
+        float,
+        typer.Option(
+            metavar="D",
+            help="Sum of delta that all models of these records may spend. Some models promise "
+            "epsilon only up to a small probability delta, with which the promise may fail; the "
+            "deltas add up, too. With 0 only models without a delta can be charged, and the "
+            "promise never fails. Otherwise choose D far below 1 divided by the number of "
+            "records: 1e-6 for ten thousand records, say. The sum cannot be changed later.",
+        ),
+    ] = 0.0,
     neighbours: Annotated[
         Literal["add-remove", "replace"],
         typer.Option(
@@ -67,7 +78,7 @@ def create_budget(
     Each model of the same records reveals a little more about each record, and the epsilons of the
     models add up. Decide once how large the sum may become, and charge every training to the budget
     with fit --budget. The charge is made before any noise is drawn, and stays even if the training
-    fails.
+    fails. The deltas of models that have one add up to a sum of their own.
 
     Make one file for each dataset, on a disk of this machine, and keep it with the records: a
     second file or a copy would be a second budget.
@@ -77,14 +88,17 @@ def create_budget(
     from privatree.privacy import BudgetStore
 
     name = file.stem if dataset is None else dataset
-    BudgetStore.create(file, epsilon, neighbours=neighbours, unit=unit, dataset=name)
+    BudgetStore.create(file, epsilon, delta=delta, neighbours=neighbours, unit=unit, dataset=name)
     warn_of_large_epsilon(epsilon)
+    warn_of_large_delta(delta)
     print_text(f"Created {file}. Charge it with: privatree fit ... --budget {file}")
 
 
 @app.command("show")
 def show_budget(file: File, as_json: AsJson = False) -> None:
     """Print the epsilon of a budget FILE: the total, what is spent and what is left.
+
+    If the budget has a delta, print the same for delta.
 
     Example: privatree budget show patients.db
     """
@@ -100,6 +114,7 @@ def show_budget(file: File, as_json: AsJson = False) -> None:
         f"  epsilon     {format_epsilon(account.epsilon, up=False)}\n"
         f"  spent       {format_epsilon(account.spent, up=True)} in {counted}\n"
         f"  left        {format_epsilon(account.remaining, up=False)}\n"
+        f"{_delta_of_budget(account)}"
         f"  neighbours  {UnitWords(account.unit).change(account.neighbours)}\n"
         f"  created     {account.created:%Y-%m-%d %H:%M} UTC"
     )
@@ -108,6 +123,8 @@ def show_budget(file: File, as_json: AsJson = False) -> None:
 @app.command("charges")
 def show_budget_charges(file: File, as_json: AsJson = False) -> None:
     """Print every charge to a budget FILE: time, epsilon, epsilon left, purpose and note.
+
+    If the budget has a delta, print the delta of each charge, too.
 
     Example: privatree budget charges patients.db
     """
@@ -120,6 +137,7 @@ def show_budget_charges(file: File, as_json: AsJson = False) -> None:
                 "number": charge.number,
                 "time": charge.time.isoformat(),
                 "epsilon": float(charge.epsilon),
+                "delta": float(charge.delta),
                 "purpose": charge.purpose,
                 "note": charge.note,
             }
@@ -134,6 +152,17 @@ def show_budget_charges(file: File, as_json: AsJson = False) -> None:
         print_text(f"{file}: nothing has been charged yet.")
 
 
+def _delta_of_budget(account: Account) -> str:
+    """Return the line on delta; empty if the budget has none."""
+    from privatree.privacy import format_epsilon
+
+    if account.delta == 0:
+        return ""
+    spent = format_epsilon(account.spent_delta, up=True)
+    total, left = (format_epsilon(d, up=False) for d in (account.delta, account.remaining_delta))
+    return f"  delta       {total}: {spent} is spent and {left} left\n"
+
+
 def _budget_summary(account: Account) -> dict[str, Any]:
     from privatree.privacy import format_epsilon
 
@@ -146,6 +175,9 @@ def _budget_summary(account: Account) -> dict[str, Any]:
         "spent": float(account.spent),
         # Rounded down to a float, so that the budget covers a charge of this much.
         "remaining": float(format_epsilon(account.remaining, up=False, digits=15)),
+        "delta": float(account.delta),
+        "spent_delta": float(account.spent_delta),
+        "remaining_delta": float(format_epsilon(account.remaining_delta, up=False, digits=15)),
         "charges": len(account.charges),
     }
 
@@ -159,8 +191,9 @@ def _print_budget_charges(account: Account) -> None:
     from privatree.privacy import format_epsilon
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for title in ("no.", "time (UTC)", "epsilon", "left", "purpose", "note"):
-        is_number = title in ("no.", "epsilon", "left")
+    deltas = ("delta",) if account.delta else ()
+    for title in ("no.", "time (UTC)", "epsilon", "left", *deltas, "purpose", "note"):
+        is_number = title in ("no.", "epsilon", "left", "delta")
         table.add_column(title, justify="right" if is_number else "left", overflow="fold")
     left = account.epsilon
     for charge in account.charges:
@@ -170,6 +203,7 @@ def _print_budget_charges(account: Account) -> None:
             f"{charge.time:%Y-%m-%d %H:%M:%S}",
             format_epsilon(charge.epsilon, up=True),
             format_epsilon(left, up=False),
+            *(format_epsilon(charge.delta, up=True) for _ in deltas),
             Text(charge.purpose),  # not a str: rich would take brackets for styles
             Text(charge.note),
         )

@@ -328,44 +328,56 @@ def _fit_within_budget(
         raise ParameterError(
             f"{output}: must not be the name of the budget's journal. Name another file."
         )
-    before = _charged_for_fit(store)
+    before = len(_charges_of_fit(store))
     try:
         model = train(budget=store)
     except TooFewRecordsError:  # its message says what was charged
         raise
     except BaseException:
-        if charged := _charged_for_fit(store) - before:  # a part of the model may have been seen
+        if charges := _charges_of_fit(store)[before:]:  # a part of the model may have been seen
             from privatree.privacy import format_epsilon
 
-            amount = format_epsilon(charged, up=True)
+            charged = format_epsilon(sum((c.epsilon for c in charges), Fraction(0)), up=True)
+            stays = f"{delta} stay" if (delta := _delta_of_fit(charges)) else " stays"
             typer.echo(
-                f"There is no model, but epsilon {amount} stays charged to {budget}.", err=True
+                f"There is no model, but epsilon {charged}{stays} charged to {budget}.", err=True
             )
         raise
     if not quiet:
-        typer.echo(f"Charged epsilon {epsilon:g} to {budget}{_left_after_fit(store)}.", err=True)
+        charged = f"{epsilon:g}{_delta_of_fit(_charges_of_fit(store)[before:])}"
+        typer.echo(f"Charged epsilon {charged} to {budget}{_left_after_fit(store)}.", err=True)
     return model
 
 
-def _charged_for_fit(store: Any) -> Fraction:
-    """Return the sum of the charges of this command; other programs may charge the budget, too."""
+def _charges_of_fit(store: Any) -> list[Any]:
+    """Return the charges with the note of this command; other programs may charge, too."""
     try:
-        own = (charge.epsilon for charge in store.charges if charge.note == store.note)
-        return sum(own, Fraction(0))
+        return [charge for charge in store.charges if charge.note == store.note]
     except BudgetStoreError:  # an error about the training matters more
-        return Fraction(0)
+        return []
+
+
+def _delta_of_fit(charges: list[Any]) -> str:
+    """Return a text on the delta of the charges; empty if it is 0."""
+    from privatree.privacy import format_epsilon
+
+    delta = sum((charge.delta for charge in charges), Fraction(0))
+    return f" and delta {format_epsilon(delta, up=True)}" if delta else ""
 
 
 def _left_after_fit(store: Any) -> str:
     """Return a text on the budget that is left; empty if the budget cannot be read."""
-    from privatree.privacy import format_epsilon
+    from privatree.privacy import share_left
 
     try:
         account = store.read()
     except BudgetStoreError:
         return ""
-    left, whole = (format_epsilon(e, up=False) for e in (account.remaining, account.epsilon))
-    return f": {left} of {whole} is left"
+    left = share_left(account.remaining, account.epsilon)
+    if account.delta:
+        delta = share_left(account.remaining_delta, account.delta)
+        return f": epsilon {left} and delta {delta} are left"
+    return f": {left} is left"
 
 
 def _fit_and_print_leaks(train: Callable[[], Any]) -> Any:
