@@ -110,9 +110,9 @@ def _affordable_cells(epsilon: Fraction, groups: Sequence[RangeGroup], largest: 
     most = max(_MIN_CELLS, most)
 
     def growth(n_cells: int) -> float:
-        """Return about the square of the ranges that the grid makes of the given ones."""
+        """Return about the sum of the squared ranges that the grid makes of the given ones."""
         cells = ((math.ceil(g.epsilon * n_cells / largest), g.times) for g in groups)
-        return (1 + 2 / n_cells**2) * sum(n * (count / n_cells) ** 2 for count, n in cells)
+        return sum(n * (count**2 + 2) for count, n in cells) / n_cells**2
 
     return min(range(max(_MIN_CELLS, 3 * most // 4), most + 1), key=growth)
 
@@ -127,13 +127,17 @@ def _grid_windows(epsilon: float, step: float, draws: list[int]) -> list[_Window
     variance = np.cumsum((step * cells) ** 2) / 4
     mu = math.sqrt(variance[-1])
     past = variance / variance[-1]
-    needed = max(0.0, epsilon / mu - mu / 2)  # deviations at which the loss is epsilon
+    # All in deviations: where the loss is epsilon, and what the noise reaches almost never.
+    needed = max(0.0, epsilon / mu - mu / 2)
     slack = 2 * math.log((1 + needed) * (1 + 1 / mu) / _NEGLIGIBLE)
-    highest_loss = variance / 2 + mu * np.sqrt(past * (needed**2 + slack))
-    lowest_loss = mu * (past * needed - np.sqrt(past * (1 - past) * slack))
+    highest = np.sqrt(past * (needed**2 + slack))
+    # Noise does not fall so far and then rise to `needed`; or, from above 0, does not rise to it.
+    falls = past * needed - np.sqrt(past * (1 - past) * slack)
+    rises = needed - np.sqrt((1 - past) * (needed**2 + slack))
+    lowest = np.where(falls < 0, falls, rises)
     reach, margin = np.cumsum(cells), max(draws)
-    first = -np.minimum(np.ceil(highest_loss / step), reach) - margin
-    last = np.minimum(np.ceil(-lowest_loss / step), reach) + margin
+    first = -np.minimum(np.ceil((variance / 2 + mu * highest) / step), reach) - margin
+    last = np.minimum(np.ceil(-mu * lowest / step), reach) + margin
     windows = zip(first.astype(int).tolist(), last.astype(int).tolist(), strict=True)
     return [(0, 0), *list(windows)[1:]]
 

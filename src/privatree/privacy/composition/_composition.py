@@ -12,8 +12,8 @@ from privatree.privacy._exact_epsilon import positive_fraction
 
 MAX_DRAWS = 10_000
 """Largest number of draws of a composition. Ten thousand take a second to certify."""
-MAX_RANGE = 10**12
-"""Largest range of a draw, and largest epsilon of a composition."""
+MIN_RANGE, MAX_RANGE = Fraction(1, 10**30), Fraction(10**12)
+"""Smallest and largest range of a draw. Epsilon is at most the largest."""
 
 
 class RangeGroup(NamedTuple):
@@ -70,7 +70,7 @@ class Composition:
     def __post_init__(self) -> None:
         epsilon = positive_fraction("epsilon", self.epsilon)
         if epsilon > MAX_RANGE:
-            raise ParameterError(f"epsilon must be at most {MAX_RANGE}.", "epsilon")
+            raise ParameterError(f"epsilon must be at most {float(MAX_RANGE):g}.", "epsilon")
         if not 0 <= self.delta < 1:
             raise ParameterError("delta must be at least 0 and below 1.", "delta")
         object.__setattr__(self, "epsilon", epsilon)
@@ -115,10 +115,15 @@ def check_range_groups(groups: Sequence[RangeGroup]) -> tuple[RangeGroup, ...]:
     for epsilon, times in groups:
         if isinstance(times, bool) or not isinstance(times, int) or times < 0:
             raise ParameterError(f"times must be a whole number >= 0, got {times!r}.", "groups")
-        if positive_fraction("range", epsilon) > MAX_RANGE:
-            raise ParameterError(f"the range of a draw must be at most {MAX_RANGE}.", "groups")
+        exact = positive_fraction("groups", epsilon)
+        if not MIN_RANGE <= exact <= MAX_RANGE:
+            raise ParameterError(
+                f"the range of a draw must be from {float(MIN_RANGE):g} to {float(MAX_RANGE):g}, "
+                f"got {float(exact):g}.",
+                "groups",
+            )
         if times:
-            checked.append(RangeGroup(positive_fraction("range", epsilon), times))
+            checked.append(RangeGroup(exact, times))
     if not 1 <= sum(group.times for group in checked) <= MAX_DRAWS:
         raise ParameterError(f"a composition must have 1 to {MAX_DRAWS} draws.", "groups")
     return tuple(checked)

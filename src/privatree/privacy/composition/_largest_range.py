@@ -6,17 +6,23 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
+from itertools import count
 
 from scipy.special import log_ndtr
 
 from privatree.errors import ParameterError
 from privatree.privacy._exact_epsilon import positive_fraction
 from privatree.privacy.composition._bounded_range import certified_delta
-from privatree.privacy.composition._composition import RangeGroup, check_range_groups
+from privatree.privacy.composition._composition import (
+    MAX_RANGE,
+    RangeGroup,
+    check_range_groups,
+)
 
 _TOLERANCE = 1e-4
 """Share of the largest range that the search may miss."""
-_MAX_EVALUATIONS = 60
+_MIN_DELTA = Fraction(1, 10**290)
+"""Below this, rounding alone is more than delta."""
 
 
 def largest_range(
@@ -64,8 +70,11 @@ def gaussian_mu(epsilon: Fraction | float, delta: Fraction | float) -> float:
     >>> round(gaussian_mu(1, 1e-6), 4)
     0.2367
     """
-    if not (0 < epsilon < math.inf and 0 < delta < 1):
-        raise ParameterError("epsilon must be > 0 and finite, and delta between 0 and 1.")
+    if not (0 < epsilon <= MAX_RANGE and _MIN_DELTA <= delta < 1):
+        raise ParameterError(
+            f"epsilon must be > 0 and at most {float(MAX_RANGE):g}, and delta from "
+            f"{float(_MIN_DELTA):g} to 1."
+        )
     return _mu_at_log_delta(float(epsilon), math.log(delta))
 
 
@@ -79,23 +88,22 @@ def _search_largest_range(
     certified, whatever the search did.
     """
     best = epsilon / sum(ratio * times for ratio, times in pattern)
-    if not delta:
+    if delta < _MIN_DELTA or best >= MAX_RANGE:
         return best
     aim = _mu_at_log_delta(float(epsilon), math.log(delta))
-    low, high = float(best), math.inf
+    low, high = float(best), float(MAX_RANGE / max(ratio for ratio, _ in pattern))
     guess = 2 * aim / math.sqrt(sum(float(ratio) ** 2 * times for ratio, times in pattern))
-    for _ in range(_MAX_EVALUATIONS):
-        if not low < guess < high:
-            guess = 2 * low if math.isinf(high) else (low + high) / 2
+    for number in count(1):
+        if number % 4 == 0 or not low < guess < high:
+            guess = min(2 * low, (low + high) / 2)
         size = Fraction(guess)
         needed = certified_delta(epsilon, [RangeGroup(r * size, times) for r, times in pattern])
         mu = _mu_at_log_delta(float(epsilon), math.log(needed)) if needed else 0.0
         if Fraction(needed) <= delta:
             low, best = guess, max(best, size)
-            is_near = mu >= aim * (1 - _TOLERANCE)
         else:
-            high, is_near = guess, False
-        if is_near or high <= low * (1 + _TOLERANCE):
+            high = guess
+        if high <= low * (1 + _TOLERANCE) or (low == guess and mu >= aim * (1 - _TOLERANCE)):
             break
         guess *= (1 - _TOLERANCE / 3) * aim / mu if mu else 2.0
     return best

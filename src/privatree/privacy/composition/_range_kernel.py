@@ -14,7 +14,7 @@ TINY = 1e-300
 """Added to each result, because products below it may have been rounded to 0."""
 _MAX_EXPONENT = 700.0
 """A larger exponent would overflow. Its exponential is above 1 / TINY."""
-_INTERCEPT_ERROR = 2.0**-48
+_INTERCEPT_ERROR = 2.0**-44
 """Bound on the relative error of the terms of an intercept."""
 
 
