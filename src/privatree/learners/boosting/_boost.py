@@ -22,7 +22,6 @@ from privatree.counting.sums import (
     WeightRule,
 )
 from privatree.learners.boosting._measure import (
-    ABSENT,
     StepMeasure,
     class_code,
     public_order,
@@ -129,7 +128,7 @@ class Boosting:
         self._root_features = [
             feature
             for feature, direction in enumerate(directions)
-            if self._measure.kind[feature] != ABSENT and not direction
+            if self.candidates.n_codes[feature] >= 2 and not direction
         ]
         self._sums = records.open_sums(self._n_scores)
         self._released: list[Round] = []
@@ -156,7 +155,7 @@ class Boosting:
         roots = root_measure(self.candidates, sorted(self._root_features[i] for i in chosen))
         has_roots = self.rounds.no_root_share < 1.0 and roots.rows.n_rows > 0
         no_root_share = self.rounds.no_root_share if has_roots else 1.0
-        powers = round_decay(rate, 2 * self._sums.exact_largest_sum)
+        powers = round_decay(rate, self._sums.exact_largest_sum)
         tops = self._public_splits(turn) if self._plan.max_depth == 3 and has_roots else ()
         no_top_share = _NO_TOP_SHARE if tops else 1.0
         return RoundLaw(rate, powers, self._measure, roots, no_root_share, tops, no_top_share)

@@ -79,6 +79,8 @@ def step_measure(candidates: Candidates, directions: Sequence[int]) -> StepMeasu
             kind[feature] = CHAIN
             switch[inner] = np.minimum(0.5, -np.expm1(-EXPECTED_SWITCHES * shares))
             stay[inner] = 1.0 - switch[inner]
+    if (kind == ABSENT).all():
+        kind[0] = FREE  # no feature has a choice: the first has one sign for all records
     n_active = int((kind != ABSENT).sum())
     return StepMeasure(offsets, kind, n_missing, switch, stay, 1.0 / max(1, n_active))
 

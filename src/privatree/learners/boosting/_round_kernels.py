@@ -9,7 +9,7 @@ two sides (``docs/proofs/boosting.md``).
 A weight is a *score* and a *factor*: ``factor * exp(rate * score)``. Scores are whole numbers, so a
 large score loses no precision (:mod:`privatree.privacy.samplers._decay`). All terms are positive,
 so relative errors only add up; :func:`relative_error` adds them. The score is chosen such that the
-factor stays far from the smallest and largest floats.
+factor stays from 2^-850 to 2^850. For this, the range of a round must be at most 25.
 """
 
 from __future__ import annotations
@@ -26,22 +26,34 @@ from privatree.privacy.samplers import DECAY_ERROR, UNIT_ROUNDOFF, Decay, decay,
 
 _ROUNDINGS_PER_CODE = 8
 """Largest number of roundings for one code, besides the error of :func:`decay`."""
+_LIFT = 64
+"""If the factors of a chain are below 2 to the power of minus this number, they are lifted."""
 
 
 class RoundDecay(NamedTuple):
-    """Powers of exp(-rate), and a score at which a power has halved."""
+    """Powers of exp(-rate), and scores whose powers are about 2 and about 2^64."""
 
     decays: Decay
     half_score: int
     """Largest whole number whose power exp(-rate * half_score) is at least 1/2."""
     half_power: float
     """exp(rate * half_score) / 2."""
+    lift_score: int
+    """Largest whole number whose power exp(-rate * lift_score) is at least 2^-64."""
+    lift_power: float
+    """exp(rate * lift_score)."""
 
 
 def round_decay(rate: Fraction, largest: int) -> RoundDecay:
-    """Return the powers for scores up to `largest`."""
-    half = int(math.log(2.0) / float(rate) * (1 - 1e-12))
-    return RoundDecay(decay_table(rate, largest), half, math.exp(float(rate * half)) / 2.0)
+    """Return the powers for scores from -`largest` to `largest`."""
+    half, lift = (int(n * math.log(2.0) / float(rate) * (1 - 1e-12)) for n in (1, _LIFT))
+    return RoundDecay(
+        decay_table(rate, 2 * largest + lift),
+        half,
+        math.exp(float(rate * half)) / 2.0,
+        lift,
+        math.exp(float(rate * lift)),
+    )
 
 
 def relative_error(n_codes: int, n_features: int, n_roots: int, depth: int) -> float:
@@ -70,8 +82,8 @@ def _free_factor(exact_sum: Any, powers: Any) -> Any:
 def sweep_chain(sums: Any, measure: Any, first: Any, last: Any, powers: Any, plus: Any) -> Any:
     """Return score and factor of all sign sequences of one number.
 
-    If `plus` is an array, it gets, for each code, the share of + among both signs there, before the
-    step to the next code.
+    If `plus` is an array (sign, code), it gets the factors of the sequences up to each code that
+    end with + and with -, in a common unit.
     """
     score = np.int64(0)
     up = down = 0.5  # factors of the sequences so far that end with + and with -
@@ -100,6 +112,10 @@ def sweep_chain(sums: Any, measure: Any, first: Any, last: Any, powers: Any, plu
         if code < last - 1:
             switch, stay = measure.switch[code], measure.stay[code]
             up, down = stay * up + switch * down, stay * down + switch * up
+            # Each switch that is worth it costs a factor; hundreds of them would underflow.
+            if max(up, down) < 2.0**-_LIFT:
+                score -= powers.lift_score
+                up, down = up * powers.lift_power, down * powers.lift_power
     return score, up + down
 
 
