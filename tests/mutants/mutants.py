@@ -1,5 +1,6 @@
-"""Wrong versions of the learner, of its weights, and of the readers of files, each a small change
-of the real code (``wrong_code.py``, ``wrong_weights.py``, ``wrong_reading.py``).
+"""Wrong versions of the learner, of its weights, of the readers of files, and of compositions, each
+a small change of the real code (``wrong_code.py``, ``wrong_weights.py``, ``wrong_reading.py``,
+``wrong_composition.py``).
 
 A privacy bug is invisible in accuracy. Each of these was made by somebody once, or nearly; each
 says which nets catch it, at which of their cases, with how much, and for what reason.
@@ -14,6 +15,7 @@ from typing import NamedTuple
 
 import pytest
 import wrong_code
+import wrong_composition
 import wrong_reading
 import wrong_weights
 
@@ -305,5 +307,49 @@ WEIGHT_MUTANTS: dict[str, Mutant] = {
             Catch("unit loss", "class factors", 1.9, HEAVIER),
             Catch("unit loss", "balanced", 1.9, HEAVIER),
         ),
+    ),
+}
+
+LOSES_MORE = "draws that were certified lose more than delta"
+
+COMPOSITION_MUTANTS: dict[str, Mutant] = {
+    "range halved": Mutant(
+        "a draw is taken to have half its range",
+        wrong_composition.range_halved,
+        tuple(
+            Catch("composition", case, at_least, LOSES_MORE)
+            for case, at_least in {"one draw": 20, "rounds": 500, "replaced": 100}.items()
+        ),
+    ),
+    "uncertified end of the search": Mutant(
+        "the search gives the range that was too large",
+        wrong_composition.other_end_of_the_search,
+        tuple(
+            Catch("composition", case, math.inf, "the ledger refuses what the search found")
+            for case in ("one draw", "rounds", "replaced")
+        ),
+    ),
+    "grid rounded down": Mutant(
+        "a range that is not on the grid becomes smaller",
+        wrong_composition.grid_rounded_down,
+        (Catch("composition", "intervals first", 1.5, LOSES_MORE),),
+    ),
+    "rounds not counted": Mutant(
+        "the ledger makes more draws than were charged for",
+        wrong_composition.rounds_not_counted,
+        (
+            Catch("composition", "one draw", 9, "more draws"),
+            Catch("composition", "rounds", 80, "more draws"),
+        ),
+    ),
+    "draws in any order": Mutant(
+        "a draw may have the range of another draw",
+        wrong_composition.any_order,
+        (Catch("composition", "intervals first", 100, "draws of larger range"),),
+    ),
+    "a replaced record priced once": Mutant(
+        "draws are certified for one record added or removed where one is replaced",
+        wrong_composition.replaced_priced_once,
+        (Catch("composition", "replaced", 10, LOSES_MORE),),
     ),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+import composition_nets
 import exact_nets
 import running_nets
 import unit_nets
@@ -20,6 +21,7 @@ NETS: dict[str, Callable[..., Report]] = {
     "files": running_nets.files,
     "unit loss": unit_nets.unit_loss,
     "weights": unit_nets.weights,
+    "composition": composition_nets.composition,
 }
 
 CASES: dict[str, Iterable[str]] = {
@@ -33,4 +35,5 @@ CASES: dict[str, Iterable[str]] = {
     "files": running_nets.FILES,
     "unit loss": unit_nets.UNIT_CASES,
     "weights": unit_nets.UNIT_ROWS,
+    "composition": composition_nets.COMPOSITIONS,
 }

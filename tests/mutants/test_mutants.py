@@ -7,6 +7,7 @@ net may catch the code as it is, and a mutant that changes nothing must survive.
 import numpy as np
 import pytest
 import running_nets
+from composition_nets import COMPOSITIONS, composition
 from exact_nets import CASES as EXACT_CASES
 from exact_nets import all_of, loss, stage
 from nets import CASES, NETS
@@ -14,7 +15,14 @@ from running_nets import fit
 from unit_nets import UNIT_CASES, unit_loss, weights
 from wrong_weights import more_records_are_counted_than_weighed
 
-from mutants import MUTANTS, READING_MUTANTS, WEIGHT_MUTANTS, Catch, Mutant
+from mutants import (
+    COMPOSITION_MUTANTS,
+    MUTANTS,
+    READING_MUTANTS,
+    WEIGHT_MUTANTS,
+    Catch,
+    Mutant,
+)
 from privatree.errors import BudgetExceededError
 from privatree.learners.tree import grow_tree
 from privatree.privacy import Ledger, Randomness
@@ -66,7 +74,16 @@ TEN_OF_WEIGHTS = [
     "class factors above the full factor",
 ]
 
-EVERY = {**MUTANTS, **READING_MUTANTS, **WEIGHT_MUTANTS}
+SIX_OF_COMPOSITIONS = [
+    "range halved",
+    "uncertified end of the search",
+    "grid rounded down",
+    "rounds not counted",
+    "draws in any order",
+    "a replaced record priced once",
+]
+
+EVERY = {**MUTANTS, **READING_MUTANTS, **WEIGHT_MUTANTS, **COMPOSITION_MUTANTS}
 
 
 def report_of(mutant, catch):
@@ -111,6 +128,7 @@ def test_all_are_there_and_each_names_a_net_and_its_case():
     assert list(MUTANTS) == TWENTY_TWO
     assert list(READING_MUTANTS) == EIGHT_OF_READING
     assert list(WEIGHT_MUTANTS) == TEN_OF_WEIGHTS
+    assert list(COMPOSITION_MUTANTS) == SIX_OF_COMPOSITIONS
     for mutant in EVERY.values():
         assert mutant.wrong
         assert mutant.catches
@@ -137,7 +155,15 @@ HARMLESS = Mutant("nothing", lambda patch: None, ())
     [(net, "one feature") for net in ("loss", "stage", "decision", "ledger")]
     + [
         (net, case)
-        for net in ("fit", "sampler", "black box", "files", "unit loss", "weights")
+        for net in (
+            "fit",
+            "sampler",
+            "black box",
+            "files",
+            "unit loss",
+            "weights",
+            "composition",
+        )
         for case in CASES[net]
     ],
 )
@@ -176,6 +202,11 @@ def test_the_split_net_finds_nothing_without_a_mutant_and_is_sharp():
 @pytest.mark.parametrize("case", [case for case in UNIT_CASES if case != "four records"])
 def test_the_net_of_units_is_sharp(case):
     assert unit_loss(case).figure >= 0.99
+
+
+@pytest.mark.parametrize("case", COMPOSITIONS)
+def test_the_net_of_compositions_is_sharp(case):
+    assert composition(case).figure >= 0.8
 
 
 # --- none by accident -----------------------------------------------------------------------------

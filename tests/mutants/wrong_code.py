@@ -17,7 +17,7 @@ from privatree.learners.tree._plan import Position
 from privatree.learners.tree._region import codes_in_region, feature_of_part
 from privatree.learners.tree._split import UpperSplit
 from privatree.privacy import Ledger, Randomness
-from privatree.privacy import _ledger as accounts
+from privatree.privacy import _spend as accounts
 from privatree.privacy.mechanisms import (
     DenseInterval,
     Exponential,
