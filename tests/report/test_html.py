@@ -163,7 +163,6 @@ def test_a_sound_model(hand_made):
             ["The noise was not secret", "only if the seed stays unknown", "nothing is guaranteed"],
         ),
         ({"neighbours": "replace"}, ["There is no certificate", "same size"]),
-        ({"delta": 1e-6}, ["There is no certificate", "delta above 0"]),
         ({"epsilon": 9.0}, ["Epsilon 9 is large"]),
     ],
 )  # fmt: skip

@@ -241,6 +241,7 @@ class PrivaBoostClassifier(PrivateTraining, RecordClassifier):
             privacy,
             delta=epsilon_above(plan.delta) if plan.delta else 0.0,
             composition=training.ledger.composition,
+            schedule=plan.schedule(),
         )
         model = EnsembleModel(schema_=schema, ensemble_=ensemble, privacy_=privacy)
         self._keep_model(model)

@@ -13,6 +13,7 @@ from privatree.privacy._exact_epsilon import positive_fraction as positive_fract
 from privatree.privacy._ledger import Ledger
 from privatree.privacy._randomness import Randomness
 from privatree.privacy._schedule import MAX_SEQUENCES as MAX_SEQUENCES
+from privatree.privacy._schedule import MAX_STAGES as MAX_STAGES
 from privatree.privacy._schedule import Schedule, Stage
 from privatree.privacy._spend import Mechanism as Mechanism
 from privatree.privacy._spend import SequentialMechanism as SequentialMechanism

@@ -1,4 +1,7 @@
-"""The most that a learner can spend along a path of the tree, whatever the records are."""
+"""The most that a learner can spend along a path of the tree, whatever the records are.
+
+An ensemble is drawn along one path: each of its draws is about all records.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from privatree.errors import ParameterError
 
 MAX_SEQUENCES = 100
 """Largest number of sequences of a schedule."""
-MAX_STAGES = 100
+MAX_STAGES = 250
 """Largest number of stages of a sequence."""
 MAX_TOTAL = 10**12
 
@@ -48,7 +51,8 @@ class Schedule:
     total, choices, counts : Fraction
         Upper bounds on the epsilon of all stages, of all choices and of all counts along a path.
     sequences : tuple of tuples of Stage
-        All possible sequences of stages, each in the order of time; empty if they are too many.
+        All possible sequences of stages, each in the order of time, or sequences that are no better
+        than any possible one; empty if they are too many.
     single_path : bool, default=True
         Whether all that is protected as a whole is on one path, as a record is. The records of a
         unit can be on several paths: then the unit is in several sequences at once.

@@ -103,8 +103,6 @@ def _why_no_certificate(privacy: PrivacyStatement) -> str:
             "A certificate needs a finite epsilon, and this model has none. An attacker can change "
             "at will what the learner read outside the guarantee."
         )
-    if privacy.delta > 0:
-        return "A certificate needs pure differential privacy, but this model has a delta above 0."
     if privacy.neighbours == "replace":
         return (
             "The epsilon is for datasets of the same size that differ in one replaced "
@@ -130,7 +128,7 @@ def _check_section_certificate(privacy: PrivacyStatement, certificate: Any, why_
         reason = why_not or "The certificate uses a claim that the learner itself does not make."
         raise ParameterError(f"certificate must be None for this model. {reason}", "certificate")
     written = PrivacyStatement.from_dict(privacy.to_dict())  # rounds amounts up, as a file does
-    for name in ("learner", "epsilon", "neighbours", "unit", "schedule"):
+    for name in ("learner", "epsilon", "delta", "neighbours", "unit", "schedule"):
         mine, its = getattr(written, name), getattr(certificate.privacy, name)
         if mine != its:
             got = f": {_certificate_value(its)}, not {_certificate_value(mine)}" * (

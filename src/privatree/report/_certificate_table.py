@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from privatree.privacy import Schedule, epsilon_above
 from privatree.robustness.poisoning_bounds import (
+    EpsilonDP,
     Interval,
     Spending,
     any_learner_bound,
@@ -86,7 +87,7 @@ def certificate_table(spending: Spending, extra_start: int | None = None) -> Cer
             spending.sequences,
             spending.single_path,
         )
-    epsilon = epsilon_above(spending.total) if isinstance(spending, Schedule) else spending.epsilon
+    alone = EpsilonDP(epsilon_above(spending.total)) if isinstance(spending, Schedule) else spending
     step = _one_edit_bound_of_table(spending)
     edits = _edits_of_certificate_table(spending, step)
     joint = _joint_bounds_of_table(spending, edits)
@@ -100,10 +101,15 @@ def certificate_table(spending: Spending, extra_start: int | None = None) -> Cer
             row.append(steps)
         rows.append(tuple(row))
     factors = tuple(
-        math.floor(paper_bound(epsilon, 1.0, number) * (1 - _ROUNDING) * 1e6) / 1e6
-        for number in edits
+        math.floor(_paper_factor(alone, number) * (1 - _ROUNDING) * 1e6) / 1e6 for number in edits
     )
     return CertificateTable(tuple(starts), tuple(edits), tuple(rows), factors)
+
+
+def _paper_factor(alone: EpsilonDP, edits: int) -> float:
+    """Return the factor of the paper's bound. With a delta, it holds from an accuracy of 1% on."""
+    value = _MIN_REMAINING if alone.delta else 1.0
+    return paper_bound(alone.epsilon, value, edits, alone.delta) / value
 
 
 # --- which numbers of edits -----------------------------------------------------------------------
@@ -140,7 +146,7 @@ def _formula_bound_of_table(spending: Spending, value: float, edits: int) -> flo
     """Return the bound in closed form. For a schedule, other bounds can be larger."""
     if isinstance(spending, Schedule):
         return renyi_bound(spending, value, edits)
-    return any_learner_bound(spending.epsilon, value, edits)
+    return any_learner_bound(spending.epsilon, value, edits, spending.delta)
 
 
 def _one_edit_bound_of_table(spending: Spending) -> _Bound:
@@ -149,7 +155,7 @@ def _one_edit_bound_of_table(spending: Spending) -> _Bound:
         return optimal_trade_off(_intervals_of_table(spending, 1))
     if isinstance(spending, Schedule):
         return lambda value: stepwise_logit_bound(spending, value, 1)
-    return lambda value: any_learner_bound(spending.epsilon, value, 1)
+    return lambda value: any_learner_bound(spending.epsilon, value, 1, spending.delta)
 
 
 def _largest_bounds_of_table(

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privatree import Categorical, Numeric, PrivaTreeClassifier, Schema
+from privatree import Categorical, Numeric, PrivaBoostClassifier, PrivaTreeClassifier, Schema
 from privatree.cli._app import main
 from privatree.errors import CertificateError
 from privatree.robustness import AccuracyCertificate, accuracy_certificate
@@ -39,6 +39,8 @@ def certify(monkeypatch, *arguments):
         "--target": "ill", "--schema": "schema.toml", "--epsilon": "0.2", "--refits": "12",
         "--seed": "1", "--jobs": "1", "--schedule": "robust",
     }  # fmt: skip
+    if "--model" in arguments:
+        del defaults["--schedule"]
     given = [word for name in defaults if name not in arguments for word in (name, defaults[name])]
     monkeypatch.setattr(
         sys, "argv", ["privatree", "certify", "data.csv", *given, *map(str, arguments)]
@@ -277,3 +279,52 @@ def test_classes_can_be_weighed(folder, monkeypatch, capsys):
         assert certify(monkeypatch, "--class-weight", weights, "--json") == 0
         notes = json.loads(capsys.readouterr().out)["privacy"]["notes"]
         assert any(note.startswith("Classes were weighed") for note in notes)
+
+
+# --- ensembles ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "parameters"),
+    [
+        (["--rounds", "3", "--delta", "0"], {"rounds": 3, "delta": 0.0}),
+        (["--rounds", "3", "--max-depth", "1"], {"rounds": 3, "max_depth": 1}),
+        ([], {}),
+    ],
+)
+def test_an_ensemble_is_certified_like_a_tree(folder, monkeypatch, capsys, options, parameters):
+    options = [*options, "--model", "boost", "--test", "test.parquet", "--poisoned", "1,5"]
+    assert certify(monkeypatch, *options, "--json") == 0
+    found = AccuracyCertificate.from_dict(json.loads(capsys.readouterr().out))
+    train, test = table(250), table(40, seed=1)
+    expected = accuracy_certificate(
+        PrivaBoostClassifier(0.2, schema=SCHEMA, random_state=1, **parameters),
+        train[["age", "ward"]],
+        train["ill"],
+        test[["age", "ward"]],
+        test["ill"],
+        poisoned=[1, 5],
+        refits=12,
+    )
+    assert found.rows == expected.rows
+    assert found.privacy.delta == parameters.get("delta", 1e-6)
+    letters = {"A", "B", "AB*"} if not parameters else {"A", "B", "AB*", "C", "C*", "D", "E"}
+    assert set(found.bounds(1)) == letters
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--model", "boost", "--schedule", "robust"], "--schedule must be used with --model tree"),
+        (["--model", "boost", "--robust-levels", "2"], "--robust-levels must be used with"),
+        (["--delta", "1e-6"], "--delta must be used with --model boost"),
+        (["--rounds", "9"], "--rounds must be used with --model boost"),
+        (["--model", "boost", "--delta", "0.5"], "--delta must be 0, or from"),
+        (["--model", "boost", "--rounds", "many"], "--rounds must be a whole number or auto"),
+        (["--model", "boost", "--max-depth", "4"], "--max-depth must be"),
+        (["--model", "boost", "--max-depth", "none"], "--max-depth must be"),
+    ],
+)
+def test_options_of_another_model_are_refused(folder, monkeypatch, capsys, options, message):
+    assert certify(monkeypatch, *options) == 2
+    assert message in capsys.readouterr().err

@@ -10,11 +10,12 @@ from privatree import (
     Numeric,
     PaperPrivaTreeClassifier,
     ParameterError,
+    PrivaBoostClassifier,
     PrivaTreeClassifier,
     Schema,
 )
 from privatree.baselines import RandomTreeClassifier
-from privatree.errors import CertificateError, TooFewRecordsError
+from privatree.errors import CertificateError, ModelFormatError, TooFewRecordsError
 from privatree.privacy import Budget
 from privatree.repetition import lower_confidence_bound, refit, upper_confidence_bound
 from privatree.repetition._refits import BUDGET_LEFT_OUT
@@ -382,3 +383,70 @@ def test_a_unit_without_its_column_is_refused():
 def test_a_counted_number_of_units_is_refused():
     with pytest.raises(CertificateError, match="exactly the number of records or units"):
         accuracy_certificate(patients(dataset_size=50), *VISITS, *TEST, refits=5)
+
+
+# --- ensembles ------------------------------------------------------------------------------------
+
+
+def ensemble(**parameters):
+    return PrivaBoostClassifier(0.2, schema=SCHEMA, random_state=0, **parameters)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "bound"),
+    [
+        ({"delta": 0}, "E"),
+        ({"delta": 0, "rounds": 5}, "E"),
+        ({"rounds": 5}, "E"),
+        ({"dataset_size": 20_000}, "E"),
+        ({}, "B"),
+    ],
+)
+def test_an_ensemble_is_certified_with_or_without_delta(parameters, bound, tmp_path):
+    certificate = accuracy_certificate(
+        ensemble(**parameters), *TRAIN, *TEST, poisoned=[1, 4], refits=15
+    )
+    assert certificate.guarantee(0) > certificate.guarantee(1) > certificate.guarantee(4) > 0
+    assert certificate.rows[0][1].bound == bound
+    certificate.save(tmp_path / "certificate.json")
+    loaded = type(certificate).load(tmp_path / "certificate.json")
+    assert loaded.rows == certificate.rows
+    said = "epsilon 0.2 and delta 1e-06:" if certificate.privacy.delta else "epsilon 0.2:"
+    assert said in str(certificate).splitlines()[0]
+
+
+def test_a_loaded_certificate_cannot_hide_its_delta():
+    whole = accuracy_certificate(ensemble(delta=0.1), *TRAIN, *TEST, poisoned=[2], refits=15)
+    written = whole.to_dict()
+    more = replace(whole, privacy=replace(whole.privacy, delta=0.0)).to_dict()["rows"]
+    with pytest.raises(ModelFormatError, match="promises more"):
+        type(whole).from_dict({**written, "rows": more})
+
+
+def test_triggers_and_predictions_of_an_ensemble_are_certified():
+    certificate = attack_success_certificate(
+        ensemble(rounds=5), *TRAIN, *TEST, Trigger(), poisoned=[1], refits=15
+    )
+    assert certificate.estimate <= certificate.guarantee(0) < certificate.guarantee(1) <= 1
+    found = prediction_certificates(
+        ensemble(delta=0, rounds=5), *TRAIN, TEST[0][:3], refits=40, confidence=0.9
+    )
+    assert found.tolerates.shape == (3,)
+
+
+@pytest.mark.parametrize("rounds", ["auto", 5])
+def test_a_weak_ensemble_gets_advice_about_its_rounds(rounds):
+    certificate = accuracy_certificate(
+        ensemble(rounds=rounds), *TRAIN, *TEST, poisoned=[100], refits=10
+    )
+    assert ("a declared number of rounds, more" in str(certificate)) == (rounds == "auto")
+
+
+def test_a_unit_of_an_ensemble_is_one_edit():
+    schema = replace(SCHEMA, unit="person")
+    X, y = TRAIN
+    learner = PrivaBoostClassifier(0.2, schema=schema, rounds=5, dataset_size=90, random_state=0)
+    people = X.assign(person=np.arange(len(X)) // 2)
+    certificate = accuracy_certificate(learner, people, y, *TEST, poisoned=[3], refits=10)
+    assert certificate.n_train == 100
+    assert certificate.rows[0][1].bound == "E"

@@ -120,7 +120,7 @@ def test_a_learner_without_a_statement_is_refused():
     ("changed", "reason"),
     [
         ({"epsilon": math.inf}, "finite epsilon"),
-        ({"delta": 1e-6}, "delta = 0"),
+        ({"delta": 1.0}, "delta below 1"),
         ({"neighbours": "replace"}, "added or removed"),
         ({"claimed_epsilon": 0.5}, "claimed"),
     ],
@@ -128,6 +128,7 @@ def test_a_learner_without_a_statement_is_refused():
 def test_statements_that_guarantee_too_little(changed, reason):
     whole = {"learner": "Other", "epsilon": 1.0}
     assert require_guarantee(PrivacyStatement(**whole)) == EpsilonDP(1.0)
+    assert require_guarantee(PrivacyStatement(**whole, delta=1e-6)) == EpsilonDP(1.0, 1e-6)
     with pytest.raises(CertificateError, match=reason):
         require_guarantee(PrivacyStatement(**{**whole, **changed}))
 

@@ -288,3 +288,52 @@ def test_what_units_are_promised_holds_for_two_records_on_two_paths(share, place
     chosen = [outcome for bit, outcome in enumerate(outcomes) if event >> bit & 1]
     before, after = (min(1.0, max(0.0, sum(pair[law] for pair in chosen))) for law in (0, 1))
     assert after >= best(OF_UNITS, before, 1).value - 1e-9
+
+
+# --- delta ----------------------------------------------------------------------------------------
+
+
+def one_edit_with_delta(value, epsilon, delta):
+    """The best bound for one edit: the trade-off of any (epsilon, delta)-DP learner."""
+    higher = 1 - delta - math.exp(epsilon) * (1 - value)
+    return max(0.0, higher, math.exp(-epsilon) * (value - delta))
+
+
+@given(
+    st.floats(0.0, 1.0),
+    st.integers(0, 40),
+    st.floats(0.01, 3.0),
+    st.sampled_from([1e-9, 1e-3, 0.2]),
+)
+def test_with_a_delta_the_best_is_the_chain_of_single_edits(value, edits, epsilon, delta):
+    expected = value
+    for _ in range(edits):
+        expected = one_edit_with_delta(expected, epsilon, delta)
+    found = bounds(EpsilonDP(epsilon, delta), value, edits)
+    assert found["AB*"] == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    assert max(found["A"], found["B"]) <= found["AB*"] + 1e-12
+
+
+def test_a_delta_is_the_one_of_group_privacy():
+    """x edits are (x epsilon, delta (e^(x epsilon) - 1)/(e^epsilon - 1))-DP."""
+    epsilon, delta, edits = 0.3, 1e-3, 5
+    group = delta * math.expm1(edits * epsilon) / math.expm1(epsilon)
+    found = bounds(EpsilonDP(epsilon, delta), 0.9, edits)
+    factor = math.exp(edits * epsilon)
+    assert found["A"] == pytest.approx((0.9 - group) / factor)
+    assert found["B"] == pytest.approx(max(0, 1 - group - factor * 0.1))
+
+
+def test_with_a_delta_nothing_is_certain():
+    assert bounds(EpsilonDP(0.1), 1.0, 3) == {"A": math.exp(-0.1 * 3), "B": 1.0, "AB*": 1.0}
+    assert best(EpsilonDP(0.1, 1e-6), 1.0, 1).value == pytest.approx(1 - 1e-6)
+    assert best(EpsilonDP(0.1, 1e-6), 1.0, 0).value == 1.0
+    assert best(EpsilonDP(800.0, 1e-6), 0.9, 2).value == 0.0
+    assert best(EpsilonDP(0.1, 0.5), 0.9, 10**6).value == 0.0
+
+
+@pytest.mark.parametrize("delta", [-0.1, 1.0, math.nan])
+def test_a_delta_is_a_probability(delta):
+    with pytest.raises(ParameterError, match="delta must be >= 0 and < 1") as caught:
+        EpsilonDP(1.0, delta)
+    assert caught.value.parameter == "delta"

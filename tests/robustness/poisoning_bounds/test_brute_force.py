@@ -15,9 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privatree.audit import Universe, exact_law
+from privatree.learners.boosting import BoostPlan
 from privatree.privacy import Schedule, Stage
 from privatree.privacy.mechanisms import TruncatedGeometric
-from privatree.robustness import bounds
+from privatree.robustness import EpsilonDP, bounds
 from privatree.robustness.poisoning_bounds import _bounds as certificates
 from privatree.schema import Numeric, Schema
 
@@ -185,3 +186,113 @@ def test_no_scattered_edits_with_different_plans_do_worse(
     truth = worst_event(pairs, value)
     for letter, bound in bounds(schedule, value, edits).items():
         assert bound <= truth + 1e-9, letter
+
+
+# --- ensembles ------------------------------------------------------------------------------------
+
+FUNCTIONS = list(product((-1, 1), repeat=2))
+"""All functions of a feature with two categories."""
+
+
+def ensemble_law(counts, ranges, slope=0.8):
+    """Law of the functions of all rounds; `counts` has the records by category and class.
+
+    Each round weighs records by their margin, as boosting does, so that its law depends on what
+    the rounds before drew. Its draw has the given range: the weights are at most 1.
+    """
+    law = {(): 1.0}
+    for length in ranges:
+        later = {}
+        for drawn, probability in law.items():
+            margins = [slope * sum(h[place] for h in drawn) for place in (0, 1)]
+            scores = [
+                sum(
+                    n * sign * h[place] * min(1.0, 1.5 / (1 + math.exp(sign * margins[place])))
+                    for (place, sign), n in zip(product((0, 1), (-1, 1)), counts, strict=True)
+                )
+                for h in FUNCTIONS
+            ]
+            weights = [math.exp(length / 2 * score) for score in scores]
+            for h, weight in zip(FUNCTIONS, weights, strict=True):
+                later[(*drawn, h)] = probability * weight / sum(weights)
+        law = later
+    return law
+
+
+def ensemble_violations(plan, found_bounds):
+    schedule, rounds = plan.schedule(), plan.rounds(plan.planning_size(None))
+    ranges = [float(rounds.round_epsilon)] * rounds.n_rounds
+    table, worst = (2, 0, 1, 2), {}
+    clean = ensemble_law(table, ranges)
+    for n_edits in range(1, MAX_EDITS + 1):
+        for after in set(edited(table, n_edits)):
+            for p, q in corners(clean, ensemble_law(after, ranges)):
+                for letter, bound in found_bounds(schedule, p, n_edits).items():
+                    worst[letter] = max(worst.get(letter, -1.0), bound - q)
+    return worst
+
+
+ENSEMBLES = {
+    "pure": BoostPlan(Fraction(1), Fraction(0), 2, (2,), n_rounds=3, dataset_size=5),
+    "with delta": BoostPlan(Fraction(1), Fraction(1, 100), 2, (2,), n_rounds=3, dataset_size=5),
+    "one round": BoostPlan(Fraction(1), Fraction(0), 2, (2,), n_rounds=1, dataset_size=5),
+}
+
+
+@pytest.mark.parametrize("name", ENSEMBLES)
+def test_no_edits_of_an_ensembles_table_do_worse_than_any_bound(name):
+    worst = ensemble_violations(ENSEMBLES[name], bounds)
+    for letter, excess in worst.items():
+        assert excess <= 1e-9, letter
+    assert worst["E"] > -0.01  # nearly attained: the check can fail
+
+
+def test_an_ensemble_with_twice_its_range_is_caught():
+    def halved(schedule, value, edits):
+        (path,) = schedule.sequences
+        half = tuple(Stage(stage.kind, stage.epsilon / 2) for stage in path)
+        mutant = Schedule(schedule.total / 2, schedule.choices / 2, schedule.counts, (half,))
+        return bounds(mutant, value, edits)
+
+    worst = ensemble_violations(ENSEMBLES["with delta"], halved)
+    assert min(worst["C"], worst["D"], worst["E"]) > 0.01
+
+
+def test_one_choice_is_worse_than_any_rounds_that_share_its_range():
+    """So it may stand for a number of rounds that depends on the records."""
+    for n_rounds in (2, 3, 7, 60):
+        share = Stage("choice", Fraction(1, n_rounds))
+        shared = Schedule(Fraction(1), Fraction(1), Fraction(0), ((share,) * n_rounds,))
+        whole = Schedule(Fraction(1), Fraction(1), Fraction(0), ((Stage("choice", Fraction(1)),),))
+        for value, n_edits in product((0.3, 0.7, 0.9, 0.99), (1, 2, 5)):
+            worse, better = (bounds(one, value, n_edits)["E"] for one in (whole, shared))
+            assert worse <= better + 1e-3, (n_rounds, value, n_edits)
+
+
+# --- delta ----------------------------------------------------------------------------------------
+
+
+def leaky_law(count, epsilon, delta, largest):
+    """A noisy count that is shown without noise with a probability of delta."""
+    noise = TruncatedGeometric(Fraction(epsilon), 1, 0, largest)
+    outputs = np.arange(largest + 1)
+    law = {
+        ("noisy", k): (1 - delta) * math.exp(one)
+        for k, one in zip(outputs.tolist(), noise.log_probability(outputs, count), strict=True)
+    }
+    return law | {("exact", k): delta * (k == count) for k in range(largest + 1)}
+
+
+def leaky_violations(found_bounds, epsilon="0.4", delta=0.02):
+    worst = -1.0
+    for count, n_edits in product(range(3, 6), range(1, MAX_EDITS + 1)):
+        clean, after = (leaky_law(n, epsilon, delta, 9) for n in (count, count + n_edits))
+        clean = {outcome: p for outcome, p in clean.items() if p}
+        for p, q in corners(clean, after):
+            worst = max(worst, *(b - q for b in found_bounds(p, n_edits).values()))
+    return worst
+
+
+def test_with_a_delta_no_edits_do_worse_and_without_it_some_do():
+    assert leaky_violations(lambda p, x: bounds(EpsilonDP(0.4, 0.02), p, x)) <= 1e-9
+    assert leaky_violations(lambda p, x: bounds(EpsilonDP(0.4), p, x)) > 0.01

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -15,15 +15,13 @@ from privatree.cli._learner_options import (
     Data,
     DatasetSize,
     Epsilon,
-    MaxDepth,
-    RobustLevels,
-    Schedule,
     Target,
     check_files_have_records,
     name_learner_options,
     parse_number_option,
     read_schema_option,
     read_training_records,
+    warn_of_large_delta,
     warn_of_large_epsilon,
 )
 from privatree.cli._output import check_output, print_text, write_output
@@ -38,6 +36,7 @@ from privatree.errors import ParameterError
 _TEST_SHARE = 0.2
 _SPLIT_SEED = 0
 _CERTIFICATE_OPTIONS = ("poisoned", "confidence", "refits")
+_DELTA = 1e-6
 
 
 @csv_options
@@ -93,10 +92,54 @@ def certify(
             "measured one, with 100 about 0.04.",
         ),
     ] = 400,
-    max_depth: MaxDepth = "4",
+    model: Annotated[
+        Literal["tree", "boost"],
+        typer.Option(help="tree: one tree. boost: a boosted ensemble of step functions."),
+    ] = "tree",
+    max_depth: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N|none",
+            show_default=False,
+            help="Largest depth of the tree, by default 4; none chooses the depth by epsilon and "
+            "the noisy number of records. With --model boost 1, 2 or 3, by default 2.",
+        ),
+    ] = None,
     dataset_size: DatasetSize = "private",
-    schedule: Schedule = "accuracy",
-    robust_levels: RobustLevels = 3,
+    schedule: Annotated[
+        Literal["accuracy", "robust"] | None,
+        typer.Option(
+            show_default=False,
+            help="How the levels of the tree share the budget. accuracy, the default, gives the "
+            "most accurate tree; robust gives equal shares, for the strongest certificates.",
+        ),
+    ] = None,
+    robust_levels: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            show_default=False,
+            help="Number of levels of the tree with --schedule robust, by default 3.",
+        ),
+    ] = None,
+    delta: Annotated[
+        float | None,
+        typer.Option(
+            metavar="D",
+            show_default=False,
+            help="With --model boost: probability with which epsilon may not hold, by default "
+            f"{_DELTA:g}. With 0, epsilon holds always.",
+        ),
+    ] = None,
+    rounds: Annotated[
+        str | None,
+        typer.Option(
+            metavar="auto|N",
+            show_default=False,
+            help="With --model boost: number of rounds. A number, such as 20, gives much stronger "
+            "certificates than auto, the default, which depends on the records.",
+        ),
+    ] = None,
     unit: Unit = None,
     class_weight: ClassWeight = None,
     seed: Annotated[
@@ -124,13 +167,14 @@ def certify(
     *,
     csv: CsvOptions,
 ) -> None:
-    """Certify the accuracy that a private tree keeps if an attacker poisons training records.
+    """Certify the accuracy that a private model keeps if an attacker poisons training records.
 
     One record changes little in what a private learner does, so a few records change little too,
     whatever they are. The command trains the learner many times on DATA with fresh noise, and
     measures the accuracy on the test records. From that follows the average accuracy that is left
     after any additions and removals of N records. --schedule robust usually certifies more for
-    many poisoned records, and costs some accuracy without poison.
+    many poisoned records, and costs some accuracy without poison. --model boost certifies an
+    ensemble; declare its --rounds.
 
     With --unit, or a unit in the schema, an attacker adds and removes all records of a person at
     once, and whole persons are held out for the test.
@@ -144,12 +188,10 @@ def certify(
     """
     parameters: dict[str, Any] = {
         "epsilon": epsilon,
-        "max_depth": parse_number_option("--max-depth", max_depth, none=None),
         "dataset_size": parse_number_option("--dataset-size", dataset_size, private="private"),
-        "schedule": schedule,
-        "robust_levels": robust_levels,
         "class_weight": parse_class_weight(class_weight),
         "random_state": seed,
+        **_parameters_to_certify(model, max_depth, schedule, robust_levels, delta, rounds),
     }
     if test and (test_share is not None or split_seed is not None):
         raise ParameterError(
@@ -168,7 +210,7 @@ def certify(
         raise ParameterError(f"--seed must be >= 0, got {seed}.")
     numbers = _parse_poisoned_to_certify(poisoned)
 
-    from privatree import PrivaTreeClassifier
+    from privatree import PrivaBoostClassifier, PrivaTreeClassifier
     from privatree.robustness import accuracy_certificate
     from privatree.robustness.certificates import (
         check_certification_parameters,
@@ -177,8 +219,9 @@ def certify(
     from privatree.sources import find_files, read_files
     from privatree.sources.csv import STANDARD_INPUT, csv_reading_assumptions
 
+    learner: Any = PrivaBoostClassifier if model == "boost" else PrivaTreeClassifier
     with name_learner_options([*parameters, *_CERTIFICATE_OPTIONS]):  # before any record is read
-        PrivaTreeClassifier(**parameters).check_parameters()
+        learner(**parameters).check_parameters()
         check_certification_parameters(confidence, refits, numbers)
     if STANDARD_INPUT in data and STANDARD_INPUT in (test or ()):
         raise ParameterError(
@@ -192,6 +235,7 @@ def certify(
     declared = csv.schema_with_dialect(read_schema_option(schema, unit=unit))
     parameters["class_weight"] = class_weight_of_labels(parameters["class_weight"], declared)
     warn_of_large_epsilon(epsilon)
+    warn_of_large_delta(parameters.get("delta", 0.0))
     records = read_training_records(files, target, declared, quiet=as_json)
     check_files_have_records(files, records.labels)
     groups = _groups_to_certify(records)
@@ -218,7 +262,7 @@ def certify(
         )
     with name_learner_options([*parameters, *_CERTIFICATE_OPTIONS]):
         certificate = accuracy_certificate(
-            PrivaTreeClassifier(**parameters, schema=declared),
+            learner(**parameters, schema=declared),
             train_X,
             train_y,
             test_X,
@@ -240,6 +284,33 @@ def certify(
             print_text(str(certificate))
     if output is not None and not as_json:
         print_text(f"\nSaved {output}.")
+
+
+def _parameters_to_certify(
+    model: str,
+    max_depth: str | None,
+    schedule: str | None,
+    robust_levels: int | None,
+    delta: float | None,
+    rounds: str | None,
+) -> dict[str, Any]:
+    """Return the parameters that only the chosen learner has."""
+    for_tree = {"--schedule": schedule, "--robust-levels": robust_levels}
+    for_ensemble = {"--delta": delta, "--rounds": rounds}
+    wrong, right = (for_tree, "tree") if model == "boost" else (for_ensemble, "boost")
+    if given := [name for name, value in wrong.items() if value is not None]:
+        raise ParameterError(f"{given[0]} must be used with --model {right}.")
+    if model == "boost":
+        return {
+            "max_depth": parse_number_option("--max-depth", max_depth or "2", none=None),
+            "delta": _DELTA if delta is None else delta,
+            "rounds": parse_number_option("--rounds", rounds or "auto", auto="auto"),
+        }
+    return {
+        "max_depth": parse_number_option("--max-depth", max_depth or "4", none=None),
+        "schedule": schedule or "accuracy",
+        "robust_levels": 3 if robust_levels is None else robust_levels,
+    }
 
 
 def _groups_to_certify(records: Any) -> Any:

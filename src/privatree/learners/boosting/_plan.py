@@ -10,10 +10,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from privatree.learners.first_steps import BALANCE_SHARE, MAX_COUNT, SIZE_SHARE, count_error
 from privatree.learners.zoom import LEVEL_EVIDENCE, SURPLUS_EVIDENCE, zoom_evidence
-from privatree.privacy import RangeGroup, gaussian_mu, largest_range
+from privatree.privacy import (
+    MAX_STAGES,
+    RangeGroup,
+    Schedule,
+    Stage,
+    gaussian_mu,
+    largest_range,
+)
 
 MAX_ROUNDS = 200
 """Largest number of rounds that is chosen automatically if delta > 0."""
@@ -155,6 +163,28 @@ class BoostPlan:
         last = RangeGroup(rounds.round_epsilon, rounds.n_rounds)
         return (*(intervals if rounds.interval_epsilon else []), last)
 
+    def schedule(self) -> Schedule | None:
+        """Return the stages of any training, for certificates; None if they cannot be listed.
+
+        All draws are about all records, so they are one path. If the number of rounds is public,
+        there are two possible sequences: with and without intervals. Otherwise, if delta = 0, the
+        rounds and intervals share one epsilon. One choice that spends all of it is worse than any
+        of these plans (``docs/proofs/poisoning.md``), so it stands for them.
+        """
+        return _cached_schedule(self)
+
+    def _choices(self) -> set[tuple[Stage, ...]]:
+        """Return all sequences of intervals and rounds; empty if they are too many or too long."""
+        if self.dataset_size is None and self.n_rounds is None:
+            return set()
+        sizes = (1, MAX_COUNT) if self.dataset_size is None else (self.planning_size(None),)
+        found = set()
+        for rounds in map(self.rounds, sizes):  # more records: at some size there are intervals
+            n_intervals = self.n_zoomed if rounds.interval_epsilon else 0
+            intervals = (Stage("choice", rounds.interval_epsilon),) * n_intervals
+            found.add(intervals + (Stage("choice", rounds.round_epsilon),) * rounds.n_rounds)
+        return found if max(map(len, found)) + 2 <= MAX_STAGES else set()
+
     def _automatic_rounds(self, size: int) -> int:
         epsilon = self.price * float(self.rounds_epsilon)
         if self.delta:
@@ -187,3 +217,22 @@ class BoostPlan:
         quick = max(_MIN_ROOT_FEATURES, _ROOT_WORK // (size * n_features))
         fitting = max(1, _MAX_TABLE // (max(self.n_codes) * sum(self.n_codes)))
         return min(n_features, quick, fitting)
+
+
+@lru_cache(maxsize=64)
+def _cached_schedule(plan: BoostPlan) -> Schedule | None:
+    choices = plan._choices()
+    if not choices:
+        if plan.delta:
+            return None
+        choices = {(Stage("choice", plan.rounds_epsilon),)}
+    # The class counts are drawn after the intervals, but their law does not depend on these.
+    first = (plan.size_epsilon, plan.balance_epsilon)
+    counts = tuple(Stage("count", epsilon) for epsilon in first if epsilon)
+    most = max(sum((stage.epsilon for stage in path), Fraction(0)) for path in choices)
+    return Schedule(
+        total=max(plan.epsilon, sum(first) + most),
+        choices=most,
+        counts=sum(first, Fraction(0)),
+        sequences=tuple(counts + path for path in sorted(choices, key=len)),
+    )

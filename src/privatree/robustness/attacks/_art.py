@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
 from privatree.errors import ParameterError
 from privatree.estimators import refuse_separate_missing
-from privatree.model import Model
+from privatree.model import EnsembleModel, Model
 from privatree.schema import Categorical, Feature, Schema
 from privatree.tables import read_features, read_labels
 
@@ -147,7 +147,7 @@ class UnitCubeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: NDArray[Any], y: NDArray[Any]) -> Self:
         """Train a copy of the model on points and the positions of their classes in the schema."""
-        if isinstance(self.model, Model) or not hasattr(self.model, "fit"):
+        if isinstance(self.model, Model | EnsembleModel) or not hasattr(self.model, "fit"):
             raise ParameterError(
                 f"model must be an estimator that can be trained, got {type(self.model).__name__}, "
                 "which only predicts.",

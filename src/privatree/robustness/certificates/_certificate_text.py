@@ -32,6 +32,8 @@ _CERTAIN_COLUMN = "certain: share of the records for which the class predicted m
 _MAX_CLASS_WIDTH = 40
 """Largest number of characters of a class that are printed; longer texts are cut."""
 _PREDICTION_ROWS = 6
+_FEW_STAGES = 3
+"""A schedule with so few stages stands for an unknown number of rounds, or is for one round."""
 
 
 # --- certificates of a score ----------------------------------------------------------------------
@@ -57,7 +59,7 @@ def score_certificate_text(certificate: Certificate) -> str:
         ),
     ]
     figures = [
-        f"{word} of {certificate.learner}, epsilon {shown_amount(certificate.epsilon)}: "
+        f"{word} of {certificate.learner}, {_amounts_text(certificate.privacy)}: "
         f"{certificate.score} against poisoned training {certificate.privacy.words.counted}",
         *(f"  {name:<{width}}   {figure}" for name, figure in header),
         "",
@@ -110,7 +112,7 @@ def _score_hints(certificate: Certificate) -> list[str]:
     figures = [value for edits, (value, _), _ in certificate.rows if edits > 0]
     if certificate.majority is None or not figures or max(figures) >= certificate.majority.share:
         return []
-    robust = 'schedule="robust", ' if certificate.privacy.schedule is not None else ""
+    robust = _stronger_parameter(certificate.privacy)
     counted = certificate.privacy.words.counted
     too_few = certificate.clean_bound < certificate.majority.share <= certificate.estimate
     return [
@@ -119,6 +121,15 @@ def _score_hints(certificate: Certificate) -> list[str]:
         f"epsilon, {robust}more training {counted} or fewer poisoned ones can make certificates "
         "stronger."
     ]
+
+
+def _stronger_parameter(privacy: PrivacyStatement) -> str:
+    """Return the parameter of our own learners that makes certificates stronger, and a comma."""
+    if privacy.learner == "PrivaBoostClassifier":
+        paths = () if privacy.schedule is None else privacy.schedule.sequences
+        is_public = max(map(len, paths), default=0) > _FEW_STAGES
+        return "" if is_public else "a declared number of rounds, "
+    return "" if privacy.schedule is None else 'schedule="robust", '
 
 
 def _safe_text(certificate: Certificate, value: float) -> str:
@@ -141,7 +152,7 @@ def prediction_certificates_text(certificates: PredictionCertificates) -> str:
     shares = [(str(edits), f"{certificates.certified_share(edits):.2%}") for edits in numbers]
     figures = [
         f"Certificates of {pluralize(len(certificates.counts), 'prediction')} of "
-        f"{privacy.learner}, epsilon {shown_amount(privacy.epsilon)}",
+        f"{privacy.learner}, {_amounts_text(privacy)}",
         "",
         *_table_text([("poisoned", "certain"), *shares]),
         f"  {_CERTAIN_COLUMN}",
@@ -229,6 +240,13 @@ def _public_list_text(privacy: PrivacyStatement) -> str:
 
 def _notes_text(certificate: Certificate | PredictionCertificates) -> list[str]:
     return [*certificate.notes, *([SEEDED] if certificate.privacy.seeded else [])]
+
+
+def _amounts_text(privacy: PrivacyStatement) -> str:
+    """Return the guaranteed or claimed epsilon, and delta if there is one."""
+    claimed = privacy.claimed_epsilon
+    epsilon = f"epsilon {shown_amount(privacy.epsilon if claimed is None else claimed)}"
+    return f"{epsilon} and delta {shown_amount(privacy.delta)}" if privacy.delta else epsilon
 
 
 # --- formatting -----------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from privatree._support.validation import list_some_names
 from privatree.errors import CertificateError, ParameterError
-from privatree.model import Model
+from privatree.model import EnsembleModel, Model
 from privatree.robustness.attacks._attacks import BackdoorAttack
 from privatree.robustness.certificates._majority import Majority, is_label
 from privatree.schema import Numeric
@@ -74,7 +74,7 @@ class Accuracy:
     def _class_codes(self, model: Any, classes: list[Any]) -> NDArray[Any]:
         """Return the position of each test label among the classes, or -1 if it is not a class."""
         released = getattr(model, "model_", None)
-        if isinstance(released, Model):
+        if isinstance(released, Model | EnsembleModel):
             return read_labels(self.y_test, released.schema_)
         position = {label: code for code, label in enumerate(classes)}
         codes = [position.get(label, -1) for label in labels_as_objects(self.y_test)]
@@ -82,7 +82,7 @@ class Accuracy:
 
     def __call__(self, model: Any) -> float:
         released = getattr(model, "model_", None)
-        if isinstance(released, Model):
+        if isinstance(released, Model | EnsembleModel):
             names = getattr(model, "feature_names_in_", None)
             return released.score(self.X_test, self.y_test, names=names)
         return _check_measured_score("score(X_test, y_test)", model.score(self.X_test, self.y_test))
@@ -142,7 +142,7 @@ def measured_trigger_notes(attack: Any, X_test: Any, model: Any) -> tuple[str, .
     There are no notes if `attack` is not a :class:`BackdoorAttack`, or `model` has no schema.
     """
     released = getattr(model, "model_", None)
-    if not isinstance(attack, BackdoorAttack) or not isinstance(released, Model):
+    if not isinstance(attack, BackdoorAttack) or not isinstance(released, Model | EnsembleModel):
         return ()
     schema = released.schema_
     first = attack.apply(take_rows(X_test, np.array([0])))

@@ -23,7 +23,7 @@ from privatree.tables import read_labels
 
 
 def require_guarantee(privacy: PrivacyStatement) -> Spending:
-    """Return the schedule, or else the epsilon, that the learner's own statement guarantees.
+    """Return the schedule, or else epsilon and delta, that the learner's statement guarantees.
 
     Raise a :class:`CertificateError` if the statement guarantees too little for a certificate.
     """
@@ -41,10 +41,9 @@ def require_guarantee(privacy: PrivacyStatement) -> Spending:
             f"{learner} must guarantee a finite epsilon to be certified, but its privacy_ reports: "
             f"{names}. Print privacy_ to see what to change."
         )
-    if privacy.delta > 0:
+    if not privacy.delta < 1:
         raise CertificateError(
-            f"{learner} must guarantee delta = 0 to be certified, got delta = {privacy.delta:g}. "
-            "The bounds hold for pure differential privacy only."
+            f"{learner} must guarantee a delta below 1 to be certified, got {privacy.delta:g}."
         )
     if privacy.schedule is not None:
         per_edit = privacy.epsilon / (2 if privacy.neighbours == "replace" else 1)
@@ -60,7 +59,7 @@ def require_guarantee(privacy: PrivacyStatement) -> Spending:
             "it only for one record replaced. Poisoning can change the number of records. Train "
             'the learner with neighbours="add-remove".'
         )
-    return EpsilonDP(privacy.epsilon)
+    return EpsilonDP(privacy.epsilon, privacy.delta)
 
 
 def require_claim(privacy: PrivacyStatement) -> Spending:

@@ -1,3 +1,4 @@
+from privatree.robustness.poisoning_bounds._bounds import EpsilonDP as EpsilonDP
 from privatree.robustness.poisoning_bounds._bounds import Spending as Spending
 from privatree.robustness.poisoning_bounds._bounds import any_learner_bound as any_learner_bound
 from privatree.robustness.poisoning_bounds._bounds import logit_bound as logit_bound

@@ -9,9 +9,9 @@ records in the same way.
 If the learner protects units of several records, an edit is a whole unit added or removed.
 
 ====  ==================================================  ===========================
-A     the paper's Corollary 2 [Vos23, MZH19]              any epsilon-DP learner
-B     the same for one minus the score                    any epsilon-DP learner
-AB*   the better of A and B for each edit                 any epsilon-DP learner
+A     the paper's Corollary 2 [Vos23, MZH19]              any (epsilon, delta) learner
+B     the same for one minus the score                    any (epsilon, delta) learner
+AB*   the better of A and B for each edit                 any (epsilon, delta) learner
 C     log-odds, lowered by the ranges of all stages       with a schedule
 C*    choices bounded as in C, counts as in AB*           with a schedule
 D     Renyi divergence                                    with a schedule
@@ -19,8 +19,9 @@ E     the best bound for these stages, on a grid          with a schedule
 ====  ==================================================  ===========================
 
 A schedule lists the stages of spending along *any* path on *any* data, so a certificate never
-claims more than the ledger enforces. Proofs are in ``docs/proofs/poisoning.md``. The only numerical
-error is the rounding of double precision.
+claims more than the ledger enforces. Its bounds follow from the stages alone, so they have no
+delta, also for a learner that has one. Proofs are in ``docs/proofs/poisoning.md``. The only
+numerical error is the rounding of double precision.
 """
 
 from __future__ import annotations
@@ -32,7 +33,6 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-import numpy as np
 from scipy.special import expit
 
 from privatree._support.validation import is_integer
@@ -53,30 +53,40 @@ _NEGLIGIBLE_RANGE = 600
 MAX_EDITS = 2**60
 """Number of edits at which the search stops. No dataset has as many records."""
 
+_MAX_EXPONENT = 700.0
+"""An exponent whose exponential is still finite in double precision."""
+
 LETTERS = ("A", "B", "AB*", "C", "C*", "D", "E")
 
 
 @dataclass(frozen=True)
 class EpsilonDP:
-    """A privacy guarantee of which only epsilon is known.
+    """A privacy guarantee of which only epsilon and delta are known.
 
     Parameters
     ----------
     epsilon : float
         Privacy loss for one record added or removed, > 0 and finite.
+    delta : float, default=0.0
+        Probability with which epsilon may not hold, >= 0 and < 1.
 
     Examples
     --------
     >>> from privatree.robustness import EpsilonDP, best
     >>> round(best(EpsilonDP(0.5), value=0.9, edits=1).value, 3)
     0.835
+    >>> round(best(EpsilonDP(0.5, delta=0.01), value=0.9, edits=1).value, 3)
+    0.825
     """
 
     epsilon: float
+    delta: float = 0.0
 
     def __post_init__(self) -> None:
         if not 0 < self.epsilon < math.inf:
             raise ParameterError(f"epsilon must be > 0 and finite, got {self.epsilon}.", "epsilon")
+        if not 0 <= self.delta < 1:
+            raise ParameterError(f"delta must be >= 0 and < 1, got {self.delta}.", "delta")
 
 
 Spending = Schedule | EpsilonDP
@@ -96,7 +106,7 @@ def best(spending: Spending, value: float, edits: int) -> Certified:
     Parameters
     ----------
     spending : Schedule or EpsilonDP
-        Schedule of the learner (``model.privacy_.schedule``), or its epsilon alone.
+        Schedule of the learner (``model.privacy_.schedule``), or its epsilon and delta alone.
     value : float
         Mean score without the edits, from 0 to 1.
     edits : int
@@ -141,11 +151,12 @@ def bounds(spending: Spending, value: float, edits: int) -> dict[str, float]:
 
 def _bounds_to_compare(spending: Spending, value: float, edits: int) -> dict[str, float]:
     """Return all bounds; C* only without E, because C* is slow and exceeds E by a grid error."""
-    epsilon = epsilon_above(spending.total) if isinstance(spending, Schedule) else spending.epsilon
+    alone = EpsilonDP(epsilon_above(spending.total)) if isinstance(spending, Schedule) else spending
+    known = (alone.epsilon, value, edits, alone.delta)
     found = {
-        "A": paper_bound(epsilon, value, edits),
-        "B": complement_bound(epsilon, value, edits),
-        "AB*": any_learner_bound(epsilon, value, edits),
+        "A": paper_bound(*known),
+        "B": complement_bound(*known),
+        "AB*": any_learner_bound(*known),
     }
     if isinstance(spending, Schedule):
         found["C"] = logit_bound(spending, value, edits)
@@ -187,30 +198,51 @@ def _check_value_and_edits(value: Any, edits: Any) -> tuple[float, int]:
     return number, int(edits)
 
 
-# --- for any epsilon-DP learner -------------------------------------------------------------------
+# --- for any (epsilon, delta)-DP learner ----------------------------------------------------------
 
 
-def paper_bound(epsilon: float, value: float, edits: int) -> float:
-    """Return bound A, the paper's Corollary 2: each edit divides the mean by e^epsilon."""
-    return value * math.exp(-_capped_product(edits, epsilon))
+def paper_bound(epsilon: float, value: float, edits: int, delta: float = 0.0) -> float:
+    """Return bound A, the paper's Corollary 2: each edit divides the mean by e^epsilon.
+
+    With a delta, each edit first subtracts delta.
+    """
+    left = value * math.exp(-_capped_product(edits, epsilon))
+    if not delta or epsilon > _MAX_EXPONENT:
+        return left
+    lost = -math.expm1(-_capped_product(edits, epsilon)) / math.expm1(epsilon)
+    return max(0.0, left - delta * lost)
 
 
-def complement_bound(epsilon: float, value: float, edits: int) -> float:
-    """Return bound B: each edit multiplies one minus the mean by at most e^epsilon."""
+def complement_bound(epsilon: float, value: float, edits: int, delta: float = 0.0) -> float:
+    """Return bound B: each edit multiplies one minus the mean by at most e^epsilon.
+
+    With a delta, each edit then adds delta to one minus the mean.
+    """
+    if delta and edits:
+        product = _capped_product(edits, epsilon)
+        if product > _MAX_EXPONENT:
+            return 0.0
+        gained = delta * math.expm1(product) / math.expm1(epsilon)
+        return min(value, max(0.0, 1.0 - (math.exp(product) * (1.0 - value) + gained)))
     if value == 1:
         return 1.0
     exponent = _capped_product(edits, epsilon) + math.log1p(-value)
     return 0.0 if exponent >= 0 else min(value, -math.expm1(exponent))
 
 
-def any_learner_bound(epsilon: float, value: float, edits: int) -> float:
+def any_learner_bound(epsilon: float, value: float, edits: int, delta: float = 0.0) -> float:
     """Return bound AB*: the better of A and B for each edit, which is B at first and A later."""
-    if value == 1:
+    if value == 1 and not delta:
         return 1.0
-    turn = -(math.log1p(-value) + float(np.logaddexp(0.0, epsilon))) / epsilon
+    if epsilon > _MAX_EXPONENT:
+        return paper_bound(epsilon, value, edits, delta)
+    # B is the better while one minus the mean is at most (1 - delta)/(1 + e^epsilon).
+    share = delta / math.expm1(epsilon) if delta else 0.0
+    last = (1.0 - delta) * float(expit(-epsilon))
+    turn = (math.log(last + share) - math.log(max(1.0 - value + share, 1e-320))) / epsilon
     latest = edits if turn >= edits else math.ceil(turn) if turn > 0 else 0
     return max(
-        paper_bound(epsilon, complement_bound(epsilon, value, first), edits - first)
+        paper_bound(epsilon, complement_bound(epsilon, value, first, delta), edits - first, delta)
         for first in {latest, max(0, latest - 1)}
     )
 

@@ -27,7 +27,7 @@ CELLS = 4000
 """Number of grid cells in the largest sum of ranges. Twice as many take four times as long."""
 
 ROUNDING = 1e-12
-"""Upper bound on the sum of all rounding errors in a delta, for at most 100 stages."""
+"""Upper bound on the sum of all rounding errors in a delta, for at most 250 stages."""
 
 
 @dataclass(frozen=True)
