@@ -116,7 +116,7 @@ def test_losses_outside_the_range_would_be_noticed() -> None:
         exact_delta(1.0, [1.0], Strategy(1.5, None, None))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     st.lists(st.floats(1e-3, 6), min_size=1, max_size=4),
     st.floats(0.05, 0.99),
@@ -203,7 +203,7 @@ def whole(groups: list[RangeGroup]) -> Fraction:
     return sum((group.epsilon * group.times for group in groups), Fraction(0))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(group_lists, st.floats(0.05, 0.95), st.floats(1.01, 2))
 def test_delta_falls_with_epsilon(groups: list[RangeGroup], share: float, factor: float) -> None:
     epsilon = whole(groups) * Fraction(share)
@@ -211,7 +211,7 @@ def test_delta_falls_with_epsilon(groups: list[RangeGroup], share: float, factor
     assert 0 <= certified_delta(larger, groups) <= NEARLY * certified_delta(epsilon, groups) <= 1.01
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(group_lists, st.floats(0.05, 0.9), st.floats(1.001, 2), st.data())
 def test_delta_grows_with_ranges_and_draws(
     groups: list[RangeGroup], share: float, factor: float, data: st.DataObject
@@ -228,7 +228,7 @@ def test_delta_grows_with_ranges_and_draws(
         assert before <= NEARLY * certified_delta(epsilon, changed)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(group_lists, st.floats(0.1, 0.9))
 def test_more_than_the_ranges_and_epsilon_times_two_is_no_less(
     groups: list[RangeGroup], share: float
@@ -239,7 +239,7 @@ def test_more_than_the_ranges_and_epsilon_times_two_is_no_less(
     assert certified_delta(epsilon, groups) <= NEARLY * certified_delta(2 * epsilon, doubled)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(group_lists)
 def test_basic_composition_needs_no_delta(groups: list[RangeGroup]) -> None:
     assert certified_delta(whole(groups), groups) == 0.0
@@ -329,7 +329,7 @@ def chord_maximum(function: Any, point: float, width: float, n: int = 2000) -> f
     return float(np.max(heights / (ends - starts)))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     st.integers(1, 12),
     st.floats(1e-3, 0.3),

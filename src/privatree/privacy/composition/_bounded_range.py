@@ -14,7 +14,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
-from itertools import groupby
+from itertools import chain, groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,7 +94,8 @@ def _grid_of_ranges(epsilon: Fraction, groups: Sequence[RangeGroup]) -> tuple[fl
 
 
 def _cells_of_draws(groups: Sequence[RangeGroup], step: Fraction) -> list[int]:
-    return [math.ceil(group.epsilon / step) for group in groups for _ in range(group.times)]
+    cells = ([math.ceil(group.epsilon / step)] * group.times for group in groups)
+    return list(chain.from_iterable(cells))
 
 
 def _affordable_cells(epsilon: Fraction, groups: Sequence[RangeGroup], largest: Fraction) -> int:
