@@ -1,17 +1,19 @@
-"""Exports of a released tree: text, plots, SQL, ONNX and others. They read only the released model.
+"""Exports of released trees and ensembles: text, plots, SQL, ONNX and others.
+
+They read only the released model. An ensemble can be exported to text, JSON, SQL and ONNX; the
+other exports are for trees.
 
 ::
 
-    _text.py             the tree as indented text
-    _rule_sentences.py   one sentence for each leaf
+    text/                trees and ensembles in words
+    sql/                 the model as a SQL expression, in the dialect of a database
+    onnx_graph/          the model as an ONNX graph
+    _model_json.py       the model as JSON, as in a model file
     _dot.py              the tree in the language of Graphviz
     _plot.py             the tree as a matplotlib plot
     _tree_layout.py      positions of the boxes in that plot
     _budget_plot.py      the privacy budget as a bar chart
     _budget_path.py      the path of the tree on which most epsilon was spent
-    _model_json.py       the model as JSON, as in a model file
-    sql/                 the tree as a SQL expression, in the dialect of a database
-    _onnx_graph.py       the model as an ONNX graph
     _sklearn_view.py     the tree as a fitted scikit-learn tree, for scikit-learn's tools and SHAP
     _float32_rounding.py rounding to 32 bits that keeps numbers on their side of each threshold
     _notebook.py         the model as HTML for a notebook

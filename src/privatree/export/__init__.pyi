@@ -4,18 +4,18 @@ from privatree.export._budget_plot import plot_budget
 from privatree.export._dot import export_dot
 from privatree.export._model_json import export_json
 from privatree.export._notebook import notebook_html as notebook_html
-from privatree.export._onnx_graph import export_onnx
 from privatree.export._plot import plot_tree
-from privatree.export._rule_sentences import Rule, rules
 from privatree.export._sklearn_view import SklearnView, as_sklearn
-from privatree.export._text import export_text
-from privatree.export._text import name_text as name_text
-from privatree.export._text import node_texts as node_texts
-from privatree.export._text import nodes_with_missing as nodes_with_missing
-from privatree.export._text import share_text as share_text
-from privatree.export._text import support_text as support_text
-from privatree.export._text import threshold_texts as threshold_texts
+from privatree.export.onnx_graph._export_onnx import export_onnx
 from privatree.export.sql._expression import export_sql
+from privatree.export.text._export_text import export_text
+from privatree.export.text._rule_sentences import Rule, rules
+from privatree.export.text._shown_values import name_text as name_text
+from privatree.export.text._shown_values import share_text as share_text
+from privatree.export.text._tree_text import node_texts as node_texts
+from privatree.export.text._tree_text import nodes_with_missing as nodes_with_missing
+from privatree.export.text._tree_text import support_text as support_text
+from privatree.export.text._tree_text import threshold_texts as threshold_texts
 
 __all__ = [
     "Rule",

@@ -6,7 +6,7 @@ import textwrap
 from typing import Any
 
 from privatree._support.plot_style import CLASS_COLOURS, PALE_GREY, TEXT_GREY, tint
-from privatree.export._text import node_texts, support_text
+from privatree.export.text._tree_text import node_texts, support_text
 from privatree.model import released_tree
 
 _MAX_LINE_LENGTH = 40  # characters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from privatree.model import released_model
+from privatree.model import released_any
 
 
 def export_json(model: Any) -> str:
@@ -12,14 +12,15 @@ def export_json(model: Any) -> str:
 
     Parameters
     ----------
-    model : Model or fitted classifier
+    model : Model, EnsembleModel or fitted classifier
         Model to write.
 
     Returns
     -------
     str
         The text that ``save`` writes to a file and :func:`privatree.load` reads: classes, schema,
-        the tree as a list of nodes, and the privacy statement. It ends with a line break.
+        the tree as a list of nodes or the ensemble as a list of rounds, and the privacy statement.
+        It ends with a line break.
 
     Raises
     ------
@@ -35,4 +36,4 @@ def export_json(model: Any) -> str:
     >>> json.loads(export_json(model.fit(X, y)))["classes"]
     ['benign', 'malignant']
     """
-    return released_model(model).to_json()
+    return released_any(model).to_json()

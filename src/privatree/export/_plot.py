@@ -19,8 +19,9 @@ from privatree._support.plot_style import (
     tint,
 )
 from privatree.errors import ParameterError
-from privatree.export._text import name_text, node_texts, support_text
 from privatree.export._tree_layout import Box, TreeLayout, lay_out_tree
+from privatree.export.text._shown_values import name_text
+from privatree.export.text._tree_text import node_texts, support_text
 from privatree.model import Tree, released_tree
 
 if TYPE_CHECKING:

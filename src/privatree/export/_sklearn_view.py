@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from privatree.errors import ParameterError
 from privatree.export._float32_rounding import Float32Rounding
-from privatree.export._text import node_texts
+from privatree.export.text._tree_text import node_texts
 from privatree.model import Tree, released_model
 from privatree.schema import Categorical
 from privatree.tables import read_features

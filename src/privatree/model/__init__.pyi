@@ -8,8 +8,8 @@ from privatree.model._reading import read_release as read_release
 from privatree.model._reading import release_from_dict as release_from_dict
 from privatree.model._reading import released_any as released_any
 from privatree.model._reading import released_model as released_model
+from privatree.model._reading import released_predictor as released_predictor
 from privatree.model._reading import released_tree as released_tree
-from privatree.model._release import Release as Release
 from privatree.model._tree import MAX_MASK as MAX_MASK
 from privatree.model._tree import MAX_NOISY_COUNT as MAX_NOISY_COUNT
 from privatree.model._tree import Tree as Tree

@@ -22,6 +22,7 @@ class EnsembleRelease(Release):
 
     kind: ClassVar[str] = "ensemble"
     version: ClassVar[int] = 3
+    first_version: ClassVar[int] = 3
 
     schema_: Schema
     ensemble_: Ensemble

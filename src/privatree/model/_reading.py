@@ -26,20 +26,26 @@ def read_release(path: str | os.PathLike[str]) -> TreeRelease | EnsembleRelease:
     return read_json(path, MODEL_FILE, release_from_dict)
 
 
-def released_tree(model: Any) -> Tree:
-    """Return the tree of a Tree, Model or fitted classifier, or raise an error with the reason."""
-    tree = model if isinstance(model, Tree) else getattr(model, "tree_", None)
-    if isinstance(tree, Tree):
-        return tree
-    if isinstance(getattr(model, "ensemble_", model), Ensemble):
-        raise TypeError(
-            "model must have one tree, got an ensemble of many rounds. privatree.export_text, "
-            "export_sql, export_onnx and export_json take ensembles."
-        )
+def released_predictor(model: Any) -> Tree | Ensemble:
+    """Return the tree or ensemble of a model or fitted classifier, or of its kind itself."""
+    for found in (model, getattr(model, "tree_", None), getattr(model, "ensemble_", None)):
+        if isinstance(found, Tree | Ensemble):
+            return found
     _check_is_fitted(model)
     raise TypeError(
-        f"model must be a privatree.Model or a fitted classifier with one tree, "
+        f"model must be a privatree.Model or a fitted classifier of privatree, "
         f"got {_type_name(model)}. privatree.load reads a saved model."
+    )
+
+
+def released_tree(model: Any) -> Tree:
+    """Return the tree of a Tree, Model or fitted classifier, or raise an error with the reason."""
+    found = released_predictor(model)
+    if isinstance(found, Tree):
+        return found
+    raise TypeError(
+        "model must be one tree, got an ensemble of many rounds. export_text, export_sql, "
+        "export_onnx and export_json of privatree.export take ensembles."
     )
 
 
@@ -55,10 +61,10 @@ def released_any(model: Any) -> TreeRelease | EnsembleRelease:
     """Return the tree or ensemble of a model or fitted classifier, with schema and statement."""
     if isinstance(model, TreeRelease | EnsembleRelease):
         return model
-    ensemble = getattr(model, "ensemble_", None)
-    if isinstance(ensemble, Ensemble):
-        return EnsembleRelease(ensemble.schema, ensemble, _statement_of(model))
-    return released_model(model)
+    found = released_predictor(model)
+    if isinstance(found, Ensemble):
+        return EnsembleRelease(found.schema, found, _statement_of(model))
+    return TreeRelease(found.schema, found, _statement_of(model))
 
 
 def _statement_of(model: Any) -> PrivacyStatement:
@@ -76,7 +82,7 @@ def _check_is_fitted(model: Any) -> None:
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(
-            model, msg="This %(name)s is not fitted yet: it has no tree. Call fit(X, y) first."
+            model, msg="This %(name)s is not fitted yet: it has no model. Call fit(X, y) first."
         )
 
 

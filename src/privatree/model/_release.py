@@ -49,10 +49,12 @@ class Release(ABC):
     """What is released: a schema, a trained tree or ensemble, and a privacy statement.
 
     ``kind`` is the key of the tree or ensemble in the model file, and ``version`` that of the file.
+    ``first_version`` is the first version of the format that has this kind.
     """
 
     kind: ClassVar[str]
     version: ClassVar[int]
+    first_version: ClassVar[int] = 1
     schema_: Schema
     privacy_: PrivacyStatement
 
@@ -192,6 +194,11 @@ class Release(ABC):
         keys = ("format", "version", "classes", "schema", cls.kind, "privacy")
         if written.keys() != set(keys):
             raise ModelFormatError(f"a model must have the keys {', '.join(keys)}, and no others.")
+        if written["version"] < cls.first_version:
+            raise ModelFormatError(
+                f"'version' must be at least {cls.first_version} for an {cls.kind}, "
+                f"got {written['version']}."
+            )
         try:
             schema = Schema.from_dict(written["schema"])
         except SchemaError as error:

@@ -59,6 +59,8 @@ class Dialect:
     boolean_results: tuple[str, str] = ("FALSE", "TRUE")
     integer_type: str | None = None
     """Type to which a 64-bit result is cast; None if its digits alone have this type."""
+    has_exp: bool = True
+    """False if the database may lack the function EXP, as SQLite does in some builds."""
     has_nan: bool = True
     """False if a column cannot hold NaN."""
     nan_is_largest: bool = False
@@ -161,6 +163,7 @@ _STANDARD = Dialect(
     title="SQL",
     double_type="DOUBLE PRECISION",
     double_literal=double_as_fraction_writer("DOUBLE PRECISION"),
+    has_exp=False,
     nan_is_largest=True,
 )
 """SQL that SQLite, DuckDB and PostgreSQL all read."""
@@ -200,6 +203,7 @@ DIALECTS: Mapping[str, Dialect] = MappingProxyType(
             text_template="{} COLLATE BINARY",
             boolean_literals=(("0",), ("1",)),
             boolean_results=("0", "1"),
+            has_exp=False,
             has_nan=False,
             max_table_name_parts=2,
         ),

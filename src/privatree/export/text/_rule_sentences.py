@@ -9,15 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from privatree.export._text import (
+from privatree.export.text._shown_values import (
     MAX_LISTED_CATEGORIES,
     category_names,
     name_text,
     number_text,
     share_text,
-    support_text,
-    threshold_texts,
 )
+from privatree.export.text._tree_text import support_text, threshold_texts
 from privatree.model import Tree, released_tree
 from privatree.schema import Categorical, Feature, Label
 
