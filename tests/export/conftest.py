@@ -14,8 +14,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from databases import Databases
+from random_ensembles import random_ensemble, random_records
 
-from privatree.model import Model, Tree, TreeBuilder
+from privatree.model import EnsembleModel, Model, Tree, TreeBuilder
 from privatree.privacy import PrivacyStatement
 from privatree.schema import Categorical, Numeric, Schema
 
@@ -27,7 +28,8 @@ TEXTS = ["", " ", "'", '"', "a'; --", "NULL", "nan", "None", "Ä\t", "\\n", "`|<
          "TRUE", "a", "A", "ä", "𝔸", "*/", "&lt;"]  # fmt: skip
 NUMBERS = [0, 1, -3, 2.5, 0.1, 1 / 3, 1e300, -2e-308, 5e-324, 7, 1e16]
 CLASSES: list[list[Any]] = [["it's", 'say "no"', "", "`|"], [0, 1, 7], [True, False],
-                            [0.1, 2, 1e17], [2**53 + 1, -(2**62)], ["yes", "no"]]  # fmt: skip
+                            [0.1, 2, 1e17], [2**53 + 1, -(2**62)], ["yes", "no"],
+                            ["a", "b", "c", "d", "e"]]  # fmt: skip
 NUMERIC = [Numeric(0, 1), Numeric(-5.5, 7.25, missing=7.25), Numeric(0, 100, integer=True),
            Numeric(-1e300, 1e300, missing=1.0), Numeric(0, 1e-300), Numeric(-100, -1, missing=-1),
            Numeric(0, 2**60, integer=True), Numeric(-3, 3, missing="separate"),
@@ -39,7 +41,7 @@ NUMERIC = [Numeric(0, 1), Numeric(-5.5, 7.25, missing=7.25), Numeric(0, 100, int
 class Case:
     """A model and records for it, as lists of Python values by the name of the column."""
 
-    model: Model
+    model: Model | EnsembleModel
     records: dict[str, list[Any]]
 
     def frame(self) -> pd.DataFrame:
@@ -88,11 +90,15 @@ def _threshold(rng: random.Random, feature: Numeric) -> float:
     return min(wanted, float(np.nextafter(high, -math.inf)))
 
 
-def _strange_model(rng: random.Random) -> Model:
+def _strange_schema(rng: random.Random) -> Schema:
     names = rng.sample(NAMES, rng.randint(1, 5))
-    features = {name: _strange_feature(rng) for name in names}
-    classes = rng.choice(CLASSES)
-    builder = TreeBuilder(Schema(features, classes))
+    return Schema({name: _strange_feature(rng) for name in names}, rng.choice(CLASSES))
+
+
+def _strange_model(rng: random.Random) -> Model:
+    schema = _strange_schema(rng)
+    names, features, classes = schema.names, schema.features, schema.classes
+    builder = TreeBuilder(schema)
     open_nodes, n_splits, noisy = [builder.root], rng.randint(0, 12), rng.random() < 0.5
     while open_nodes:
         node = open_nodes.pop(rng.randrange(len(open_nodes)))
@@ -143,6 +149,19 @@ def strange() -> Callable[[int], Case]:
             for position, name in enumerate(model.schema_.names)
         }
         return Case(model, records)
+
+    return draw
+
+
+@pytest.fixture(scope="session")
+def strange_ensemble() -> Callable[[int], Case]:
+    """Draws an ensemble with strange names, and strange records for it."""
+
+    def draw(seed: int) -> Case:
+        rng = random.Random(seed)
+        ensemble = random_ensemble(rng, _strange_schema(rng))
+        model = EnsembleModel(ensemble.schema, ensemble, STATEMENT)
+        return Case(model, random_records(rng, ensemble, 40))
 
     return draw
 
