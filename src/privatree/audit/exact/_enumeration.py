@@ -20,13 +20,21 @@ from numpy.typing import NDArray
 
 from privatree.counting import BinnedRecords, ClassCounts
 from privatree.model import TreeBuilder
-from privatree.privacy import Ledger, Mechanism, Randomness, SequentialMechanism
+from privatree.privacy import (
+    ComposedLedger,
+    Ledger,
+    Mechanism,
+    Randomness,
+    RangeGroup,
+    SequentialMechanism,
+)
 from privatree.privacy.mechanisms import (
     DenseInterval,
     Draw,
     Geometric,
     LogWeights,
 )
+from privatree.privacy.samplers import LinkedCoins
 
 Result = TypeVar("Result")
 
@@ -107,6 +115,26 @@ class ScriptedLedger(Ledger):
     def open_draw(self, mechanism: SequentialMechanism, **charge: Any) -> Draw:
         return ScriptedDraw(self._ledger.open_draw(mechanism, **charge), self._script)
 
+    def compose(
+        self, epsilon: Fraction, delta: Fraction, groups: Sequence[RangeGroup], *, factor: int = 1
+    ) -> ComposedLedger:
+        composed = self._ledger.compose(epsilon, delta, groups, factor=factor)
+        return _ScriptedComposition(composed, self._script)
+
+
+class _ScriptedComposition(ComposedLedger):
+    """Draws that were charged for together, whose outcomes a script decides."""
+
+    def __init__(self, composed: ComposedLedger, script: Script) -> None:
+        self._composed, self._script = composed, script
+
+    def release(self, mechanism: Mechanism, exact: Any, **charge: Any) -> Any:
+        scripted = _ScriptedMechanism(mechanism, self._script, (0,), 1)
+        return self._composed.release(scripted, exact, **charge)
+
+    def open_draw(self, mechanism: SequentialMechanism, **charge: Any) -> Draw:
+        return ScriptedDraw(self._composed.open_draw(mechanism, **charge), self._script)
+
 
 class _ScriptedMechanism:
     """A mechanism with the probabilities of another one, whose outcomes a script decides."""
@@ -115,6 +143,7 @@ class _ScriptedMechanism:
         self, mechanism: Mechanism, script: Script, counts: Sequence[int], full_weight: int
     ) -> None:
         self.name, self.epsilon = mechanism.name, mechanism.epsilon
+        self.is_bounded_range = getattr(mechanism, "is_bounded_range", False)
         self._mechanism, self._script, self._counts = mechanism, script, counts
         self._full_weight = full_weight
 
@@ -193,6 +222,14 @@ class ScriptedDraw(Draw):
 
     def draw_by_score(self, exact_scores: NDArray[np.int64]) -> int:
         return self._script.choose_outcome(self._real.log_probabilities_by_score(exact_scores))
+
+    def draw_signs(self, coins: LinkedCoins) -> NDArray[np.bool_]:
+        logs = self._real.log_probabilities_of_signs(coins)
+        signs: list[int] = []
+        for place in range(logs.shape[1]):
+            before = signs[-1] if signs else 0
+            signs.append(self._script.choose_outcome(logs[before, place]))
+        return np.array(signs, dtype=np.bool_)
 
     def expect(self, n_choices: int) -> None:
         """Do nothing: the number of choices is not checked."""

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from privatree.counting import BinnedRecords, Candidates, FineCells
+from privatree.learners.boosting import BoostPlan
 from privatree.learners.tree import RecordPlan, Region
 from privatree.schema import Categorical, Numeric, Schema
 
@@ -116,6 +117,17 @@ class Universe:
             numeric_codes=tuple(n_codes[~is_category].tolist()),
             categorical_codes=tuple(n_codes[is_category].tolist()),
             max_depth=max_depth,
+            n_zoomed=len(self.cells.features),
+            **settings,
+        )
+
+    def boost_plan(self, epsilon: Fraction | int, **settings: Any) -> BoostPlan:
+        """Return a plan of ensembles for this universe. ``settings`` go to :class:`BoostPlan`."""
+        return BoostPlan(
+            epsilon=Fraction(epsilon),
+            delta=Fraction(settings.pop("delta", 0)),
+            n_classes=len(self.schema.classes),
+            n_codes=self.candidates.n_codes,
             n_zoomed=len(self.cells.features),
             **settings,
         )

@@ -1,9 +1,3 @@
 from privatree.learners.boosting._boost import Boosting as Boosting
 from privatree.learners.boosting._boost import boost as boost
-from privatree.learners.boosting._measure import root_measure as root_measure
-from privatree.learners.boosting._measure import step_measure as step_measure
-from privatree.learners.boosting._plan import MAX_ROUNDS as MAX_ROUNDS
 from privatree.learners.boosting._plan import BoostPlan as BoostPlan
-from privatree.learners.boosting._plan import RoundPlan as RoundPlan
-from privatree.learners.boosting._round import RoundLaw as RoundLaw
-from privatree.learners.boosting._round import draw_function as draw_function

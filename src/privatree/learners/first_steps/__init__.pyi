@@ -1,6 +1,5 @@
 from privatree.learners.first_steps._class_factors import BALANCE_SHARE as BALANCE_SHARE
 from privatree.learners.first_steps._class_factors import FULL_FACTOR as FULL_FACTOR
-from privatree.learners.first_steps._class_factors import balanced_factors as balanced_factors
 from privatree.learners.first_steps._class_factors import weigh_classes as weigh_classes
 from privatree.learners.first_steps._noisy_counts import MAX_COUNT as MAX_COUNT
 from privatree.learners.first_steps._noisy_counts import SIZE_SHARE as SIZE_SHARE

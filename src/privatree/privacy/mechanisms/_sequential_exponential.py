@@ -14,7 +14,11 @@ from privatree.privacy._exact_epsilon import positive_fraction
 from privatree.privacy._randomness import Randomness
 from privatree.privacy.mechanisms._exponential import Exponential
 from privatree.privacy.samplers._halving import PreciseWeights, select_by_halving
-from privatree.privacy.samplers._linked_coins import LinkedCoins, toss_linked_coins
+from privatree.privacy.samplers._linked_coins import (
+    LinkedCoins,
+    log_probabilities_of_linked_coins,
+    toss_linked_coins,
+)
 from privatree.privacy.samplers._refinement import UNIT_ROUNDOFF
 from privatree.privacy.samplers._selection import select_by_score
 
@@ -119,6 +123,14 @@ class Draw:
     def log_probabilities_by_score(self, exact_scores: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the log-probabilities of :meth:`draw_by_score`."""
         return Exponential(self._rate, Fraction(1)).log_probabilities(exact_scores)
+
+    def log_probabilities_of_signs(self, coins: LinkedCoins) -> NDArray[np.float64]:
+        """Return the log-probabilities of :meth:`draw_signs`: an array (sign before, place, sign).
+
+        A sign is 0 for False and 1 for True. The first sign has no sign before it, and the same
+        probabilities in both rows.
+        """
+        return log_probabilities_of_linked_coins(coins)
 
     def _use_one_choice(self) -> None:
         if self.is_closed:

@@ -23,6 +23,10 @@ from privatree.privacy.samplers._refinement import (
 
 _TINY = 2.0**-500
 """Bound on the absolute error that underflow causes in a bias."""
+_MAX_ERROR = 0.1
+"""With a larger relative error, nothing is decided in floats."""
+_MIN_FLOAT_SHARE = 1e-3
+"""Logarithms of smaller shares are computed in arbitrary precision."""
 
 PreciseCoins: TypeAlias = Callable[
     [int], tuple[Sequence[Sequence[tuple[Decimal, Decimal]]], Decimal]
@@ -57,10 +61,11 @@ def toss_linked_coins(coins: LinkedCoins, randomness: Randomness) -> NDArray[np.
     n_coins = heads.shape[1]
     words = randomness.words(n_coins)
     uniforms = words.astype(np.float64) * 2.0**-64
-    # An error in both weights moves a share p by at most twice that error times p (1 - p).
-    margins = 2.0 * coins.relative_error * heads * (1.0 - heads) + 16.0 * UNIT_ROUNDOFF + _TINY
+    # An error in both weights moves a share p by less than three times that error times p (1 - p).
+    error = min(coins.relative_error, _MAX_ERROR)
+    margins = 3.0 * error * heads * (1.0 - heads) + 16.0 * UNIT_ROUNDOFF + _TINY
     is_heads = uniforms < heads
-    is_open = np.abs(uniforms - heads) <= margins
+    is_open = (np.abs(uniforms - heads) <= margins) | (coins.relative_error > _MAX_ERROR)
     tossed = np.empty(n_coins, dtype=np.bool_)
     before = 0
     for place in range(n_coins):
@@ -71,6 +76,27 @@ def toss_linked_coins(coins: LinkedCoins, randomness: Randomness) -> NDArray[np.
         tossed[place] = outcome
         before = int(outcome)
     return tossed
+
+
+def log_probabilities_of_linked_coins(coins: LinkedCoins) -> NDArray[np.float64]:
+    """Return the log-probabilities of the coins.
+
+    They are an array (outcome before, coin, outcome), where an outcome is 0 for tails and 1 for
+    heads. Small probabilities are computed in arbitrary precision, so their logarithms are right.
+    """
+    heads = coins.exact_heads
+    if heads.min() > _MIN_FLOAT_SHARE and heads.max() < 1.0 - _MIN_FLOAT_SHARE:
+        return np.log(np.stack([1.0 - heads, heads], axis=2))
+    found = np.full((*heads.shape, 2), -np.inf)
+    weights, _ = coins.precise(FIRST_DIGITS)
+    with localcontext(precision(FIRST_DIGITS)):
+        for before, row in enumerate(weights):
+            for place, (for_heads, for_tails) in enumerate(row):
+                total = for_heads + for_tails
+                for outcome, weight in enumerate((for_tails, for_heads)):
+                    if weight:
+                        found[before, place, outcome] = float((weight / total).ln())
+    return found
 
 
 def _toss_precisely(coins: LinkedCoins, before: int, place: int, uniform: UniformReal) -> bool:
