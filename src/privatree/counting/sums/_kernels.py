@@ -70,6 +70,7 @@ def sign_many_classes(
     powers: Any,
     code: Any,
     full: Any,
+    twice_scale: Any,
     first: Any,
     last: Any,
     signed: Any,
@@ -77,8 +78,9 @@ def sign_many_classes(
     """Write the signed weight of each record with one of several classes.
 
     ``powers[k]`` stands for the exponential of a score that is k below the largest score. The
-    weight is 3/4 of the difference between the sign of the record's class and the mean sign under
-    the record's probabilities, clipped to 1, in parts of `full`. All steps are in whole numbers.
+    weight is `twice_scale` / 4 of the difference between the sign of the record's class and the mean
+    sign under the record's probabilities, clipped to 1, in parts of `full`. All steps are in whole
+    numbers.
     """
     n_classes = len(code)
     for record in range(first, last):
@@ -91,7 +93,7 @@ def sign_many_classes(
             total += power
             towards += code[place] * power
         error = code[labels[record]] * total - towards
-        size = min(full, (3 * full * abs(error) + 2 * total) // (4 * total))
+        size = min(full, (twice_scale * full * abs(error) + 2 * total) // (4 * total))
         weight = size if error > 0 else -size
         signed[record] = weight if weights is None else weight * np.int64(weights[record])
 

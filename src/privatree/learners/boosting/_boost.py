@@ -141,7 +141,8 @@ class Boosting:
         """Draw the function of one round, and add it to the scores of the records."""
         turn = len(self._released)
         code = class_code(self._plan.n_classes, turn)
-        rule = WeightRule.of_round(self.rounds.step, self.rounds.n_rounds, code)
+        rounds = self.rounds
+        rule = WeightRule.of_round(rounds.step, rounds.n_rounds, code, rounds.twice_scale)
         mechanism = SequentialExponential(self.rounds.round_epsilon, 2 * self._full_weight)
         law = self._law(mechanism.rate, turn)
         sums = self._sums.round_sums(rule, law.roots.rows, law.tops)

@@ -35,10 +35,17 @@ _RATIO_STEPS = 60
 _MIN_LEVELS = 2
 """Intervals are drawn if the evidence is enough for so many levels."""
 _FEW_ROUNDS = 10
-_MANY_ROUND_STEPS, _FEW_CLASSES_STEP = 2.0, 1.2
-_ROOT_WORK = 6_000_000
+"""Below this number of rounds, few have a root, and their number is odd."""
+_MANY_ROUNDS = 25
+"""From this number of rounds on, records that are fitted already count less."""
+_SCALE_OF_MANY, _SCALE_OF_FEW = 3, 4
+"""Twice the scale of the weights of records, with many rounds and with fewer."""
+_STEP_OF_TWO, _STEP_OF_MORE = 1.2, 2.0
+"""Step of a single round, for two classes and for more."""
+_ROOT_WORK = 100_000_000
 """About so many pairs of codes are added up in a round, over all records."""
 _MIN_ROOT_FEATURES = 4
+"""So many features offer roots in a round, however many records there are."""
 _MAX_TABLE = 2**26
 """Largest number of sums by pairs of codes."""
 _MAX_EPSILON = Fraction(10_000)
@@ -56,6 +63,8 @@ class RoundPlan:
     """Range of the interval of a numeric feature; 0 if no intervals are drawn."""
     step: float
     """What a function adds to or subtracts from the log-odds."""
+    twice_scale: int
+    """Twice the scale of the weights of records (:class:`privatree.counting.sums.WeightRule`)."""
     no_root_share: float
     """Base measure of a step function without a root."""
     n_root_features: int
@@ -144,13 +153,14 @@ class BoostPlan:
         pattern.append((Fraction(1), n_rounds))
         whole = self.price * self.rounds_epsilon
         widest = min(largest_range(whole, self.delta, tuple(pattern)), _MAX_RANGE)
-        slope = _FEW_CLASSES_STEP if self.n_classes == 2 else _MANY_ROUND_STEPS
+        slope = _STEP_OF_TWO if self.n_classes == 2 else _STEP_OF_MORE
         no_root = 1.0 if self.max_depth == 1 else 0.6 if n_rounds < _FEW_ROUNDS else 0.3
         return RoundPlan(
             n_rounds,
             widest / self.price,
             interval_ratio * widest / self.price,
             slope / math.sqrt(n_rounds),
+            _SCALE_OF_FEW if n_rounds < _MANY_ROUNDS else _SCALE_OF_MANY,
             no_root,
             self._n_root_features(size),
         )
@@ -189,9 +199,11 @@ class BoostPlan:
         epsilon = self.price * float(self.rounds_epsilon)
         if self.delta:
             signal = size * gaussian_mu(epsilon, float(self.delta)) / self.price
-            return min(max(1, round(min(math.sqrt(signal), signal / 10))), MAX_ROUNDS)
+            times, share = (1.0, 1 / 10) if self.n_classes == 2 else (2.5, 1 / 2.5)
+            return _odd_if_few(min(times * math.sqrt(signal), share * signal, MAX_ROUNDS))
         signal = size * epsilon / self.price
-        return min(max(1, round(min(0.7 * math.pow(signal, 1 / 3), signal / 40))), _MAX_PURE_ROUNDS)
+        times, share = (0.7, 1 / 40) if self.n_classes == 2 else (1.4, 1 / 16)
+        return _odd_if_few(min(times * math.cbrt(signal), share * signal, _MAX_PURE_ROUNDS))
 
     def _interval_ratio(self, size: int, n_rounds: int) -> Fraction:
         """Return the range of an interval divided by that of a round; 0 for no intervals."""
@@ -217,6 +229,13 @@ class BoostPlan:
         quick = max(_MIN_ROOT_FEATURES, _ROOT_WORK // (size * n_features))
         fitting = max(1, _MAX_TABLE // (max(self.n_codes) * sum(self.n_codes)))
         return min(n_features, quick, fitting)
+
+
+def _odd_if_few(n_rounds: float) -> int:
+    """Return a number of rounds; an odd one if it is small, so that no margin is 0."""
+    if n_rounds >= _FEW_ROUNDS:
+        return round(n_rounds)
+    return 1 + 2 * max(0, round((n_rounds - 1) / 2 - 0.25))
 
 
 @lru_cache(maxsize=64)
