@@ -17,7 +17,13 @@ import pytest
 from sklearn.base import clone
 
 import privatree
-from privatree import PaperPrivaTreeClassifier, PrivaTreeClassifier, Schema, datasets
+from privatree import (
+    PaperPrivaTreeClassifier,
+    PrivaBoostClassifier,
+    PrivaTreeClassifier,
+    Schema,
+    datasets,
+)
 from privatree.export import as_sklearn, export_json, export_onnx, export_sql
 from privatree.schema import Categorical
 
@@ -26,6 +32,9 @@ LEARNERS = {  # lookahead=1: they should be quick to train, not good
     "more classes": PrivaTreeClassifier(8, lookahead=1, probability_share=0.2, random_state=1),
     "paper, two classes": PaperPrivaTreeClassifier(8, random_state=2),
     "paper, more classes": PaperPrivaTreeClassifier(8, max_depth=6, random_state=3),
+    "ensemble, two classes": PrivaBoostClassifier(8, random_state=4),
+    "ensemble, more classes": PrivaBoostClassifier(8, rounds=60, max_depth=1, random_state=5),
+    "ensemble, three features": PrivaBoostClassifier(8, rounds=60, max_depth=3, random_state=6),
 }
 
 
@@ -36,6 +45,10 @@ class Trained:
     records: pd.DataFrame
     models: dict[str, Any]
     predicted: dict[str, Any]
+
+    @property
+    def trees(self) -> dict[str, Any]:
+        return {name: one for name, one in self.models.items() if hasattr(one, "tree_")}
 
 
 @pytest.fixture(scope="module", params=datasets.names())
@@ -80,16 +93,23 @@ def _with_strange_records(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
 
 @pytest.mark.slow
 def test_the_trees_are_worth_comparing(trained: Trained) -> None:
-    assert max(model.tree_.n_leaves for model in trained.models.values()) >= 4
-    classes = {len(set(model.tree_.label.tolist()) - {-1}) for model in trained.models.values()}
+    assert max(model.tree_.n_leaves for model in trained.trees.values()) >= 4
+    classes = {len(set(model.tree_.label.tolist()) - {-1}) for model in trained.trees.values()}
     assert max(classes) >= 2
 
 
-def _check(trained: Trained, got: dict[str, Any]) -> None:
-    assert len(got) == len(LEARNERS)
-    for name, wanted in trained.predicted.items():
-        assert len(got[name]) == len(trained.records)
-        assert (np.asarray(got[name]) == wanted).all(), name
+@pytest.mark.slow
+def test_the_ensembles_are_worth_comparing(trained: Trained) -> None:
+    for name in trained.models.keys() - trained.trees.keys():
+        assert trained.models[name].ensemble_.n_rounds >= 15
+        assert len({*trained.predicted[name]}) >= 2
+
+
+def _check(trained: Trained, got: dict[str, Any], n_models: int = len(LEARNERS)) -> None:
+    assert len(got) == n_models
+    for name, labels in got.items():
+        assert len(labels) == len(trained.records)
+        assert (np.asarray(labels) == trained.predicted[name]).all(), name
 
 
 @pytest.mark.slow
@@ -112,6 +132,19 @@ def test_sql(trained: Trained, databases, database, dialect) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb", "postgresql", "mariadb"])
+def test_probabilities_in_sql(trained: Trained, databases, dialect) -> None:
+    records = pa.Table.from_pandas(trained.records[-2000:], preserve_index=False)
+    for name in ("ensemble, two classes", "ensemble, more classes"):
+        model = trained.models[name]
+        rows = databases[dialect](
+            records, export_sql(model, table="t", proba=True, dialect=dialect)
+        )
+        shares = np.array([row[-len(model.classes_) :] for row in rows])
+        assert np.allclose(shares, model.predict_proba(trained.records[-2000:]))
+
+
+@pytest.mark.slow
 def test_onnx(trained: Trained) -> None:
     got, options = {}, onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
@@ -125,7 +158,9 @@ def test_onnx(trained: Trained) -> None:
     for name, model in trained.models.items():
         session = onnxruntime.InferenceSession(export_onnx(model), options)
         got[name], probabilities = session.run(None, feeds)
-        assert (probabilities == model.predict_proba(trained.records)).all()
+        wanted = model.predict_proba(trained.records)
+        exact = name in trained.trees
+        assert (probabilities == wanted).all() if exact else np.allclose(probabilities, wanted)
     _check(trained, got)
 
 
@@ -142,7 +177,7 @@ def test_json(trained: Trained, tmp_path) -> None:
 @pytest.mark.slow
 def test_scikit_learn(trained: Trained) -> None:
     got = {}
-    for name, model in trained.models.items():
+    for name, model in trained.trees.items():
         view = as_sklearn(model)
         got[name] = view.predict(view.transform(trained.records))
-    _check(trained, got)
+    _check(trained, got, len(trained.trees))
