@@ -28,6 +28,7 @@ class Fake:
     clock: str = ""  # a folder: the number of its files is the time, see `test_runner`
     fields: ClassVar = ("number", "does")
     measures: ClassVar = ()
+    added_measures: ClassVar = ()
 
     @property
     def key(self):

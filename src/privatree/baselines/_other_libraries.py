@@ -62,6 +62,10 @@ class ScaledLogisticRegression(BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.asarray(self.model_.predict_proba(self._scale_columns(X)))
 
+    @property
+    def classes_(self) -> NDArray[Any]:
+        return np.asarray(self.model_.classes_)
+
     def _scale_columns(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         return (X - self.centre_) / self.scale_
 
@@ -84,6 +88,50 @@ def diffprivlib_bounds(schema: Schema) -> tuple[NDArray[np.float64], NDArray[np.
     """Return the least and the largest value of every feature, with categories as positions."""
     lows, highs = np.array([random_tree_range(feature) for feature in schema.features.values()]).T
     return lows, highs
+
+
+class CodedForestClassifier(BaseEstimator):  # type: ignore[misc]
+    """DiffPrivLib's forest, with bounds and classes of a schema, and labels as whole numbers.
+
+    With other labels, diffprivlib 0.6.6 mixes up the classes when the trees vote.
+    """
+
+    def __init__(
+        self, schema: Schema, epsilon: float, max_depth: int, random_state: int | None
+    ) -> None:
+        self.schema = schema
+        self.epsilon = epsilon
+        self.max_depth = max_depth
+        self.random_state = random_state
+
+    def fit(self, X: NDArray[np.float64], y: ArrayLike) -> Self:
+        from diffprivlib.models import RandomForestClassifier
+
+        position = {label: code for code, label in enumerate(self.schema.classes)}
+        codes = [position[label] for label in np.asarray(y, dtype=object).tolist()]
+        self.model_ = RandomForestClassifier(
+            epsilon=self.epsilon,
+            max_depth=self.max_depth,
+            bounds=diffprivlib_bounds(self.schema),
+            classes=np.arange(len(position)),
+            random_state=self.random_state,
+        ).fit(X, np.array(codes))
+        return self
+
+    def predict(self, X: NDArray[np.float64]) -> NDArray[Any]:
+        return self.classes_[np.asarray(self.model_.predict(X), dtype=np.int64)]
+
+    def predict_proba(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(self.model_.predict_proba(X))
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        return np.array(self.schema.classes)
+
+    @property
+    def estimators_(self) -> list[Any]:
+        trees: list[Any] = self.model_.estimators_
+        return trees
 
 
 def public_ebm_options(schema: Schema) -> dict[str, Any]:
@@ -133,3 +181,7 @@ class BoundedEBMClassifier(BaseEstimator):  # type: ignore[misc]
 
     def predict_proba(self, X: pd.DataFrame) -> NDArray[np.float64]:
         return np.asarray(self.model_.predict_proba(X))
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        return np.asarray(self.model_.classes_)

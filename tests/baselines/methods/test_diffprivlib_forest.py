@@ -28,12 +28,25 @@ def test_it_is_told_what_is_public_and_reads_none_of_it():
     pytest.importorskip("diffprivlib")
     forest = METHOD.classifier(Training(SCHEMA, 2.0, 3, 7))
     assert (forest.epsilon, forest.max_depth, forest.random_state) == (2.0, 3, 7)
-    assert np.array_equal(forest.bounds, [[-5, 0], [5, 2]])
-    assert forest.classes.tolist() == [0, 1]
     frame = pd.DataFrame({"x": np.linspace(-1, 1, 50), "c": pd.Categorical(list("ab") * 25)})
     numbers = METHOD.encode(frame, SCHEMA)
     trained = forest.fit(numbers, np.arange(50) % 2)  # a warning, of ranges read, were an error
     assert trained.predict(numbers).shape == (50,)
+    assert np.array_equal(trained.model_.bounds, [[-5, 0], [5, 2]])
+    assert trained.model_.classes.tolist() == [0, 1]
+
+
+def test_labels_may_be_text():
+    pytest.importorskip("diffprivlib")
+    schema = Schema(SCHEMA.features, ["yes", "no"])
+    x = np.linspace(-5, 5, 400)
+    labels = np.where(x > 0, "yes", "no")
+    rows = np.column_stack([x, np.zeros(400)])
+    forest = METHOD.classifier(Training(schema, 100.0, 3, 0)).fit(rows, labels)
+    assert forest.classes_.tolist() == ["yes", "no"]
+    assert np.mean(forest.predict(rows) == labels) > 0.8
+    likelier = forest.classes_[np.argmax(forest.predict_proba(rows), axis=1)]
+    assert np.mean(likelier == forest.predict(rows)) > 0.9
 
 
 def test_rows_dealt_by_position_give_it_away():

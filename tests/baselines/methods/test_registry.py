@@ -30,6 +30,7 @@ SCHEMA = Schema(
 GROUPS = {
     "decision-tree": NO_PRIVACY,
     "dpa": NO_PRIVACY,
+    "lightgbm": NO_PRIVACY,
     "bdpt": LEAKING,
     "privatree-star": LEAKING,
     "dpgdf": CLAIMED,
@@ -39,6 +40,8 @@ GROUPS = {
     "random-tree": PRIVATE,
     "privatree": PRIVATE,
     "privatree-robust": PRIVATE,
+    "privaboost": PRIVATE,
+    "privaboost-pure": PRIVATE,
     "diffprivlib-logistic": PRIVATE,
     "dp-ebm": PRIVATE,
 }
@@ -48,7 +51,9 @@ def test_ids_groups_and_order() -> None:
     assert methods.names() == tuple(GROUPS)
     found = [methods.get(name) for name in methods.names()]
     assert {method.id: method.group for method in found} == GROUPS
-    assert [method.id for method in found if not method.private] == ["decision-tree", "dpa"]
+    without_privacy = [method.id for method in found if not method.private]
+    assert without_privacy == ["decision-tree", "dpa", "lightgbm"]
+    assert {m.id: m.delta for m in found if m.delta} == {"privaboost": 1e-6, "dp-ebm": 1e-6}
     assert len({method.title for method in found}) == len(found)
     claimed = {method.id for method in found if method.claimed}
     assert claimed == {name for name, group in GROUPS.items() if group in (LEAKING, CLAIMED)}
@@ -61,6 +66,7 @@ def test_ids_groups_and_order() -> None:
 def test_only_other_people_s_libraries_are_extras() -> None:
     needed = {name: methods.get(name).requires for name in methods.names()}
     assert {name: library for name, library in needed.items() if library} == {
+        "lightgbm": "lightgbm",
         "diffprivlib-forest": "diffprivlib",
         "diffprivlib-tree": "diffprivlib",
         "diffprivlib-logistic": "diffprivlib",
@@ -104,6 +110,32 @@ def test_our_classifiers_are_told_everything(name: str, expected: dict[str, Any]
     parameters = methods.get(name).classifier(Training(SCHEMA, 0.25, 3, 17)).get_params()
     expected |= {"epsilon": 0.25, "max_depth": 3, "schema": SCHEMA, "random_state": 17}
     assert {key: parameters[key] for key in expected} == expected
+
+
+@pytest.mark.parametrize(("name", "delta"), [("privaboost", 1e-6), ("privaboost-pure", 0)])
+def test_ensembles_have_their_delta_and_at_most_two_features_a_function(name, delta) -> None:
+    for depth in (1, 2, 4):
+        parameters = methods.get(name).classifier(Training(SCHEMA, 0.25, depth, 17)).get_params()
+        assert parameters["delta"] == delta == methods.get(name).delta
+        assert (parameters["epsilon"], parameters["random_state"]) == (0.25, 17)
+        assert parameters["max_depth"] == min(depth, 2)
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_what_gives_probabilities_gives_more_than_labels(name: str) -> None:
+    method = methods.get(name)
+    if method.missing is not None:
+        pytest.skip(method.missing)
+    frame, labels, schema, *_ = datasets.load("breast-w")
+    rows = method.encode(frame, schema)
+    if not method.applies_to(schema):
+        frame, labels, schema, *_ = datasets.load("vote")
+        rows = method.encode(frame, schema)
+    with suppress_task_warnings():
+        classifier = method.classifier(Training(schema, 10.0, 4, 0)).fit(rows, labels)
+    probabilities = np.asarray(classifier.predict_proba(rows))
+    are_labels = bool(np.isin(probabilities, (0.0, 1.0)).all())
+    assert are_labels == (not method.gives_probabilities)
 
 
 def test_the_tree_without_privacy_is_told_depth_and_seed() -> None:

@@ -53,6 +53,44 @@ def test_more_measures_stand_between_the_accuracy_and_the_seconds(tmp_path: Path
         Journal(path, FIELDS)
 
 
+ADDED = ("auc", "log_loss")
+
+
+def test_added_measures_are_the_last_columns(tmp_path: Path) -> None:
+    path = tmp_path / "cells.csv"
+    journal = Journal(path, FIELDS, (), ADDED)
+    journal.record_score(task(0), Score(0.5, 0.01, added=(0.75, math.nan)))
+    journal.record_score(task(1), Score(0.5, 0.01))
+    journal.record_failure(task(2), "timeout")
+    assert path.read_text() == (
+        "dataset,method,epsilon,depth,repeat,fold,accuracy,fit_seconds,note,auc,log_loss\n"
+        "vote,privatree,0.1,4,0,0,0.500000,0.0100,,0.750000,\n"
+        "vote,privatree,0.1,4,0,1,0.500000,0.0100,,,\n"
+        "vote,privatree,0.1,4,0,2,,,timeout,,\n"
+    )
+    table = Journal(path, FIELDS, (), ADDED).frame([task(0), task(1)])
+    assert table["auc"].tolist()[0] == 0.75
+    assert table[list(ADDED)].isna().sum().sum() == 3
+    with pytest.raises(ParameterError, match="2 added numbers or none, got 1"):
+        journal.record_score(task(3), Score(0.5, 0.01, added=(0.5,)))
+
+
+def test_a_file_without_added_measures_is_read_and_gets_them(tmp_path: Path) -> None:
+    path = tmp_path / "cells.csv"
+    old = Journal(path, FIELDS)
+    old.record_score(task(0), Score(0.5, 0.01))
+    journal = Journal(path, FIELDS, (), ADDED)
+    assert task(0) in journal
+    journal.record_score(task(1), Score(0.25, 0.01, added=(0.75, 0.5)))
+    assert path.read_text() == (
+        "dataset,method,epsilon,depth,repeat,fold,accuracy,fit_seconds,note,auc,log_loss\n"
+        "vote,privatree,0.1,4,0,0,0.500000,0.0100,,,\n"
+        "vote,privatree,0.1,4,0,1,0.250000,0.0100,,0.750000,0.500000\n"
+    )
+    with pytest.raises(ParameterError, match="must be a results file"):
+        Journal(path, FIELDS)  # not the other way round: a column would be lost
+
+
 @pytest.mark.parametrize("more", [(), (0.5, 0.5)])
 def test_a_score_must_have_every_measure(tmp_path: Path, more: tuple[float, ...]) -> None:
     journal = Journal(tmp_path / "cells.csv", FIELDS, ("asr",))

@@ -287,7 +287,9 @@ def test_the_results_have_the_columns_that_the_tasks_measure(
     begin: Callable[..., Study], monkeypatch: pytest.MonkeyPatch, output: Path
 ) -> None:
     monkeypatch.setattr(study, "run_tasks", lambda *_, **__: None)
-    task: Any = SimpleNamespace(fields=("number",), measures=("asr",), key=("0",))
+    task: Any = SimpleNamespace(
+        fields=("number",), measures=("asr",), added_measures=(), key=("0",)
+    )
     begin().run("name", [task])
     written = (output / "name" / "cells.csv").read_text()
     assert written == "number,accuracy,asr,fit_seconds,note\n"
@@ -320,4 +322,4 @@ def test_what_failed_is_run_again_only_if_asked(
     rows = journal.path.read_text().splitlines()
     again = f"{failed.run().accuracy:.6f}," if retry else ",,timeout"
     assert rows[2].startswith(f"vote,decision-tree,,4,0,1,{again}")
-    assert rows[3] == "vote,decision-tree,,4,0,2,,,timeout"
+    assert rows[3] == "vote,decision-tree,,4,0,2,,,timeout,,"

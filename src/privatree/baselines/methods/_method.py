@@ -120,6 +120,9 @@ class Method:
         Whether epsilon is a claim of the authors that does not hold for whole records.
     delta : float, default=0.0
         Delta of the guarantee.
+    gives_probabilities : bool, default=True
+        Whether ``predict_proba`` says more than ``predict``. If not, tables of scores that need
+        probabilities have a dash.
     caveat : str, default=""
         A note on the method for the readers of a table.
     effort : float, default=1.0
@@ -144,6 +147,7 @@ class Method:
     stands_in_for: str | None = None
     claimed: bool = False
     delta: float = 0.0
+    gives_probabilities: bool = True
     caveat: str = ""
     effort: float = 1.0
 

@@ -21,9 +21,11 @@ def audit(
         str,
         typer.Argument(
             metavar="METHOD",
-            help="Method to audit: privatree, privatree-robust, privatree-paper, privatree-star, "
-            "bdpt, dpgdf, random-tree, diffprivlib-tree, diffprivlib-forest, "
-            "diffprivlib-logistic, dp-ebm; or decision-tree and dpa, which have no privacy.",
+            help="Method to audit: privatree, privatree-robust, privaboost (an ensemble with "
+            "delta 1e-6), privaboost-pure (the same with delta 0), privatree-paper, "
+            "privatree-star, bdpt, dpgdf, random-tree, diffprivlib-tree, diffprivlib-forest, "
+            "diffprivlib-logistic, dp-ebm; or decision-tree, dpa and lightgbm, which have no "
+            "privacy.",
         ),
     ],
     epsilon: Annotated[float, typer.Option(metavar="E", help="Privacy budget of the method.")],
@@ -50,10 +52,10 @@ def audit(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Reader of the pairs of files. memory, stream: as in fit --engine (only privatree "
-            "and privatree-robust). table: into a data frame (all methods). multiline, pandas, "
-            "pyarrow: readers that break the guarantee, for comparison. The default is memory, or "
-            "table for methods that cannot read files.",
+            help="Reader of the pairs of files. memory, stream: as in fit --engine (only "
+            "privatree, privatree-robust, privaboost and privaboost-pure). table: into a data "
+            "frame (all methods). multiline, pandas, pyarrow: readers that break the guarantee, "
+            "for comparison. The default is memory, or table for methods that cannot read files.",
         ),
     ] = None,
     data: Annotated[

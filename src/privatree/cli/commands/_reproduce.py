@@ -35,12 +35,12 @@ def reproduce(
         ],
         typer.Argument(
             metavar="TARGET",
-            help="accuracy: tables of the accuracy of all methods. runtime: seconds per training. "
-            "datasets: properties of the datasets. epsilon-curve: accuracy against epsilon. "
-            "budget-shares: how Algorithm 1 should divide its budget. poisoning: tables of the "
-            "accuracy that is guaranteed if records are poisoned. poisoning-curve: the guaranteed "
-            "accuracy against the number of poisoned records. backdoor: how often a trigger that "
-            "was planted in images works. all: all of them.",
+            help="accuracy: tables of accuracy, AUC and log loss of all methods. runtime: seconds "
+            "per training. datasets: properties of the datasets. epsilon-curve: accuracy against "
+            "epsilon. budget-shares: how Algorithm 1 should divide its budget. poisoning: tables "
+            "of the accuracy that is guaranteed if records are poisoned. poisoning-curve: the "
+            "guaranteed accuracy against the number of poisoned records. backdoor: how often a "
+            "trigger that was planted in images works. all: all of them.",
         ),
     ],
     output: Annotated[
@@ -65,10 +65,10 @@ def reproduce(
         str | None,
         typer.Option(
             metavar="A,B,...",
-            help="Methods, in place of all: decision-tree, dpa, bdpt, privatree-star, dpgdf, "
-            "privatree-paper, diffprivlib-forest, diffprivlib-tree, random-tree (our version of "
-            "diffprivlib-tree), privatree (record-level), privatree-robust, diffprivlib-logistic, "
-            "dp-ebm.",
+            help="Methods, in place of all: decision-tree, dpa, lightgbm, bdpt, privatree-star, "
+            "dpgdf, privatree-paper, diffprivlib-forest, diffprivlib-tree, random-tree (our "
+            "version of diffprivlib-tree), privatree (record-level), privatree-robust, privaboost "
+            "(an ensemble), privaboost-pure (the same with delta 0), diffprivlib-logistic, dp-ebm.",
         ),
     ] = None,
     epsilon: Annotated[

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from privatree import PrivaTreeClassifier
+from privatree import PrivaBoostClassifier, PrivaTreeClassifier
 from privatree.baselines.methods import Method, Training
 from privatree.reproduction.rendering._summaries import frame_rows
 from privatree.reproduction.rendering._table import Cell, Column
@@ -36,19 +36,19 @@ COLUMNS = (
 
 
 def guarantee_spending(method: Method, schema: Schema, epsilon: float, depth: int) -> Spending:
-    """Return the schedule of a private method, or its epsilon if no schedule is known.
+    """Return the schedule of a private method, or its epsilon and delta if no schedule is known.
 
-    Only our own learner has a schedule, which covers every plan that it could follow. The schedule
-    does not depend on the records, so it is read from a fit without records.
+    Only our own learners have a schedule, which covers every plan that they could follow. It does
+    not depend on the records, so it is read from a fit without records.
     """
     import pandas as pd
 
     classifier = method.classifier(Training(schema, epsilon, depth, 0))
-    if not isinstance(classifier, PrivaTreeClassifier):
-        return EpsilonDP(epsilon)
+    if not isinstance(classifier, PrivaTreeClassifier | PrivaBoostClassifier):
+        return EpsilonDP(epsilon, method.delta)
     nothing = pd.DataFrame({name: [] for name in schema.names}, dtype=object)
     statement = classifier.fit(nothing, pd.Series([], dtype=object)).privacy_
-    return statement.schedule or EpsilonDP(epsilon)
+    return statement.schedule or EpsilonDP(epsilon, method.delta)
 
 
 def compute_guarantees(
@@ -89,7 +89,8 @@ def _guarantee_rows(
     for share in shares:
         edits = task_edits(dataset.n_records, share)
         where = (float(share), edits)
-        left, error = (paper_bound(row.epsilon, v, edits) for v in (row.mean, row.standard_error))
+        left = paper_bound(row.epsilon, row.mean, edits, method.delta)
+        error = paper_bound(row.epsilon, row.standard_error, edits)
         yield (*setting, PAPER, *where, "A", left, error, *scores)
         certified = best(spending, row.mean, edits)
         yield (*setting, BEST, *where, certified.bound, certified.value, math.nan, *scores)

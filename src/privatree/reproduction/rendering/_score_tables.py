@@ -35,6 +35,12 @@ if TYPE_CHECKING:
     from privatree.reproduction.datasets._dataset import PaperDataset
 
 _EMPTY = "Dash: the method does not apply to the dataset. Empty: not run."
+BEST_NOTE = "Bold: the best of its group."
+_MEANS = (
+    "Mean of k: the mean over k datasets. One row is over all datasets above it, for methods with "
+    "a figure for each; the other is over the datasets for which every method has a figure. Cells "
+    "with missing scores are not used. The last rows are over all suites."
+)
 _TOLERANCE = f"twice the joint standard error of both figures plus {MARGIN:g}"
 
 
@@ -71,21 +77,26 @@ def accuracy_tables(
     method, the method does not apply to the dataset. Datasets must be sorted by suite, and methods
     by group. `notes` come below the first table, before the notes that this table always has.
     """
-    found = _score_rows_by_place(compared)
+    found = score_rows_by_place(compared)
 
     def cell(dataset: str, method: str) -> Cell:
         printed = published_accuracy_text(dataset, method, epsilon)
         beside = printed.partition("±")[0].removeprefix("-")
         row = found.get((dataset, method))
         error = "" if row is None else share_wording(row.standard_error)
-        return _score_cell(row, share_wording, error, beside)
+        return score_cell(row, share_wording, error, beside)
 
     def rows(dataset: PaperDataset) -> list[Row]:
-        return [_bold_scores(_score_row(dataset, methods, cell), methods)]
+        return [bold_scores(score_row(dataset, methods, cell), methods)]
+
+    def published_mean(dataset: str, method: str) -> float | None:
+        figure = published_accuracy(dataset, method, epsilon)
+        return None if figure is None else figure.mean
 
     def means(members: Sequence[PaperDataset]) -> list[Row]:
         names = [dataset.name for dataset in members]
-        return [_bold_scores(row, methods) for row in _score_means(names, methods, found, epsilon)]
+        rows = score_means(names, methods, found, published_mean)
+        return [bold_scores(row, methods) for row in rows]
 
     main = Table(
         f"Test accuracy at ε = {epsilon:g}",
@@ -95,16 +106,13 @@ def accuracy_tables(
         (
             *notes,
             *_score_error_note(compared),
-            "Bold: the best of its group.",
-            "Mean of k: the mean over k datasets. One row is over all datasets above it, for "
-            "methods with a figure for each; the other is over the datasets for which every method "
-            "has a figure. Cells with missing scores are not used. The last rows are over all "
-            "suites.",
+            BEST_NOTE,
+            _MEANS,
             _EMPTY,
             *dagger_wording(methods),
         ),
     )
-    far = _score_rows_by_place(summary_disagreements(compared))
+    far = score_rows_by_place(summary_disagreements(compared))
     return (
         main,
         _score_difference_table(compared, far, epsilon, methods, datasets),
@@ -124,11 +132,11 @@ def _score_error_note(compared: pd.DataFrame) -> list[str]:
     ]
 
 
-def _score_means(
+def score_means(
     names: Sequence[str],
     methods: Sequence[Method],
     found: Mapping[tuple[str, str], Any],
-    epsilon: float,
+    published: Callable[[str, str], float | None],
 ) -> list[Row]:
     """Return a row of means over all datasets, and a row over the datasets of every method.
 
@@ -144,8 +152,8 @@ def _score_means(
     common = [name for name in names if all((name, id_) in scored for id_ in used)]
 
     def cell(method: str, over: Sequence[str]) -> Cell:
-        printed = [published_accuracy(name, method, epsilon) for name in over]
-        known = [figure.mean for figure in printed if figure]
+        printed = [published(name, method) for name in over]
+        known = [figure for figure in printed if figure is not None]
         beside = share_wording(_exact_mean(known)) if len(known) == len(over) else ""
         mean = _exact_mean([found[name, method].mean for name in over])
         return Cell(share_wording(mean), published=beside)
@@ -158,14 +166,15 @@ def _score_means(
     return [row(over, shown) for over, shown in meant if shown and len(over) > 1]
 
 
-def _bold_scores(row: Row, methods: Sequence[Method]) -> Row:
+def bold_scores(row: Row, methods: Sequence[Method], least_is_best: bool = False) -> Row:
     """Make the best figure of each group of methods bold, if the group has two figures or more."""
+    best = min if least_is_best else max
     figures = [float(cell.text) if cell.text[-1:].isdigit() else None for cell in row.cells]
 
     def is_best(figure: float | None, group: str) -> bool:
         pairs = zip(figures, methods, strict=True)
         rivals = [one for one, m in pairs if one is not None and m.group == group]
-        return len(rivals) > 1 and figure == max(rivals)
+        return len(rivals) > 1 and figure == best(rivals)
 
     marks = [is_best(figure, m.group) for figure, m in zip(figures, methods, strict=True)]
     cells = [replace(cell, bold=mark) for cell, mark in zip(row.cells, marks, strict=True)]
@@ -179,7 +188,7 @@ def _score_difference_table(
     methods: Sequence[Method],
     datasets: Sequence[PaperDataset],
 ) -> Table:
-    both = _score_rows_by_place(compared[compared["difference"].notna()])
+    both = score_rows_by_place(compared[compared["difference"].notna()])
     methods, datasets = _with_a_score(both, methods, datasets)
 
     def cell(dataset: str, method: str) -> Cell:
@@ -191,7 +200,7 @@ def _score_difference_table(
     columns = [[row.difference for (_, id_), row in both.items() if id_ == m.id] for m in methods]
     mean = [Cell(difference_wording(_exact_mean(column))) for column in columns]
     size = [Cell(share_wording(_exact_mean([abs(one) for one in column]))) for column in columns]
-    sections = score_sections(datasets, lambda dataset: [_score_row(dataset, methods, cell)])
+    sections = score_sections(datasets, lambda dataset: [score_row(dataset, methods, cell)])
     overall = [Row(("mean",), mean), Row(("mean absolute difference",), size)]
     return Table(
         f"Measured minus published accuracy at ε = {epsilon:g}",
@@ -253,14 +262,14 @@ def runtime_tables(
     `compared` is what ``with_published_runtime`` returns. The other parameters are those of
     :func:`accuracy_tables`.
     """
-    found = _score_rows_by_place(compared)
+    found = score_rows_by_place(compared)
 
     def cell(dataset: str, method: str) -> Cell:
         printed = published_runtime(dataset, method, epsilon)
         beside = printed.text if printed else ""
-        return _score_cell(found.get((dataset, method)), seconds_wording, "", beside)
+        return score_cell(found.get((dataset, method)), seconds_wording, "", beside)
 
-    both = _score_rows_by_place(compared[compared["ratio"].notna()])
+    both = score_rows_by_place(compared[compared["ratio"].notna()])
     timed, timed_on = _with_a_score(both, methods, datasets)
 
     def ratio(dataset: str, method: str) -> Cell:
@@ -271,14 +280,14 @@ def runtime_tables(
         f"Mean seconds to train at ε = {epsilon:g}",
         ("dataset",),
         score_columns(methods),
-        score_sections(datasets, lambda dataset: [_score_row(dataset, methods, cell)]),
+        score_sections(datasets, lambda dataset: [score_row(dataset, methods, cell)]),
         (*notes, _EMPTY, *dagger_wording(methods)),
     )
     ratios = Table(
         f"Published over measured seconds at ε = {epsilon:g}",
         ("dataset",),
         [Column(method_wording(method)) for method in timed],
-        score_sections(timed_on, lambda dataset: [_score_row(dataset, timed, ratio)]),
+        score_sections(timed_on, lambda dataset: [score_row(dataset, timed, ratio)]),
         (
             "The paper ran on another machine and rounds to seconds; < and > are its bounds.",
             *dagger_wording(timed),
@@ -290,7 +299,7 @@ def runtime_tables(
 # --- rows and columns ---------------------------------------------------------------------------
 
 
-def _score_rows_by_place(frame: pd.DataFrame) -> dict[tuple[str, str], Any]:
+def score_rows_by_place(frame: pd.DataFrame) -> dict[tuple[str, str], Any]:
     return {(row.dataset, row.method): row for row in frame_rows(frame)}
 
 
@@ -307,13 +316,13 @@ def score_columns(methods: Sequence[Method]) -> list[Column]:
     return [Column(method_wording(method), method.group) for method in methods]
 
 
-def _score_row(
+def score_row(
     dataset: PaperDataset, methods: Sequence[Method], cell: Callable[[str, str], Cell]
 ) -> Row:
     return Row((dataset.title,), [cell(dataset.name, method.id) for method in methods])
 
 
-def _score_cell(row: Any, as_text: Callable[[float], str], error: str, beside: str) -> Cell:
+def score_cell(row: Any, as_text: Callable[[float], str], error: str, beside: str) -> Cell:
     """Return the table cell of `row`: its mean score, why there is none, or a dash without row."""
     if row is None:
         return Cell("-", published=beside)

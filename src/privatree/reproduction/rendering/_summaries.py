@@ -14,6 +14,7 @@ from privatree.reproduction._published import (
     published_accuracy,
     published_runtime,
 )
+from privatree.reproduction.running._probability_scores import PROBABILITY_SCORES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,6 +56,15 @@ def summarise_scores(cells: pd.DataFrame, *, value: str = "accuracy") -> pd.Data
     return pd.DataFrame(rows, columns=[*_SETTING, *_STATISTICS])
 
 
+def with_probability_scores(summary: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the summary of `cells` with the mean and standard error of AUC and log loss."""
+    added: dict[str, pd.Series[float]] = {}
+    for name in PROBABILITY_SCORES:
+        found = summarise_scores(cells, value=name)
+        added |= {name: found["mean"], f"{name}_standard_error": found["standard_error"]}
+    return summary.assign(**added)
+
+
 def _setting_of_summary(row: Any) -> tuple[str, str, str]:
     return row.dataset, row.method, str(row.epsilon)  # as text: NaN differs from itself
 
@@ -91,7 +101,10 @@ def summary_at_epsilon(summary: pd.DataFrame, epsilon: float) -> pd.DataFrame:
 
 
 def with_published_accuracy(summary: pd.DataFrame) -> pd.DataFrame:
-    """Return the summary with columns published, published_standard_error and difference."""
+    """Return the summary with columns published, published_standard_error and difference.
+
+    The columns of :func:`with_probability_scores` come last, if the summary has them.
+    """
     unknown = Published(math.nan, math.nan)
     found = [
         published_accuracy(row.dataset, row.method, row.epsilon) or unknown
@@ -102,7 +115,9 @@ def with_published_accuracy(summary: pd.DataFrame) -> pd.DataFrame:
         published_standard_error=[one.standard_error for one in found],
         difference=lambda frame: frame["mean"] - frame["published"],
     )
-    return added[[*_COMPARED, "published", "published_standard_error", "difference", "note"]]
+    more = [f"{name}{end}" for name in PROBABILITY_SCORES for end in ("", "_standard_error")]
+    shown = [*_COMPARED, "published", "published_standard_error", "difference", "note"]
+    return added[[*shown, *(name for name in more if name in added.columns)]]
 
 
 def with_published_runtime(summary: pd.DataFrame) -> pd.DataFrame:

@@ -4,6 +4,7 @@
 
     _task.py              what the runner needs to know about a task
     _tasks.py             accuracy by cross-validation and on random splits
+    _probability_scores.py   AUC and log loss of a classifier
     _backdoor.py          success rate of a backdoor attack
     _budget_share.py      accuracy of Algorithm 1 with a given division of its budget
     _certified_split.py   certified accuracy on a random split

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,15 +22,24 @@ if TYPE_CHECKING:
 
 
 class Journal:
-    """A results file with the columns ``fields``, accuracy, ``measures``, fit_seconds and note.
+    """A results file: ``fields``, accuracy, ``measures``, fit_seconds, note, ``added_measures``.
 
-    The file is made if it does not exist, and refused if it has other columns.
+    The file is made if it does not exist, and refused if it has other columns. A file without
+    ``added_measures`` is an older one: it gets these columns, and its rows have nothing there.
     """
 
-    def __init__(self, path: Path, fields: Sequence[str], measures: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        path: Path,
+        fields: Sequence[str],
+        measures: Sequence[str] = (),
+        added_measures: Sequence[str] = (),
+    ) -> None:
         self.path = path
         self._fields, self._measures = tuple(fields), tuple(measures)
-        self._header = (*self._fields, "accuracy", *self._measures, "fit_seconds", "note")
+        self._added = tuple(added_measures)
+        self._old_header = (*self._fields, "accuracy", *self._measures, "fit_seconds", "note")
+        self._header = (*self._old_header, *self._added)
         self._rows: dict[tuple[str, ...], tuple[str, ...]] = {}
         if path.exists() and path.stat().st_size > 0:
             self._read_rows()
@@ -47,13 +57,20 @@ class Journal:
                 f"a score must have {len(self._measures)} numbers besides the accuracy, got "
                 f"{len(score.more)}. List a name for each number in the task's measures."
             )
-        found = (f"{number:.6f}" for number in (score.accuracy, *score.more))
-        self._append_row(task.key, (*found, f"{score.fit_seconds:.4f}", ""))
+        if score.added and len(score.added) != len(self._added):
+            raise ParameterError(
+                f"a score must have {len(self._added)} added numbers or none, got "
+                f"{len(score.added)}. List a name for each number in the task's added_measures."
+            )
+        found = map(_journal_number, (score.accuracy, *score.more))
+        added = map(_journal_number, score.added or [math.nan] * len(self._added))
+        self._append_row(task.key, (*found, f"{score.fit_seconds:.4f}", "", *added))
 
     def record_failure(self, task: Task, note: str) -> None:
         """Write the row of a task that has no score; the note says why."""
         nothing = [""] * (len(self._measures) + 2)
-        self._append_row(task.key, (*nothing, " ".join(note.split())))
+        no_added = [""] * len(self._added)
+        self._append_row(task.key, (*nothing, " ".join(note.split()), *no_added))
 
     def forget_failures(self, tasks: Iterable[Task]) -> None:
         """Drop the rows of these tasks that have no score, so that the tasks are run again."""
@@ -94,16 +111,23 @@ class Journal:
         whole = self.path.read_bytes()
         ended = whole[: whole.rfind(b"\n") + 1]
         lines = csv.reader(io.StringIO(ended.decode("utf-8", errors="replace")))
-        if tuple(next(lines, ())) != self._header:
+        header = tuple(next(lines, ()))
+        if header not in (self._header, self._old_header):
             raise ParameterError(
                 f"{self.path}: must be a results file with the columns {', '.join(self._header)}. "
                 "Choose another output folder."
             )
+        not_measured = [""] * (len(self._header) - len(header))
         for row in lines:
-            if len(row) == len(self._header):
+            if len(row) == len(header):
+                row += not_measured
                 self._rows[tuple(row[: len(self._fields)])] = tuple(row[len(self._fields) :])
-        if len(ended) < len(whole):
+        if len(ended) < len(whole) or not_measured:
             self._replace_rows(self._rows.items())
+
+
+def _journal_number(number: float) -> str:
+    return "" if math.isnan(number) else f"{number:.6f}"
 
 
 def _journal_line(row: tuple[str, ...]) -> bytes:

@@ -25,7 +25,7 @@ from privatree.errors import ParameterError
 
 _LIBRARIES = (
     *("privatree", "numpy", "scipy", "numba", "pandas", "pyarrow"),
-    *("scikit-learn", "diffprivlib", "interpret-core"),
+    *("scikit-learn", "diffprivlib", "interpret-core", "lightgbm"),
 )
 
 # Packages whose code cannot change a result. Methods have hashes of their own.

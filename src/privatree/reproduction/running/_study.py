@@ -178,7 +178,7 @@ class Study:
             )
         record_provenance(self.request.output, self._fingerprints, self._methods)
         path = self.request.output / name / "cells.csv"
-        journal = Journal(path, tasks[0].fields, tasks[0].measures)
+        journal = Journal(path, tasks[0].fields, tasks[0].measures, tasks[0].added_measures)
         if self.request.retry:
             journal.forget_failures(tasks)
         done = sum(task in journal for task in tasks)

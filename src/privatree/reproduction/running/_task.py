@@ -9,11 +9,16 @@ from typing import ClassVar, NamedTuple, Protocol
 
 
 class Score(NamedTuple):
-    """The result of a task; ``more`` has one number for each of the task's ``measures``."""
+    """The result of a task.
+
+    ``more`` has one number for each of the task's ``measures``, and ``added`` one for each of its
+    ``added_measures``, or nothing. A number that cannot be measured is NaN.
+    """
 
     accuracy: float
     fit_seconds: float
     more: tuple[float, ...] = ()
+    added: tuple[float, ...] = ()
 
 
 class Task(Protocol):
@@ -21,10 +26,13 @@ class Task(Protocol):
 
     ``fields`` are the names of the parts of ``key``: the first columns of the results file.
     ``measures`` are the names of the numbers that the task finds besides the accuracy.
+    ``added_measures`` are the names of numbers that older results files do not have: the last
+    columns of the file.
     """
 
     fields: ClassVar[tuple[str, ...]]
     measures: ClassVar[tuple[str, ...]]
+    added_measures: ClassVar[tuple[str, ...]]
 
     @property
     def key(self) -> tuple[str, ...]:

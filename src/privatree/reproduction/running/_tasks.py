@@ -26,6 +26,10 @@ from privatree.baselines.methods import Training
 from privatree.errors import PaperClaimWarning, ParameterError
 from privatree.reproduction import datasets
 from privatree.reproduction.datasets._dataset import Records
+from privatree.reproduction.running._probability_scores import (
+    PROBABILITY_SCORES,
+    probability_scores,
+)
 from privatree.reproduction.running._task import Score
 
 N_FOLDS = 5
@@ -42,6 +46,7 @@ class DatasetTask:
 
     fields: ClassVar[tuple[str, ...]] = ()
     measures: ClassVar[tuple[str, ...]] = ()
+    added_measures: ClassVar[tuple[str, ...]] = ()
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -101,9 +106,12 @@ class MethodTask(DatasetTask):
         if setting not in _timed_before and seconds < _SHORT_FIT:
             classifier, seconds = self.fit_and_time(*fit)
         _timed_before.add(setting)
-        predicted = np.asarray(classifier.predict(task_rows(features, test)))
-        accuracy = np.mean(predicted == labels.iloc[test].to_numpy())
-        return Score(float(accuracy), seconds)
+        rows, answers = task_rows(features, test), labels.iloc[test].to_numpy()
+        accuracy = np.mean(np.asarray(classifier.predict(rows)) == answers)
+        added: tuple[float, ...] = ()
+        if self.added_measures and methods.get(self.method).gives_probabilities:
+            added = probability_scores(classifier, rows, answers)
+        return Score(float(accuracy), seconds, added=added)
 
 
 _SHORT_FIT = 60.0  # seconds; in a longer fit, the time to compile and load code hardly matters
@@ -125,6 +133,7 @@ class CrossValidated(MethodTask):
     fold: int
 
     fields: ClassVar[tuple[str, ...]] = ("dataset", "method", "epsilon", "depth", "repeat", "fold")
+    added_measures: ClassVar[tuple[str, ...]] = PROBABILITY_SCORES
 
     def run(self) -> Score:
         """Train on four folds, and score on the fifth."""
