@@ -78,9 +78,9 @@ def sign_many_classes(
     """Write the signed weight of each record with one of several classes.
 
     ``powers[k]`` stands for the exponential of a score that is k below the largest score. The
-    weight is `twice_scale` / 4 of the difference between the sign of the record's class and the mean
-    sign under the record's probabilities, clipped to 1, in parts of `full`. All steps are in whole
-    numbers.
+    weight is `twice_scale` / 4 of the difference between the sign of the record's class and the
+    mean sign under the record's probabilities, clipped to 1, in parts of `full`. All steps are in
+    whole numbers.
     """
     n_classes = len(code)
     for record in range(first, last):
