@@ -1,10 +1,11 @@
 """Which net catches which mutant, at any of its cases, which pair of files which mutant of reading,
-and which net of units which mutant of weights: three tables in Markdown.
+which net of units which mutant of weights, and which net of ensembles which mutant of them: four
+tables in Markdown.
 
 The tests run each mutant through the nets that must catch it; this runs all of them through all.
 It takes some minutes::
 
-    python benchmarks/mutant_matrix.py [learning|reading|weights]
+    python benchmarks/mutant_matrix.py [learning|reading|weights|ensembles]
 """
 
 from __future__ import annotations
@@ -23,14 +24,20 @@ from nets import CASES  # noqa: E402
 from nets import NETS as ALL_NETS  # noqa: E402
 from reports import Report, worst  # noqa: E402
 
-from mutants import MUTANTS, READING_MUTANTS, WEIGHT_MUTANTS, Mutant  # noqa: E402
+from mutants import (  # noqa: E402
+    ENSEMBLE_MUTANTS,
+    MUTANTS,
+    READING_MUTANTS,
+    WEIGHT_MUTANTS,
+    Mutant,
+)
 from privatree.errors import BudgetExceededError  # noqa: E402
 
 EXACT = ("loss", "stage", "decision", "ledger")
 NETS_OF_UNITS = ("unit loss", "weights")
-NETS = {
-    name: net for name, net in ALL_NETS.items() if name not in ("files", "unit loss", "weights")
-}
+NETS_OF_ENSEMBLES = ("round", "ensemble loss", "ensemble delta", "ensemble ledger")
+OTHER_NETS = ("files", "composition", *NETS_OF_UNITS, *NETS_OF_ENSEMBLES)
+NETS = {name: net for name, net in ALL_NETS.items() if name not in OTHER_NETS}
 """The nets whose input is records."""
 NOTHING = Mutant("nothing", lambda patch: None, ())
 
@@ -86,6 +93,20 @@ def row_of_weights(name: str, mutant: Mutant) -> str:
     return f"| {name} | {' | '.join(cells)} |"
 
 
+def row_of_ensembles(name: str, mutant: Mutant) -> str:
+    must = {catch.net for catch in mutant.catches}
+    cells = []
+    with pytest.MonkeyPatch.context() as patch:
+        mutant.apply(patch)
+        for net in NETS_OF_ENSEMBLES:
+            try:
+                report = ALL_NETS[net]()
+            except BudgetExceededError:
+                report = None
+            cells.append(cell(report, net in must))
+    return f"| {name} | {' | '.join(cells)} |"
+
+
 def print_table(
     columns: Iterable[str], rows: Callable[[str, Mutant], str], mutants: dict[str, Mutant]
 ) -> None:
@@ -96,14 +117,16 @@ def print_table(
 
 
 def main() -> None:
-    """Print all tables, or those that are named: learning, reading, weights."""
-    asked = sys.argv[1:] or ["learning", "reading", "weights"]
+    """Print all tables, or those that are named: learning, reading, weights, ensembles."""
+    asked = sys.argv[1:] or ["learning", "reading", "weights", "ensembles"]
     if "learning" in asked:
         print_table(NETS, row, MUTANTS)
     if "reading" in asked:
         print_table(CASES["files"], row_of_reading, READING_MUTANTS)
     if "weights" in asked:
         print_table((*NETS_OF_UNITS, "black box, one-person"), row_of_weights, WEIGHT_MUTANTS)
+    if "ensembles" in asked:
+        print_table(NETS_OF_ENSEMBLES, row_of_ensembles, ENSEMBLE_MUTANTS)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import pytest
 import wrong_code
 import wrong_composition
+import wrong_ensembles
 import wrong_reading
 import wrong_weights
 
@@ -351,5 +352,79 @@ COMPOSITION_MUTANTS: dict[str, Mutant] = {
         "draws are certified for one record added or removed where one is replaced",
         wrong_composition.replaced_priced_once,
         (Catch("composition", "replaced", 10, LOSES_MORE),),
+    ),
+}
+
+ROUND = "a round exceeds its range"
+DECIDED = "records decide what is possible"
+
+ENSEMBLE_MUTANTS: dict[str, Mutant] = {
+    "range of a round halved": Mutant(
+        "a score is taken to change by one full weight, and changes by two",
+        wrong_ensembles.range_halved,
+        (
+            Catch("round", "a step", 1.99, ROUND),
+            Catch("ensemble loss", "two rounds", 1.9, "the whole learner"),
+        ),
+    ),
+    "range of a round for a weight of one": Mutant(
+        "a score is taken to change as if a record weighed one",
+        wrong_ensembles.range_of_a_weight_of_one,
+        (Catch("round", "a unit", 5.9, ROUND),),
+    ),
+    "weights not clipped": Mutant(
+        "a record that is badly fitted counts for more than a full weight",
+        wrong_ensembles.weights_not_clipped,
+        (Catch("round", "a step", 1.2, ROUND),),
+    ),
+    "weights normalised": Mutant(
+        "the weights of all records add up to the same number, whoever is among them",
+        wrong_ensembles.weights_normalised,
+        (Catch("round", "one record", 3.9, ROUND),),
+    ),
+    "margins from the best function": Mutant(
+        "weights follow from a function that was not released",
+        wrong_ensembles.margins_from_the_best_function,
+        (Catch("ensemble loss", "an even table", 1.1, "the whole learner"),),
+    ),
+    "rounds from exact n": Mutant(
+        "the number of rounds is planned with the exact number of records",
+        wrong_ensembles.rounds_from_exact_n,
+        (Catch("ensemble loss", "noisy size", math.inf, DECIDED),),
+    ),
+    "step from exact n": Mutant(
+        "the step of the ensemble follows from the exact number of records",
+        wrong_ensembles.step_from_exact_n,
+        (Catch("ensemble loss", "two rounds", math.inf, DECIDED),),
+    ),
+    "root measure from the data": Mutant(
+        "the base measure of a root depends on the records on its left",
+        wrong_ensembles.root_measure_from_the_data,
+        (Catch("round", "a root", 1.1, ROUND),),
+    ),
+    "class code from the data": Mutant(
+        "the largest class is drawn for against the rest",
+        wrong_ensembles.class_code_from_the_data,
+        (Catch("ensemble loss", "three classes", math.inf, DECIDED),),
+    ),
+    "range of a round not certified": Mutant(
+        "the range of a round is a third larger than what can be certified",
+        wrong_ensembles.range_not_certified,
+        (Catch("ensemble ledger", "composed rounds", math.inf, "the account refuses"),),
+    ),
+    "range of a round that nobody certifies": Mutant(
+        "the same, and the account believes it",
+        wrong_ensembles.range_that_nobody_certifies,
+        (Catch("ensemble delta", "two rounds", 1.5, "delta is larger"),),
+    ),
+    "intervals outside the composition": Mutant(
+        "intervals are drawn from another account",
+        wrong_ensembles.intervals_outside_the_composition,
+        (Catch("ensemble ledger", "zoom", math.inf, UNCOVERED),),
+    ),
+    "no charge for a round": Mutant(
+        "rounds are drawn, and not charged",
+        wrong_ensembles.no_charge_for_a_round,
+        (Catch("ensemble ledger", "two rounds", math.inf, UNCOVERED),),
     ),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 import composition_nets
+import ensemble_nets
 import exact_nets
 import running_nets
 import unit_nets
@@ -22,6 +23,10 @@ NETS: dict[str, Callable[..., Report]] = {
     "unit loss": unit_nets.unit_loss,
     "weights": unit_nets.weights,
     "composition": composition_nets.composition,
+    "round": ensemble_nets.round_range,
+    "ensemble loss": ensemble_nets.ensemble_loss,
+    "ensemble delta": ensemble_nets.ensemble_delta,
+    "ensemble ledger": ensemble_nets.ensemble_ledger,
 }
 
 CASES: dict[str, Iterable[str]] = {
@@ -36,4 +41,8 @@ CASES: dict[str, Iterable[str]] = {
     "unit loss": unit_nets.UNIT_CASES,
     "weights": unit_nets.UNIT_ROWS,
     "composition": composition_nets.COMPOSITIONS,
+    "round": ensemble_nets.ROUNDS,
+    "ensemble loss": ensemble_nets.ENSEMBLES,
+    "ensemble delta": ensemble_nets.COMPOSED,
+    "ensemble ledger": ensemble_nets.ACCOUNTS,
 }

@@ -8,6 +8,16 @@ import numpy as np
 import pytest
 import running_nets
 from composition_nets import COMPOSITIONS, composition
+from ensemble_nets import (
+    ACCOUNTS,
+    COMPOSED,
+    ENSEMBLES,
+    ROUNDS,
+    ensemble_delta,
+    ensemble_ledger,
+    ensemble_loss,
+    round_range,
+)
 from exact_nets import CASES as EXACT_CASES
 from exact_nets import all_of, loss, stage
 from nets import CASES, NETS
@@ -17,6 +27,7 @@ from wrong_weights import more_records_are_counted_than_weighed
 
 from mutants import (
     COMPOSITION_MUTANTS,
+    ENSEMBLE_MUTANTS,
     MUTANTS,
     READING_MUTANTS,
     WEIGHT_MUTANTS,
@@ -83,7 +94,29 @@ SIX_OF_COMPOSITIONS = [
     "a replaced record priced once",
 ]
 
-EVERY = {**MUTANTS, **READING_MUTANTS, **WEIGHT_MUTANTS, **COMPOSITION_MUTANTS}
+THIRTEEN_OF_ENSEMBLES = [
+    "range of a round halved",
+    "range of a round for a weight of one",
+    "weights not clipped",
+    "weights normalised",
+    "margins from the best function",
+    "rounds from exact n",
+    "step from exact n",
+    "root measure from the data",
+    "class code from the data",
+    "range of a round not certified",
+    "range of a round that nobody certifies",
+    "intervals outside the composition",
+    "no charge for a round",
+]
+
+EVERY = {
+    **MUTANTS,
+    **READING_MUTANTS,
+    **WEIGHT_MUTANTS,
+    **COMPOSITION_MUTANTS,
+    **ENSEMBLE_MUTANTS,
+}
 
 
 def report_of(mutant, catch):
@@ -129,6 +162,7 @@ def test_all_are_there_and_each_names_a_net_and_its_case():
     assert list(READING_MUTANTS) == EIGHT_OF_READING
     assert list(WEIGHT_MUTANTS) == TEN_OF_WEIGHTS
     assert list(COMPOSITION_MUTANTS) == SIX_OF_COMPOSITIONS
+    assert list(ENSEMBLE_MUTANTS) == THIRTEEN_OF_ENSEMBLES
     for mutant in EVERY.values():
         assert mutant.wrong
         assert mutant.catches
@@ -202,6 +236,22 @@ def test_the_split_net_finds_nothing_without_a_mutant_and_is_sharp():
 @pytest.mark.parametrize("case", [case for case in UNIT_CASES if case != "four records"])
 def test_the_net_of_units_is_sharp(case):
     assert unit_loss(case).figure >= 0.99
+
+
+@pytest.mark.parametrize(
+    ("net", "case"),
+    [
+        *((round_range, case) for case in ROUNDS),
+        *((ensemble_loss, case) for case in ENSEMBLES),
+        *((ensemble_delta, case) for case in COMPOSED),
+        *((ensemble_ledger, case) for case in ACCOUNTS),
+    ],
+)
+def test_nets_of_ensembles_find_nothing_without_a_mutant_and_are_sharp(net, case):
+    report = net(case)
+    assert not report.caught
+    if net is not ensemble_ledger:
+        assert report.figure >= (0.999 if net is round_range else 0.9)
 
 
 @pytest.mark.parametrize("case", COMPOSITIONS)
