@@ -50,7 +50,7 @@ def value(function, codes):
 def signed_weight(case, codes, label):
     """The weight of a record after the functions that are given, in parts of 255."""
     rounds = case.plan.rounds(case.plan.dataset_size)
-    step, scale = rounds.step, rounds.weight_quarters / 4
+    step, scale = rounds.step, rounds.twice_scale / 4
     past = [(value((step_.feature, step_.signs), codes), code) for step_, code in case.given]
     code = class_code(case.plan.n_classes, len(case.given))
     if case.plan.n_classes == 2:
@@ -60,7 +60,7 @@ def signed_weight(case, codes, label):
     scores = [sum(h * signs[k] for h, signs in past) for k in range(len(code))]
     powers = [Fraction(round(2**30 * math.exp(step / 2 * (s - max(scores))))) for s in scores]
     mean = sum(c * power for c, power in zip(code, powers, strict=True)) / sum(powers)
-    error = Fraction(rounds.weight_quarters, 4) * (code[label] - mean)
+    error = Fraction(rounds.twice_scale, 4) * (code[label] - mean)
     size = min(Q, math.floor(abs(error) * Q + Fraction(1, 2)))
     return size if error > 0 else -size
 
