@@ -9,6 +9,7 @@
     _about_options.py     options that say what a model is about
     _csv_options.py       options that describe CSV files
     _learner_options.py   options of the commands that train
+    _model_options.py     the option --model, and options of trees or ensembles alone
     _weight_options.py    options about units and weights
     _engines.py           the option --engine
 """

@@ -33,7 +33,7 @@ _REQUIRED_VALUES = {
 
 app = typer.Typer(
     name="privatree",
-    help="Train decision trees on sensitive tables and publish them. The training is "
+    help="Train decision trees and ensembles on sensitive tables and publish them. The training is "
     "differentially private for whole records, and every model comes with a statement of what is "
     "guaranteed.\n\n"
     "Start with: privatree demo\n\n"

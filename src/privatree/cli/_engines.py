@@ -17,9 +17,9 @@ Engine = Annotated[
     Literal["auto", "memory", "stream", "spark"],
     typer.Option(
         help="Where the records are counted. memory reads the files once and keeps the records. "
-        "stream reads the files again in each of the 2 to 5 passes of a training. spark counts on "
-        "a cluster. auto is memory, or stream if the records would not fit comfortably in memory. "
-        "The tree is the same with all of them."
+        "stream reads the files again in each pass of a training: 2 to 5 for a tree, and one for "
+        "each round of an ensemble. spark counts on a cluster. auto is memory, or stream if the "
+        "records would not fit comfortably in memory. The model is the same with all of them."
     ),
 ]
 Master = Annotated[

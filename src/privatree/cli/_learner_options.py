@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
@@ -27,7 +27,7 @@ Epsilon = Annotated[
     float,
     typer.Option(
         metavar="E",
-        help="Privacy budget, > 0. With or without any one record, each possible tree is at most "
+        help="Privacy budget, > 0. With or without any one record, each possible model is at most "
         "e^E times as likely. 0.1 is strict (at most 11% more likely), 1 means a factor of 2.7, "
         "and 10 guarantees almost nothing.",
     ),
@@ -38,14 +38,6 @@ SCHEMA_HELP = (
     "TOML file with what is public: the columns with their ranges or categories, and the classes. "
     "Write it from public knowledge, not from the records."
 )
-MaxDepth = Annotated[
-    str,
-    typer.Option(
-        metavar="N|none",
-        help="Largest depth of the tree. none chooses the depth by epsilon and the noisy number "
-        "of records.",
-    ),
-]
 DatasetSize = Annotated[
     str,
     typer.Option(
@@ -54,17 +46,11 @@ DatasetSize = Annotated[
         "spent on estimating it. Do not count it from this data.",
     ),
 ]
-Schedule = Annotated[
-    Literal["accuracy", "robust"],
-    typer.Option(
-        help="How the levels of the tree share the budget. accuracy gives the most accurate tree; "
-        "robust gives equal shares, for the strongest certificates against poisoned records."
-    ),
-]
-RobustLevels = Annotated[
-    int, typer.Option(metavar="N", help="Number of levels of the tree with --schedule robust.")
-]
-_OPTION_NAMES = {"random_state": "seed", "max_sample_weight": "max_weight"}
+_OPTION_NAMES = {
+    "random_state": "seed",
+    "max_sample_weight": "max_weight",
+    "monotonic_cst": "monotone",
+}
 """Parameters of learners whose options have other names."""
 
 

@@ -106,7 +106,7 @@ def print_json(document: Any, **options: Any) -> None:
 
 
 def model_text(model: Any) -> str:
-    """Return what a model is about, if it says so, its tree and its privacy statement."""
+    """Return what a model is about, if it says so, its tree or ensemble, and its statement."""
     from privatree.export import export_text
 
     about = model.schema_.about

@@ -290,6 +290,8 @@ class PrivaBoostClassifier(PrivateTraining, RecordClassifier):
         check_integer("max_depth", self.max_depth, 1, 3)
         if self.rounds != "auto":
             check_integer("rounds", self.rounds, 1, _MAX_ROUNDS, unless='"auto"')
+        if isinstance(self.schema, Schema):
+            _directions(self.monotonic_cst, self.schema)
 
 
 def _directions(monotonic_cst: Any, schema: Schema) -> list[int]:

@@ -138,12 +138,10 @@ def test_options_become_parameters(folder, monkeypatch, capsys, options, changed
     monkeypatch.setattr(privatree, "PrivaTreeClassifier", Recorder, raising=False)
     assert fit(monkeypatch, "data.csv", *options.split()) == 2
     parameters = {
-        "epsilon": 5.0, "max_depth": 4, "lookahead": "auto", "n_bins": "auto",
-        "dataset_size": "private", "schedule": "accuracy", "robust_levels": 3,
-        "neighbours": "add-remove",
-        "probability_share": "auto", "simplify": True, "zoom": False,
-        "class_weight": None, "max_sample_weight": 1.0,
-        "random_state": None, "schema": SCHEMA,
+        "epsilon": 5.0, "n_bins": "auto", "dataset_size": "private", "neighbours": "add-remove",
+        "class_weight": None, "max_sample_weight": 1.0, "random_state": None,
+        "max_depth": 4, "lookahead": "auto", "schedule": "accuracy", "robust_levels": 3,
+        "probability_share": "auto", "simplify": True, "zoom": False, "schema": SCHEMA,
     }  # fmt: skip
     assert capsys.readouterr().err == f"privatree: {' '.join(repr(parameters | changed).split())}\n"
 

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
 from privatree._support.kernels.compile_notice import compile_notice
 from privatree.cli._learner_options import name_learner_options
+from privatree.cli._model_options import learner_class
 from privatree.cli._output import check_output, output_option, show_spinner, write_output
+from privatree.errors import ParameterError
+
+_REPORT = Path("report.html")
+_MAX_SHOWN_LINES = 15
+"""Number of lines of an ensemble that are printed."""
 
 
 def demo(
@@ -19,57 +25,120 @@ def demo(
             metavar="E", help="Privacy budget for whole records. Smaller means more noise."
         ),
     ] = 0.1,
-    max_depth: Annotated[int, typer.Option(metavar="N", help="Largest depth of the tree.")] = 4,
+    model: Annotated[
+        Literal["tree", "boost"],
+        typer.Option(
+            help="tree: one decision tree. boost: an ensemble, the sum of many small functions, "
+            "with delta 1e-6."
+        ),
+    ] = "tree",
+    max_depth: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            show_default=False,
+            help="Largest depth of the tree, by default 4. With --model boost: the number of "
+            "features that a function can look at, by default 2.",
+        ),
+    ] = None,
     report: Annotated[
-        Path, typer.Option(metavar="FILE", help="HTML page about the model to write.")
-    ] = Path("report.html"),
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            show_default=False,
+            help=f"HTML page about the tree to write, by default {_REPORT}.",
+        ),
+    ] = None,
     output: Annotated[Path | None, output_option("Also save the model to this JSON file.")] = None,
 ) -> None:
-    """Train a private tree on the bundled Adult data and show the result.
+    """Train a private model on the bundled Adult data and show the result.
 
-    The command prints the tree, its privacy statement and its accuracy on a held-out fifth of the
-    records, with the accuracy of a tree without privacy for comparison. It also writes report.html,
-    a page that explains the model: open it in a browser.
+    The command prints the model, its privacy statement and its accuracy on a held-out fifth of the
+    records, with the accuracy of a model without privacy for comparison. For a tree, it also writes
+    report.html, a page that explains the model: open it in a browser.
 
     Example: privatree demo --epsilon 0.1
     """
-    for file in (report, output):
+    if model == "boost" and report is not None:
+        raise ParameterError(
+            "--report must be used with --model tree: there is no page for ensembles yet."
+        )
+    page = None if model == "boost" else report or _REPORT
+    for file in (page, output):
         if file is not None:
             check_output(file, [])
     from sklearn.model_selection import train_test_split
-    from sklearn.tree import DecisionTreeClassifier
 
-    from privatree import PrivaTreeClassifier, datasets, export_text
-    from privatree.report import html_report
+    from privatree import datasets
 
+    max_depth = (2 if model == "boost" else 4) if max_depth is None else max_depth
     with name_learner_options(("epsilon", "max_depth")):
-        PrivaTreeClassifier(epsilon, max_depth=max_depth).check_parameters()
+        learner_class(model)(epsilon, max_depth=max_depth).check_parameters()
     frame, labels, schema = datasets.load("adult")
     train_X, test_X, train_y, test_y = train_test_split(
         frame, labels, test_size=0.2, stratify=labels, random_state=0
     )
-    model = PrivaTreeClassifier(epsilon, max_depth=max_depth, schema=schema)
+    learner = learner_class(model)(epsilon, max_depth=max_depth, schema=schema)
     with show_spinner("Training"), compile_notice(True):
-        model.fit(train_X, train_y)
-        page = html_report(model)
-
+        learner.fit(train_X, train_y)
     typer.echo("Does a person in the 1994 US census earn over 50,000 dollars a year?\n")
+    show = _show_demo_tree if model == "tree" else _show_demo_ensemble
+    show(learner, train_X, test_X, train_y, test_y)
+    if page is not None:
+        from privatree.report import html_report
+
+        write_output(page, html_report(learner))
+        typer.echo(f"\nWrote {page}. Open it in a browser to try the tree on values of your own.")
+    else:
+        typer.echo("\nThere is no report page for ensembles yet.")
+    if output is not None:
+        learner.save(output)
+        typer.echo(f"Saved {output}. Look at it again with: privatree show {output}")
+
+
+def _show_demo_tree(model: Any, train_X: Any, test_X: Any, train_y: Any, test_y: Any) -> None:
+    """Print the tree, its statement, and its accuracy beside that of a tree without privacy."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    from privatree import export_text
+
     typer.echo(export_text(model))
     typer.echo("\nThe noise differs in every run, and so does the tree.")
     typer.echo(f"\n{model.privacy_}\n")
-    plain = DecisionTreeClassifier(max_depth=max_depth, random_state=0)
+    plain = DecisionTreeClassifier(max_depth=model.max_depth, random_state=0)
     plain.fit(_encode_demo_categories(train_X), train_y)
     typer.echo("Accuracy on held-out records (exact figures: not private)")
     typer.echo(f"  this tree            {model.score(test_X, test_y):.3f}")
     typer.echo(f"  without privacy      {plain.score(_encode_demo_categories(test_X), test_y):.3f}")
     typer.echo(f"  most frequent class  {(test_y == train_y.mode()[0]).mean():.3f}")
-    write_output(report, page)
-    typer.echo(f"\nWrote {report}. Open it in a browser to try the tree on values of your own.")
-    if output is not None:
-        model.save(output)
-        typer.echo(f"Saved {output}. Look at it again with: privatree show {output}")
+
+
+def _show_demo_ensemble(model: Any, train_X: Any, test_X: Any, train_y: Any, test_y: Any) -> None:
+    """Print the first rounds, the statement, and scores beside those of boosted trees."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.metrics import roc_auc_score
+
+    from privatree import export_text
+
+    lines = export_text(model).split("\n")
+    typer.echo("\n".join(lines[:_MAX_SHOWN_LINES]))
+    if (more := len(lines) - _MAX_SHOWN_LINES) > 0:
+        typer.echo(f"… and {more} more lines. To see them, save the model: -o model.json")
+    typer.echo("\nThe noise differs in every run, and so does the ensemble.")
+    typer.echo(f"\n{model.privacy_}\n")
+    with show_spinner("Training without privacy"):
+        plain = HistGradientBoostingClassifier(random_state=0)
+        plain.fit(_encode_demo_categories(train_X), train_y)
+    typer.echo("On held-out records (exact figures: not private)  accuracy  AUC")
+    records = {"this ensemble": (model, test_X)}
+    records["boosted trees without privacy"] = (plain, _encode_demo_categories(test_X))
+    for name, (scored, held_out) in records.items():
+        auc = roc_auc_score(test_y == scored.classes_[1], scored.predict_proba(held_out)[:, 1])
+        typer.echo(f"  {name:46}  {scored.score(held_out, test_y):.3f}     {auc:.3f}")
+    majority = (test_y == train_y.mode()[0]).mean()
+    typer.echo(f"  {'most frequent class':46}  {majority:.3f}     0.500")
 
 
 def _encode_demo_categories(frame: Any) -> Any:
-    """Return the frame with categories as codes, for scikit-learn's tree."""
+    """Return the frame with categories as codes, for scikit-learn's models."""
     return frame.apply(lambda column: column.cat.codes if column.dtype == "category" else column)

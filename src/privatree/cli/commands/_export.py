@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from privatree.cli._output import check_output, output_option, show_spinner, write_output
-from privatree.cli.commands._show import Model
+from privatree.cli.commands._show import Model, check_has_tree
 from privatree.errors import ParameterError
 
 Format = Literal["text", "dot", "json", "sql", "onnx", "card"]
@@ -26,6 +26,7 @@ _FORMATS_BY_ENDING: dict[str, Format] = {
     ".onnx": "onnx",
     ".md": "card",
 }
+_FOR_TREES: dict[Format, str] = {"dot": "the format dot", "card": "the model card"}
 
 
 def export(
@@ -37,9 +38,9 @@ def export(
             "-f",
             metavar="FORMAT",
             show_default="by the ending of FILE, or text",
-            help="text: the tree as text. dot: a graph for Graphviz. json: the model file. sql: a "
+            help="text: the model as text. dot: a graph for Graphviz. json: the model file. sql: a "
             "CASE expression for databases. onnx: a model for onnxruntime. "
-            "card: a model card in Markdown.",
+            "card: a model card in Markdown. dot and card are for trees only.",
         ),
     ] = None,
     output: Annotated[
@@ -73,7 +74,7 @@ def export(
     values. In the database, missing values must be NULL, and columns of numbers must have a numeric
     type. No format reveals more than the model file, so each may be published like the model. The
     formats json, onnx and card contain the privacy statement; text, dot and sql contain only the
-    tree.
+    tree or the ensemble.
 
     - Read it: privatree export model.json
 
@@ -100,6 +101,8 @@ def export(
 
     with show_spinner("Writing"):
         loaded = read_release(model)
+        if chosen in _FOR_TREES:
+            check_has_tree(loaded, model, _FOR_TREES[chosen])
         written = _export_model(loaded, chosen, table=table, proba=proba, dialect=dialect)
     write_output(output, written, form="json" if chosen == "json" else "text")
 

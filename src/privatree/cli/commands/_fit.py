@@ -28,14 +28,29 @@ from privatree.cli._learner_options import (
     Data,
     DatasetSize,
     Epsilon,
-    MaxDepth,
-    RobustLevels,
-    Schedule,
     Target,
     name_learner_options,
     parse_number_option,
     read_schema_option,
+    warn_of_large_delta,
     warn_of_large_epsilon,
+)
+from privatree.cli._model_options import (
+    Delta,
+    Lookahead,
+    MaxDepth,
+    ModelKind,
+    Monotone,
+    NoSimplify,
+    ProbabilityShare,
+    RobustLevels,
+    Rounds,
+    Schedule,
+    Zoom,
+    check_options_of_model,
+    ensemble_parameters,
+    learner_class,
+    tree_parameters,
 )
 from privatree.cli._output import (
     check_output,
@@ -73,16 +88,12 @@ def fit(
             "entries. This leaks: no finite epsilon holds.",
         ),
     ] = False,
-    max_depth: MaxDepth = "4",
-    lookahead: Annotated[
-        str, typer.Option(metavar="auto|1|2|3", help="Number of levels that are chosen together.")
-    ] = "auto",
+    model: ModelKind = "tree",
+    max_depth: MaxDepth = None,
     n_bins: Annotated[
         str, typer.Option(metavar="auto|N", help="Number of bins for each numeric column.")
     ] = "auto",
     dataset_size: DatasetSize = "private",
-    schedule: Schedule = "accuracy",
-    robust_levels: RobustLevels = 3,
     neighbours: Annotated[
         Literal["add-remove", "replace"],
         typer.Option(
@@ -95,31 +106,6 @@ def fit(
     weight: Weight = None,
     max_weight: MaxWeight = None,
     class_weight: ClassWeight = None,
-    probability_share: Annotated[
-        str,
-        typer.Option(
-            metavar="S|auto",
-            help="Share of epsilon, below 1, for noisy class counts of the leaves, which give the "
-            "probabilities. auto is 5%, or 0 where records and epsilon are too few.",
-        ),
-    ] = "auto",
-    no_simplify: Annotated[
-        bool,
-        typer.Option(
-            "--no-simplify",
-            help="Keep sides of the tree that hardly any record reaches, and sides that say the "
-            "same. Without this option released values decide what is left out.",
-        ),
-    ] = False,
-    zoom: Annotated[
-        bool,
-        typer.Option(
-            "--zoom",
-            help="Spend 3% of epsilon on a private interval of each numeric feature, so that cut "
-            "points lie where the records are. Nothing is spent where records and epsilon are too "
-            "few.",
-        ),
-    ] = False,
     min_records: MinRecords = None,
     seed: Annotated[
         int | None,
@@ -133,10 +119,10 @@ def fit(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Budget file of these records, from privatree budget create. Epsilon is charged "
-            "to it before any noise is drawn. If the budget does not cover epsilon, nothing is "
-            "trained. With min_records, 3% are charged first, and the rest once there are enough "
-            "records.",
+            help="Budget file of these records, from privatree budget create. Epsilon and delta "
+            "are charged to it before any noise is drawn. If the budget does not cover them, "
+            "nothing is trained. With min_records, 3% are charged first, and the rest once there "
+            "are enough records.",
         ),
     ] = None,
     engine: Engine = "auto",
@@ -153,13 +139,24 @@ def fit(
     intended_use: IntendedUse = None,
     owner: Owner = None,
     date: Date = None,
+    lookahead: Lookahead = None,
+    schedule: Schedule = None,
+    robust_levels: RobustLevels = None,
+    probability_share: ProbabilityShare = None,
+    no_simplify: NoSimplify = False,
+    zoom: Zoom = False,
+    delta: Delta = None,
+    rounds: Rounds = None,
+    monotone: Monotone = None,
     *,
     csv: CsvOptions,
 ) -> None:
-    """Train a tree on private records and save it with a statement of what is guaranteed.
+    """Train a model on private records and save it with a statement of what is guaranteed.
+
+    The model is a tree or, with --model boost, an ensemble.
 
     Epsilon covers everything that is printed and saved. Nothing else about the records is shown,
-    not even their number or the accuracy of the tree on them. The column names, the schema and
+    not even their number or the accuracy of the model on them. The column names, the schema and
     these options are assumed to be public, so the guarantee does not cover them.
 
     A record that does not fit the schema is never an error, because the error would reveal
@@ -174,8 +171,8 @@ def fit(
     single record. A record without an id is left out.
 
     Files may be larger than memory: then they are read in passes, 2 to 5 for a tree of depth 4,
-    and one more with --unit. With --engine spark a cluster counts the records, and its executors
-    need access to the files.
+    one for each round of an ensemble, and one more with --unit. With --engine spark a cluster
+    counts the records, and its executors need access to the files.
 
     The noisy number of records is drawn first. If it is below min_records of the schema, fit stops
     there with exit code 2: only 3% of epsilon is spent. So the wrong target, an empty file or a
@@ -185,8 +182,21 @@ def fit(
     The epsilons of all models of the same records add up. --budget keeps the sum in a file, and
     refuses a model that would exceed the budget.
 
+    An ensemble: privatree fit data.csv --target outcome --schema schema.toml --epsilon 1 --model
+    boost -o model.json
+
     Example: privatree fit data.csv --target outcome --schema schema.toml --epsilon 1 -o model.json
     """
+    for_tree: dict[str, Any] = {
+        "lookahead": lookahead,
+        "schedule": schedule,
+        "robust_levels": robust_levels,
+        "probability_share": probability_share,
+        "no_simplify": no_simplify,
+        "zoom": zoom,
+    }
+    for_boost: dict[str, Any] = {"delta": delta, "rounds": rounds, "monotone": monotone}
+    check_options_of_model(model, for_tree, for_boost)
     if schema is None and not infer_schema:
         raise ParameterError(
             "fit needs --schema: a TOML file with the public ranges, categories and classes. "
@@ -203,29 +213,24 @@ def fit(
     )
     parameters: dict[str, Any] = {
         "epsilon": epsilon,
-        "max_depth": parse_number_option("--max-depth", max_depth, none=None),
-        "lookahead": parse_number_option("--lookahead", lookahead, auto="auto"),
         "n_bins": parse_number_option("--n-bins", n_bins, auto="auto"),
         "dataset_size": parse_number_option("--dataset-size", dataset_size, private="private"),
-        "schedule": schedule,
-        "robust_levels": robust_levels,
         "neighbours": neighbours,
-        "probability_share": parse_number_option(
-            "--probability-share", probability_share, whole=False, auto="auto"
-        ),
-        "simplify": not no_simplify,
-        "zoom": zoom,
         "class_weight": parse_class_weight(class_weight),
         "max_sample_weight": 1.0 if max_weight is None else max_weight,
         "random_state": seed,
     }
+    if model == "boost":
+        parameters |= ensemble_parameters(max_depth, **for_boost)
+    else:
+        parameters |= tree_parameters(max_depth, **for_tree)
 
-    from privatree import PrivaTreeClassifier
     from privatree.sources import find_files
 
     check_engine(engine, master, has_schema=schema is not None)
+    learner = learner_class(model)
     with name_learner_options(parameters):
-        PrivaTreeClassifier(**parameters).check_parameters()
+        learner(**parameters).check_parameters()
     files = find_files(data)
     csv.check_with_files(files)
     check_output(output, [*files, *(path for path in (schema, budget) if path is not None)])
@@ -244,34 +249,36 @@ def fit(
     parameters["class_weight"] = class_weight_of_labels(parameters["class_weight"], declared)
     quiet = quiet or as_json
     replaces = output.is_file()
+    with name_learner_options(parameters):
+        learner(**parameters, schema=declared).check_parameters()
     warn_of_large_epsilon(epsilon)  # also if quiet: epsilon is not spent yet
+    warn_of_large_delta(parameters.get("delta", 0.0))
 
     def train(**more: Any) -> Any:
-        learner = PrivaTreeClassifier(**parameters, **more, schema=declared)
         with open_source_for_engine(
             files, target, declared, engine, master, quiet, weight=weight
         ) as source:
-            return learner.fit(source)
+            return learner(**parameters, **more, schema=declared).fit(source)
 
     with name_learner_options(parameters), compile_notice(not quiet):
         if declared is None:
-            model = _fit_without_schema(files, target, csv, parameters)
+            fitted = _fit_without_schema(files, target, csv, learner(**parameters))
         elif declared.unconfirmed:
-            model = _fit_and_print_leaks(train)
+            fitted = _fit_and_print_leaks(train)
         elif budget is None:
-            model = train()
+            fitted = train()
         else:
-            model = _fit_within_budget(budget, output, epsilon, train, quiet)
-    _save_or_print_fit(model, output)
+            fitted = _fit_within_budget(budget, output, epsilon, train, quiet)
+    _save_or_print_fit(fitted, output)
     if replaces:  # also if quiet: the replaced model had cost epsilon
         typer.echo(f"Replaced the existing file {output}.", err=True)
     if as_json:
-        print_json({"model": str(output), "privacy": model.privacy_.to_dict()})
+        print_json({"model": str(output), "privacy": fitted.privacy_.to_dict()})
     elif not quiet:
         print_text(f"Saved {output}. Use it with: privatree predict {output} DATA")
-        if (for_whom := _for_whom_fit_holds(model.privacy_)) is not None:
+        if (for_whom := _for_whom_fit_holds(fitted.privacy_)) is not None:
             print_text(for_whom)
-        print_text(f"\n{model_text(model)}")
+        print_text(f"\n{model_text(fitted)}")
 
 
 def _for_whom_fit_holds(privacy: Any) -> str | None:
@@ -283,7 +290,9 @@ def _for_whom_fit_holds(privacy: Any) -> str | None:
     advice = "" if privacy.unit is not None else (
         " If a person can have several, name the column that says who: --unit COLUMN."
     )  # fmt: skip
-    return f"Epsilon {shown_amount(privacy.epsilon)} holds for {privacy.words.whole}.{advice}"
+    delta = f" with delta {shown_amount(privacy.delta)}" if privacy.delta else ""
+    epsilon = shown_amount(privacy.epsilon)
+    return f"Epsilon {epsilon}{delta} holds for {privacy.words.whole}.{advice}"
 
 
 def _save_or_print_fit(model: Any, output: Path) -> None:
@@ -392,17 +401,14 @@ def _fit_and_print_leaks(train: Callable[[], Any]) -> Any:
     return model
 
 
-def _fit_without_schema(
-    files: Sequence[Path], target: str, csv: CsvOptions, parameters: dict[str, Any]
-) -> Any:
-    from privatree import PrivaTreeClassifier
+def _fit_without_schema(files: Sequence[Path], target: str, csv: CsvOptions, learner: Any) -> Any:
     from privatree.sources import read_files_without_schema
 
     records = read_files_without_schema(files, target, csv.dialect())
 
     def train() -> Any:
         try:
-            return PrivaTreeClassifier(**parameters).fit(records.features, records.labels)
+            return learner.fit(records.features, records.labels)
         except (TypeError, ValueError) as error:  # scikit-learn's errors about records
             raise ParameterError(str(error)) from None
 

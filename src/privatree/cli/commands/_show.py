@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from privatree.cli._output import model_text, print_json, print_text
+from privatree.errors import ParameterError
 
 Model = Annotated[
     Path, typer.Argument(metavar="MODEL", help="Model file, written by privatree fit.")
@@ -19,13 +20,15 @@ def show(
     as_json: Annotated[
         bool,
         typer.Option(
-            "--json", help="Print the whole model as JSON: classes, schema, tree, statement."
+            "--json",
+            help="Print the whole model as JSON: classes, schema, tree or ensemble, statement.",
         ),
     ] = False,
 ) -> None:
-    """Print what a saved MODEL is about, its tree and its privacy statement.
+    """Print what a saved MODEL is about, its tree or ensemble, and its privacy statement.
 
-    Below each question of the tree are its two branches: first yes, then no. The privacy statement
+    Below each question of a tree are its two branches: first yes, then no. An ensemble is a list of
+    rounds, each with the records that it gives +1 and those that it gives -1. The privacy statement
     says which epsilon holds, for a whole record or for all records of a unit such as a patient,
     what is assumed, whether anything leaks, and what epsilon was spent on. Everything that is
     printed is in the model file, and as public as it.
@@ -39,3 +42,12 @@ def show(
         print_json(loaded.to_dict(), allow_nan=False)
     else:
         print_text(model_text(loaded))
+
+
+def check_has_tree(loaded: Any, path: Path, form: str) -> None:
+    """Raise ParameterError if a model is an ensemble, for which there is no such form yet."""
+    if loaded.kind != "tree":
+        raise ParameterError(
+            f"{path}: is an ensemble, and {form} is for trees only: there is none for ensembles "
+            f"yet. privatree show {path} prints the model."
+        )

@@ -41,7 +41,8 @@ def _sum_lines(ensemble: Ensemble) -> list[str]:
         ]
     return [
         "Each class has a sum. A round adds its function to the sums of the classes it raises, and",
-        "subtracts it from the others. Predict the class with the largest sum, the first of equals.",
+        "subtracts it from the others. Predict the class with the largest sum (the first of "
+        "equals).",
         f"The probabilities are the softmax of the sums times {ensemble.step / 2:.6g}.",
     ]
 
