@@ -15,7 +15,9 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
-PAGES = [ROOT / "docs" / f"{name}.md" for name in ("accuracy", "speed", "scale", "persons")]
+PAGES = [
+    ROOT / "docs" / f"{name}.md" for name in ("accuracy", "boosting", "speed", "scale", "persons")
+]
 
 Figures = list[dict[str, Any]]
 _PLACE = re.compile(
@@ -149,6 +151,106 @@ def persons(figures: Figures) -> str:
         ]
         lines.append([title, *(cell + more for cell, more in zip(cells, behind, strict=True))])
     return table(["all records of a person together are protected by", *columns], lines)
+
+
+# --- ensembles ----------------------------------------------------------------------------------
+
+METHODS = {
+    "privaboost": "**`PrivaBoostClassifier`**, delta 1e-6",
+    "privaboost-pure": "**`PrivaBoostClassifier`**, delta 0",
+    "privatree": "`PrivaTreeClassifier`, delta 0",
+    "dp-ebm": "DP-EBM, delta 1e-6",
+    "diffprivlib-forest": "diffprivlib, random forest",
+    "diffprivlib-logistic": "diffprivlib, logistic regression",
+    "lightgbm": "LightGBM, not private",
+}
+SCORES = ("accuracy", "auc", "log_loss")
+
+
+def ensembles(figures: Figures) -> str:
+    """Return the table of means over all datasets: a row for each method."""
+    epsilons = list(dict.fromkeys(row["epsilon"] for row in figures))
+    lines = []
+    for method, title in METHODS.items():
+        cells = []
+        for epsilon in epsilons:
+            rows = [r for r in figures if (r["method"], r["epsilon"]) == (method, epsilon)]
+            cells.append(" / ".join(f"{mean(row[key] for row in rows):.3f}" for key in SCORES))
+        lines.append([title, *cells])
+    columns = [f"epsilon {epsilon:g}" for epsilon in epsilons]
+    return table(["accuracy / AUC / log loss", *columns], lines)
+
+
+def ensembles_by_dataset(figures: Figures) -> str:
+    """Return the table of AUC at epsilon 1: a row for each dataset."""
+    shown = [method for method in METHODS if not method.startswith("diffprivlib")]
+    found = {(r["dataset"], r["method"]): r for r in figures if r["epsilon"] == 1}
+    names = list(dict.fromkeys(name for name, _ in found))
+    lines = [
+        [
+            SHORT_NAMES.get(name, name),
+            *(f"{found[name, m]['auc']:.3f} ± {found[name, m]['auc_error']:.3f}" for m in shown),
+        ]
+        for name in names
+    ]
+    return table(["AUC", *(METHODS[method] for method in shown)], lines)
+
+
+def ensembles_multiclass(figures: Figures) -> str:
+    """Return the table of accuracy with more than two classes, at epsilon 1."""
+    found = {(r["dataset"], r["method"]): r for r in figures if r["epsilon"] == 1}
+    names = list(dict.fromkeys(name for name, _ in found))
+    shown = [method for method in METHODS if (names[0], method) in found]
+    lines = [
+        [
+            SHORT_NAMES.get(name, name),
+            *(
+                f"{found[name, m]['accuracy']:.3f} ± {found[name, m]['accuracy_error']:.3f}"
+                for m in shown
+            ),
+        ]
+        for name in names
+    ]
+    return table(["accuracy", *(METHODS[method] for method in shown)], lines)
+
+
+def ensembles_wide_ranges(figures: Figures) -> str:
+    """Return the table of mean AUC for tight and for generous ranges."""
+    titles = {0.0: RANGES["1"], 10.0: RANGES["10"]}
+    kinds = list(dict.fromkeys((row["method"], row["epsilon"]) for row in figures))
+    lines = [
+        [
+            title,
+            *(
+                f"{mean(r['auc'] for r in figures if (*kind, widen) == _kind(r)):.3f}"
+                for kind in kinds
+            ),
+        ]
+        for widen, title in titles.items()
+    ]
+    columns = [f"{METHODS[method]}, epsilon {epsilon:g}" for method, epsilon in kinds]
+    return table(["declared range of every number: AUC", *columns], lines)
+
+
+def _kind(row: dict[str, Any]) -> tuple[str, float, float]:
+    return row["method"], row["epsilon"], row["widen"]
+
+
+def ensembles_speed(figures: Figures) -> str:
+    """Return the table of training times of ensembles: a row for each learner."""
+    ours = next(row["fit_seconds"] for row in figures if row["learner"] == "privaboost")
+    titles = {"privaboost": "**`PrivaBoostClassifier`**, depth 2"}
+    return table(
+        ["learner", "fit, seconds", "ratio to ours"],
+        (
+            [
+                titles.get(row["learner"], row["learner"]),
+                f"{row['fit_seconds']:.2f}",
+                f"{row['fit_seconds'] / ours:.2f}",
+            ]
+            for row in figures
+        ),
+    )
 
 
 # --- speed --------------------------------------------------------------------------------------
@@ -303,6 +405,11 @@ TABLES: dict[str, tuple[str, Callable[[Figures], str]]] = {
     "accuracy-multiclass": ("accuracy-multiclass.json", multiclass),
     "leaves": ("leaves-generous-ranges.json", leaves),
     "leaves-rare-class": ("leaves-rare-class.json", leaves),
+    "ensembles": ("ensembles-sets.json", ensembles),
+    "ensembles-by-dataset": ("ensembles-sets.json", ensembles_by_dataset),
+    "ensembles-multiclass": ("ensembles-multiclass.json", ensembles_multiclass),
+    "ensembles-wide-ranges": ("ensembles-widen-*.json", ensembles_wide_ranges),
+    "ensembles-speed": ("ensembles-speed.json", ensembles_speed),
     "persons": ("persons-panel.json", persons),
     "speed-training": ("speed-training.json", training),
     "speed-paper-tree": ("speed-paper-tree.json", paper_tree),

@@ -21,12 +21,19 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from sklearn.datasets import load_breast_cancer
 
-from privatree import Numeric, PaperPrivaTreeClassifier, PrivaTreeClassifier, datasets
+from privatree import (
+    Numeric,
+    PaperPrivaTreeClassifier,
+    PrivaBoostClassifier,
+    PrivaTreeClassifier,
+    datasets,
+)
 from privatree._support.atomic_files import replace_file
 from privatree._support.plot_style import BLUE, GREEN, GREY, ORANGE, VERMILION, tint
 from privatree.counting._candidates import cut_points
 from privatree.export import PathSpend, plot_budget, plot_tree
 from privatree.export._budget_path import costliest_path_spends
+from privatree.model.ensemble import Step
 from privatree.robustness import accuracy_certificate
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "images"
@@ -123,6 +130,74 @@ def rug(axes: Axes, cuts: np.ndarray, colour: str) -> None:
     axes.set_ylim(-0.1, 1.1)
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
+
+
+# --- an ensemble --------------------------------------------------------------------------------
+
+
+def boosting() -> Figure:
+    """Draw some rounds of an ensemble of single features, and their sum for one feature."""
+    frame, labels, schema = datasets.load("adult")
+    model = PrivaBoostClassifier(1.0, max_depth=1, schema=schema, random_state=0)
+    ensemble = model.fit(frame, labels).ensemble_
+    age = schema.names.index("age")
+    turns = [
+        turn for turn, one in enumerate(ensemble.rounds)
+        if isinstance(one.function, Step) and one.function.feature == age
+    ]  # fmt: skip
+    values = np.arange(17, 91)
+    steps = [ensemble.rounds[turn].function for turn in turns]
+    signs = np.array([[step.sign_of(value) for value in values] for step in steps])
+    drawn = figure(8.4, 4.2)
+    grid = drawn.add_gridspec(3, 2, width_ratios=[1, 1.25])
+    for row in range(3):
+        axes = drawn.add_subplot(grid[row, 0])
+        axes.step(values, signs[row], where="mid", color=CHOICE)
+        axes.set_yticks([-1, 1], ["-1", "+1"])
+        axes.set_ylim(-1.5, 1.5)
+        axes.set_title(f"round {turns[row] + 1} draws a function of age", loc="left", fontsize=10)
+        axes.tick_params(labelbottom=row == 2)
+    axes.set_xlabel("age")
+    total = drawn.add_subplot(grid[:, 1])
+    effect = ensemble.step * signs.sum(axis=0)
+    total.axhline(0, color=GREY, linewidth=0.8)
+    total.step(values, effect, where="mid", color=LAST, linewidth=2)
+    total.set_title(
+        f"the sum of all {len(turns)} rounds with age: its effect on the log-odds",
+        loc="left", fontsize=10,
+    )  # fmt: skip
+    total.set_xlabel("age")
+    return drawn
+
+
+def boosting_auc() -> Figure:
+    """Draw mean AUC by epsilon for each method, from the results of the benchmark."""
+    figures = json.loads((RESULTS / "ensembles-sets.json").read_text(encoding="utf-8"))["figures"]
+    drawn = figure(8.4, 4.0)
+    titles = {
+        "privaboost": ("PrivaBoostClassifier, delta 1e-6", BLUE, "-"),
+        "privaboost-pure": ("PrivaBoostClassifier, delta 0", BLUE, "--"),
+        "privatree": ("PrivaTreeClassifier, delta 0", GREEN, "--"),
+        "dp-ebm": ("DP-EBM, delta 1e-6", ORANGE, "-"),
+        "lightgbm": ("LightGBM, not private", GREY, ":"),
+    }
+    epsilons = sorted({row["epsilon"] for row in figures})
+    for axes, key, name in zip(drawn.subplots(1, 2), ("auc", "accuracy"), ("AUC", "accuracy"),
+                               strict=True):  # fmt: skip
+        for method, (title, colour, line) in titles.items():
+            means = [
+                np.mean([r[key] for r in figures if (r["method"], r["epsilon"]) == (method, e)])
+                for e in epsilons
+            ]
+            axes.plot(epsilons, means, line, color=colour, marker="o", label=title)
+        axes.set_xscale("log")
+        axes.set_xticks(epsilons, [f"{epsilon:g}" for epsilon in epsilons])
+        axes.minorticks_off()
+        axes.set_xlabel("epsilon")
+        axes.set_title(f"mean {name} of twelve datasets", loc="left", fontsize=10)
+    lines, names = axes.get_legend_handles_labels()
+    drawn.legend(lines, names, loc="outside lower center", ncols=3, frameon=False, fontsize=9)
+    return drawn
 
 
 # --- one draw -----------------------------------------------------------------------------------
@@ -418,6 +493,8 @@ PICTURES: dict[str, tuple[str, Callable[[], Figure]]] = {
     "drawing": ("Scores of candidates, and how likely each is drawn", drawing),
     "spending": ("Shares of epsilon along a path, for two schedules", spending),
     "paper-costs": ("Where a record is counted, and what it pays", paper_costs),
+    "boosting": ("Functions of some rounds, and their sum", boosting),
+    "boosting-auc": ("AUC and accuracy by epsilon, for five methods", boosting_auc),
     "persons": ("How the records of a person weigh, and what that is worth", persons),
     "architecture": ("The stages that records and releases pass through", architecture),
 }

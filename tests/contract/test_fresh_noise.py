@@ -21,7 +21,14 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 import privatree
-from privatree import Categorical, Numeric, PaperPrivaTreeClassifier, PrivaTreeClassifier, Schema
+from privatree import (
+    Categorical,
+    Numeric,
+    PaperPrivaTreeClassifier,
+    PrivaBoostClassifier,
+    PrivaTreeClassifier,
+    Schema,
+)
 from privatree import baselines as published
 from privatree.errors import ParameterError
 from privatree.privacy import Ledger, Randomness
@@ -33,6 +40,7 @@ SCHEMA = Schema({"age": Numeric(0, 100), "ward": Categorical(["a", "b", "c"])}, 
 ESTIMATORS = {
     "privatree": PrivaTreeClassifier(schema=SCHEMA, max_depth=2),
     "robust": PrivaTreeClassifier(schema=SCHEMA, schedule="robust", probability_share=0.2),
+    "ensemble": PrivaBoostClassifier(schema=SCHEMA),
     "paper": PaperPrivaTreeClassifier(schema=SCHEMA),
     "bdpt": published.BDPTClassifier(schema=SCHEMA, max_depth=2),
     "dpgdf": published.DPGDFClassifier(schema=SCHEMA),

@@ -29,6 +29,7 @@ from privatree import (
     Categorical,
     Numeric,
     PaperPrivaTreeClassifier,
+    PrivaBoostClassifier,
     PrivaTreeClassifier,
     Schema,
     export_text,
@@ -65,6 +66,8 @@ LEARNERS: dict[str, Any] = {
     "replace": PrivaTreeClassifier(2.0, neighbours="replace", probability_share=FEW),
     "declared size": PrivaTreeClassifier(2.0, dataset_size=40_000, probability_share=FEW),
     "any depth": PrivaTreeClassifier(2.0, max_depth=None, lookahead=1, probability_share=0),
+    "ensemble": PrivaBoostClassifier(2.0, rounds=5),
+    "pure ensemble": PrivaBoostClassifier(2.0, delta=0, class_weight="balanced"),
     "paper": PaperPrivaTreeClassifier(2.0),
     "paper, exact quantiles": PaperPrivaTreeClassifier(2.0, quantiles="exact"),
     "bdpt": published.BDPTClassifier(2.0, max_depth=2),
@@ -142,7 +145,8 @@ def heard(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) ->
 def readable(model: Any) -> str:
     """Every text that a trained estimator or one of its parts makes of itself."""
     texts = [export_text(model), str(model.get_params())]
-    parts = (model, model.tree_, model.privacy_, model.schema_, model.model_)
+    released = getattr(model, "tree_", None) or model.ensemble_
+    parts = (model, released, model.privacy_, model.schema_, model.model_)
     for part in parts:
         texts += [repr(part), str(part), format(part), f"{dir(part)}"]
         for way in ("_repr_html_", "_repr_mimebundle_"):
@@ -232,7 +236,7 @@ def test_no_estimator_can_be_told_to_talk() -> None:
         assert not {"verbose", "debug", "log", "callback"} & set(estimator.get_params())
 
 
-@pytest.mark.parametrize("name", ["default", "paper", "bdpt", "random-tree"])
+@pytest.mark.parametrize("name", ["default", "ensemble", "paper", "bdpt", "random-tree"])
 def test_a_model_keeps_what_is_released_and_nothing_else(private_records: Any, name: str) -> None:
     model = learner(name, private_records)
     with warnings.catch_warnings():
@@ -240,7 +244,7 @@ def test_a_model_keeps_what_is_released_and_nothing_else(private_records: Any, n
         model.fit(private_records.frame, private_records.labels)
     assert set(vars(model)) - set(model.get_params()) == {
         "classes_", "feature_names_in_", "model_", "n_features_in_", "privacy_", "schema_",
-        "tree_",
+        "ensemble_" if name == "ensemble" else "tree_",
     }  # fmt: skip
 
 

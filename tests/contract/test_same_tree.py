@@ -1,4 +1,4 @@
-"""Wherever records live, the same seed gives the same tree and the same account of spends.
+"""Wherever records live, the same seed gives the same model and the same account of spends.
 
 On a Spark cluster too: ``tests/sources/spark/test_source.py``.
 """
@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mixed_records import schema_of, some_records
 
-from privatree import PaperPrivaTreeClassifier, PrivaTreeClassifier
+from privatree import PaperPrivaTreeClassifier, PrivaBoostClassifier, PrivaTreeClassifier
 from privatree.sources import ArrowSource, CsvSource, ParquetSource
 
 LEARNERS = st.one_of(
@@ -31,6 +31,14 @@ LEARNERS = st.one_of(
         random_state=st.integers(0, 100),
     ),
     st.builds(
+        PrivaBoostClassifier,
+        st.sampled_from([0.5, 20.0, 1000.0]),
+        delta=st.sampled_from([0, 1e-6]),
+        max_depth=st.sampled_from([1, 2, 3]),
+        rounds=st.just(4),
+        random_state=st.integers(0, 100),
+    ),
+    st.builds(
         PaperPrivaTreeClassifier,
         st.sampled_from([0.5, 20.0]),
         max_depth=st.just(3),
@@ -40,14 +48,22 @@ LEARNERS = st.one_of(
 )
 
 
-WEIGHED = st.builds(
-    PrivaTreeClassifier,
-    st.sampled_from([3.0, 1000.0]),
-    max_depth=st.sampled_from([2, 3]),
-    neighbours=st.sampled_from(["add-remove", "replace"]),
-    class_weight=st.sampled_from([None, "balanced", {"no": 1, "yes": 2.5}]),
-    max_sample_weight=st.sampled_from([1.0, 3.0]),
-    random_state=st.integers(0, 100),
+WEIGHED = st.one_of(
+    *(
+        st.builds(
+            learner,
+            st.sampled_from([3.0, 1000.0]),
+            **more,
+            neighbours=st.sampled_from(["add-remove", "replace"]),
+            class_weight=st.sampled_from([None, "balanced", {"no": 1, "yes": 2.5}]),
+            max_sample_weight=st.sampled_from([1.0, 3.0]),
+            random_state=st.integers(0, 100),
+        )
+        for learner, more in [
+            (PrivaTreeClassifier, {"max_depth": st.sampled_from([2, 3])}),
+            (PrivaBoostClassifier, {"rounds": st.just(3)}),
+        ]
+    )
 )
 
 
@@ -95,7 +111,7 @@ def model_of(learner, records, **beside):
 @given(LEARNERS, st.integers(1, 120), st.sampled_from([2, 3]), st.integers(0, 2**32), st.booleans())
 def test_the_same_tree_and_ledger_from_everywhere(tmp_path, learner, n, n_classes, seed, separate):
     frame, labels = some_records(n, n_classes, seed)
-    separate = separate and isinstance(learner, PrivaTreeClassifier)
+    separate = separate and not isinstance(learner, PaperPrivaTreeClassifier)
     schema = schema_of(n_classes, separate=separate).with_target("target")
     learner.set_params(schema=schema)
     (first, records), *others = places(frame, labels, tmp_path)
@@ -169,7 +185,9 @@ def test_another_record_gives_another_account_of_counts(tmp_path):
         assert model_of(learner, records) != expected, place
 
 
-@pytest.mark.parametrize("learner", [PrivaTreeClassifier, PaperPrivaTreeClassifier])
+@pytest.mark.parametrize(
+    "learner", [PrivaTreeClassifier, PrivaBoostClassifier, PaperPrivaTreeClassifier]
+)
 def test_no_records_train_from_everywhere(tmp_path, learner):
     frame, labels = some_records(3, 2, 0)
     model = learner(schema=schema_of(2).with_target("target"), random_state=0)

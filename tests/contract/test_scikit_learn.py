@@ -15,7 +15,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import has_fit_parameter
 
 import privatree
-from privatree import PaperPrivaTreeClassifier, PrivaTreeClassifier, datasets
+from privatree import (
+    PaperPrivaTreeClassifier,
+    PrivaBoostClassifier,
+    PrivaTreeClassifier,
+    datasets,
+)
 
 # All warnings are the estimator's duty here: no check passes a schema.
 pytestmark = pytest.mark.filterwarnings("ignore::privatree.PrivacyLeakWarning")
@@ -24,6 +29,8 @@ ESTIMATORS = [
     PrivaTreeClassifier(),
     PrivaTreeClassifier(10.0, schedule="robust", probability_share=0.2),
     PrivaTreeClassifier(10.0, max_depth=None, neighbours="replace", n_bins=16),
+    PrivaBoostClassifier(),
+    PrivaBoostClassifier(10.0, delta=0, max_depth=3, neighbours="replace", n_bins=16),
     PaperPrivaTreeClassifier(),
     PaperPrivaTreeClassifier(quantiles="exact", stop_when_pure=False),
 ]
@@ -53,7 +60,7 @@ def test_scikit_learn_check(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
-CLASSIFIERS = [PrivaTreeClassifier, PaperPrivaTreeClassifier]
+CLASSIFIERS = [PrivaTreeClassifier, PrivaBoostClassifier, PaperPrivaTreeClassifier]
 
 
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
