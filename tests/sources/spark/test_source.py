@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from spark_cluster import java, running_cluster
 
-from privatree import PaperPrivaTreeClassifier, PrivaTreeClassifier
+from privatree import PaperPrivaTreeClassifier, PrivaBoostClassifier, PrivaTreeClassifier
 from privatree.audit import file_pairs
 from privatree.baselines.paper._value_counts import ValueCountsQuery
 from privatree.counting import Binner, Candidates
@@ -191,6 +191,17 @@ def test_the_tree_of_the_paper_is_that_in_memory(spark):
     with pytest.warns(PaperClaimWarning):
         assert learner.fit(source).model_.to_dict() == expected
     assert source.ignored == ("flag",)
+
+
+def test_the_ensemble_is_that_in_memory(spark):
+    table = records()
+    learner = PrivaBoostClassifier(
+        2.0, rounds=3, schema=SCHEMA.with_target("label"), class_weight="balanced", random_state=0
+    )
+    expected = learner.fit(table.select(SCHEMA.names), table["label"]).model_.to_dict()
+    source = SparkSource(data_frame(spark, table, 3), target="label", progress=False)
+    assert learner.fit(source).model_.to_dict() == expected
+    assert source.n_passes == 4  # class counts, then one pass for each round
 
 
 def test_nothing_is_counted_where_there_are_no_rows(spark):
