@@ -196,6 +196,19 @@ def ensembles_by_dataset(figures: Figures) -> str:
     return table(["AUC", *(METHODS[method] for method in shown)], lines)
 
 
+def ensembles_single(figures: Figures) -> str:
+    """Return the table of two datasets on their own, at epsilon 1."""
+    found = {(r["dataset"], r["method"]): r for r in figures}
+    names = list(dict.fromkeys(name for name, _ in found))
+    shown = [method for method in METHODS if (names[0], method) in found]
+    lines = [
+        [name, *(" / ".join(f"{found[name, m][key]:.3f}" for key in SCORES) for m in shown)]
+        for name in names
+    ]
+    columns = (METHODS[method] for method in shown)
+    return table(["accuracy / AUC / log loss", *columns], lines)
+
+
 def ensembles_multiclass(figures: Figures) -> str:
     """Return the table of accuracy with more than two classes, at epsilon 1."""
     found = {(r["dataset"], r["method"]): r for r in figures if r["epsilon"] == 1}
@@ -222,14 +235,17 @@ def ensembles_wide_ranges(figures: Figures) -> str:
         [
             title,
             *(
-                f"{mean(r['auc'] for r in figures if (*kind, widen) == _kind(r)):.3f}"
+                " / ".join(
+                    f"{mean(r[key] for r in figures if (*kind, widen) == _kind(r)):.3f}"
+                    for key in SCORES[:2]
+                )
                 for kind in kinds
             ),
         ]
         for widen, title in titles.items()
     ]
     columns = [f"{METHODS[method]}, epsilon {epsilon:g}" for method, epsilon in kinds]
-    return table(["declared range of every number: AUC", *columns], lines)
+    return table(["declared range of every number: accuracy / AUC", *columns], lines)
 
 
 def _kind(row: dict[str, Any]) -> tuple[str, float, float]:
@@ -407,6 +423,7 @@ TABLES: dict[str, tuple[str, Callable[[Figures], str]]] = {
     "leaves-rare-class": ("leaves-rare-class.json", leaves),
     "ensembles": ("ensembles-sets.json", ensembles),
     "ensembles-by-dataset": ("ensembles-sets.json", ensembles_by_dataset),
+    "ensembles-single": ("ensembles-[ar]*.json", ensembles_single),
     "ensembles-multiclass": ("ensembles-multiclass.json", ensembles_multiclass),
     "ensembles-wide-ranges": ("ensembles-widen-*.json", ensembles_wide_ranges),
     "ensembles-speed": ("ensembles-speed.json", ensembles_speed),

@@ -44,7 +44,7 @@ def names() -> tuple[str, ...]:
     --------
     >>> from privatree.baselines.methods import names
     >>> names()[:4]
-    ('decision-tree', 'dpa', 'bdpt', 'privatree-star')
+    ('decision-tree', 'dpa', 'lightgbm', 'bdpt')
     """
     return tuple(_METHODS)
 
