@@ -151,6 +151,21 @@ def test_what_records_hold_does_not_make_a_training_fail():
     assert (model.fit(X, y).predict(X) == y).mean() > 0.95
 
 
+@pytest.mark.parametrize("epsilon", [1e-9, 1e-5, 1e6])
+def test_tiny_and_huge_epsilons_train(epsilon):
+    schema = Schema({"x": Numeric(0, 9, integer=True), "y": Categorical(["a", "b", "c"])}, [0, 1])
+    X = np.array([[place % 10, "abc"[place % 3]] for place in range(60)], dtype=object)
+    for delta in (0, 1e-6):
+        model = PrivaBoostClassifier(epsilon=epsilon, delta=delta, schema=schema, random_state=0)
+        assert model.fit(X, [0, 1] * 30).ensemble_.n_rounds >= 1
+
+
+def test_tables_of_powers_do_not_grow_at_tiny_rates():
+    powers = round_decay(Fraction(1, 10**25), 255 * 1000)
+    assert powers.half_score == powers.lift_score == 2**62
+    assert powers.decays.high.size + powers.decays.low.size < 5000
+
+
 def test_a_schema_without_any_choice_trains():
     schema = Schema({"x": Numeric(0, 0)}, [0, 1])
     for depth in (1, 2, 3):

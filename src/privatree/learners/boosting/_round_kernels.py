@@ -28,6 +28,8 @@ _ROUNDINGS_PER_CODE = 8
 """Largest number of roundings for one code, besides the error of :func:`decay`."""
 _LIFT = 64
 """If the factors of a chain are below 2 to the power of minus this number, they are lifted."""
+_MAX_SCORE = 2.0**62
+"""No score is so large. At tiny rates, none is large enough to be halved or lifted."""
 
 
 class RoundDecay(NamedTuple):
@@ -45,10 +47,15 @@ class RoundDecay(NamedTuple):
 
 
 def round_decay(rate: Fraction, largest: int) -> RoundDecay:
-    """Return the powers for scores from -`largest` to `largest`."""
-    half, lift = (int(n * math.log(2.0) / float(rate) * (1 - 1e-12)) for n in (1, _LIFT))
+    """Return the powers for scores of which none is above `largest` in size.
+
+    Lifted scores can be a little lower than that; the table has room for their differences.
+    """
+    half, lift = (
+        int(min(n * math.log(2.0) / float(rate) * (1 - 1e-12), _MAX_SCORE)) for n in (1, _LIFT)
+    )
     return RoundDecay(
-        decay_table(rate, 2 * largest + lift),
+        decay_table(rate, 2 * largest + largest // 8),
         half,
         math.exp(float(rate * half)) / 2.0,
         lift,
