@@ -14,7 +14,7 @@ import numpy as np
 from fuzzing import byte_mutations, json_mutations, starting_files, toml_mutations
 from privatree import export_text, load
 from privatree.errors import ModelFormatError, PrivatreeError, SchemaError
-from privatree.model import Model
+from privatree.model import EnsembleModel, Model
 from privatree.robustness import (
     AccuracyCertificate,
     AttackSuccessCertificate,
@@ -77,16 +77,14 @@ def _some_rows(schema: Schema) -> np.ndarray[Any, Any]:
     return rows
 
 
-def _use_model(model: Model, folder: Path) -> None:
+def _use_model(model: Model | EnsembleModel, folder: Path) -> None:
     rows = _some_rows(model.schema_)
     predicted = model.predict(rows).tolist()
     shares = model.predict_proba(rows)
-    leaves = model.apply(rows)
-    if (
-        not set(predicted) <= set(model.classes_.tolist())
-        or (model.tree_.feature[leaves] >= 0).any()
-    ):
-        raise NotTheSameError("a prediction is not a class, or not of a leaf.")
+    if not set(predicted) <= set(model.classes_.tolist()):
+        raise NotTheSameError("a prediction is not a class.")
+    if isinstance(model, Model) and (model.tree_.feature[model.apply(rows)] >= 0).any():
+        raise NotTheSameError("a prediction is not of a leaf.")
     if not np.allclose(shares.sum(axis=1), 1.0):
         raise NotTheSameError("probabilities do not add up to 1.")
     export_text(model)

@@ -303,9 +303,42 @@ ANYWHERE = (
     set_number, set_number, nudge_number, nudge_number, set_string, set_anything, delete, copy_over,
     swap, rename, add_key, add_many_keys, key_twice, change_list, change_list, nest_deeply,
 )  # fmt: skip
+
+
+def change_rounds(written: Any, rng: random.Random) -> None:
+    """Change the functions of an ensemble: switches, signs, categories, depth, or their number."""
+    ensemble = written.get("ensemble") if isinstance(written, dict) else None
+    rounds = ensemble.get("rounds") if isinstance(ensemble, dict) else None
+    if not isinstance(rounds, list) or not rounds:
+        return
+    action, one = rng.randrange(7), rng.choice(rounds)
+    if not isinstance(one, dict) or not isinstance(function := one.get("function"), dict):
+        return
+    if action == 0:
+        numbers = rng.choice(([], [0.5, 0.25], [0.25, 0.25], [1e308], [20, 30, 40], [None], ["1"]))
+        function["switches"] = numbers * rng.choice((1, 1, 5000))
+    elif action == 1:
+        key = rng.choice(("first", "missing", "threshold", "feature", "positive", "categories"))
+        odd = (1, -1, 0, True, 1.0, None, "age", [], ["klein", "klein"], [None], 10**30, 50)
+        function[key] = copy.deepcopy(rng.choice(odd))
+    elif action == 2:
+        for _ in range(rng.choice((1, 2, 8, 12))):
+            branch = {"feature": "age", "threshold": 30, "left": function, "right": function}
+            function = branch
+        one["function"] = function
+    elif action == 3:
+        one["raises"] = rng.choice(([], [0], [0, 0], [7], "x", None, ["yes"]))
+    elif action == 4:
+        rounds *= rng.choice((2, 100, 2000))
+    elif action == 5:
+        ensemble["step"] = rng.choice((0, -1, 1, 0.5, 1e-300, 100, 101, "1", None, True))
+    else:
+        written["version"] = rng.choice((1, 2, 3, 4))
+
+
 OF_MODELS = (
     point_elsewhere, exchange_nodes, long_chain, change_mask, change_probability, change_range,
-    change_labels, change_spends, change_schedule,
+    change_labels, change_spends, change_schedule, change_rounds,
 )  # fmt: skip
 
 

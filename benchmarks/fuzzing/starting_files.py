@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from privatree import Categorical, Numeric, PaperPrivaTreeClassifier, PrivaTreeClassifier, Schema
+from privatree import (
+    Categorical,
+    Numeric,
+    PaperPrivaTreeClassifier,
+    PrivaBoostClassifier,
+    PrivaTreeClassifier,
+    Schema,
+)
 from privatree.baselines import BDPTClassifier, DPGDFClassifier, RandomTreeClassifier
 from privatree.robustness import (
     AttackSuccessCertificate,
@@ -28,6 +35,13 @@ FEATURES: dict[str, Numeric | Categorical] = {
     "code": Categorical([3, 1.5, -2]),
 }
 SCHEMA = Schema(FEATURES, ["no", "yes"])
+APART = Schema(
+    {
+        "age": Numeric(17, 90, missing="separate"),
+        "größe": Categorical(["klein", "groß"], missing="separate"),
+    },
+    ["no", "yes"],
+)
 THREE = Schema({"x": Numeric(-1.5, 1e9), "y": Numeric(0, 1)}, [0, 1, 2])
 NUMBERS = Schema({f"f{n}": Numeric(0, 1) for n in range(4)}, [False, True])
 
@@ -61,6 +75,10 @@ def _learners() -> Iterator[tuple[str, Any, Schema]]:
     yield "dpgdf", DPGDFClassifier(1.0, schema=SCHEMA, **seed), SCHEMA
     yield "random", RandomTreeClassifier(1.0, schema=THREE, **seed), THREE
     yield "inferred", PrivaTreeClassifier(1.0, **seed), NUMBERS
+    yield "ensemble", PrivaBoostClassifier(4.0, schema=APART, max_depth=3, rounds=6, **seed), APART
+    yield "ensemble-three", PrivaBoostClassifier(9.0, schema=THREE, rounds=8, **seed), THREE
+    pure = PrivaBoostClassifier(9.0, delta=0, schema=SCHEMA, neighbours="replace", **seed)
+    yield "ensemble-pure", pure, SCHEMA
 
 
 def write_models(folder: Path) -> None:

@@ -13,7 +13,14 @@ from typing import Any
 import typer.main
 
 import privatree
-from privatree import PaperPrivaTreeClassifier, PrivaTreeClassifier, audit, datasets, robustness
+from privatree import (
+    PaperPrivaTreeClassifier,
+    PrivaBoostClassifier,
+    PrivaTreeClassifier,
+    audit,
+    datasets,
+    robustness,
+)
 from privatree.baselines import BDPTClassifier, DPGDFClassifier, RandomTreeClassifier
 
 LEARNERS: dict[str, Callable[..., Any]] = {
@@ -24,6 +31,8 @@ LEARNERS: dict[str, Callable[..., Any]] = {
     "replaced": lambda **kw: PrivaTreeClassifier(
         2.0, neighbours="replace", dataset_size=400, lookahead=1, n_bins=16, **kw
     ),
+    "privaboost": lambda **kw: PrivaBoostClassifier(2.0, **kw),
+    "privaboost-pure": lambda **kw: PrivaBoostClassifier(4.0, delta=0, max_depth=3, **kw),
     "paper": lambda **kw: PaperPrivaTreeClassifier(1.0, **kw),
     "paper-star": lambda **kw: PaperPrivaTreeClassifier(1.0, quantiles="exact", **kw),
     "bdpt": lambda **kw: BDPTClassifier(1.0, **kw),
