@@ -6,6 +6,7 @@
     pairs/              neighbouring datasets that reveal known mistakes
     _blackbox.py        lower bounds on the real epsilon of any learner, by training it
     _views.py           what can be observed of a trained model
+    _ensemble_views.py  what can be observed of a boosted ensemble
     _events.py          events that tell two datasets apart
     _findings.py        how often the events happen, and the bound that follows
     _report.py          the result of an audit

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
+from privatree.audit._ensemble_views import function_in_words
 from privatree.audit._views import view_shows_error
 from privatree.audit.exact._privacy_loss import TreeShape
 from privatree.schema import Categorical, Schema
@@ -24,6 +25,7 @@ def outcome_describer(
         ),
         "splits": lambda splits: _splits_in_words(splits, schema),
         "root": lambda root: _root_in_words(root, schema),
+        "first function": lambda function: function_in_words(function, schema),
         "labels": ", ".join,
         "members": ", ".join,
         "said": ", ".join,

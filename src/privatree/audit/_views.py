@@ -18,6 +18,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from privatree.audit._ensemble_views import (
+    view_features,
+    view_first_function,
+    view_margins,
+    view_n_rounds,
+)
 from privatree.audit.exact._privacy_loss import TreeShape, shape_of
 from privatree.audit.pairs._file_readers import FileTable
 from privatree.errors import ParameterError
@@ -275,6 +281,14 @@ VIEWS: dict[str, View] = {
     "members": View(
         "the predictions of the members of the ensemble for the records of both tables",
         _view_members,
+        True,
+    ),
+    "rounds": View("the number of rounds", view_n_rounds),
+    "first function": View("the function of the first round", view_first_function),
+    "features": View("the features of the functions of all rounds", view_features, True),
+    "margins": View(
+        "twice the margins, in steps of the ensemble, for the records of both tables",
+        view_margins,
         True,
     ),
     "listed": View("names, whole numbers and sizes in the model", _view_listed_values),
