@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from privatree.counting import Weigher, _weights
-from privatree.learners.first_steps import _class_factors
+from privatree.learners.first_steps import _class_factors, _noisy_counts
 from privatree.learners.tree import Growth, OpenNode, _grow
 from privatree.learners.zoom import _intervals
 from privatree.privacy.mechanisms import DenseInterval, Geometric, SequentialExponential
@@ -98,7 +98,7 @@ def weights_made_per_node(patch: Patch) -> None:
 
 
 def noise_for_a_weight_of_one(patch: Patch) -> None:
-    patch.setattr(_grow, "Geometric", lambda epsilon, full_weight: Geometric(epsilon))
+    patch.setattr(_noisy_counts, "Geometric", lambda epsilon, full_weight: Geometric(epsilon))
 
 
 def rate_for_a_weight_of_one(patch: Patch) -> None:
@@ -131,4 +131,8 @@ def balanced_by_exact_counts(patch: Patch) -> None:
 
 def factors_above_the_full_factor(patch: Patch) -> None:
     """As scikit-learn's balanced weights, which are 1 in the mean, are above 1."""
+    real = _class_factors.balanced_factors
     patch.setattr(_class_factors, "FULL_FACTOR", _class_factors.FULL_FACTOR // 2)
+    patch.setattr(
+        _class_factors, "balanced_factors", lambda *given: tuple(2 * one for one in real(*given))
+    )
