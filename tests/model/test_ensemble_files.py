@@ -6,6 +6,7 @@ import copy
 import json
 import math
 import random
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -282,13 +283,13 @@ def test_a_trained_ensemble_is_read_back(tmp_path: Path, delta: float) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(
-    raises=ModelFormatError,
-    reason="A file has rounded ranges. The grid that certifies them then needs one more cell, and "
-    "delta is found to be 0.1% larger than the tolerance of check_spends_without_tree allows.",
-)
-def test_rounded_ranges_are_read_back(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("epsilon", "rounds"), [(8.0, 40), (0.3, "auto"), (1.0, 3)])
+def test_rounded_ranges_are_read_back(epsilon: float, rounds: Any, tmp_path: Path) -> None:
+    """A file has ranges as floats: they are the very ranges that were certified."""
     frame, labels, schema = datasets.load("adult")
-    model = PrivaBoostClassifier(8.0, rounds=40, schema=schema, random_state=6)
+    model = PrivaBoostClassifier(epsilon, rounds=rounds, schema=schema, random_state=6)
     model.fit(frame, labels).save(tmp_path / "model.json")
+    for group in model.privacy_.composition.groups:
+        assert Fraction(float(group.epsilon)) == group.epsilon or rounds == 3
+    assert str(load(tmp_path / "model.json").privacy_) == str(model.privacy_)
     assert load(tmp_path / "model.json").ensemble_ == model.ensemble_

@@ -20,6 +20,8 @@ from privatree.errors import ParameterError
 MAX_BYTES_IN_MEMORY = 2**26
 """Output that has more bytes is kept in a temporary file until it is written."""
 _COPIED_BYTES = 2**20
+_MAX_SHOWN_LINES = 15
+"""Number of lines of an ensemble that a command shows if it does not show all."""
 _ESCAPES_NOTE = (
     "Some characters would control the terminal or be invisible, so they are shown as escapes such "
     "as \\x1b. To get the exact text, write to a file: -o FILE."
@@ -105,13 +107,27 @@ def print_json(document: Any, **options: Any) -> None:
     write_output(None, f"{json.dumps(document, indent=1, **options)}\n", form="json")
 
 
-def model_text(model: Any) -> str:
-    """Return what a model is about, if it says so, its tree or ensemble, and its statement."""
+def model_text(model: Any, more: str | None = None) -> str:
+    """Return what a model is about, if it says so, its tree or ensemble, and its statement.
+
+    If `more` says where to see all rounds of an ensemble, only the first ones are in the text.
+    """
     from privatree.export import export_text
 
     about = model.schema_.about
     parts = [] if about is None else [str(about)]
-    return "\n\n".join([*parts, export_text(model), str(model.privacy_)])
+    text = export_text(model)
+    if more is not None and not hasattr(model, "tree_"):
+        text = first_lines(text, more)
+    return "\n\n".join([*parts, text, str(model.privacy_)])
+
+
+def first_lines(text: str, more: str) -> str:
+    """Return the first lines of a long text; `more` says where to see the rest."""
+    lines = text.split("\n")
+    if (n_more := len(lines) - _MAX_SHOWN_LINES) <= 0:
+        return text
+    return "\n".join([*lines[:_MAX_SHOWN_LINES], f"… and {n_more} more lines. {more}"])
 
 
 def print_text(text: str) -> None:

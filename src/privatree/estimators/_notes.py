@@ -51,14 +51,14 @@ def own_weights(unit: str | None) -> str:
 
 
 def weight_notes(
-    unit: str | None, has_weights: bool, max_sample_weight: float, class_weight: Any
+    unit: str | None, has_weights: bool, max_sample_weight: float, class_weight: Any, drawn: str
 ) -> list[str]:
-    """Say what the weights of the records change for a reader of the tree."""
+    """Say what the weights of the records change for a reader of the tree or ensemble."""
     notes = []
     if unit is not None:
         notes.append(
             "Each unit weighs as much as one record, divided among its records. So numbers of "
-            "records are numbers of units, and the tree is right for most units, not for most "
+            f"records are numbers of units, and the {drawn} is right for most units, not for most "
             "records."
         )
     if has_weights:
@@ -70,9 +70,12 @@ def weight_notes(
         how = "inversely to their noisy number of records" if class_weight == "balanced" else (
             "as declared"
         )  # fmt: skip
+        what = "Numbers of records of leaves, and probabilities," if drawn == "tree" else (
+            "Probabilities"
+        )  # fmt: skip
         notes.append(
-            f"Classes were weighed {how}, the heaviest as 1. Numbers of records of leaves, and "
-            "probabilities, are for records weighed in this way."
+            f"Classes were weighed {how}, the heaviest as 1. {what} are for records weighed in "
+            "this way."
         )
     return notes
 

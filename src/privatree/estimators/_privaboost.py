@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privatree._support.progress import passing_bar
+from privatree._support.suggestions import did_you_mean
 from privatree._support.validation import check_integer, check_number
 from privatree.counting import MAX_LEVELS, FineCells, default_n_bins
 from privatree.errors import ParameterError
@@ -32,8 +33,9 @@ class PrivaBoostClassifier(PrivateTraining, RecordClassifier):
     """A boosted ensemble that is (epsilon, delta)-differentially private for whole records.
 
     It is a sum of step functions of one and two features. It ranks records better than one tree
-    does, and its probabilities are calibrated. One tree (:class:`PrivaTreeClassifier`) is easier to
-    read, and often more accurate where records times epsilon are few.
+    does, and its probabilities are close to calibrated where there are enough records. One tree
+    (:class:`PrivaTreeClassifier`) is easier to read, and often more accurate where records times
+    epsilon are few.
 
     Only the schema and the parameters are assumed public; even the number of records is private.
     If several records can belong to one person, or any other unit, pass ``units``: then the
@@ -300,7 +302,8 @@ def _directions(monotonic_cst: Any, schema: Schema) -> list[int]:
     for (name, feature), direction in zip(schema.features.items(), directions, strict=True):
         if direction and not isinstance(feature, Numeric):
             raise ParameterError(
-                f"monotonic_cst must be 0 for categories, got {direction} for {name!r}.",
+                f"monotonic_cst must be 0 for a categorical feature, got {direction} for {name!r}. "
+                "Only numbers can be monotone.",
                 "monotonic_cst",
             )
     if any(directions) and len(schema.classes) > 2:
@@ -317,8 +320,8 @@ def _given_directions(monotonic_cst: Any, names: Sequence[str]) -> list[int]:
     if isinstance(monotonic_cst, Mapping):
         if unknown := [name for name in monotonic_cst if name not in names]:
             raise ParameterError(
-                "monotonic_cst must have names of the schema's features as keys, got "
-                f"{unknown[0]!r}.",
+                "monotonic_cst must have names of features of the schema, got "
+                f"{unknown[0]!r}.{did_you_mean(str(unknown[0]), names)}",
                 "monotonic_cst",
             )
         given: list[Any] = [monotonic_cst.get(name, 0) for name in names]

@@ -203,7 +203,8 @@ class PrivateTraining:
         if has_weights:
             public.append(own_weights(unit))
         epsilon = positive_fraction("epsilon", self.epsilon)
-        notes = notes + weight_notes(unit, has_weights, self.max_sample_weight, self.class_weight)
+        weights = (has_weights, self.max_sample_weight, self.class_weight)
+        notes = notes + weight_notes(unit, *weights, self._drawn)
         if self.schema is not None and schema.classes != self.schema.classes:
             notes.append(
                 f"y held whole numbers and the schema's classes are text: the {self._drawn} "

@@ -10,12 +10,16 @@ import typer
 from privatree._support.kernels.compile_notice import compile_notice
 from privatree.cli._learner_options import name_learner_options
 from privatree.cli._model_options import learner_class
-from privatree.cli._output import check_output, output_option, show_spinner, write_output
+from privatree.cli._output import (
+    check_output,
+    first_lines,
+    output_option,
+    show_spinner,
+    write_output,
+)
 from privatree.errors import ParameterError
 
 _REPORT = Path("report.html")
-_MAX_SHOWN_LINES = 15
-"""Number of lines of an ensemble that are printed."""
 
 
 def demo(
@@ -120,10 +124,7 @@ def _show_demo_ensemble(model: Any, train_X: Any, test_X: Any, train_y: Any, tes
 
     from privatree import export_text
 
-    lines = export_text(model).split("\n")
-    typer.echo("\n".join(lines[:_MAX_SHOWN_LINES]))
-    if (more := len(lines) - _MAX_SHOWN_LINES) > 0:
-        typer.echo(f"… and {more} more lines. To see them, save the model: -o model.json")
+    typer.echo(first_lines(export_text(model), "To see them, save the model: -o model.json"))
     typer.echo("\nThe noise differs in every run, and so does the ensemble.")
     typer.echo(f"\n{model.privacy_}\n")
     with show_spinner("Training without privacy"):

@@ -30,8 +30,9 @@ _MAX_RANGE = Fraction(25)
 """Largest range of a round. A larger one would not change what is drawn."""
 _ZOOM_SHARE = Fraction(5, 100)
 """Share of the budget for intervals: of epsilon if delta = 0, otherwise of the squared ranges."""
-_RATIO_STEPS = 60
-"""The range of an interval is a multiple of the range of a round, divided by this number."""
+_RATIO_STEPS = 64
+"""The range of an interval is a multiple of the range of a round, divided by this number. It is a
+power of 2, so that both ranges are floats in a model file."""
 _MIN_LEVELS = 2
 """Intervals are drawn if the evidence is enough for so many levels."""
 _FEW_ROUNDS = 10

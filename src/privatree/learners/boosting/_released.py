@@ -53,9 +53,10 @@ def _release_step(step: CodeStep, candidates: Candidates, regions: _Regions) -> 
     if inside is not None:
         signs = signs.copy()
         places = np.flatnonzero(inside)
-        # Codes outside take the sign of the nearest code inside, so that no switch is there.
+        # Codes outside take the sign of the next code inside, so that no switch is there. If
+        # all codes inside have one sign, the function is constant.
         nearest = np.clip(np.searchsorted(places, np.arange(len(signs))), 0, len(places) - 1)
-        signs = signs[places[nearest]] if cuts is not None else np.where(inside, signs, -1)
+        signs = signs[places[nearest]]
     if cuts is None:
         return Step(feature, positive=_mask(signs > 0, groups))
     switches = np.flatnonzero(np.diff(signs))

@@ -21,6 +21,8 @@ from privatree.privacy.composition._composition import (
 
 _TOLERANCE = 1e-4
 """Share of the largest range that the search may miss."""
+_DIGITS = 40
+"""Number of binary digits of a range that is searched for."""
 _MIN_DELTA = Fraction(1, 10**290)
 """Below this, rounding alone is more than delta."""
 
@@ -96,6 +98,7 @@ def _search_largest_range(
     for number in count(1):
         if number % 4 == 0 or not low < guess < high:
             guess = min(2 * low, (low + high) / 2)
+        guess = _round_down(guess)
         size = Fraction(guess)
         needed = certified_delta(epsilon, [RangeGroup(r * size, times) for r, times in pattern])
         mu = _mu_at_log_delta(float(epsilon), math.log(needed)) if needed else 0.0
@@ -107,6 +110,15 @@ def _search_largest_range(
             break
         guess *= (1 - _TOLERANCE / 3) * aim / mu if mu else 2.0
     return best
+
+
+def _round_down(size: float) -> float:
+    """Return a float with few binary digits, so that simple multiples of it are floats, too.
+
+    A model file has ranges as floats. They must be the very ranges that were certified.
+    """
+    mantissa, exponent = math.frexp(size)
+    return math.ldexp(math.floor(mantissa * 2**_DIGITS), exponent - _DIGITS)
 
 
 def _mu_at_log_delta(epsilon: float, log_delta: float) -> float:

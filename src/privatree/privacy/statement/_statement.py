@@ -50,6 +50,10 @@ _FEW_UNITS = (
 )
 
 
+_ROUNDED = Fraction(1, 10**12)
+"""Share of an amount that rounding to a float can add, and more."""
+
+
 @dataclass(frozen=True)
 class Leak:
     """A fact about the records that the model reveals outside its privacy guarantee.
@@ -323,7 +327,9 @@ def _stated_spend_lines(spends: tuple[Spend, ...]) -> list[str]:
 def _stated_composition_lines(composition: Composition | None) -> list[str]:
     if composition is None:
         return []
-    epsilon, delta = (format_epsilon(x, up=True) for x in (composition.epsilon, composition.delta))
+    # A file has amounts that were rounded up to floats: this must not show in the sixth digit.
+    amounts = (amount * (1 - _ROUNDED) for amount in (composition.epsilon, composition.delta))
+    epsilon, delta = (format_epsilon(amount, up=True) for amount in amounts)
     return [
         f"the {composition.n_draws} ranges together: epsilon {epsilon} and delta {delta} "
         "(adaptive composition of bounded-range draws)"

@@ -80,7 +80,7 @@ def stated_epsilon(name: str, value: Any) -> float:
 def stated_number(name: str, value: Any) -> float:
     """Return a finite number >= 0."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ModelFormatError(f"privacy: {name} must be a number, got {type(value).__name__}.")
+        raise ModelFormatError(f"privacy: {name} must be a number.")
     try:
         amount = float(value)
     except OverflowError:
