@@ -215,6 +215,18 @@ def test_any_records_and_any_epsilon_train(n, delta, epsilon):
     assert math.isfinite(model.privacy_.epsilon)
 
 
+@pytest.mark.parametrize("n", [34, 35, 36, 37])
+def test_no_error_of_floats_tells_how_many_records_there_are(n):
+    """With 35 records a weight underflows. Whoever made numpy raise then must not see it."""
+    schema = Schema({"x": Numeric(0, 100)}, ["no", "yes"])
+    model = PrivaBoostClassifier(
+        20.0, delta=0, rounds=1, max_depth=1, n_bins=2, dataset_size=100, schema=schema
+    )
+    frame = pd.DataFrame({"x": [10.0] * n + [90.0]})
+    with np.errstate(all="raise"):
+        model.fit(frame, ["no"] * n + ["yes"])
+
+
 def test_the_same_seed_gives_the_same_ensemble_and_another_another():
     found = [
         PrivaBoostClassifier(1.0, schema=SCHEMA, random_state=seed).fit(*people(500)).ensemble_

@@ -8,6 +8,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol, TypeVar
 
+import numpy as np
+
 from privatree._support.validation import check_integer, check_number, check_one_of
 from privatree.counting import ClassCounts
 from privatree.errors import ParameterError, TooFewRecordsError
@@ -176,7 +178,10 @@ class PrivateTraining:
         training = Training(ledger, charges, size_error, unit, randomness.seeded)
         try:
             charges.charge_first()  # parameters are checked before, noise is drawn after this
-            return train(training), training
+            # Whether a sum of secret numbers underflows must not decide about a warning or an
+            # error, whatever the caller has told numpy to do then.
+            with np.errstate(all="ignore"):
+                return train(training), training
         except TooFewRecordsError as error:
             raise TooFewRecordsError(
                 f"{error} {charges.explain_stop()}", error.noisy_records, error.records_error

@@ -9,7 +9,14 @@ exact arithmetic.
 
 from __future__ import annotations
 
-from decimal import Context, Decimal
+from decimal import (
+    ROUND_HALF_EVEN,
+    Context,
+    Decimal,
+    DivisionByZero,
+    InvalidOperation,
+    Overflow,
+)
 
 from privatree.privacy._randomness import Randomness
 
@@ -42,4 +49,11 @@ class UniformReal:
 
 def precision(digits: int) -> Context:
     """Return a decimal context in which every operation, including exp, rounds correctly."""
-    return Context(prec=digits, Emax=10**17, Emin=-(10**17))
+    # Everything is set here: the defaults of a process could round, or raise, in other ways.
+    return Context(
+        prec=digits,
+        rounding=ROUND_HALF_EVEN,
+        Emax=10**17,
+        Emin=-(10**17),
+        traps=[InvalidOperation, DivisionByZero, Overflow],
+    )
