@@ -52,9 +52,9 @@ ONE = (Stage("choice", WHOLE),)
             "choices and counts of a schedule must each be at most",
         ),
         ((WHOLE, HALF, Fraction(1, 4)), (), "must be at least its total"),
-        ((WHOLE, WHOLE, WHOLE), ((),), "1 to 100 stages"),
+        ((WHOLE, WHOLE, WHOLE), ((),), "1 to 250 stages"),
         ((WHOLE, WHOLE, WHOLE), (ONE,) * 101, "at most 100 sequences"),
-        ((Fraction(200), Fraction(200), WHOLE), (ONE * 101,), "1 to 100 stages"),
+        ((Fraction(300), Fraction(300), WHOLE), (ONE * 251,), "1 to 250 stages"),
         ((HALF, WHOLE, WHOLE), (ONE,), "each sequence of a schedule must add up to at most"),
         ((WHOLE, HALF, HALF), (ONE,), "each sequence of a schedule must add up to at most"),
         (

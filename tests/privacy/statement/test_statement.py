@@ -165,7 +165,7 @@ def test_a_wrong_stage_is_refused_with_a_reason(stage: Any, message: str) -> Non
     ("sequences", "message"),
     [
         ([[["count", 0.0]]] * 101, "at most 100 sequences"),
-        ([[["count", 0.0]] * 101], "at most 100 stages"),
+        ([[["count", 0.0]] * 251], "at most 250 stages"),
         ([None] * 10**6, "at most 100 sequences"),
     ],
     ids=["sequences", "stages", "many"],
