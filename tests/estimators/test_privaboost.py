@@ -289,6 +289,7 @@ def test_monotone_features_need_two_classes():
         model.fit(pd.DataFrame({"x": [0.5]}), ["a"])
 
 
+@pytest.mark.slow
 def test_wide_data_fit_in_memory():
     """Roots of few features are offered where all would need too much memory."""
     schema = Schema({f"x{j}": Numeric(0, 1) for j in range(1500)}, [0, 1])
