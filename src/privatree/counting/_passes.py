@@ -129,6 +129,7 @@ class PassCounts:
             self._factors,
             self.full_weight,
             self.exact_rows,
+            self.class_totals()[0],
             n_scores,
             RECORDS_CHANGED,
         )

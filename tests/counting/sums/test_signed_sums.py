@@ -149,7 +149,8 @@ def test_passes_find_the_sums_of_memory(weighted, factors):
     if factors:
         in_memory.weigh_classes(factors, 1024)
     memory = in_memory.open_sums(1)
-    given = (source, None, factors, in_memory.full_weight, N, 1, "changed")
+    totals = in_memory.class_totals()[0]
+    given = (source, None, factors, in_memory.full_weight, N, totals, 1, "changed")
     passes = PassSums(source.answer, *given)
     rng = np.random.default_rng(4)
     roots = root_measure(CANDIDATES, [0, 1, 2])
@@ -165,6 +166,11 @@ def test_passes_find_the_sums_of_memory(weighted, factors):
         passes.add_round(tables)
     assert memory.exact_largest_sum == passes.exact_largest_sum
     source.n_rows = N - 1
+    with pytest.raises(SourceError, match="changed"):
+        passes.round_sums(rule, roots.rows, tops)
+    source.n_rows = N
+    passes.round_sums(rule, roots.rows, tops)
+    labels[0] = 1 - labels[0]
     with pytest.raises(SourceError, match="changed"):
         passes.round_sums(rule, roots.rows, tops)
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privatree.counting._binner import Binner
+from privatree.counting._count_kernels import add_class_totals
 from privatree.counting._counts import THREADS, Groups
 from privatree.counting._queries import TablePartial, TableQuery
 from privatree.counting._weights import Weigher
@@ -219,11 +220,11 @@ class SumQuery(TableQuery["SumPartial"]):
     @cached_property
     def shapes(self) -> list[tuple[int, ...]]:
         table = (max(1, self.rows.n_rows), sum(self.binner.n_codes))
-        return [table] * (1 + len(self.tops))
+        return [*[table] * (1 + len(self.tops)), (len(self.rule.code),)]
 
 
 class SumPartial(TablePartial[SumQuery]):
-    """Sums over all records, then over the records on the left of each top split."""
+    """Sums over all records, then on the left of each top split; last, the weight of each class."""
 
     def add_batch(self, batch: Batch) -> None:
         query = self._query
@@ -237,14 +238,17 @@ class SumPartial(TablePartial[SumQuery]):
             np.ascontiguousarray(codes.T), offsets, labels, weights, query.full_weight, n_scores, 1
         )
         records.add_round(query.rounds)
-        records.add_round_sums(query.rule, query.rows, query.tops, self.tables)
+        *sums, exact_totals = self.tables
+        records.add_round_sums(query.rule, query.rows, query.tops, sums)
+        add_class_totals(labels, weights, 0, len(labels), exact_totals)
         self.count_rows(batch.n_rows)
 
 
 class PassSums:
     """Signed sums from passes over a source, one for each round.
 
-    `answer` makes one pass. A SourceError is raised if a pass finds another number of rows.
+    `answer` makes one pass. `exact_totals` are the weights of all records of each class, from an
+    earlier pass. A SourceError is raised if a pass finds others, or another number of rows.
     """
 
     def __init__(
@@ -255,12 +259,14 @@ class PassSums:
         factors: Sequence[int] | None,
         full_weight: int,
         exact_rows: int,
+        exact_totals: NDArray[np.int64],
         n_scores: int,
         changed: str,
     ) -> None:
         self._answer, self._binner, self._weigher = answer, binner, weigher
         self._factors = None if factors is None else tuple(factors)
-        self._full_weight, self._exact_rows = full_weight, exact_rows
+        self._full_weight = full_weight
+        self._exact_rows, self._exact_totals = exact_rows, exact_totals
         self._n_scores, self._changed = n_scores, changed
         self._rounds: RoundTables | None = None
         self.exact_largest_sum = exact_rows * full_weight * FULL_SIGNED_WEIGHT
@@ -281,9 +287,11 @@ class PassSums:
                 self._full_weight,
             )
         )
-        if found.exact_rows != self._exact_rows:
+        *tables, exact_totals = found.tables
+        same = np.array_equal(exact_totals, self._exact_totals)
+        if not same or found.exact_rows != self._exact_rows:
             raise SourceError(self._changed)
-        return [row_sums(table, rows) for table in found.tables]
+        return [row_sums(table, rows) for table in tables]
 
     def add_round(self, drawn: RoundTables) -> None:
         self._rounds = drawn if self._rounds is None else RoundTables.stack([self._rounds, drawn])

@@ -21,34 +21,21 @@ from privatree.learners.boosting._measure import (
     RootMeasure,
     StepMeasure,
 )
+from privatree.privacy.samplers import DecimalPowers
+
+_MAX_FACTORS = 10**6
+"""More powers than that are never multiplied along a chain, or for two sides."""
 
 
-class PreciseWeights:
+class PreciseWeights(DecimalPowers):
     """Weights with a given number of digits.
 
     `rate` is the change of the log-weight for one unit of score.
     """
 
     def __init__(self, rate: Fraction, measure: StepMeasure, digits: int) -> None:
-        self._rate, self._measure, self._digits = rate, measure, digits
-        self._powers: dict[int, Decimal] = {}
-        self._largest = Fraction(0)
-
-    @property
-    def error(self) -> Decimal:
-        """Bound on the relative error, from the exponents so far and up to 10^12 roundings."""
-        return (8 * int(self._largest + 1) * 10**6 + Decimal(10) ** 12) * Decimal(10) ** (
-            1 - self._digits
-        )
-
-    def power(self, score: int) -> Decimal:
-        """Return exp(rate * score)."""
-        if score not in self._powers:
-            exponent = self._rate * score
-            self._largest = max(self._largest, abs(exponent))
-            quotient = Decimal(exponent.numerator) / Decimal(exponent.denominator)
-            self._powers[score] = quotient.exp()
-        return self._powers[score]
+        super().__init__(rate, digits, _MAX_FACTORS)
+        self._measure = measure
 
     def weigh_features(self, sums: NDArray[np.int64]) -> list[Decimal]:
         """Return the weight of all step functions of each feature."""

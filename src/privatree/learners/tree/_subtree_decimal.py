@@ -27,34 +27,21 @@ from privatree.learners.tree._region import (
     splits_on_grid,
 )
 from privatree.learners.tree._subtree_kernels import Counts, LevelAbove
+from privatree.privacy.samplers import DecimalPowers
 
 PartWeights = dict[int, Decimal]
 """Weight of every part that can be drawn."""
 
 
-class PreciseWeights:
+class PreciseWeights(DecimalPowers):
     """Weights of subtrees with a given number of digits, in a decimal context of that precision.
 
     `rate` is the logarithm of the weight of one correctly classified record.
     """
 
     def __init__(self, rate: Fraction, layout: FeatureLayout, digits: int) -> None:
-        self._rate, self._layout, self._digits = rate, layout, digits
-        self._powers: dict[int, Decimal] = {}
-        self._largest = Fraction(0)
-
-    @property
-    def error(self) -> Decimal:
-        """Bound on the relative error, from the exponents so far and up to 10^12 roundings."""
-        return (8 * int(self._largest + 1) + Decimal(10) ** 12) * Decimal(10) ** (1 - self._digits)
-
-    def power(self, score: int) -> Decimal:
-        if score not in self._powers:
-            exponent = self._rate * score
-            self._largest = max(self._largest, abs(exponent))
-            quotient = Decimal(exponent.numerator) / Decimal(exponent.denominator)
-            self._powers[score] = quotient.exp()
-        return self._powers[score]
+        super().__init__(rate, digits)
+        self._layout = layout
 
     def weigh_one_level(self, counts: Counts, fine: CutGrid, region: Region) -> PartWeights:
         totals = counts.totals.tolist()

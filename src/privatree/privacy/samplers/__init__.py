@@ -10,6 +10,7 @@
     _linked_coins.py        coins in a row, each with a bias that depends on the one before
     _refinement.py          uniform numbers with more bits wherever float64 is not enough
     _decay.py               table of powers of exp(-x), with an error bound
+    _decimal_powers.py      the same powers in arbitrary precision
 """
 
 from privatree._support.lazy_names import lazy_names
