@@ -11,9 +11,9 @@ Methods are those of ``privatree reproduce``; what is not installed is left out.
 targets are printed below the means.
 
 5-fold stratified cross-validation, four times below 1,000 rows. Repeat r shuffles with seed
-5000 + r and trains fold f with seed 5 r + f; constants of the learner were chosen on folds with
-seed 0. Printed: accuracy, AUC and log loss on the held-out folds, as means with standard errors,
-and the median seconds of a fit while ``--jobs`` fits share the machine.
+5000 + r and trains fold f with seed 5 r + f; constants of the learner were chosen on other folds,
+with seeds 0 to 11. Printed: accuracy, AUC and log loss on the held-out folds, as means with
+standard errors, and the median seconds of a fit while ``--jobs`` fits share the machine.
 
 ``adult-22792`` trains on 22,792 rows of adult, as a published figure does, with 5 splits by seed.
 ``rare`` makes up 20,000 records with three features on [-10, 10] and about 4.6% positives.
