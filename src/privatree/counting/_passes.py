@@ -40,7 +40,7 @@ MAX_CELLS = 2**29
 
 RECORDS_CHANGED = (
     "the records must be the same in every pass over them, but were not: rows were added, removed "
-    "or changed while the tree was trained. Train on a copy that does not change."
+    "or changed during the training. Train on a copy that does not change."
 )
 
 
