@@ -165,7 +165,7 @@ def test_a_function_that_is_none(tmp_path: Path, written: Any, says: str) -> Non
     ("changes", "says"),
     [
         ({"version": 2}, "'version' must be at least 3 for an ensemble, got 2"),
-        ({"version": 4}, "got version 4. Upgrade privatree"),
+        ({"version": 5}, "got version 5. Upgrade privatree"),
         ({"tree": {}}, "must have the keys"),
         ({"ensemble": None}, "'step' and 'rounds'"),
         ({"ensemble": {"step": 0.1, "rounds": []}}, "1 to 10000 rounds"),

@@ -289,7 +289,7 @@ def test_a_missing_file_is_just_missing(tmp_path: Path) -> None:
         (b"[" * 200_000, "without deep nesting"),
         (b'{"a":' * 200_000, "without deep nesting"),
         (b" " * (MAX_BYTES + 1), f"at most {MAX_BYTES} bytes"),
-        (written(version=4), "got version 4. Upgrade privatree"),
+        (written(version=5), "got version 5. Upgrade privatree"),
         (written(version=10**100), "got a later version. Upgrade privatree"),
         (written(version=0), "'version' must be"),
         (written(version=True), "'version' must be"),

@@ -144,6 +144,12 @@ class FineCells:
         exact_below = np.concatenate([[0], np.cumsum(exact_counts)])
         return np.diff(exact_below[[self._n_missing_codes(feature), *ends.tolist(), -1]])
 
+    def values_at(self, feature: int, shares: tuple[Fraction, Fraction]) -> tuple[float, float]:
+        """Return the values at two shares of the range of a feature."""
+        grid = self.grids[feature]
+        low, width = float(grid.low), float(grid.high) - float(grid.low)
+        return low + width * float(shares[0]), low + width * float(shares[1])
+
     def zoom(self, intervals: Mapping[int, tuple[Fraction, Fraction]]) -> Candidates:
         """Return candidates with more cuts around intervals, given as shares of a range."""
         changed = {}

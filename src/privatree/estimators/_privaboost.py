@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from privatree._support.progress import passing_bar
 from privatree._support.suggestions import did_you_mean
@@ -21,6 +22,7 @@ from privatree.estimators._training import PrivateTraining, Training
 from privatree.learners.boosting import BoostPlan, boost
 from privatree.model import EnsembleModel
 from privatree.model.ensemble import Ensemble
+from privatree.model.terms import Terms, ensemble_terms
 from privatree.privacy import Randomness, conservative_delta, conservative_epsilon, epsilon_above
 from privatree.schema import Numeric, Schema
 from privatree.sources import Source
@@ -253,6 +255,16 @@ class PrivaBoostClassifier(PrivateTraining, RecordClassifier):
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the log-odds of the second of two classes, or else a score for each class."""
         return np.asarray(self._ask_model("decision_function", X))
+
+    def terms(self, *, max_pairs: int | None = None) -> Terms:
+        """Return the ensemble as a sum of functions of few features; see `EnsembleModel.terms`."""
+        check_is_fitted(self, "ensemble_")
+        return ensemble_terms(self.ensemble_, max_pairs)
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Share of each feature in the strengths of all terms, from the released ensemble alone."""
+        return self.terms().feature_importances
 
     def _make_plan(
         self, cells: FineCells, class_factors: tuple[int, ...] | None, n_rows: int

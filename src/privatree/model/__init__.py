@@ -8,6 +8,7 @@
     _tree_json.py       the tree as a list of nodes, and back
     _json_labels.py     labels and numbers of a file, checked
     ensemble/           the ensemble: functions of its rounds, their JSON and prediction
+    terms/              the ensemble as a sum of functions of one, two or three features
     _release.py         what all releases have in common, in memory and as a file
     _tree_release.py    tree, schema and statement
     _ensemble_release.py   ensemble, schema and statement

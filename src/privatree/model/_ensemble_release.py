@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from privatree.errors import ModelFormatError
 from privatree.model._release import Predictor, Release
 from privatree.model.ensemble import Ensemble, ensemble_from_dict, ensemble_to_dict
+from privatree.model.terms import Terms, ensemble_terms
 from privatree.privacy import PrivacyStatement, check_spends_without_tree
 from privatree.schema import Schema
 
@@ -21,7 +22,7 @@ class EnsembleRelease(Release):
     """An ensemble with its schema and statement; see :class:`~privatree.EnsembleModel`."""
 
     kind: ClassVar[str] = "ensemble"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     first_version: ClassVar[int] = 3
 
     schema_: Schema
@@ -56,3 +57,29 @@ class EnsembleRelease(Release):
         The arguments are those of :meth:`predict`.
         """
         return self.ensemble_.decision_function(*self._feature_matrix(X, names))
+
+    def terms(self, *, max_pairs: int | None = None) -> Terms:
+        """Return the ensemble as a sum of functions of one, two or three features.
+
+        Parameters
+        ----------
+        max_pairs : int, optional
+            Largest number of terms of several features. The weakest others are left out;
+            ``typical_change`` and ``largest_change`` of the result say what that changes. By
+            default, all terms are kept, and their sum is the score of the model.
+
+        Returns
+        -------
+        Terms
+            The terms, the strongest first. They reveal no more than the model.
+        """
+        return ensemble_terms(self.ensemble_, max_pairs)
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Share of each feature in the strengths of all terms.
+
+        It follows from the released ensemble, and reveals no more. Features of a term of several
+        features share its strength alike.
+        """
+        return self.terms().feature_importances

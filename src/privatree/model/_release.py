@@ -26,7 +26,7 @@ from privatree.privacy import SCHEMA_LEAK, PrivacyStatement, shown_amount
 from privatree.schema import Label, Schema
 from privatree.tables import prediction_matrix, read_labels
 
-FORMAT, VERSION = "privatree-model", 3
+FORMAT, VERSION = "privatree-model", 4
 """Name of the format, and its latest version."""
 MODEL_FILE = "a model file"
 """Name of the file in error messages."""

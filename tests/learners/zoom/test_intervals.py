@@ -27,7 +27,10 @@ def test_cuts_lie_where_the_records_are_and_each_interval_is_paid_for():
     incomes = np.random.default_rng(0).uniform(40_000, 60_000, 5000)
     cells, records = fine_records(incomes)
     ledger = Ledger(Fraction(1), Randomness(0))
-    found = zoom_in(records, cells, 5000, Fraction(1, 20), ledger)
+    found, intervals = zoom_in(records, cells, 5000, Fraction(1, 20), ledger)
+    low, high = intervals[0]
+    assert high - low < 40_000
+    assert ((incomes > low) & (incomes <= high)).mean() > 0.5
     plain = Candidates.from_schema(SCHEMA, 256)
     between = [((c.cuts[0] > 40_000) & (c.cuts[0] < 60_000)).sum() for c in (plain, found)]
     assert between[1] > 4 * between[0]
@@ -41,7 +44,7 @@ def test_cuts_lie_where_the_records_are_and_each_interval_is_paid_for():
 def test_without_budget_or_around_one_number_candidates_are_those_of_the_schema(epsilon):
     cells, records = fine_records(np.full(5000, 500_000))
     ledger = Ledger(Fraction(1), Randomness(0))
-    found = zoom_in(records, cells, 5000, epsilon, ledger)
+    found, _ = zoom_in(records, cells, 5000, epsilon, ledger)
     plain = Candidates.from_schema(SCHEMA, 256)
     assert found.n_codes == plain.n_codes
     assert (found.base_measure == plain.base_measure).all()

@@ -119,9 +119,9 @@ class Boosting:
             self._ledger = ledger.compose(
                 plan.rounds_epsilon, plan.delta, groups, factor=plan.price
             )
-        self.candidates: Candidates = zoom_in(
-            records, cells, size, self.rounds.interval_epsilon, self._ledger
-        )
+        zoom = zoom_in(records, cells, size, self.rounds.interval_epsilon, self._ledger)
+        self.candidates: Candidates = zoom.candidates
+        self._intervals, self._directions = zoom.intervals, directions
         weigh_classes(records, plan.class_factors, plan.balance_epsilon, ledger)
         self._full_weight = FULL_SIGNED_WEIGHT * records.full_weight
         self._measure: StepMeasure = step_measure(self.candidates, directions)
@@ -186,4 +186,10 @@ class Boosting:
 
     def ensemble(self) -> Ensemble:
         """Return the ensemble of all rounds so far."""
-        return Ensemble(self._schema, self.rounds.step, tuple(self._released))
+        return Ensemble(
+            self._schema,
+            self.rounds.step,
+            tuple(self._released),
+            self._intervals,
+            {place: way for place, way in enumerate(self._directions) if way},
+        )

@@ -177,7 +177,8 @@ class Growth:
         size = plan.planning_size(noisy_size)
         if self._cells is not None:
             epsilon = plan.interval_epsilon(size)
-            self._use_candidates(zoom_in(self._records, self._cells, size, epsilon, ledger))
+            zoom = zoom_in(self._records, self._cells, size, epsilon, ledger)
+            self._use_candidates(zoom.candidates)
         weigh_classes(
             self._records, plan.class_factors, plan.balance_epsilon, ledger, plan.largest_count
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import NamedTuple
 
 from privatree.counting import Binner, Candidates, ClassCounts, FineCells
 from privatree.privacy import ComposedLedger, Ledger
@@ -22,6 +23,14 @@ _MAX_NAME_LENGTH = 60
 """Largest number of characters of a column name in the purpose of a spend."""
 SURPLUS_EVIDENCE = 3
 """Further evidence, with which an interval with enough records is drawn almost surely."""
+
+
+class Zoom(NamedTuple):
+    """What :func:`zoom_in` found. Both parts are released."""
+
+    candidates: Candidates
+    intervals: dict[int, tuple[float, float]]
+    """Ends of the interval of each feature, by position, if it is narrower than the range."""
 
 
 def zoom_evidence(noisy_size: int, epsilon: Fraction) -> Fraction:
@@ -48,8 +57,8 @@ def zoom_in(
     noisy_size: int,
     epsilon: Fraction,
     ledger: Ledger | ComposedLedger,
-) -> Candidates:
-    """Draw an interval for each feature with fine cells, and return candidates around them.
+) -> Zoom:
+    """Draw an interval for each feature with fine cells, and return it with candidates around it.
 
     With an epsilon of 0, nothing is drawn, and the candidates are those of the schema. A feature of
     whole numbers also keeps the candidates of the schema if its interval is the narrowest possible:
@@ -85,13 +94,15 @@ def zoom_in(
     >>> codes = np.full((1000, 1), 300, dtype=np.uint16)
     >>> records = BinnedRecords(codes, cells.binner().n_codes, np.zeros(1000, np.uint8), 2)
     >>> ledger = Ledger(Fraction(1), Randomness(seed=0))
-    >>> candidates = zoom_in(records, cells, 1000, Fraction(1, 10), ledger)
+    >>> zoom = zoom_in(records, cells, 1000, Fraction(1, 10), ledger)
+    >>> zoom.intervals
+    {0: (0.0, 62500.0)}
     >>> [spend.purpose for spend in ledger.spends()]
     ['interval of income']
     """
     if not cells.features:
-        return cells.plain
-    intervals = {}
+        return Zoom(cells.plain, {})
+    drawn, intervals = dict[int, tuple[float, float]](), {}
     if epsilon:
         exact_counts = records.class_counts()[0].sum(axis=0)
         mechanism = _interval_mechanism(cells.levels, noisy_size, epsilon, records.full_weight)
@@ -100,12 +111,14 @@ def zoom_in(
             exact_cells = cells.count_cells(exact_counts[codes], feature, mechanism.levels)
             purpose = f"interval of {cells.schema.names[feature][:_MAX_NAME_LENGTH]}"
             interval = ledger.release(mechanism, exact_cells, purpose=purpose)
+            if interval.level > 0:
+                drawn[feature] = cells.values_at(feature, interval.ends)
             if interval.level < cells.levels or not cells.grids[feature].integer:
                 intervals[feature] = interval.ends
     candidates = cells.zoom(intervals)
     binner = Binner(cells.schema, candidates.cuts, candidates.groups, candidates.n_codes)
     records.merge_codes(binner, cells.merged_codes(candidates))
-    return candidates
+    return Zoom(candidates, drawn)
 
 
 def _interval_mechanism(

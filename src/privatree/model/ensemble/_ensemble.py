@@ -18,7 +18,7 @@ margins times `step` / 2.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -56,16 +56,24 @@ class Ensemble:
         What a function adds to, or subtracts from, the log-odds of two classes.
     rounds : tuple of Round
         The rounds, in order.
+    intervals : dict of int to pair of float, optional
+        For some numbers, by position, an interval that has most of the records. The learner drew it
+        and released it.
+    directions : dict of int to {-1, 1}, optional
+        For each number that was declared monotone, by position, whether the functions must not fall
+        (1) or must not rise (-1).
 
     Raises
     ------
     ModelFormatError
-        If a function does not fit the schema.
+        If a function does not fit the schema, or a declared direction.
     """
 
     schema: Schema
     step: float
     rounds: tuple[Round, ...]
+    intervals: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+    directions: Mapping[int, int] = field(default_factory=dict)
     packed: PackedEnsemble = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -75,7 +83,8 @@ class Ensemble:
             raise ModelFormatError("the step of an ensemble must be above 0 and at most 100.")
         if not 1 <= len(self.rounds) <= MAX_ROUNDS:
             raise ModelFormatError(f"an ensemble must have 1 to {MAX_ROUNDS} rounds.")
-        check = _FunctionCheck(self.schema)
+        _check_intervals(self.intervals, self.schema)
+        check = _FunctionCheck(self.schema, self.directions)
         for place, one in enumerate(self.rounds):
             try:
                 check.check_round(one)
@@ -86,13 +95,17 @@ class Ensemble:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Ensemble):
             return NotImplemented
-        return (self.schema, self.step, self.rounds) == (other.schema, other.step, other.rounds)
+        return self._parts == other._parts
 
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[type[Ensemble], tuple[Any, ...]]:
         """Pickle by the constructor, so that an unpickled ensemble is checked."""
-        return Ensemble, (self.schema, self.step, self.rounds)
+        return Ensemble, self._parts
+
+    @property
+    def _parts(self) -> tuple[Any, ...]:
+        return self.schema, self.step, self.rounds, dict(self.intervals), dict(self.directions)
 
     @property
     def n_rounds(self) -> int:
@@ -164,8 +177,14 @@ class Ensemble:
 class _FunctionCheck:
     """Checks that functions fit a schema. Raises a ModelFormatError if one does not."""
 
-    def __init__(self, schema: Schema) -> None:
+    def __init__(self, schema: Schema, directions: Mapping[int, int]) -> None:
         self._features = list(schema.features.values())
+        self._directions = directions
+        for place, direction in directions.items():
+            if direction not in (-1, 1) or not _is_number(self._features, place):
+                raise ModelFormatError("a monotone feature must be a number, with -1 or 1.")
+        if directions and len(schema.classes) != 2:
+            raise ModelFormatError("monotone features must be used with two classes.")
         self._n_classes = len(schema.classes)
         self._n_entries = 0
 
@@ -184,7 +203,11 @@ class _FunctionCheck:
         feature = self._features[position]
         if isinstance(function, Step):
             self._check_step(function, feature)
+            if position in self._directions:
+                _check_direction(function, self._directions[position])
             return
+        if position in self._directions:
+            raise ModelFormatError("a monotone feature must not have a branch.")
         if n_above >= MAX_BRANCHES:
             raise ModelFormatError(f"a path must have at most {MAX_BRANCHES} branches.")
         if isinstance(feature, Categorical):
@@ -236,3 +259,26 @@ class _FunctionCheck:
             raise ModelFormatError(
                 f"all functions together must have at most {MAX_SWITCHES} switches and categories."
             )
+
+
+def _is_number(features: Sequence[Numeric | Categorical], place: int) -> bool:
+    return 0 <= place < len(features) and isinstance(features[place], Numeric)
+
+
+def _check_direction(step: Step, direction: int) -> None:
+    """Check a function of a monotone feature. Missing values are not constrained."""
+    separates = bool(step.switches) and step.switches[0] == -np.inf
+    n_switches = len(step.switches) - separates
+    lowest = -step.first if separates else step.first
+    if n_switches > 1 or (n_switches == 1 and lowest == direction):
+        raise ModelFormatError("a function of a monotone feature must follow its direction.")
+
+
+def _check_intervals(intervals: Mapping[int, tuple[float, float]], schema: Schema) -> None:
+    features = list(schema.features.values())
+    for place, (low, high) in intervals.items():
+        if not _is_number(features, place):
+            raise ModelFormatError("an interval must belong to a number of the schema.")
+        feature = features[place]
+        if not (isinstance(feature, Numeric) and feature.low <= low < high <= feature.high):
+            raise ModelFormatError("an interval must lie in the range of its feature.")

@@ -24,8 +24,13 @@ _BRANCH_QUESTIONS = ("threshold", "missing", "categories")
 
 def ensemble_to_dict(ensemble: Ensemble) -> dict[str, Any]:
     """Return an ensemble as plain dictionaries and lists, with the names of the schema."""
-    writer = _Writer(ensemble.schema)
-    return {"step": ensemble.step, "rounds": [writer.write_round(one) for one in ensemble.rounds]}
+    writer, names = _Writer(ensemble.schema), list(ensemble.schema.features)
+    return {
+        "step": ensemble.step,
+        "intervals": {names[place]: list(ends) for place, ends in ensemble.intervals.items()},
+        "monotone": {names[place]: way for place, way in ensemble.directions.items()},
+        "rounds": [writer.write_round(one) for one in ensemble.rounds],
+    }
 
 
 class _Writer:
@@ -69,8 +74,13 @@ def _labels_of(mask: bytes | None, feature: Categorical) -> list[Any]:
 
 def ensemble_from_dict(written: Any, schema: Schema) -> Ensemble:
     """Return the ensemble that :func:`ensemble_to_dict` wrote; raise an error for mistakes."""
-    if not isinstance(written, dict) or written.keys() != {"step", "rounds"}:
-        raise ModelFormatError("an ensemble must have the keys 'step' and 'rounds', and no others.")
+    if not isinstance(written, dict) or not (
+        {"step", "rounds"} <= written.keys() <= {"step", "intervals", "monotone", "rounds"}
+    ):
+        raise ModelFormatError(
+            "an ensemble must have the keys 'step' and 'rounds', may have 'intervals' and "
+            "'monotone', and no others."
+        )
     rounds = written["rounds"]
     if not isinstance(rounds, list) or not 1 <= len(rounds) <= MAX_ROUNDS:
         raise ModelFormatError(f"'rounds' must be a list of 1 to {MAX_ROUNDS} rounds.")
@@ -81,7 +91,13 @@ def ensemble_from_dict(written: Any, schema: Schema) -> Ensemble:
             read.append(reader.read_round(entry))
         except ModelFormatError as error:
             raise ModelFormatError(f"round {place}: {error}") from None
-    return Ensemble(schema, read_finite(written["step"], "'step'"), tuple(read))
+    return Ensemble(
+        schema,
+        read_finite(written["step"], "'step'"),
+        tuple(read),
+        reader.read_intervals(written.get("intervals", {})),  # not in version 3 of the file
+        reader.read_monotone(written.get("monotone", {})),
+    )
 
 
 class _Reader:
@@ -103,6 +119,24 @@ class _Reader:
         raised = {1} if n_classes == 2 else self._read_raised(entry["raises"])
         signs = tuple(1 if place in raised else -1 for place in range(n_classes))
         return Round(self._read_function(entry["function"], 0), signs)
+
+    def read_intervals(self, written: Any) -> dict[int, tuple[float, float]]:
+        intervals = {}
+        for position, ends in self._by_position(written, "'intervals'").items():
+            if not isinstance(ends, list) or len(ends) != 2:
+                raise ModelFormatError("an interval must be a list of two numbers.")
+            low, high = (read_finite(end, "an end of an interval") for end in ends)
+            intervals[position] = (low, high)
+        return intervals
+
+    def read_monotone(self, written: Any) -> dict[int, int]:
+        entries = self._by_position(written, "'monotone'")
+        return {place: _read_sign(way, "'monotone'") for place, way in entries.items()}
+
+    def _by_position(self, written: Any, key: str) -> dict[int, Any]:
+        if not isinstance(written, dict) or not written.keys() <= self._positions.keys():
+            raise ModelFormatError(f"{key} must be an object with names of features.")
+        return {self._positions[name]: entry for name, entry in written.items()}
 
     def _read_raised(self, labels: Any) -> set[int]:
         if not isinstance(labels, list):

@@ -34,7 +34,13 @@ _TILE_ROWS = 8192
 
 
 class PackedEnsemble:
-    """The functions of an ensemble as tables over codes."""
+    """The functions of an ensemble as tables over codes.
+
+    Attributes
+    ----------
+    cuts : dict of int to ndarray
+        For each number that the functions use, all thresholds and switches, in increasing order.
+    """
 
     def __init__(
         self,
@@ -42,6 +48,7 @@ class PackedEnsemble:
         features: list[Numeric | Categorical],
         rounds: RoundTables,
     ) -> None:
+        self.cuts = numbers
         self._features, self._rounds = features, rounds
         self._numbers = list(numbers)
         missing = [
@@ -57,11 +64,11 @@ class PackedEnsemble:
         found = np.empty((len(matrix), n_scores), dtype=np.int32)
         for start in tiles:
             rows = slice(start, start + _TILE_ROWS)
-            found[rows] = evaluate_rounds(self._codes(matrix[rows], columns), self._rounds)
+            found[rows] = evaluate_rounds(self.codes(matrix[rows], columns), self._rounds)
         return found
 
-    def _codes(self, matrix: NDArray[Any], columns: NDArray[Any]) -> NDArray[np.uint32]:
-        """Return the codes of some records: an array (feature, record)."""
+    def codes(self, matrix: NDArray[Any], columns: NDArray[Any]) -> NDArray[np.uint32]:
+        """Return the codes of some records: an array (feature, record). Unused features have 0."""
         codes = np.zeros((len(matrix), len(self._features)), dtype=np.uint32)
         if self._numbers:
             with np.errstate(over="ignore"):

@@ -1,0 +1,2 @@
+from privatree.model.terms._decomposition import ensemble_terms as ensemble_terms
+from privatree.model.terms._terms import Terms as Terms
