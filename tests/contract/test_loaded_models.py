@@ -195,9 +195,7 @@ def test_methods_of_scikit_learns_trees(which: str, request: pytest.FixtureReque
     np.testing.assert_array_equal(
         np.exp(model.predict_log_proba(FRAME)).round(12), model.predict_proba(FRAME).round(12)
     )
-    assert not hasattr(model, "feature_importances_")
-    with pytest.raises(AttributeError, match=r"exact counts.*permutation_importance on public"):
-        _ = model.feature_importances_
+    assert model.feature_importances_.argmax() in (0, 1)  # the third feature is noise
 
 
 def assert_paths(model: Any) -> None:

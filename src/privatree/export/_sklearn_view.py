@@ -43,7 +43,8 @@ def as_sklearn(model: Any) -> SklearnView:
     **The view has no counts of records**. Instead it gives both sides of every split the same
     weight. The samples that scikit-learn shows are weights that halve from level to level.
     The values of an inner node are the mean of the values of its children. SHAP's explanations
-    start from these values, not from the frequencies in the data.
+    start from these values, not from the frequencies in the data, and the view's importances follow
+    from these weights: use ``feature_importances_`` of the model.
 
     Examples
     --------

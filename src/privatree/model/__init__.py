@@ -6,6 +6,7 @@
     _prediction.py      finds the leaf of each record with a compiled kernel
     _tree_building.py   builds a tree from single nodes
     _tree_json.py       the tree as a list of nodes, and back
+    _tree_importances.py   how much each feature of a tree tells about the class
     _json_labels.py     labels and numbers of a file, checked
     ensemble/           the ensemble: functions of its rounds, their JSON and prediction
     terms/              the ensemble as a sum of functions of one, two or three features

@@ -18,6 +18,7 @@ from privatree.errors import ParameterError
 from privatree.model._ensemble_release import EnsembleRelease
 from privatree.model._release import MODEL_FILE, check_format
 from privatree.model._tree import Tree
+from privatree.model._tree_importances import tree_importances
 from privatree.model._tree_release import TreeRelease
 
 
@@ -52,13 +53,29 @@ class FittedTreeMixin(FittedModelMixin):
         return self.tree_.n_leaves
 
     @property
-    def feature_importances_(self) -> NoReturn:
-        """Not available: access raises an error that says why."""
-        raise AttributeError(  # so that hasattr is False
-            f"{type(self).__name__} has no feature_importances_: impurity decreases come from "
-            "exact counts of records, which are never released. Use "
-            "sklearn.inspection.permutation_importance on public or held-out data."
-        )
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Share of each feature in all decreases of the Gini impurity, in the order of the schema.
+
+        It follows from the released tree and costs no privacy: the decreases of scikit-learn's
+        trees, computed from the noisy numbers of records of the leaves and their probabilities. A
+        share is as rough as these numbers: rely on it where the leaves have many more records than
+        ``tree_.support_error``, and the feature more than a few percent. Like all importances, it
+        is about this tree: another training can choose another one of two features that tell the
+        same.
+
+        If the counts of the leaves were not released, as with ``probability_share=0``, access
+        raises an AttributeError.
+        """
+        check_is_fitted(self, "tree_")
+        found = tree_importances(self.tree_)
+        if found is None:
+            raise AttributeError(  # so that hasattr is False
+                f"{type(self).__name__} has no feature_importances_: they come from noisy counts "
+                "of the leaves, which were not released with this tree. Train "
+                "PrivaTreeClassifier with a probability_share above 0, or use "
+                "sklearn.inspection.permutation_importance on public or held-out data."
+            )
+        return found
 
 
 class ReleasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
