@@ -1,6 +1,7 @@
 from privatree.model.ensemble._ensemble import Ensemble as Ensemble
 from privatree.model.ensemble._ensemble_json import ensemble_from_dict as ensemble_from_dict
 from privatree.model.ensemble._ensemble_json import ensemble_to_dict as ensemble_to_dict
+from privatree.model.ensemble._prediction import function_over_codes as function_over_codes
 from privatree.model.ensemble._round_functions import Branch as Branch
 from privatree.model.ensemble._round_functions import Round as Round
 from privatree.model.ensemble._round_functions import RoundFunction as RoundFunction

@@ -96,7 +96,9 @@ def pack_rounds(schema: Schema, rounds: Sequence[Round]) -> PackedEnsemble:
     depth = max(depth_of(one.function) for one in rounds)
     first = 1 if len(schema.classes) == 2 else 0  # two classes have one score
     tables = [
-        RoundTables.of_function(_over_codes(one.function, cuts), depth, one.class_signs[first:])
+        RoundTables.of_function(
+            function_over_codes(one.function, cuts), depth, one.class_signs[first:]
+        )
         for one in rounds
     ]
     return PackedEnsemble(cuts, features, RoundTables.stack(tables))
@@ -108,10 +110,13 @@ def _numbers_of(node: Step | Branch) -> tuple[float, ...]:
     return () if node.threshold is None else (node.threshold,)
 
 
-def _over_codes(function: RoundFunction, cuts: dict[int, NDArray[np.float64]]) -> CodeFunction:
+def function_over_codes(
+    function: RoundFunction, cuts: dict[int, NDArray[np.float64]]
+) -> CodeFunction:
+    """Return a function as tables over codes; `cuts` are those of the packed ensemble."""
     if isinstance(function, Step):
         return _code_step(function, cuts)
-    left, right = (_over_codes(side, cuts) for side in (function.left, function.right))
+    left, right = (function_over_codes(side, cuts) for side in (function.left, function.right))
     return CodeBranch(_code_split(function, cuts), left, right)
 
 

@@ -1,21 +1,23 @@
 """How an ensemble becomes a sum of terms.
 
 A round is a sum of products of functions of single features (``_products.py``). Each function is
-split into its mean under the public measure and the rest. A product of such sums is a sum of
-products again, one for each subset of the features, and each belongs to one term. So a term of
-two features has a mean of 0 along either of them, and what a feature does on its own is in its own
-term.
+its mean under the public measure plus a centred function. A product of such sums is a sum of
+products again, one for each subset of the features, and each belongs to one term. So a term of two
+features has a mean of 0 along either of them, and what a feature does on its own is in its own
+term. No other sum of such terms is the same function.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from privatree._support.validation import is_integer
 from privatree.errors import ParameterError
 from privatree.model.ensemble import Ensemble
 from privatree.model.terms._products import Product, code_measures, ensemble_products
@@ -25,11 +27,17 @@ from privatree.schema import Categorical
 MAX_ORDER = 3
 """Largest number of features of a term."""
 _MAX_CELLS = 2**24
-"""Largest number of cells of all terms, and of factors of all products over the codes."""
+"""Largest number of cells of all terms together."""
+_MAX_VALUES = 2**26
+"""Largest number of values of the factors of all paths together."""
+_PATH_COST = 512
+"""What a path costs besides its factors, in values."""
+_BLOCK_VALUES = 2**20
+"""Values of products that are in memory at the same time, roughly."""
 _BAND_WIDTH = 2.0
-"""Standard deviations of pure chance in half a band."""
-_ROUNDING = 1e-13
-"""A term that is nowhere larger than this many steps is a sum of nothing but rounding errors."""
+"""Standard deviations in half a band."""
+_ROUNDING = 1e-15
+"""A term of at most this share of the sum of its coefficients is nothing but rounding errors."""
 
 
 def ensemble_terms(ensemble: Ensemble, max_pairs: int | None = None) -> Terms:
@@ -37,26 +45,32 @@ def ensemble_terms(ensemble: Ensemble, max_pairs: int | None = None) -> Terms:
 
     With `max_pairs`, only so many terms of several features are kept: the strongest.
     """
-    if max_pairs is not None and (type(max_pairs) is not int or max_pairs < 0):
+    if max_pairs is not None and not (is_integer(max_pairs) and max_pairs >= 0):
         raise ParameterError(
-            f"max_pairs must be a whole number of at least 0, or None, got {max_pairs!r}.",
-            "max_pairs",
+            f"max_pairs must be an integer of at least 0, or None, got {max_pairs!r}.", "max_pairs"
         )
-    products = ensemble_products(ensemble)
-    _check_size(products)
     measures = code_measures(ensemble)
-    intercept, parts = _split_products(products, measures)
-    found = [_term(ensemble, measures, places, some) for places, some in parts.items()]
-    unit = _unit(ensemble)
-    terms = [term for term in found if np.abs(term.values).max() > _ROUNDING * unit]
+    intercept, parts = _split_products(_checked_products(ensemble), measures)
+    n_cells, terms = 0, list[Term]()
+    for places, some in parts.items():
+        factors = [np.stack(rows) for rows in some.factors]
+        found = [
+            _axis(ensemble, place, stacked, measures[place], len(places))
+            for place, stacked in zip(places, factors, strict=True)
+        ]
+        n_cells += len(intercept) * math.prod(axis.n_cells for axis, _ in found)
+        if n_cells > _MAX_CELLS:
+            raise _too_large()
+        joined = [rows[:, firsts] for rows, (_, firsts) in zip(factors, found, strict=True)]
+        terms += _term(ensemble, tuple(axis for axis, _ in found), joined, some)
     terms.sort(key=lambda term: (-term.strength, term.order, term.names))
-    pairs = [term for term in terms if term.order > 1]
-    left_out = set() if max_pairs is None else {id(term) for term in pairs[max_pairs:]}
+    pairs = [term.names for term in terms if term.order > 1]
+    weak = set() if max_pairs is None else set(pairs[max_pairs:])
     return Terms(
         ensemble,
-        unit * intercept,
-        tuple(term for term in terms if id(term) not in left_out),
-        tuple(term for term in terms if id(term) in left_out),
+        _unit(ensemble) * intercept,
+        tuple(term for term in terms if term.names not in weak),
+        tuple(term for term in terms if term.names in weak),
     )
 
 
@@ -65,98 +79,78 @@ def _unit(ensemble: Ensemble) -> float:
     return ensemble.step if len(ensemble.schema.classes) == 2 else ensemble.step / 2
 
 
-def _check_size(products: Iterable[Product]) -> None:
+def _checked_products(ensemble: Ensemble) -> Iterator[Product]:
+    """Yield the products; stop before they fill the memory."""
     n_values = 0
-    for product in products:
+    for product in ensemble_products(ensemble):
         if len(product.factors) > MAX_ORDER:
             raise ParameterError(
-                f"the functions of the ensemble must look at no more than {MAX_ORDER} features, "
-                "so that there are terms that can be shown."
+                f"every function of the ensemble must look at no more than {MAX_ORDER} features to "
+                f"be shown as terms, got one that looks at {len(product.factors)}."
             )
-        n_values += sum(map(len, product.factors.values()))
-    _check_cells(n_values)
+        n_values += _PATH_COST + sum(map(len, product.factors.values()))
+        if n_values > _MAX_VALUES:
+            raise _too_large()
+        yield product
 
 
-def _check_cells(n_cells: int) -> None:
-    if n_cells > _MAX_CELLS:
-        raise ParameterError("the ensemble is too large to be shown as a sum of terms.")
+def _too_large() -> ParameterError:
+    return ParameterError(
+        "the ensemble is too large to be shown as a sum of terms. Train one with fewer rounds or "
+        "a smaller max_depth."
+    )
 
 
-@dataclass(frozen=True)
-class _Part:
-    """What a path adds to the term of some features: a coefficient and centred functions."""
+@dataclass
+class _Parts:
+    """What paths add to a term. Their functions are not centred yet."""
 
-    coefficient: float
-    signs: tuple[int, ...]
-    factors: dict[int, NDArray[np.float64]]
+    factors: tuple[list[NDArray[np.int8]], ...]
+    """For each feature, the function of each path."""
+    coefficients: list[float] = field(default_factory=list)
+    """For each path, the product of the means of its functions of other features."""
+    signs: list[tuple[int, ...]] = field(default_factory=list)
 
 
 def _split_products(
     products: Iterable[Product], measures: dict[int, NDArray[np.float64]]
-) -> tuple[NDArray[np.float64], dict[tuple[int, ...], list[_Part]]]:
-    """Return the sum of all means, and the parts of each term by its features.
-
-    A function is its mean plus a centred function. A product of such sums is a sum of products, one
-    for each subset of the features.
-    """
-    parts: dict[tuple[int, ...], list[_Part]] = {}
-    intercept = None
+) -> tuple[NDArray[np.float64], dict[tuple[int, ...], _Parts]]:
+    """Return the sum of all means, and the parts of each term by its features."""
+    intercept: NDArray[np.float64] | None = None
+    parts: dict[tuple[int, ...], _Parts] = {}
     for product in products:
-        means, centred = {}, {}
+        means = {}
+        varying = []
         for place, values in product.factors.items():
-            if (values == values[0]).all():  # with no rounding error
+            if (values == values[0]).all():  # the mean has no rounding error
                 means[place] = float(values[0])
-                continue
-            means[place] = float(measures[place] @ values)
-            centred[place] = values - means[place]
-        for order in range(len(centred) + 1):
-            for places in combinations(sorted(centred), order):
+            else:
+                means[place] = float(measures[place] @ values)
+                varying.append(place)
+        added = math.prod(means.values()) * np.array(product.signs, np.float64)
+        intercept = added if intercept is None else intercept + added
+        for order in range(1, len(varying) + 1):
+            for places in combinations(sorted(varying), order):
                 rest = [mean for place, mean in means.items() if place not in places]
-                coefficient = float(np.prod(rest))
-                if order == 0:
-                    added = coefficient * np.array(product.signs, dtype=np.float64)
-                    intercept = added if intercept is None else intercept + added
-                elif coefficient:
-                    factors = {place: centred[place] for place in places}
-                    part = _Part(coefficient, product.signs, factors)
-                    parts.setdefault(places, []).append(part)
+                coefficient = math.prod(rest)
+                if not coefficient:
+                    continue
+                if places not in parts:
+                    parts[places] = _Parts(tuple([] for _ in places))
+                some = parts[places]
+                for rows, place in zip(some.factors, places, strict=True):
+                    rows.append(product.factors[place])
+                some.coefficients.append(coefficient)
+                some.signs.append(product.signs)
     if intercept is None:
         raise RuntimeError("an ensemble must have at least one round.")
     return intercept, parts
 
 
-def _term(
-    ensemble: Ensemble,
-    measures: dict[int, NDArray[np.float64]],
-    places: tuple[int, ...],
-    parts: list[_Part],
-) -> Term:
-    """Add up the parts of a term."""
-    unit = _unit(ensemble)
-    axes, factors = [], []
-    for place in places:
-        stacked = np.stack([part.factors[place] for part in parts])
-        axis, firsts = _axis(ensemble, place, stacked, measures[place], len(places))
-        axes.append(axis)
-        factors.append(stacked[:, firsts])
-    _check_cells(int(np.prod([axis.n_cells for axis in axes])) * len(parts[0].signs))
-    coefficients = unit * np.array([part.coefficient for part in parts])
-    signs = np.array([part.signs for part in parts], dtype=np.float64)
-    values = _sum_of_products(factors, coefficients[:, None] * signs)
-    chance = _sum_of_products([factor**2 for factor in factors], coefficients[:, None] ** 2)
-    band = _BAND_WIDTH * np.sqrt(chance[..., 0])
-    is_directed = any(place in ensemble.directions for place in places)
-    return Term(
-        tuple(axes),
-        values[..., 0] if len(ensemble.schema.classes) == 2 else values,
-        None if is_directed else band,
-    )
-
-
 def _axis(
     ensemble: Ensemble,
     place: int,
-    stacked: NDArray[np.float64],
+    rows: NDArray[np.int8],
     measure: NDArray[np.float64],
     order: int,
 ) -> tuple[Axis, NDArray[np.int64]]:
@@ -165,29 +159,64 @@ def _axis(
     The categories of a term of one feature are not joined: each of them is shown.
     """
     name, feature = list(ensemble.schema.features.items())[place]
-    n_codes = stacked.shape[1]
+    cuts = None
     if not isinstance(feature, Categorical):
-        differs = (stacked[:, 1:] != stacked[:, :-1]).any(axis=0)
+        differs = (rows[:, 1:] != rows[:, :-1]).any(axis=0)
         firsts = np.concatenate([[0], 1 + np.flatnonzero(differs)])
         cells = np.concatenate([[0], np.cumsum(differs)]).astype(np.int64)
         cuts = ensemble.packed.cuts[place][differs]
     elif order == 1:
-        firsts = cells = np.arange(n_codes)
-        cuts = None
+        firsts = cells = np.arange(rows.shape[1])
     else:
-        _, first_codes, groups = np.unique(stacked, axis=1, return_index=True, return_inverse=True)
+        _, first_codes, groups = np.unique(rows, axis=1, return_index=True, return_inverse=True)
         by_code = np.argsort(first_codes)  # cells in the order of their first categories
-        firsts, cells, cuts = first_codes[by_code], np.argsort(by_code)[groups.ravel()], None
+        firsts, cells = first_codes[by_code], np.argsort(by_code)[groups.ravel()]
     shares = np.zeros(len(firsts))
     np.add.at(shares, cells, measure)
     return Axis(name, feature, shares, cuts, cells), firsts
+
+
+def _term(
+    ensemble: Ensemble, axes: tuple[Axis, ...], factors: Sequence[NDArray[np.int8]], parts: _Parts
+) -> Iterator[Term]:
+    """Add up the parts of a term. Yield nothing if they cancel out.
+
+    The variance of a sum whose parts have signs by chance is the sum of the squared parts.
+    """
+    coefficients = _unit(ensemble) * np.array(parts.coefficients)
+    signs = np.array(parts.signs, dtype=np.float64)
+    shape = tuple(axis.n_cells for axis in axes)
+    values, variance = np.zeros((*shape, signs.shape[1])), np.zeros((*shape, 1))
+    n_at_once = max(1, _BLOCK_VALUES // (math.prod(shape[:-1]) + shape[-1] * signs.shape[1]))
+    for start in range(0, len(signs), n_at_once):
+        block = slice(start, start + n_at_once)
+        centred = []
+        for axis, rows in zip(axes, factors, strict=True):
+            function = rows[block].astype(np.float64)
+            centred.append(function - (function @ axis.measure)[:, None])
+        values += _sum_of_products(centred, coefficients[block, None] * signs[block])
+        squares = [function**2 for function in centred]
+        variance += _sum_of_products(squares, coefficients[block, None] ** 2)
+    if np.abs(values).max() <= _ROUNDING * np.abs(coefficients).sum():
+        return
+    is_directed = any(
+        name in {axis.name for axis in axes} and place in ensemble.directions
+        for place, name in enumerate(ensemble.schema.features)
+    )
+    yield Term(
+        axes,
+        values[..., 0] if signs.shape[1] == 1 else values,
+        None if is_directed else _BAND_WIDTH * np.sqrt(variance[..., 0]),
+    )
 
 
 def _sum_of_products(
     factors: Sequence[NDArray[np.float64]], coefficients: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return the sum over parts of the outer product of their factors: (cells ..., scores)."""
-    letters = "ijk"[: len(factors)]
-    operands = [f"p{letter}" for letter in letters]
-    rule = f"{','.join(operands)},ps->{letters}s"
-    return np.asarray(np.einsum(rule, *factors, coefficients, optimize=True))
+    n_parts, shape = len(coefficients), [rows.shape[1] for rows in factors]
+    first = np.ones((n_parts, 1))
+    for rows in factors[:-1]:
+        first = (first[:, :, None] * rows[:, None, :]).reshape(n_parts, -1)
+    last = (factors[-1][:, :, None] * coefficients[:, None, :]).reshape(n_parts, -1)
+    return (first.T @ last).reshape(*shape, -1)

@@ -7,24 +7,22 @@ and for each branch above it of 1 for the records that take the path, and 0 for 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privatree.model.ensemble import Branch, Ensemble, RoundFunction, Step
+from privatree.counting.sums import CodeFunction, CodeStep
+from privatree.model.ensemble import Ensemble, function_over_codes
 from privatree.model.terms._measure import category_measure, number_measure
 from privatree.schema import Categorical
 
 
-@dataclass(frozen=True)
-class Product:
-    """A path of a round: a product of one function for each of some features.
+class Product(NamedTuple):
+    """A path of a round: a product of one function for each of some features."""
 
-    A function has a value for each code of its feature (``PackedEnsemble.codes``).
-    """
-
-    factors: dict[int, NDArray[np.float64]]
+    factors: dict[int, NDArray[np.int8]]
+    """For each feature, a value for each of its codes (``PackedEnsemble.codes``): -1, 0 or 1."""
     signs: tuple[int, ...]
     """What a function value of +1 adds to the margin of each score."""
 
@@ -43,47 +41,30 @@ def code_measures(ensemble: Ensemble) -> dict[int, NDArray[np.float64]]:
     return measures
 
 
-def ensemble_products(ensemble: Ensemble) -> list[Product]:
-    """Return the paths of all rounds. Their sum is the margin of a record."""
+def ensemble_products(ensemble: Ensemble) -> Iterator[Product]:
+    """Yield the paths of all rounds. Their sum is the margin of a record."""
     first = 1 if len(ensemble.schema.classes) == 2 else 0  # two classes have one score
-    return [
-        Product(factors, one.class_signs[first:])
-        for one in ensemble.rounds
-        for factors in _paths(ensemble, one.function, {})
-    ]
+    for one in ensemble.rounds:
+        function = function_over_codes(one.function, ensemble.packed.cuts)
+        for factors in _paths(function, {}):
+            yield Product(factors, one.class_signs[first:])
 
 
 def _paths(
-    ensemble: Ensemble, function: RoundFunction, above: dict[int, NDArray[np.float64]]
-) -> Iterator[dict[int, NDArray[np.float64]]]:
-    if isinstance(function, Step):
-        yield _times(above, function.feature, _step_values(ensemble, function))
+    function: CodeFunction, above: dict[int, NDArray[np.int8]]
+) -> Iterator[dict[int, NDArray[np.int8]]]:
+    """Yield the factors of each path that some record can take."""
+    if isinstance(function, CodeStep):
+        yield _times(above, function.feature, function.signs)
         return
-    goes_left = _left_codes(ensemble, function)
-    for side, taken in ((function.left, goes_left), (function.right, 1.0 - goes_left)):
-        inside = _times(above, function.feature, taken)
-        if inside[function.feature].any():
-            yield from _paths(ensemble, side, inside)
+    feature, goes_left = function.split
+    for side, taken in ((function.left, goes_left), (function.right, ~goes_left)):
+        inside = _times(above, feature, taken.astype(np.int8))
+        if inside[feature].any():
+            yield from _paths(side, inside)
 
 
 def _times(
-    factors: dict[int, NDArray[np.float64]], feature: int, values: NDArray[np.float64]
-) -> dict[int, NDArray[np.float64]]:
+    factors: dict[int, NDArray[np.int8]], feature: int, values: NDArray[np.int8]
+) -> dict[int, NDArray[np.int8]]:
     return factors | {feature: factors[feature] * values if feature in factors else values}
-
-
-def _step_values(ensemble: Ensemble, step: Step) -> NDArray[np.float64]:
-    if step.positive is not None:
-        return 2.0 * np.frombuffer(step.positive, np.uint8).astype(np.float64) - 1.0
-    cuts = ensemble.packed.cuts.get(step.feature, np.empty(0))
-    switched = np.isin(cuts, step.switches)
-    n_below = np.concatenate([[0], np.cumsum(switched)])
-    return np.asarray(step.first * (-1.0) ** n_below, dtype=np.float64)
-
-
-def _left_codes(ensemble: Ensemble, branch: Branch) -> NDArray[np.float64]:
-    if branch.goes_left is not None:
-        return np.frombuffer(branch.goes_left, np.uint8).astype(np.float64)
-    cuts = ensemble.packed.cuts[branch.feature]
-    place = np.searchsorted(cuts, np.float64(branch.threshold or 0.0))
-    return (np.arange(len(cuts) + 1) <= place).astype(np.float64)

@@ -6,7 +6,7 @@ released ensemble alone (``_decomposition.py``).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privatree._support.suggestions import did_you_mean
 from privatree.errors import ParameterError
 from privatree.model._json_labels import labels_by_code
 from privatree.model.ensemble import Ensemble
@@ -94,9 +95,14 @@ class Term:
         dimension for each axis. With more than two classes, there is a last dimension with what is
         added to the score of each class.
     band : ndarray, or None
-        What pure chance explains in each cell, up to the sign. If the rounds had drawn their signs
-        by tossing coins, the value would be larger in about one case of twenty. None if a feature
-        was declared monotone: its direction was not drawn.
+        How large the value of each cell would be by the noise of the draws alone: twice the
+        standard deviation that it would have if the sign of every released step function were
+        tossed anew, with a fair coin for each. Where the records say nothing, the draws are such
+        tosses, and about one value of twenty is larger than its band. The switches of the step
+        functions, and the branches above them, are taken as they were released. The band is *not*
+        a confidence interval: it says nothing about how far the records differ from the population,
+        nor about what so many rounds cannot learn. None if a feature of the term was declared
+        monotone, because the signs of its functions were not free.
     """
 
     axes: tuple[Axis, ...]
@@ -140,7 +146,7 @@ class Term:
 
     @cached_property
     def beyond_chance(self) -> float | None:
-        """Share of the public measure where the values are outside the band of chance."""
+        """Share of the public measure where the value, of any class, is outside the band."""
         if self.band is None:
             return None
         sizes = np.abs(self.values)
@@ -170,7 +176,7 @@ class Terms(Sequence[Term]):
     kept : tuple of Term
         The terms.
     left_out : tuple of Term
-        Weak terms of several features that ``max_pairs`` left out.
+        Weak terms of several features that ``max_pairs`` left out, the strongest first.
 
     Examples
     --------
@@ -200,11 +206,22 @@ class Terms(Sequence[Term]):
         """Return a term by its place, or by the names of its features."""
         if isinstance(key, int | np.integer | slice):
             return self.kept[key]
-        names = frozenset((key,) if isinstance(key, str) else key)
+        names = (key,) if isinstance(key, str) else tuple(key)
         for term in self.kept:
-            if frozenset(term.names) == names:
+            if set(term.names) == set(names):
                 return term
-        raise KeyError(f"there is no term of {' and '.join(map(repr, sorted(names)))}")
+        raise KeyError(self._why_absent(names))
+
+    def _why_absent(self, names: tuple[Any, ...]) -> str:
+        known = list(self.schema.features)
+        for name in names:
+            if name not in known:
+                near = did_you_mean(name, known) if isinstance(name, str) else ""
+                return f"{name!r} is not a feature of the schema.{near}"
+        what = f"there is no term of {' and '.join(map(repr, names))}"
+        if any(set(term.names) == set(names) for term in self.left_out):
+            return f"{what}: max_pairs left it out."
+        return f"{what}: it would be 0."
 
     def __repr__(self) -> str:
         shown = ", ".join(" and ".join(term.names) for term in self.kept[:3])
@@ -217,13 +234,20 @@ class Terms(Sequence[Term]):
 
     @property
     def typical_change(self) -> float:
-        """Root of the mean square by which leaving out terms changes a score."""
+        """Root of the mean square by which leaving out terms changes a score.
+
+        The mean is over the public measure and, with more than two classes, over the classes. What
+        changes all scores of a record alike does not count, because it changes no probability.
+        """
         return float(np.sqrt(sum(term.typical**2 for term in self.left_out)))
 
     @property
     def largest_change(self) -> float:
-        """Bound on how much leaving out terms can change a score of any record."""
-        return float(sum(np.abs(term.values).max() for term in self.left_out))
+        """Bound on how much leaving out terms can change a score of any record.
+
+        As for `typical_change`, what changes all scores of a record alike does not count.
+        """
+        return float(sum(np.abs(term.effect).max() for term in self.left_out))
 
     @property
     def feature_importances(self) -> NDArray[np.float64]:
@@ -250,19 +274,7 @@ class Terms(Sequence[Term]):
         array of shape (n_records, n_terms), or (n_records, n_terms, n_classes)
             The last dimension is there with more than two classes.
         """
-        used, n_classes = self.ensemble.used_features, len(self.schema.classes)
-        matrix, columns = prediction_matrix(X, self.schema, used, names=names)
-        matrix, columns = np.asarray(matrix), np.asarray(columns)
-        classes = () if n_classes == 2 else (n_classes,)
-        found = np.empty((len(matrix), len(self.kept), *classes))
-        places = {name: place for place, name in enumerate(self.schema.features)}
-        for start in range(0, len(matrix), _TILE_ROWS):
-            rows = slice(start, start + _TILE_ROWS)
-            codes = self.ensemble.packed.codes(matrix[rows], columns)
-            for number, term in enumerate(self.kept):
-                cells = [axis.cell_of_code[codes[places[axis.name]]] for axis in term.axes]
-                found[rows, number] = term.values[tuple(cells)]
-        return found
+        return self._tile_by_tile(X, names, lambda parts: parts)
 
     def shap_values(self, X: Any, *, names: Sequence[str] | None = None) -> NDArray[np.float64]:
         """Return the SHAP value of each feature for each record, under the public measure.
@@ -276,13 +288,16 @@ class Terms(Sequence[Term]):
         array of shape (n_records, n_features), or (n_records, n_features, n_classes)
             In the order of the schema. Features that the ensemble does not use have 0.
         """
-        parts = self.contributions(X, names=names)
         places = {name: place for place, name in enumerate(self.schema.features)}
-        found = np.zeros((len(parts), len(places), *parts.shape[2:]))
-        for number, term in enumerate(self.kept):
-            for name in term.names:
-                found[:, places[name]] += parts[:, number] / term.order
-        return found
+
+        def share_out(parts: NDArray[np.float64]) -> NDArray[np.float64]:
+            found = np.zeros((len(parts), len(places), *parts.shape[2:]))
+            for number, term in enumerate(self.kept):
+                for name in term.names:
+                    found[:, places[name]] += parts[:, number] / term.order
+            return found
+
+        return self._tile_by_tile(X, names, share_out)
 
     def decision_function(
         self, X: Any, *, names: Sequence[str] | None = None
@@ -292,5 +307,34 @@ class Terms(Sequence[Term]):
         Without ``max_pairs``, it is the ``decision_function`` of the model. The arguments are those
         of :meth:`contributions`.
         """
-        sums: NDArray[np.float64] = self.contributions(X, names=names).sum(axis=1)
-        return sums + (self.intercept[0] if sums.ndim == 1 else self.intercept)
+        base = self.intercept[0] if len(self.schema.classes) == 2 else self.intercept
+        return self._tile_by_tile(X, names, lambda parts: np.asarray(base + parts.sum(axis=1)))
+
+    def _tile_by_tile(
+        self,
+        X: Any,
+        names: Sequence[str] | None,
+        reduce: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    ) -> NDArray[np.float64]:
+        """Apply `reduce` to the contributions of some records at a time."""
+        matrix, columns = prediction_matrix(
+            X, self.schema, self.ensemble.used_features, names=names
+        )
+        matrix, columns = np.asarray(matrix), np.asarray(columns)
+        found = reduce(self._contributions(matrix[:0], columns))
+        found = np.empty((len(matrix), *found.shape[1:]))
+        for start in range(0, len(matrix), _TILE_ROWS):
+            rows = slice(start, start + _TILE_ROWS)
+            found[rows] = reduce(self._contributions(matrix[rows], columns))
+        return found
+
+    def _contributions(self, matrix: NDArray[Any], columns: NDArray[Any]) -> NDArray[np.float64]:
+        codes = self.ensemble.packed.codes(matrix, columns)
+        n_classes = len(self.schema.classes)
+        classes = () if n_classes == 2 else (n_classes,)
+        places = {name: place for place, name in enumerate(self.schema.features)}
+        found = np.empty((len(self.kept), len(matrix), *classes))
+        for number, term in enumerate(self.kept):
+            cells = [axis.cell_of_code[codes[places[axis.name]]] for axis in term.axes]
+            found[number] = term.values[tuple(cells)]
+        return np.moveaxis(found, 0, 1)
