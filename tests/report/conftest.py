@@ -1,7 +1,9 @@
-"""Models that the tests of the report share, trained once."""
+"""Models that the tests of the report share, trained once, and a browser, started once."""
 
 from __future__ import annotations
 
+import os
+import shutil
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,6 +15,7 @@ from privatree import Model, PaperPrivaTreeClassifier, PrivaTreeClassifier, data
 from privatree.errors import PaperClaimWarning
 from privatree.model import TreeBuilder
 from privatree.privacy import PrivacyStatement
+from privatree.report import html_report
 from privatree.schema import Categorical, Numeric, Schema
 
 HOSTILE = [
@@ -105,3 +108,76 @@ def unit_model() -> Model:
     )
     model = learner.fit(frame, labels).model_
     return Model(model.schema_, model.tree_, replace(model.privacy_, seeded=False))
+
+
+# --- the browser ----------------------------------------------------------------------------------
+
+ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+PATIENCE = 600_000  # milliseconds, on a busy machine
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+
+def chromium():
+    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+    if found is None and os.environ.get("CI") == "true":
+        pytest.fail("there is no Chromium: apt-get install chromium, or set CHROMIUM to its path.")
+    if found is None:
+        pytest.skip("there is no Chromium: apt-get install chromium, or set CHROMIUM to its path.")
+    return found
+
+
+@pytest.fixture(scope="session")
+def browser():
+    path = chromium()
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(
+            executable_path=path, args=list(ARGUMENTS), timeout=PATIENCE
+        )
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="session")
+def tab(browser):
+    """One for all tests: to start another takes longer than most of them."""
+    page = browser.new_context(reduced_motion="reduce").new_page()
+    page.set_default_timeout(PATIENCE)
+    return page
+
+
+@pytest.fixture
+def open_page(tab, tmp_path):
+    """Opens the report of a model; in the end there was no error and no request but the file."""
+    opened, mistakes, requests = [], [], []
+    heard = {
+        "console": lambda message: mistakes.append(message.text),
+        "pageerror": lambda error: mistakes.append(str(error)),
+        "request": lambda request: requests.append(request.url),
+    }
+    for event, listener in heard.items():
+        tab.on(event, listener)
+
+    def start(model, certificate=None, width=1280):
+        file = tmp_path / f"report-{len(opened)}.html"
+        file.write_text(html_report(model, certificate), encoding="utf-8")
+        opened.append(file.as_uri())
+        tab.set_viewport_size({"width": width, "height": 900})
+        tab.emulate_media(media="screen", color_scheme="light")
+        tab.goto(file.as_uri())
+        return tab
+
+    yield start
+    tab.evaluate("localStorage.clear()")
+    for event, listener in heard.items():
+        tab.remove_listener(event, listener)
+    assert mistakes == []
+    assert set(requests) == set(opened)

@@ -9,8 +9,9 @@ from privatree.privacy import Leak, PrivacyStatement
 from privatree.report._privacy_words import factor_in_words, privacy_words
 
 
-def words(**changes):
-    return privacy_words(PrivacyStatement(**({"learner": "L", "epsilon": 0.1} | changes)))
+def words(noun="tree", **changes):
+    statement = PrivacyStatement(**({"learner": "L", "epsilon": 0.1} | changes))
+    return privacy_words(statement, noun)
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,12 @@ from privatree.export._plot import plot_tree
 from privatree.export._sklearn_view import SklearnView, as_sklearn
 from privatree.export.onnx_graph._export_onnx import export_onnx
 from privatree.export.sql._expression import export_sql
+from privatree.export.text._cell_texts import cell_texts as cell_texts
 from privatree.export.text._export_text import export_text
 from privatree.export.text._rule_sentences import Rule, rules
 from privatree.export.text._shown_values import name_text as name_text
 from privatree.export.text._shown_values import share_text as share_text
+from privatree.export.text._shown_values import shown_thresholds as shown_thresholds
 from privatree.export.text._tree_text import node_texts as node_texts
 from privatree.export.text._tree_text import nodes_with_missing as nodes_with_missing
 from privatree.export.text._tree_text import support_text as support_text

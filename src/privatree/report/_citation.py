@@ -38,7 +38,7 @@ def fingerprint(model: Any) -> str:
     Parameters
     ----------
     model : Model or fitted classifier
-        Model whose schema, tree and privacy statement are hashed.
+        Model whose schema, tree or ensemble, and privacy statement are hashed.
 
     Returns
     -------

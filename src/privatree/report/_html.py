@@ -11,12 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 from privatree import __version__
 from privatree._support.extras import missing_extra
+from privatree.model import TreeRelease, released_any
 from privatree.report import _citation as citation
-from privatree.report._summary import MAX_FIELDS, summarize_model
+from privatree.report._summary import MAX_FIELDS
+from privatree.report.ensemble import ensemble_page
+from privatree.report.tree import tree_page
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
+_SCRIPTS = {
+    "tree": ("tree/drawing", "tree/record"),
+    "ensemble": ("ensemble/terms", "ensemble/charts", "ensemble/grid", "ensemble/record"),
+}
+"""The files of a page's own script, in their order."""
 _SCRIPT_ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&"}
 
 
@@ -50,17 +58,23 @@ def html_report(model: Any, certificate: Any = None) -> str:
     >>> page.startswith("<!doctype html>"), "Cell_Shape_Uniformity is at most 3" in page
     (True, True)
     """
-    summary = summarize_model(model, certificate)
-    script = _read_html_template("page.js")
-    return _html_page_template().render(
-        page=summary,
-        words=summary.privacy.words,
+    released = released_any(model)
+    is_tree = isinstance(released, TreeRelease)
+    page = tree_page(released, certificate) if is_tree else ensemble_page(released, certificate)
+    kind = page.summary.noun
+    script = _html_script(kind)
+    return _html_page_template(kind).render(
+        {kind: page.own},
+        page=page.summary,
+        words=page.summary.privacy.words,
         version=__version__,
         cite=citation,
-        style=_read_html_template("style.css"),
+        style="".join(
+            _read_html_template(f"{name}.css") for name in ("shared/style", f"{kind}/{kind}")
+        ),
         script=script,
         script_hash=_html_script_hash(script),
-        data=json_for_html_script(summary.data),
+        data=json_for_html_script(page.data),
         most_fields=MAX_FIELDS,
     )
 
@@ -72,18 +86,32 @@ def json_for_html_script(data: Any) -> str:
 
 
 @cache
-def _html_page_template() -> Template:
+def _html_page_template(kind: str) -> Template:
     """Return the template, which escapes values and raises an error for unknown names."""
     try:
-        from jinja2 import Environment, StrictUndefined
+        from jinja2 import Environment, FunctionLoader, StrictUndefined
     except ImportError as error:
         raise missing_extra("reports need jinja2", "cli") from error
 
     environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=FunctionLoader(lambda name: _read_html_template(name)),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     environment.filters["thousands"] = "{:,}".format
-    return environment.from_string(_read_html_template("page.html"))
+    return environment.get_template(f"{kind}/{kind}.html")
+
+
+def _html_script(kind: str) -> str:
+    """Return the script of a page: one function, from what all pages share and what is its own."""
+    parts = (
+        f"{name}.js" for name in ("shared/frame", "shared/form", *_SCRIPTS[kind], "shared/poison")
+    )
+    return (
+        '"use strict";\n(function () {\n' + "\n".join(map(_read_html_template, parts)) + "})();\n"
+    )
 
 
 def _read_html_template(name: str) -> str:

@@ -17,6 +17,7 @@ LARGE = 2.0
 
 _BELIEFS = (0.01, 0.1, 0.5)
 _ASTRONOMICAL = math.log(1e15)
+_MANY = 10**15
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Alert:
 
 @dataclass(frozen=True)
 class Belief:
-    """A probability before an attacker sees the tree, and its upper limit afterwards."""
+    """A probability before an attacker sees the model, and its upper limit afterwards."""
 
     before: str
     after: str
@@ -43,11 +44,15 @@ class PrivacyWords:
     """The guarantee in plain language. `terms` is for specialists; the worst alert is first.
 
     `beliefs` is empty if epsilon is infinite or delta is positive. `about` says what the beliefs
-    are about.
+    are about. `delta_meaning` is empty if delta is 0 or epsilon is infinite, and `delta_chance`
+    says delta as "1 in 1,000,000".
     """
 
     tone: Literal["holds", "caution", "bad"]
     epsilon: str
+    delta: str
+    delta_chance: str
+    delta_meaning: tuple[str, ...]
     headline: str
     meaning: str
     terms: str
@@ -56,15 +61,18 @@ class PrivacyWords:
     about: str
 
 
-def privacy_words(privacy: PrivacyStatement) -> PrivacyWords:
-    """Explain a privacy statement in plain language."""
-    alerts = tuple(_privacy_alert_words(privacy))
+def privacy_words(privacy: PrivacyStatement, noun: str) -> PrivacyWords:
+    """Explain a privacy statement in plain language. The noun is what the model is: "tree"."""
+    alerts = tuple(_privacy_alert_words(privacy, noun))
     is_bad = any(alert.tone == "bad" for alert in alerts)
     return PrivacyWords(
         tone="bad" if is_bad else "caution" if alerts else "holds",
         epsilon=shown_amount(privacy.epsilon) if math.isfinite(privacy.epsilon) else "∞",
+        delta=shown_amount(privacy.delta),
+        delta_chance=_delta_chance_in_words(privacy.delta),
+        delta_meaning=tuple(_delta_meaning_in_words(privacy, noun)),
         headline=_epsilon_headline_words(privacy),
-        meaning=_epsilon_meaning_in_words(privacy),
+        meaning=_epsilon_meaning_in_words(privacy, noun),
         terms=_guarantee_terms_in_words(privacy),
         alerts=alerts,
         beliefs=_beliefs_for_privacy_words(privacy),
@@ -82,16 +90,16 @@ def _epsilon_headline_words(privacy: PrivacyStatement) -> str:
     return f"for {privacy.words.whole}"
 
 
-def _epsilon_meaning_in_words(privacy: PrivacyStatement) -> str:
+def _epsilon_meaning_in_words(privacy: PrivacyStatement, noun: str) -> str:
     if math.isinf(privacy.epsilon):
         return (
-            f"No finite epsilon holds for {privacy.words.whole}. This tree may reveal whether "
+            f"No finite epsilon holds for {privacy.words.whole}. This {noun} may reveal whether "
             f"somebody is in the dataset, or what their {_records_say(privacy)}. Protect it as you "
             "protect the records."
         )
     rest = f", but for a probability of {shown_amount(privacy.delta)}" if privacy.delta else ""
     fact = (
-        f"{_change_in_words(privacy)}, every possible tree is at most "
+        f"{_change_in_words(privacy)}, every possible {noun} is at most "
         f"{factor_in_words(privacy.epsilon)} times as likely to come out{rest}."
     )
     if privacy.epsilon > SMALL or privacy.seeded or privacy.delta:
@@ -100,8 +108,46 @@ def _epsilon_meaning_in_words(privacy: PrivacyStatement) -> str:
     if privacy.unit is not None:
         whom, without = f"the records of one {privacy.words.protected}", "without them"
     return (
-        f"{fact} So this tree reveals hardly more about {whom} than a tree that was trained "
-        f"{without}."
+        f"{fact} So this {noun} reveals hardly more about {whom} than {_with_article(noun)} that "
+        f"was trained {without}."
+    )
+
+
+def _with_article(noun: str) -> str:
+    return f"an {noun}" if noun == "ensemble" else f"a {noun}"
+
+
+def _delta_chance_in_words(delta: float) -> str:
+    """Return a probability as "1 in 1,000,000", never smaller than it is."""
+    if delta <= 0:
+        return "never"
+    if delta < 1 / _MANY:
+        return f"less than 1 in {_MANY:,}"
+    return f"1 in {math.floor((1 + 1e-9) / delta):,}"
+
+
+def _delta_meaning_in_words(privacy: PrivacyStatement, noun: str) -> Iterator[str]:
+    """Say what a positive delta means.
+
+    Two laws that differ by epsilon and delta can be had from a law that reveals everything with
+    probability delta and otherwise keeps epsilon. So the guarantee is at least as strong as that.
+    """
+    if not privacy.delta or math.isinf(privacy.epsilon):
+        return
+    yield (
+        f"The promise of epsilon may fail with a probability of delta = "
+        f"{shown_amount(privacy.delta)}, {_delta_chance_in_words(privacy.delta)}. At worst, the "
+        f"{noun} is as private as one from a training that promises nothing with this probability, "
+        "and keeps epsilon otherwise. Noise is drawn in every case."
+    )
+    counted, noisy_records = privacy.words.counted, privacy.noisy_records
+    if noisy_records is None or noisy_records <= 0:
+        return
+    share = 1 / (privacy.delta * noisy_records)
+    here = f"about {share:,.0f} times smaller" if share >= 2 else "not smaller"
+    yield (
+        f"Delta should be far below one in the number of {counted}. Here it is {here} than one in "
+        f"{noisy_records:,}, their noisy number."
     )
 
 
@@ -134,13 +180,13 @@ def _guarantee_terms_in_words(privacy: PrivacyStatement) -> str:
     )
 
 
-def _privacy_alert_words(privacy: PrivacyStatement) -> Iterator[Alert]:
+def _privacy_alert_words(privacy: PrivacyStatement, noun: str) -> Iterator[Alert]:
     if math.isinf(privacy.epsilon):
         yield Alert(
             "bad",
             "No privacy guarantee",
             "Epsilon is infinite. Noise was drawn, but it does not cover the leaks named here. "
-            "Nothing bounds what this tree reveals about a record.",
+            f"Nothing bounds what this {noun} reveals about a record.",
         )
     if privacy.claimed_epsilon is not None:
         holds = (
@@ -168,7 +214,7 @@ def _privacy_alert_words(privacy: PrivacyStatement) -> Iterator[Alert]:
         yield Alert(
             "caution",
             f"Epsilon {shown_amount(privacy.epsilon)} is large",
-            f"{one} can make a tree {factor_in_words(privacy.epsilon)} times as likely. That is a "
+            f"{one} can make {_with_article(noun)} {factor_in_words(privacy.epsilon)} times as likely. That is a "
             "weak promise to a person.",
         )
 

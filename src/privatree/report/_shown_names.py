@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from privatree._support.escape import escape_text
-from privatree.model import Tree
-from privatree.schema import Categorical, Feature, Label
+from privatree.schema import Categorical, Feature, Label, Schema
 
 MAX_NAME_LENGTH = 100
 """A name with more characters is cut."""
@@ -19,9 +18,8 @@ def escape_shown_text(text: str) -> str:
     return escape_text(text, keep="\n")
 
 
-def shorten_shown_names(tree: Tree) -> Tree:
-    """Return the tree with long names cut. Names that become equal are numbered."""
-    schema = tree.schema
+def shorten_shown_schema(schema: Schema) -> Schema:
+    """Return the schema with long names cut. Names that become equal are numbered."""
     names = _shorten_shown_texts(schema.features)
     features = {
         short: _shorten_shown_categories(feature)
@@ -29,7 +27,7 @@ def shorten_shown_names(tree: Tree) -> Tree:
     }
     classes = _shorten_shown_labels(schema.classes)
     shortened = replace(schema, features=features, classes=classes)
-    return tree if shortened == schema else replace(tree, schema=shortened)
+    return schema if shortened == schema else shortened
 
 
 def _shorten_shown_categories(feature: Feature) -> Feature:

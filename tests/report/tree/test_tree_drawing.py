@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from privatree.model import TreeBuilder
-from privatree.report._tree_drawing import (
+from privatree.report.tree._tree_drawing import (
     MAX_ENDS,
     MAX_LEVELS,
     MAX_OPEN_ENDS,

@@ -1,0 +1,68 @@
+"""The sections of a card that only an ensemble has."""
+
+from __future__ import annotations
+
+from privatree.export import name_text
+from privatree.model import EnsembleRelease
+from privatree.report._card_text import CardParts, escape_card_markdown
+from privatree.report.ensemble._ensemble_page import EnsembleParts, ensemble_page
+
+_MAX_ROWS = 15
+_NO_TERMS = (
+    "This ensemble is too large to be shown as a sum of terms. `privatree show MODEL` prints its "
+    "rounds."
+)
+
+
+def ensemble_card(released: EnsembleRelease) -> CardParts:
+    """Return what only the card of an ensemble has."""
+    page = ensemble_page(released)
+    own: EnsembleParts = page.own
+    n_rounds, depth = own.ensemble.n_rounds, own.ensemble.depth
+    rounds = "1 round" if n_rounds == 1 else f"{n_rounds:,} rounds"
+    features = "one feature" if depth == 1 else f"at most {depth} features"
+    return CardParts(
+        summary=page.summary,
+        tag="boosting",
+        kind="An ensemble",
+        size=f"It is the sum of {rounds}, each a function of {features}.",
+        sections=(f"## Terms\n\n{_terms_text(own)}",),
+    )
+
+
+def _terms_text(own: EnsembleParts) -> str:
+    """Explain the terms, and list the strongest in a table."""
+    if own.terms is None:
+        return _NO_TERMS
+    classes = own.ensemble.schema.classes
+    if len(classes) == 2:
+        label = name_text(classes[1])
+        sums = f"The log-odds of {label} are {own.terms.intercept[0]:+.2f} plus one value per term."
+        start = f"Where all terms are 0, the probability of {label} is {own.start[1]}."
+    else:
+        sums = "The score of each class is a constant plus one value per term."
+        start = "The probabilities are the softmax of the scores."
+    lines = [
+        "| features | strength | share | beyond chance | highest | lowest |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for row in own.rows[:_MAX_ROWS]:
+        beyond = row.beyond_chance or "direction declared"
+        cells = (row.names, row.strength, row.share, beyond, row.highest, row.lowest)
+        lines.append(f"| {' | '.join(map(escape_card_markdown, cells))} |")
+    if (n_more := len(own.terms) - _MAX_ROWS) > 0:
+        lines.append(f"| … and {n_more:,} more | | | | | |")
+    table = "\n".join(lines)
+    n_weak = len(own.terms) - own.n_beyond
+    weak = f" {n_weak:,} of {len(own.terms):,} terms are nowhere beyond it." if n_weak else ""
+    return (
+        escape_card_markdown(
+            f"The rounds add up to {len(own.terms):,} terms, functions of one or a few features. "
+            f"{sums} {start}"
+        )
+        + "\n\n"
+        "The strength of a term is its mean absolute value, where all values that the schema "
+        "allows are equally likely, and values in a released interval are likelier. Beyond chance "
+        "is the share of values for which the term is larger than the noise alone would explain in "
+        f"19 of 20 cases.{weak}\n\n{table}"
+    )

@@ -1,0 +1,91 @@
+"""Data for the script of the page: the terms in plain lists, with exact cut points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privatree.export import name_text, shown_thresholds
+from privatree.model.ensemble import Ensemble
+from privatree.model.terms import Axis, Term, Terms
+from privatree.report._schema_table import form_feature_data
+from privatree.schema import Categorical
+
+_DECIMALS = 12
+"""Decimals of a value: the sum of hundreds of terms then is exact to a billionth."""
+
+
+def ensemble_script_data(ensemble: Ensemble, terms: Terms | None, n_terms: int) -> dict[str, Any]:
+    """Return the strongest terms for the script of the page, and the features that are used."""
+    used = ensemble.used_features
+    features = list(ensemble.schema.features.items())
+    shares = np.zeros(len(features)) if terms is None else terms.feature_importances
+    places = {features[position][0]: place for place, position in enumerate(used)}
+    found: Sequence[Term] = () if terms is None else terms[:n_terms]
+    return {
+        "classes": [name_text(label) for label in ensemble.schema.classes],
+        "intercept": [] if terms is None else terms.intercept.tolist(),
+        "features": [
+            form_feature_data(*features[position])
+            | _axis_data(ensemble, position)
+            | {"share": _digits(shares[position], 4)}
+            for position in used
+        ],
+        "terms": [_term_data(term, places, ensemble, used) for term in found],
+    }
+
+
+def _axis_data(ensemble: Ensemble, position: int) -> dict[str, Any]:
+    """Return the cut points of a number: exactly, as text, and the interval with most records."""
+    feature = list(ensemble.schema.features.values())[position]
+    if isinstance(feature, Categorical):
+        return {}
+    cuts = ensemble.packed.cuts[position].tolist()
+    shown = shown_thresholds(feature, cuts)
+    interval = ensemble.intervals.get(position)
+    return {
+        "cuts": [cut if np.isfinite(cut) else None for cut in cuts],
+        "shown": [shown.get(cut, "") for cut in cuts],
+        "interval": None if interval is None else list(interval),
+        "direction": ensemble.directions.get(position, 0),
+    }
+
+
+def _term_data(
+    term: Term, places: dict[str, int], ensemble: Ensemble, used: Sequence[int]
+) -> dict[str, Any]:
+    own = [places[axis.name] for axis in term.axes]
+    pairs = zip(term.axes, own, strict=True)
+    return {
+        "features": own,
+        "cells": [_cells_data(axis, ensemble, used[place]) for axis, place in pairs],
+        "shape": [axis.n_cells for axis in term.axes],
+        "values": _rounded(term.values),
+        "band": None if term.band is None else [_digits(x, 4) for x in term.band.ravel().tolist()],
+        "strength": _digits(term.strength, 6),
+        "typical": _digits(term.typical, 6),
+        "largest": _digits(float(np.abs(term.values).max()), 6),
+        "beyond": None if term.beyond_chance is None else _digits(term.beyond_chance, 6),
+    }
+
+
+def _cells_data(axis: Axis, ensemble: Ensemble, position: int) -> list[int] | None:
+    """Return which cut points of a number divide its cells, or the cell of each category code.
+
+    None says that each category has a cell of its own, in order.
+    """
+    if axis.cuts is not None:
+        return np.searchsorted(ensemble.packed.cuts[position], axis.cuts).tolist()
+    cells = axis.cell_of_code.tolist()
+    return None if cells == list(range(axis.n_cells)) else cells
+
+
+def _rounded(values: NDArray[np.float64]) -> list[float]:
+    return (np.round(values, _DECIMALS).ravel() + 0.0).tolist()  # without minus zeros
+
+
+def _digits(value: float, digits: int) -> float:
+    return float(f"{value:.{digits}g}")

@@ -1,0 +1,70 @@
+"""The terms as rows of a table, with their largest effects in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from privatree.export import cell_texts, name_text, share_text
+from privatree.model.terms import Term, Terms
+
+MINUS = "\u2212"
+
+
+@dataclass(frozen=True)
+class TermRow:
+    """A term as the row of a table.
+
+    `share` is its part of all strengths. `beyond_chance` is the share of the public measure where
+    the term is beyond pure chance, or empty if that is not known. `highest` and `lowest` say where
+    it pushes most.
+    """
+
+    names: str
+    strength: str
+    share: str
+    beyond_chance: str
+    highest: str
+    lowest: str
+
+
+def term_rows(terms: Terms, at_most: int) -> tuple[TermRow, ...]:
+    """Return the strongest terms as rows."""
+    total = sum(term.strength for term in terms) or 1.0
+    return tuple(_term_row(terms, term, total) for term in terms[:at_most])
+
+
+def is_beyond_chance(term: Term) -> bool:
+    """Return whether a term is anywhere beyond pure chance, or was not drawn by its sign."""
+    return term.beyond_chance is None or term.beyond_chance > 0
+
+
+def effect_text(effect: float) -> str:
+    """Return an effect with its sign and two digits behind the point."""
+    return f"{'+' if effect >= 0 else MINUS}{abs(effect):.2f}"
+
+
+def _term_row(terms: Terms, term: Term, total: float) -> TermRow:
+    beyond = term.beyond_chance
+    return TermRow(
+        names=" and ".join(map(name_text, term.names)),
+        strength=f"{term.strength:.3f}",
+        share=share_text(term.strength / total),
+        beyond_chance="" if beyond is None else share_text(beyond),
+        highest=_extreme_text(terms, term, int(term.effect.argmax())),
+        lowest=_extreme_text(terms, term, int(term.effect.argmin())),
+    )
+
+
+def _extreme_text(terms: Terms, term: Term, place: int) -> str:
+    """Say what a term adds at a place of its effect, and for which values."""
+    effect = float(term.effect.flat[place])
+    index = np.unravel_index(place, term.effect.shape)
+    classes = terms.schema.classes
+    for_class = "" if len(classes) == 2 else f" for {name_text(classes[int(index[-1])])}"
+    values = " and ".join(
+        f"{name_text(axis.name)} is {cell_texts(axis)[int(cell)]}"
+        for axis, cell in zip(term.axes, index, strict=False)
+    )
+    return f"{effect_text(effect)}{for_class} if {values}"
