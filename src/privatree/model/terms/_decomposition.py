@@ -185,8 +185,10 @@ def _term(
     """
     coefficients = _unit(ensemble) * np.array(parts.coefficients)
     signs = np.array(parts.signs, dtype=np.float64)
+    # What all classes share changes no probability, so it is not in the band.
+    free_signs = signs - signs.mean(axis=1, keepdims=True) if signs.shape[1] > 1 else signs
     shape = tuple(axis.n_cells for axis in axes)
-    values, variance = np.zeros((*shape, signs.shape[1])), np.zeros((*shape, 1))
+    values, variance = np.zeros((2, *shape, signs.shape[1]))
     n_at_once = max(1, _BLOCK_VALUES // (math.prod(shape[:-1]) + shape[-1] * signs.shape[1]))
     for start in range(0, len(signs), n_at_once):
         block = slice(start, start + n_at_once)
@@ -196,18 +198,17 @@ def _term(
             centred.append(function - (function @ axis.measure)[:, None])
         values += _sum_of_products(centred, coefficients[block, None] * signs[block])
         squares = [function**2 for function in centred]
-        variance += _sum_of_products(squares, coefficients[block, None] ** 2)
+        variance += _sum_of_products(squares, (coefficients[block, None] * free_signs[block]) ** 2)
     if np.abs(values).max() <= _ROUNDING * np.abs(coefficients).sum():
         return
     is_directed = any(
         name in {axis.name for axis in axes} and place in ensemble.directions
         for place, name in enumerate(ensemble.schema.features)
     )
-    yield Term(
-        axes,
-        values[..., 0] if signs.shape[1] == 1 else values,
-        None if is_directed else _BAND_WIDTH * np.sqrt(variance[..., 0]),
-    )
+    band = _BAND_WIDTH * np.sqrt(variance)
+    if signs.shape[1] == 1:
+        values, band = values[..., 0], band[..., 0]
+    yield Term(axes, values, None if is_directed else band)
 
 
 def _sum_of_products(

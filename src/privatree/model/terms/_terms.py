@@ -95,14 +95,14 @@ class Term:
         dimension for each axis. With more than two classes, there is a last dimension with what is
         added to the score of each class.
     band : ndarray, or None
-        How large the value of each cell would be by the noise of the draws alone: twice the
-        standard deviation that it would have if the sign of every released step function were
-        tossed anew, with a fair coin for each. Where the records say nothing, the draws are such
-        tosses, and about one value of twenty is larger than its band. The switches of the step
-        functions, and the branches above them, are taken as they were released. The band is *not*
-        a confidence interval: it says nothing about how far the records differ from the population,
-        nor about what so many rounds cannot learn. None if a feature of the term was declared
-        monotone, because the signs of its functions were not free.
+        How large the effect in each cell would be by the noise of the draws alone, in the shape of
+        `effect`: twice the standard deviation that it would have if the sign of every released step
+        function were tossed anew, with a fair coin for each. Where the records say nothing, the
+        draws are such tosses, and about one effect of twenty is larger than its band, or fewer if
+        it is the sum of a few functions. The switches of the step functions and the branches above
+        them are taken as they were released. The band is *not* a confidence interval: it does not
+        say how far the records differ from the population, nor what so many rounds cannot learn.
+        None if a feature of the term was declared monotone, because its signs were not free.
     """
 
     axes: tuple[Axis, ...]
@@ -146,12 +146,13 @@ class Term:
 
     @cached_property
     def beyond_chance(self) -> float | None:
-        """Share of the public measure where the value, of any class, is outside the band."""
+        """Share of the public measure where the effect is outside the band, on any class."""
         if self.band is None:
             return None
-        sizes = np.abs(self.values)
-        largest = sizes.max(axis=-1) if self.values.ndim > self.order else sizes
-        return float(self.measure[largest > self.band].sum())
+        is_outside = np.abs(self.effect) > self.band
+        if is_outside.ndim > self.order:
+            is_outside = np.asarray(is_outside.any(axis=-1))
+        return float(self.measure[is_outside].sum())
 
     def _over_classes(self, effects: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.asarray(effects.mean(axis=-1)) if effects.ndim > self.order else effects
