@@ -130,23 +130,21 @@ def _card_introduction(own: CardParts, about: About | None) -> str:
 
 
 def _card_limits(noun: str, words: UnitWords) -> str:
-    for_one, records = (
-        (
-            "The guarantee is for one record. A person with several records has epsilon for each of "
-            "them."
-        ),
-        "record",
+    for_one = (
+        "The guarantee is for one record. A person with several records has epsilon for each "
+        "of them."
     )
     if words.unit is not None:
-        for_one, records = (
-            (
-                f"The guarantee is for {escape_card_markdown(words.whole)} together. A person\n  whose "
-                "records have several ids has epsilon for each of them."
-            ),
-            "records",
+        for_one = (
+            f"The guarantee is for {escape_card_markdown(words.whole)} together. A person\n  whose "
+            "records have several ids has epsilon for each of them."
         )
-    part = "rule" if noun == "tree" else "term"
-    return _LIMITS.format(noun=noun, part=part, for_one=for_one, records=records)
+    return _LIMITS.format(
+        noun=noun,
+        part="rule" if noun == "tree" else "term",
+        for_one=for_one,
+        records="record" if words.unit is None else "records",
+    )
 
 
 def _card_privacy_section(summary: ModelSummary) -> str:

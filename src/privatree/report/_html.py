@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 _SCRIPTS = {
-    "tree": ("tree/drawing", "tree/record"),
-    "ensemble": ("ensemble/terms", "ensemble/charts", "ensemble/grid", "ensemble/record"),
+    "tree": ("drawing", "record"),
+    "ensemble": ("terms", "charts", "grid", "record"),
 }
 """The files of a page's own script, in their order."""
 _SCRIPT_ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&"}
@@ -59,8 +59,10 @@ def html_report(model: Any, certificate: Any = None) -> str:
     (True, True)
     """
     released = released_any(model)
-    is_tree = isinstance(released, TreeRelease)
-    page = tree_page(released, certificate) if is_tree else ensemble_page(released, certificate)
+    if isinstance(released, TreeRelease):
+        page = tree_page(released, certificate)
+    else:
+        page = ensemble_page(released, certificate)
     kind = page.summary.noun
     script = _html_script(kind)
     return _html_page_template(kind).render(
@@ -69,9 +71,7 @@ def html_report(model: Any, certificate: Any = None) -> str:
         words=page.summary.privacy.words,
         version=__version__,
         cite=citation,
-        style="".join(
-            _read_html_template(f"{name}.css") for name in ("shared/style", f"{kind}/{kind}")
-        ),
+        style=_read_html_parts("shared/style.css", f"{kind}/{kind}.css"),
         script=script,
         script_hash=_html_script_hash(script),
         data=json_for_html_script(page.data),
@@ -94,7 +94,7 @@ def _html_page_template(kind: str) -> Template:
         raise missing_extra("reports need jinja2", "cli") from error
 
     environment = Environment(
-        loader=FunctionLoader(lambda name: _read_html_template(name)),
+        loader=FunctionLoader(_read_html_template),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -106,12 +106,13 @@ def _html_page_template(kind: str) -> Template:
 
 def _html_script(kind: str) -> str:
     """Return the script of a page: one function, from what all pages share and what is its own."""
-    parts = (
-        f"{name}.js" for name in ("shared/frame", "shared/form", *_SCRIPTS[kind], "shared/poison")
-    )
-    return (
-        '"use strict";\n(function () {\n' + "\n".join(map(_read_html_template, parts)) + "})();\n"
-    )
+    own = [f"{kind}/{name}.js" for name in _SCRIPTS[kind]]
+    parts = _read_html_parts("shared/frame.js", "shared/form.js", *own, "shared/poison.js")
+    return f'"use strict";\n(function () {{\n{parts}}})();\n'
+
+
+def _read_html_parts(*names: str) -> str:
+    return "\n".join(map(_read_html_template, names))
 
 
 def _read_html_template(name: str) -> str:

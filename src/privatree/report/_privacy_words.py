@@ -214,8 +214,8 @@ def _privacy_alert_words(privacy: PrivacyStatement, noun: str) -> Iterator[Alert
         yield Alert(
             "caution",
             f"Epsilon {shown_amount(privacy.epsilon)} is large",
-            f"{one} can make {_with_article(noun)} {factor_in_words(privacy.epsilon)} times as likely. That is a "
-            "weak promise to a person.",
+            f"{one} can make {_with_article(noun)} {factor_in_words(privacy.epsilon)} times as "
+            "likely. That is a weak promise to a person.",
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
 
 from privatree.export.text._shown_values import name_text, shown_thresholds
@@ -11,16 +12,19 @@ from privatree.schema import Categorical, Label
 _MAX_NAMES = 3
 
 
-def cell_texts(axis: Axis, max_names: int = _MAX_NAMES) -> list[str]:
+def cell_texts(
+    axis: Axis, max_names: int = _MAX_NAMES, shown: Mapping[float, str] | None = None
+) -> list[str]:
     """Return what may follow the name of the feature, for each cell: "at most 25", "a or b".
 
-    Of more than `max_names` categories, the first are named, and the others are counted.
+    Of more than `max_names` categories, the first are named, and the others are counted. `shown`
+    has the texts of finite cut points (``shown_thresholds``), by default those of this axis alone.
     """
     if isinstance(axis.feature, Categorical):
         feature = axis.feature
         return [_categories_text(feature, labels, max_names) for labels in axis.categories]
     cuts = [] if axis.cuts is None else axis.cuts.tolist()
-    shown = shown_thresholds(axis.feature, cuts)
+    shown = shown_thresholds(axis.feature, cuts) if shown is None else shown
     texts = [shown[cut] for cut in cuts if cut in shown]  # minus infinity has no text
     missing = "missing or " if axis.feature.separates_missing and len(texts) == len(cuts) else ""
     first = f"{missing}at most {texts[0]}" if texts else "any number"

@@ -67,7 +67,7 @@ def ensemble_page(released: EnsembleRelease, certificate: Any = None) -> ReportP
     summary = summarize_model(released, schema, ensemble.used_features, certificate)
     privacy = released.privacy_
     terms = _terms_if_possible(ensemble)
-    n_values = [] if terms is None else np.cumsum([term.values.size for term in terms])
+    n_values = np.cumsum([term.values.size for term in terms or ()])
     n_terms = int(np.searchsorted(n_values, MAX_VALUES, side="right"))
     own = EnsembleParts(
         ensemble=ensemble,

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privatree.export import name_text, shown_thresholds
+from privatree.export import name_text
 from privatree.model.ensemble import Ensemble
 from privatree.model.terms import Axis, Term, Terms
 from privatree.report._schema_table import form_feature_data
+from privatree.report.ensemble._term_rows import ShownCuts, shown_cuts
 from privatree.schema import Categorical
 
 _DECIMALS = 12
@@ -20,7 +21,7 @@ _DECIMALS = 12
 
 def ensemble_script_data(ensemble: Ensemble, terms: Terms | None, n_terms: int) -> dict[str, Any]:
     """Return the strongest terms for the script of the page, and the features that are used."""
-    used = ensemble.used_features
+    used, shown = ensemble.used_features, shown_cuts(ensemble)
     features = list(ensemble.schema.features.items())
     shares = np.zeros(len(features)) if terms is None else terms.feature_importances
     places = {features[position][0]: place for place, position in enumerate(used)}
@@ -30,7 +31,7 @@ def ensemble_script_data(ensemble: Ensemble, terms: Terms | None, n_terms: int) 
         "intercept": [] if terms is None else terms.intercept.tolist(),
         "features": [
             form_feature_data(*features[position])
-            | _axis_data(ensemble, position)
+            | _axis_data(ensemble, position, shown)
             | {"share": _digits(shares[position], 4)}
             for position in used
         ],
@@ -38,17 +39,16 @@ def ensemble_script_data(ensemble: Ensemble, terms: Terms | None, n_terms: int) 
     }
 
 
-def _axis_data(ensemble: Ensemble, position: int) -> dict[str, Any]:
+def _axis_data(ensemble: Ensemble, position: int, shown: ShownCuts) -> dict[str, Any]:
     """Return the cut points of a number: exactly, as text, and the interval with most records."""
-    feature = list(ensemble.schema.features.values())[position]
+    name, feature = list(ensemble.schema.features.items())[position]
     if isinstance(feature, Categorical):
         return {}
     cuts = ensemble.packed.cuts[position].tolist()
-    shown = shown_thresholds(feature, cuts)
     interval = ensemble.intervals.get(position)
     return {
         "cuts": [cut if np.isfinite(cut) else None for cut in cuts],
-        "shown": [shown.get(cut, "") for cut in cuts],
+        "shown": [shown[name].get(cut, "") for cut in cuts],
         "interval": None if interval is None else list(interval),
         "direction": ensemble.directions.get(position, 0),
     }
@@ -67,7 +67,7 @@ def _term_data(
         "band": None if term.band is None else [_digits(x, 4) for x in term.band.ravel().tolist()],
         "strength": _digits(term.strength, 6),
         "typical": _digits(term.typical, 6),
-        "largest": _digits(float(np.abs(term.values).max()), 6),
+        "largest": _digits(float(np.abs(term.effect).max()), 6),
         "beyond": None if term.beyond_chance is None else _digits(term.beyond_chance, 6),
     }
 
@@ -78,13 +78,13 @@ def _cells_data(axis: Axis, ensemble: Ensemble, position: int) -> list[int] | No
     None says that each category has a cell of its own, in order.
     """
     if axis.cuts is not None:
-        return np.searchsorted(ensemble.packed.cuts[position], axis.cuts).tolist()
-    cells = axis.cell_of_code.tolist()
+        return list(np.searchsorted(ensemble.packed.cuts[position], axis.cuts).tolist())
+    cells: list[int] = axis.cell_of_code.tolist()
     return None if cells == list(range(axis.n_cells)) else cells
 
 
 def _rounded(values: NDArray[np.float64]) -> list[float]:
-    return (np.round(values, _DECIMALS).ravel() + 0.0).tolist()  # without minus zeros
+    return list((np.round(values, _DECIMALS).ravel() + 0.0).tolist())  # without minus zeros
 
 
 def _digits(value: float, digits: int) -> float:

@@ -6,10 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privatree.export import cell_texts, name_text, share_text
+from privatree.export import cell_texts, name_text, share_text, shown_thresholds
+from privatree.model.ensemble import Ensemble
 from privatree.model.terms import Term, Terms
+from privatree.schema import Numeric
 
 MINUS = "\u2212"
+ShownCuts = dict[str, dict[float, str]]
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,22 @@ class TermRow:
 def term_rows(terms: Terms, at_most: int) -> tuple[TermRow, ...]:
     """Return the strongest terms as rows."""
     total = sum(term.strength for term in terms) or 1.0
-    return tuple(_term_row(terms, term, total) for term in terms[:at_most])
+    shown = shown_cuts(terms.ensemble)
+    return tuple(_term_row(terms, term, total, shown) for term in terms[:at_most])
+
+
+def shown_cuts(ensemble: Ensemble) -> ShownCuts:
+    """Return the text of each finite cut point of the numbers, by the name of the feature.
+
+    A cut point has the same text in all terms.
+    """
+    features = list(ensemble.schema.features.items())
+    found = {}
+    for place, cuts in ensemble.packed.cuts.items():
+        name, feature = features[place]
+        if isinstance(feature, Numeric):
+            found[name] = shown_thresholds(feature, cuts.tolist())
+    return found
 
 
 def is_beyond_chance(term: Term) -> bool:
@@ -45,26 +63,26 @@ def effect_text(effect: float) -> str:
     return f"{'+' if effect >= 0 else MINUS}{abs(effect):.2f}"
 
 
-def _term_row(terms: Terms, term: Term, total: float) -> TermRow:
+def _term_row(terms: Terms, term: Term, total: float, shown: ShownCuts) -> TermRow:
     beyond = term.beyond_chance
     return TermRow(
         names=" and ".join(map(name_text, term.names)),
         strength=f"{term.strength:.3f}",
         share=share_text(term.strength / total),
         beyond_chance="" if beyond is None else share_text(beyond),
-        highest=_extreme_text(terms, term, int(term.effect.argmax())),
-        lowest=_extreme_text(terms, term, int(term.effect.argmin())),
+        highest=_extreme_text(terms, term, int(term.effect.argmax()), shown),
+        lowest=_extreme_text(terms, term, int(term.effect.argmin()), shown),
     )
 
 
-def _extreme_text(terms: Terms, term: Term, place: int) -> str:
+def _extreme_text(terms: Terms, term: Term, place: int, shown: ShownCuts) -> str:
     """Say what a term adds at a place of its effect, and for which values."""
     effect = float(term.effect.flat[place])
     index = np.unravel_index(place, term.effect.shape)
     classes = terms.schema.classes
     for_class = "" if len(classes) == 2 else f" for {name_text(classes[int(index[-1])])}"
     values = " and ".join(
-        f"{name_text(axis.name)} is {cell_texts(axis)[int(cell)]}"
+        f"{name_text(axis.name)} is {cell_texts(axis, shown=shown.get(axis.name))[int(cell)]}"
         for axis, cell in zip(term.axes, index, strict=False)
     )
     return f"{effect_text(effect)}{for_class} if {values}"
