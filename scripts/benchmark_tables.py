@@ -252,6 +252,28 @@ def _kind(row: dict[str, Any]) -> tuple[str, float, float]:
     return row["method"], row["epsilon"], row["widen"]
 
 
+def ensembles_curves(figures: Figures) -> str:
+    """Return the table of curves of which the truth is known: a row for each curve."""
+    n = figures[0]["seeds"]
+    n_found = figures[0]["seeds_with_the_four_strongest"]
+    lines = []
+    for row in figures:
+        cells = [f"{row['right']:.1%}", f"{row['right_worst']:.1%}", f"{row['enough']} of {n}"]
+        if row["curve"] == "noise":
+            lines.append(
+                ["three features of noise", f"{row['strength']:.2f}", "0", *cells, *3 * [""]]
+            )
+            continue
+        cells += [f"{row[key]:.1%}" for key in ("near", "in_band", "half_band")]
+        name = " and ".join(f"`{name}`" for name in row["curve"].split())
+        strengths = [f"{row[key]:.2f}" for key in ("strength", "true_strength")]
+        lines.append([f"{name}: {row['what']}", *strengths, *cells])
+    found = f"the true terms are the four strongest of {n_found} ensembles of {n}"
+    shares = ["right, mean", "right, worst", "right on 90% or more", "within 15%", "in the band"]
+    columns = ["strength", "true strength", *shares, "half width of the band"]
+    return table([found, *columns], lines)
+
+
 def ensembles_speed(figures: Figures) -> str:
     """Return the table of training times of ensembles: a row for each learner."""
     ours = next(row["fit_seconds"] for row in figures if row["learner"] == "privaboost")
@@ -426,6 +448,7 @@ TABLES: dict[str, tuple[str, Callable[[Figures], str]]] = {
     "ensembles-single": ("ensembles-[ar]*.json", ensembles_single),
     "ensembles-multiclass": ("ensembles-multiclass.json", ensembles_multiclass),
     "ensembles-wide-ranges": ("ensembles-widen-*.json", ensembles_wide_ranges),
+    "ensembles-curves": ("ensembles-curves.json", ensembles_curves),
     "ensembles-speed": ("ensembles-speed.json", ensembles_speed),
     "persons": ("persons-panel.json", persons),
     "speed-training": ("speed-training.json", training),
