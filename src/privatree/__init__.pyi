@@ -15,7 +15,7 @@ from privatree.errors import (
     TooFewRecordsError,
 )
 from privatree.estimators import PrivaBoostClassifier, PrivaTreeClassifier
-from privatree.export import export_text, plot_budget, plot_tree
+from privatree.export import export_text, plot_budget, plot_term, plot_terms, plot_tree
 from privatree.inspection import SchemaCheck
 from privatree.model import EnsembleModel, Model, load
 from privatree.schema import About, Categorical, CsvDialect, Numeric, Schema
@@ -54,6 +54,8 @@ __all__ = [
     "export_text",
     "load",
     "plot_budget",
+    "plot_term",
+    "plot_terms",
     "plot_tree",
     "privacy",
     "report",

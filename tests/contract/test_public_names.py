@@ -38,6 +38,8 @@ NAMES = {
     "export_text",
     "load",
     "plot_budget",
+    "plot_term",
+    "plot_terms",
     "plot_tree",
     "privacy",
     "report",

@@ -84,6 +84,7 @@ def adult() -> tuple[Any, Any, Any]:
     return datasets.load("adult")
 
 
+@pytest.mark.slow
 def test_they_are_close_to_those_without_noise(adult: tuple[Any, Any, Any]) -> None:
     frame, labels, schema = adult
     model = PrivaTreeClassifier(1.0, schema=schema, random_state=0).fit(frame, labels)

@@ -36,6 +36,11 @@ def missing_matplotlib(what: str) -> ParameterError:
     return missing_extra(f"{what} need matplotlib", "plot")
 
 
+def class_colour(place: int) -> str:
+    """Return the colour of the class at a place of the schema."""
+    return CLASS_COLOURS[place % len(CLASS_COLOURS)]
+
+
 def tint(colour: str, strength: float) -> str:
     """Return a colour such as ``#0072B2`` mixed with white: strength 0 is white, 1 the colour."""
     parts = (int(colour[place : place + 2], 16) for place in (1, 3, 5))

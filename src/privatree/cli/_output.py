@@ -107,27 +107,35 @@ def print_json(document: Any, **options: Any) -> None:
     write_output(None, f"{json.dumps(document, indent=1, **options)}\n", form="json")
 
 
-def model_text(model: Any, more: str | None = None) -> str:
+def model_text(model: Any, path: Path) -> str:
     """Return what a model is about, if it says so, its tree or ensemble, and its statement.
 
-    If `more` says where to see all rounds of an ensemble, only the first ones are in the text.
+    An ensemble is shown by its strongest terms, and `path` is the file with all of it.
     """
-    from privatree.export import export_text
-
     about = model.schema_.about
     parts = [] if about is None else [str(about)]
-    text = export_text(model)
-    if more is not None and not hasattr(model, "tree_"):
-        text = first_lines(text, more)
-    return "\n\n".join([*parts, text, str(model.privacy_)])
+    if hasattr(model, "tree_"):
+        from privatree.export import export_text
+
+        parts.append(export_text(model))
+    else:
+        parts.append(ensemble_overview(model))
+        parts.append(f"All terms: privatree export {path} --format terms. All rounds: privatree "
+                     f"export {path}")  # fmt: skip
+    return "\n\n".join([*parts, str(model.privacy_)])
 
 
-def first_lines(text: str, more: str) -> str:
-    """Return the first lines of a long text; `more` says where to see the rest."""
-    lines = text.split("\n")
-    if (n_more := len(lines) - _MAX_SHOWN_LINES) <= 0:
-        return text
-    return "\n".join([*lines[:_MAX_SHOWN_LINES], f"… and {n_more} more lines. {more}"])
+def ensemble_overview(model: Any) -> str:
+    """Return the strongest terms of an ensemble or, if it is too large for terms, a few rounds."""
+    from privatree.export import export_text, term_bars
+
+    try:
+        return term_bars(model)
+    except ParameterError as error:
+        lines = export_text(model).split("\n")
+        shown = lines[:_MAX_SHOWN_LINES]
+        more = [f"… and {len(lines) - len(shown):,} more lines"] if len(lines) > len(shown) else []
+        return "\n".join([*shown, *more, "", f"There are no terms to show: {error}"])
 
 
 def print_text(text: str) -> None:

@@ -1,13 +1,14 @@
 """Exports of released trees and ensembles: text, plots, SQL, ONNX and others.
 
-They read only the released model. An ensemble can be exported to text, JSON, SQL and ONNX; the
-other exports are for trees.
+They read only the released model. An ensemble can be exported to text, JSON, SQL and ONNX, and its
+terms to pictures, CSV and JSON; the other exports are for trees.
 
 ::
 
     text/                trees and ensembles in words
     sql/                 the model as a SQL expression, in the dialect of a database
     onnx_graph/          the model as an ONNX graph
+    terms/               the terms of an ensemble as pictures, lines of text, CSV and JSON
     _model_json.py       the model as JSON, as in a model file
     _dot.py              the tree in the language of Graphviz
     _plot.py             the tree as a matplotlib plot

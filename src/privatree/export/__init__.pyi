@@ -8,6 +8,10 @@ from privatree.export._plot import plot_tree
 from privatree.export._sklearn_view import SklearnView, as_sklearn
 from privatree.export.onnx_graph._export_onnx import export_onnx
 from privatree.export.sql._expression import export_sql
+from privatree.export.terms._export_terms import export_terms
+from privatree.export.terms._overview_plot import plot_terms
+from privatree.export.terms._term_bars import term_bars as term_bars
+from privatree.export.terms._term_plot import plot_term
 from privatree.export.text._cell_texts import cell_texts as cell_texts
 from privatree.export.text._export_text import export_text
 from privatree.export.text._rule_sentences import Rule, rules
@@ -27,8 +31,11 @@ __all__ = [
     "export_json",
     "export_onnx",
     "export_sql",
+    "export_terms",
     "export_text",
     "plot_budget",
+    "plot_term",
+    "plot_terms",
     "plot_tree",
     "rules",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
-from privatree._support.plot_style import CLASS_COLOURS, PALE_GREY, TEXT_GREY, tint
+from privatree._support.plot_style import PALE_GREY, TEXT_GREY, class_colour, tint
 from privatree.export.text._tree_text import node_texts, support_text
 from privatree.model import released_tree
 
@@ -51,7 +51,7 @@ def export_dot(model: Any) -> str:
     nodes, edges = list[str](), list[str]()
     for node, text in enumerate(node_texts(tree)):
         if tree.feature[node] < 0:
-            colour = tint(CLASS_COLOURS[tree.label[node] % len(CLASS_COLOURS)], 0.28)
+            colour = tint(class_colour(tree.label[node]), 0.28)
             look = f'fillcolor="{colour}"'
             if not tree.has_support(node):
                 look = f'fillcolor="{PALE_GREY}", color="{TEXT_GREY}", fontcolor="{TEXT_GREY}"'

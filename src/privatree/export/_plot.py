@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from privatree._support.plot_style import (
-    CLASS_COLOURS,
     GREY,
     PALE_GREY,
     TEXT_GREY,
+    class_colour,
     missing_matplotlib,
     new_axes,
     tint,
@@ -235,7 +235,7 @@ def _plot_box_look(tree: Tree, node: int, texts: list[str]) -> _BoxLook:
         return _BoxLook(PALE_GREY, TEXT_GREY, _TEXT_COLOUR, False, texts == [_HIDDEN])
     if not tree.has_support(node):
         return _BoxLook(PALE_GREY, GREY, TEXT_GREY, True, False)
-    colour = CLASS_COLOURS[tree.label[node] % len(CLASS_COLOURS)]
+    colour = class_colour(tree.label[node])
     return _BoxLook(tint(colour, 0.28), colour, _TEXT_COLOUR, True, False)
 
 

@@ -12,12 +12,11 @@ from privatree.cli._learner_options import name_learner_options
 from privatree.cli._model_options import learner_class
 from privatree.cli._output import (
     check_output,
-    first_lines,
+    ensemble_overview,
     output_option,
     show_spinner,
     write_output,
 )
-from privatree.errors import ParameterError
 
 _REPORT = Path("report.html")
 
@@ -50,7 +49,7 @@ def demo(
         typer.Option(
             metavar="FILE",
             show_default=False,
-            help=f"HTML page about the tree to write, by default {_REPORT}.",
+            help=f"HTML page about the model to write, by default {_REPORT}.",
         ),
     ] = None,
     output: Annotated[Path | None, output_option("Also save the model to this JSON file.")] = None,
@@ -58,16 +57,12 @@ def demo(
     """Train a private model on the bundled Adult data and show the result.
 
     The command prints the model, its privacy statement and its accuracy on a held-out fifth of the
-    records, with the accuracy of a model without privacy for comparison. For a tree, it also writes
+    records, with the accuracy of a model without privacy for comparison. It also writes
     report.html, a page that explains the model: open it in a browser.
 
     Example: privatree demo --epsilon 0.1
     """
-    if model == "boost" and report is not None:
-        raise ParameterError(
-            "--report must be used with --model tree: there is no page for ensembles yet."
-        )
-    page = None if model == "boost" else report or _REPORT
+    page = report or _REPORT
     for file in (page, output):
         if file is not None:
             check_output(file, [])
@@ -88,13 +83,11 @@ def demo(
     typer.echo("Does a person in the 1994 US census earn over 50,000 dollars a year?\n")
     show = _show_demo_tree if model == "tree" else _show_demo_ensemble
     show(learner, train_X, test_X, train_y, test_y)
-    if page is not None:
-        from privatree.report import html_report
+    from privatree.report import html_report
 
-        write_output(page, html_report(learner))
-        typer.echo(f"\nWrote {page}. Open it in a browser to try the tree on values of your own.")
-    else:
-        typer.echo("\nThere is no report page for ensembles yet.")
+    write_output(page, html_report(learner))
+    noun = "tree" if model == "tree" else "ensemble"
+    typer.echo(f"\nWrote {page}. Open it in a browser to try the {noun} on values of your own.")
     if output is not None:
         learner.save(output)
         typer.echo(f"Saved {output}. Look at it again with: privatree show {output}")
@@ -118,13 +111,11 @@ def _show_demo_tree(model: Any, train_X: Any, test_X: Any, train_y: Any, test_y:
 
 
 def _show_demo_ensemble(model: Any, train_X: Any, test_X: Any, train_y: Any, test_y: Any) -> None:
-    """Print the first rounds, the statement, and scores beside those of boosted trees."""
+    """Print the strongest terms, the statement, and scores beside those of boosted trees."""
     from sklearn.ensemble import HistGradientBoostingClassifier
     from sklearn.metrics import roc_auc_score
 
-    from privatree import export_text
-
-    typer.echo(first_lines(export_text(model), "To see them, save the model: -o model.json"))
+    typer.echo(ensemble_overview(model))
     typer.echo("\nThe noise differs in every run, and so does the ensemble.")
     typer.echo(f"\n{model.privacy_}\n")
     with show_spinner("Training without privacy"):

@@ -278,7 +278,7 @@ def fit(
         print_text(f"Saved {output}. Use it with: privatree predict {output} DATA")
         if (for_whom := _for_whom_fit_holds(fitted.privacy_)) is not None:
             print_text(for_whom)
-        print_text(f"\n{model_text(fitted, f'To see all: privatree show {output}')}")
+        print_text(f"\n{model_text(fitted, output)}")
 
 
 def _for_whom_fit_holds(privacy: Any) -> str | None:

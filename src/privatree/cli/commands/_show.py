@@ -27,8 +27,8 @@ def show(
 ) -> None:
     """Print what a saved MODEL is about, its tree or ensemble, and its privacy statement.
 
-    Below each question of a tree are its two branches: first yes, then no. An ensemble is a list of
-    rounds, each with the records that it gives +1 and those that it gives -1. The privacy statement
+    Below each question of a tree are its two branches: first yes, then no. An ensemble is a sum of
+    terms, of one feature or of several together: the strongest are listed. The privacy statement
     says which epsilon holds, for a whole record or for all records of a unit such as a patient,
     what is assumed, whether anything leaks, and what epsilon was spent on. Everything that is
     printed is in the model file, and as public as it.
@@ -41,7 +41,7 @@ def show(
     if as_json:
         print_json(loaded.to_dict(), allow_nan=False)
     else:
-        print_text(model_text(loaded))
+        print_text(model_text(loaded, model))
 
 
 def check_has_tree(loaded: Any, path: Path, form: str) -> None:

@@ -18,13 +18,14 @@ _MAX_SHOWN_CLASSES = 4
 def ensemble_text(ensemble: Ensemble) -> str:
     """Return how the rounds of an ensemble add up, and the function of each round."""
     writer = _RoundWriter(ensemble)
-    lines = [_size_line(ensemble), *_sum_lines(ensemble)]
+    lines = [size_line(ensemble), *_sum_lines(ensemble)]
     for number, one in enumerate(ensemble.rounds, start=1):
         lines += writer.round_lines(number, one)
     return "\n".join(lines)
 
 
-def _size_line(ensemble: Ensemble) -> str:
+def size_line(ensemble: Ensemble) -> str:
+    """Return the number of rounds, of features of a function, and of all features in use."""
     n_rounds, n_used = ensemble.n_rounds, len(ensemble.used_features)
     n_features = len(ensemble.schema.features)
     rounds = "1 round" if n_rounds == 1 else f"{n_rounds:,} rounds"

@@ -1,0 +1,64 @@
+"""The terms of an ensemble as JSON: axes, values and bands as lists."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from privatree.export.terms._reading import scored_classes
+from privatree.model.terms import Axis, Term, Terms
+from privatree.schema import Categorical
+
+_FORMAT, _VERSION = "privatree-terms", 1
+
+
+def terms_json(terms: Terms) -> str:
+    """Return a JSON object with a line for each term."""
+    head = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "classes": list(terms.schema.classes),
+        "scores": list(scored_classes(terms)),
+        "intercept": terms.intercept.tolist(),
+        "left_out": {
+            "terms": len(terms.left_out),
+            "typical_change": terms.typical_change,
+            "largest_change": terms.largest_change,
+        },
+    }
+    lines = [f' "{key}": {_line(value)},' for key, value in head.items()]
+    rows = ",\n".join(f"  {_line(_term_to_dict(term))}" for term in terms)
+    text = "\n".join(["{", *lines, f' "terms": [\n{rows}\n ]', "}", ""])
+    # A surrogate without its pair has no UTF-8; its backslash form is its JSON escape.
+    return text.encode("utf-8", errors="backslashreplace").decode("utf-8")
+
+
+def _line(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _term_to_dict(term: Term) -> dict[str, Any]:
+    return {
+        "features": list(term.names),
+        "strength": term.strength,
+        "beyond_chance": term.beyond_chance,
+        "axes": [_axis_to_dict(axis) for axis in term.axes],
+        "values": term.values.tolist(),
+        "band": None if term.band is None else term.band.tolist(),
+    }
+
+
+def _axis_to_dict(axis: Axis) -> dict[str, Any]:
+    if isinstance(axis.feature, Categorical):
+        missing = int(axis.cell_of_code[axis.feature.missing_place])
+        cells: dict[str, Any] = {"categories": [list(labels) for labels in axis.categories]}
+    else:
+        cuts = np.empty(0) if axis.cuts is None else axis.cuts
+        missing = int(np.searchsorted(cuts, float(axis.feature.missing_place)))
+        cells = {
+            "edges": axis.edges.tolist(),
+            "has_missing_cell": axis.has_missing_cell,
+        }
+    return {"feature": axis.name, **cells, "missing": missing, "measure": axis.measure.tolist()}
