@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import math
+import pickle
 import random
 from fractions import Fraction
 from pathlib import Path
@@ -23,7 +24,6 @@ from privatree.export import export_dot, export_json, export_text, plot_tree, ru
 from privatree.model import EnsembleModel, load
 from privatree.model.ensemble import Branch, Ensemble, Round, Step
 from privatree.privacy import PrivacyStatement
-from privatree.report import html_report, model_card
 from privatree.schema import Categorical, Numeric, Schema
 
 STATEMENT = PrivacyStatement("by hand", epsilon=0.5)
@@ -52,6 +52,14 @@ def small_model(n_classes: int = 2) -> EnsembleModel:
     return EnsembleModel(schema, Ensemble(schema, 0.25, rounds), STATEMENT)
 
 
+def model_of_one(**more: Any) -> EnsembleModel:
+    """One step function of age, with an interval of gain, and age declared monotone."""
+    schema = Schema(FEATURES, ["low", "high"])
+    rounds = (Round(Step(0, -1, (30.5,)), (-1, 1)),)
+    settings = {"intervals": {1: (0.25, 0.5)}, "directions": {0: 1}} | more
+    return EnsembleModel(schema, Ensemble(schema, 0.25, rounds, **settings), STATEMENT)
+
+
 @pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(rng=st.randoms(use_true_random=False))
@@ -73,7 +81,7 @@ def test_random_ensembles(rng: random.Random) -> None:
     assert export_text(again) == export_text(model)
 
 
-@pytest.mark.parametrize("form", [export_dot, rules, html_report, model_card, plot_tree])
+@pytest.mark.parametrize("form", [export_dot, rules, plot_tree])
 def test_forms_of_trees(form: Any) -> None:
     with pytest.raises(TypeError, match="must be one tree, got an ensemble of many rounds"):
         form(small_model())
@@ -183,6 +191,109 @@ def test_an_ensemble_that_is_none(tmp_path: Path, changes: dict[str, Any], says:
     assert says in refused(tmp_path / "model.json", small_model().to_dict() | changes)
 
 
+@pytest.mark.parametrize(
+    ("key", "written", "says"),
+    [
+        ("intervals", None, "'intervals' must be an object"),
+        ("intervals", [], "'intervals' must be an object"),
+        ("intervals", [["age", 20, 30]], "'intervals' must be an object"),
+        ("intervals", {"nobody": [0, 1]}, "names of features"),
+        ("intervals", {"0": [0, 1]}, "names of features"),
+        ("intervals", {"work": [0, 1]}, "an interval must belong to a number"),
+        ("intervals", {"gain": None}, "an interval must be a list of two numbers"),
+        ("intervals", {"gain": {"low": 0, "high": 1}}, "an interval must be a list of two numbers"),
+        ("intervals", {"gain": "01"}, "an interval must be a list of two numbers"),
+        ("intervals", {"gain": [0.1]}, "an interval must be a list of two numbers"),
+        ("intervals", {"gain": [0.1, 0.2, 0.3]}, "an interval must be a list of two numbers"),
+        ("intervals", {"gain": ["0.1", 0.2]}, "an end of an interval"),
+        ("intervals", {"gain": [True, 0.2]}, "an end of an interval"),
+        ("intervals", {"gain": [None, 0.2]}, "an end of an interval"),
+        ("intervals", {"gain": [0, 10**400]}, "an end of an interval"),
+        ("intervals", {"gain": [0, math.inf]}, "an end of an interval"),
+        ("intervals", {"gain": [math.nan, 1]}, "an end of an interval"),
+        ("intervals", {"gain": [0.5, 0.25]}, "must lie in the range"),
+        ("intervals", {"gain": [0.5, 0.5]}, "must lie in the range"),
+        ("intervals", {"gain": [-0.1, 0.5]}, "must lie in the range"),
+        ("intervals", {"gain": [0.5, 1.1]}, "must lie in the range"),
+        ("monotone", None, "'monotone' must be an object"),
+        ("monotone", ["age"], "'monotone' must be an object"),
+        ("monotone", {"nobody": 1}, "names of features"),
+        ("monotone", {"work": 1}, "a monotone feature must be a number"),
+        ("monotone", {"age": 0}, "'monotone' must be -1 or 1"),
+        ("monotone", {"age": 2}, "'monotone' must be -1 or 1"),
+        ("monotone", {"age": 1.0}, "'monotone' must be -1 or 1"),
+        ("monotone", {"age": True}, "'monotone' must be -1 or 1"),
+        ("monotone", {"age": "1"}, "'monotone' must be -1 or 1"),
+        ("monotone", {"age": None}, "'monotone' must be -1 or 1"),
+        ("monotone", {"age": [1]}, "'monotone' must be -1 or 1"),
+        ("monotone", {"age": -1}, "round 0: a function of a monotone feature must follow"),
+        ("more", {}, "and no others"),
+    ],
+)
+def test_intervals_and_directions_that_are_none(
+    tmp_path: Path, key: str, written: Any, says: str
+) -> None:
+    contents = model_of_one().to_dict()
+    contents["ensemble"][key] = written
+    assert says in refused(tmp_path / "model.json", contents)
+
+
+def test_a_monotone_feature_has_no_branch_and_needs_two_classes(tmp_path: Path) -> None:
+    contents = small_model().to_dict()
+    contents["ensemble"]["monotone"] = {"town": 1}
+    assert "must be a number" in refused(tmp_path / "model.json", contents)
+    contents["ensemble"]["monotone"] = {"age": 1}
+    assert "round 0: a function of a" in refused(tmp_path / "model.json", contents)
+    contents["ensemble"]["monotone"] = {"gain": -1}
+    contents["ensemble"]["rounds"] = contents["ensemble"]["rounds"][4:]
+    assert "must not have a branch" in refused(tmp_path / "model.json", contents)
+    contents = small_model(3).to_dict()
+    contents["ensemble"]["monotone"] = {"gain": 1}
+    assert "with two classes" in refused(tmp_path / "model.json", contents)
+
+
+@pytest.mark.parametrize(
+    ("switches", "first", "direction", "follows"),
+    [
+        ((), 1, -1, True),
+        ((0.5,), -1, 1, True),
+        ((0.5,), 1, 1, False),
+        ((0.5,), 1, -1, True),
+        ((0.25, 0.5), -1, 1, False),
+        ((-math.inf,), 1, 1, True),
+        ((-math.inf, 0.5), 1, 1, True),
+        ((-math.inf, 0.5), -1, 1, False),
+        ((-math.inf, 0.25, 0.5), 1, 1, False),
+    ],
+)
+def test_a_direction_does_not_constrain_missing_values(
+    switches: tuple[float, ...], first: int, direction: int, follows: bool
+) -> None:
+    schema = Schema(FEATURES, ["low", "high"])
+    rounds = (Round(Step(1, first, switches), (-1, 1)),)
+    if follows:
+        assert Ensemble(schema, 0.25, rounds, directions={1: direction}).directions
+    else:
+        with pytest.raises(ModelFormatError, match="must follow its direction"):
+            Ensemble(schema, 0.25, rounds, directions={1: direction})
+
+
+def test_intervals_and_directions_are_read_back(tmp_path: Path) -> None:
+    model = model_of_one()
+    model.save(tmp_path / "model.json")
+    written = json.loads((tmp_path / "model.json").read_text())
+    assert written["version"] == 4
+    assert written["ensemble"]["intervals"] == {"gain": [0.25, 0.5]}
+    assert written["ensemble"]["monotone"] == {"age": 1}
+    loaded = load(tmp_path / "model.json")
+    for again in (loaded, pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        assert again.ensemble_ == model.ensemble_
+        assert again.ensemble_.intervals == {1: (0.25, 0.5)}
+        assert again.ensemble_.directions == {0: 1}
+    assert model_of_one(intervals={}) != model
+    assert model_of_one(directions={}) != model
+
+
 @pytest.mark.parametrize("raised", [None, "0", [3], [True], [0.0], [[]]])
 def test_classes_that_a_round_cannot_raise(tmp_path: Path, raised: Any) -> None:
     contents = small_model(3).to_dict()
@@ -269,6 +380,22 @@ def _mutate(contents: Any, rng: random.Random) -> None:
         container.append(copy.deepcopy(container[key]))
 
 
+# --- files of version 3 -------------------------------------------------------------------------
+
+
+def test_a_file_of_version_3_has_neither_intervals_nor_directions() -> None:
+    path = Path(__file__).parent / "files" / "ensemble-version-3.json"
+    model = load(path)
+    assert json.loads(path.read_text())["version"] == 3
+    assert (model.ensemble_.intervals, model.ensemble_.directions) == ({}, {})
+    terms = model.terms()
+    assert terms[0].names == ("physician-fee-freeze",)
+    frame, _, _ = datasets.load("vote")
+    scores = terms.decision_function(frame)
+    assert np.abs(scores - model.decision_function(frame)).max() < 1e-12
+    assert model.to_dict()["version"] == 4
+
+
 # --- trained ensembles ----------------------------------------------------------------------------
 
 
@@ -280,6 +407,37 @@ def test_a_trained_ensemble_is_read_back(tmp_path: Path, delta: float) -> None:
     loaded = load(tmp_path / "model.json")
     assert loaded.ensemble_ == model.ensemble_
     assert loaded.predict(frame).tolist() == model.predict(frame).tolist()
+    _check_same_terms(loaded.terms(), model.terms())
+
+
+@pytest.mark.slow
+def test_a_trained_ensemble_keeps_its_intervals(tmp_path: Path) -> None:
+    """Ranges are a hundred times too wide; the terms need the intervals for their measure."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.uniform(0, 1, 5000), "b": rng.uniform(0, 1, 5000)})
+    labels = np.where(frame["a"] + frame["b"] > 1, "yes", "no")
+    schema = Schema({"a": Numeric(0, 100), "b": Numeric(0, 100)}, ["no", "yes"])
+    model = PrivaBoostClassifier(2.0, schema=schema, monotonic_cst={"b": 1}, random_state=0)
+    model.fit(frame, labels).save(tmp_path / "model.json")
+    assert model.ensemble_.intervals.keys() == {0, 1}
+    assert model.ensemble_.directions == {1: 1}
+    loaded = load(tmp_path / "model.json")
+    assert loaded.ensemble_ == model.ensemble_
+    _check_same_terms(loaded.terms(), model.terms())
+    axis = model.terms()["a"].axes[0]
+    low, high = model.ensemble_.intervals[0]
+    inside = (axis.edges[1:] > low) & (axis.edges[1:] <= high)
+    assert high < 10
+    assert axis.measure[inside].sum() > 0.5
+
+
+def _check_same_terms(some: Any, others: Any) -> None:
+    assert some.intercept.tolist() == others.intercept.tolist()
+    for one, other in zip(some, others, strict=True):
+        assert one.names == other.names
+        assert one.values.tolist() == other.values.tolist()
+        assert (one.band is None) == (other.band is None)
+        assert one.band is None or one.band.tolist() == other.band.tolist()
 
 
 @pytest.mark.slow

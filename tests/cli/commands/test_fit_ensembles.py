@@ -123,19 +123,18 @@ def test_a_query(model, monkeypatch) -> None:
     assert [row[2] for row in rows] == model.predict(frame).tolist()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["export", "model.json", "--format", "dot"], "the format dot is for trees only"),
-        (["export", "model.json", "-o", "card.md"], "the model card is for trees only"),
-        (["report", "model.json", "-o", "page.html"], "there is none for ensembles yet"),
-    ],
-)
-def test_what_is_for_trees_only(model, monkeypatch, capsys, arguments, says) -> None:
-    assert run(monkeypatch, *arguments) == 2
+def test_what_is_for_trees_only(model, monkeypatch, capsys) -> None:
+    assert run(monkeypatch, "export", "model.json", "--format", "dot") == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert says in line
+    assert "the format dot is for trees only" in line
     assert "privatree show model.json" in line
+
+
+def test_the_page_and_the_card(model, monkeypatch, folder) -> None:
+    assert run(monkeypatch, "report", "model.json", "-o", "page.html") == 0
+    assert "Report on an ensemble" in (folder / "page.html").read_text()
+    assert run(monkeypatch, "export", "model.json", "-o", "card.md") == 0
+    assert "# An ensemble with differential privacy" in (folder / "card.md").read_text()
 
 
 @pytest.mark.parametrize(
@@ -212,7 +211,6 @@ def test_demo(folder, monkeypatch, capsys) -> None:
     assert run(monkeypatch, "demo", "--model", "boost", "--epsilon", "1", "-o", "demo.json") == 0
     printed = capsys.readouterr().out
     assert "accuracy  AUC" in printed
-    assert "There is no report page for ensembles yet." in printed
-    assert not (folder / "report.html").exists()
+    assert "Wrote report.html. Open it in a browser to try the ensemble" in printed
+    assert "Report on an ensemble" in (folder / "report.html").read_text()
     assert privatree.load("demo.json").ensemble_.n_rounds > 10
-    assert run(monkeypatch, "demo", "--model", "boost", "--report", "page.html") == 2

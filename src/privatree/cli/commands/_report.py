@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from privatree.cli._output import check_output, output_option, show_spinner, write_output
-from privatree.cli.commands._show import Model, check_has_tree
+from privatree.cli.commands._show import Model
 from privatree.errors import ParameterError
 
 
@@ -24,12 +24,13 @@ def report(
         ),
     ] = None,
 ) -> None:
-    """Write an HTML page about a saved MODEL, to view, print or send. The model must be a tree.
+    """Write an HTML page about a saved MODEL, to view, print or send.
 
-    The page shows the tree and its rules as sentences, and predicts the label of values that you
-    enter. It explains what epsilon guarantees and what epsilon was spent on, and what is assumed to
-    be public. Folded away, or open with a certificate, is which accuracy is certain if training
-    records were poisoned. The page is one file that works offline and contacts no server.
+    The page shows the tree and its rules as sentences, or a chart of each term of an ensemble, and
+    predicts the label of values that you enter. It explains what epsilon guarantees and what
+    epsilon was spent on, and what is assumed to be public. Folded away, or open with a certificate,
+    is which accuracy is certain if training records were poisoned. The page is one file that works
+    offline and contacts no server.
 
     The page is built from the model file alone, so it reveals no more than the model, unless you
     add a certificate.
@@ -47,7 +48,6 @@ def report(
     from privatree.robustness import AccuracyCertificate
 
     loaded = read_release(model)
-    check_has_tree(loaded, model, "the report page")
     if certificate is None:
         _mention_certificate_for_report(model)
     with show_spinner("Writing the page"):
