@@ -13,7 +13,7 @@ import numpy as np
 
 from fuzzing import byte_mutations, json_mutations, starting_files, toml_mutations
 from privatree import export_text, load
-from privatree.errors import ModelFormatError, PrivatreeError, SchemaError
+from privatree.errors import ModelFormatError, ParameterError, PrivatreeError, SchemaError
 from privatree.model import EnsembleModel, Model
 from privatree.robustness import (
     AccuracyCertificate,
@@ -87,11 +87,24 @@ def _use_model(model: Model | EnsembleModel, folder: Path) -> None:
         raise NotTheSameError("a prediction is not of a leaf.")
     if not np.allclose(shares.sum(axis=1), 1.0):
         raise NotTheSameError("probabilities do not add up to 1.")
+    if isinstance(model, EnsembleModel):
+        _use_terms(model, rows)
     export_text(model)
     str(model.privacy_)
     model.save(folder / "again.json")
     if load(folder / "again.json") != model:
         raise NotTheSameError("the model is another one after saving and loading.")
+
+
+def _use_terms(model: EnsembleModel, rows: np.ndarray[Any, Any]) -> None:
+    try:
+        terms = model.terms()
+    except ParameterError as error:  # functions that a person would not train
+        if "no more than 3 features" in str(error):
+            return
+        raise
+    if not np.allclose(terms.decision_function(rows), model.decision_function(rows)):
+        raise NotTheSameError("the terms do not add up to the score.")
 
 
 def _use_schema(schema: Schema, folder: Path) -> None:

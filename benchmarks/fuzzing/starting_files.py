@@ -44,6 +44,8 @@ APART = Schema(
 )
 THREE = Schema({"x": Numeric(-1.5, 1e9), "y": Numeric(0, 1)}, [0, 1, 2])
 NUMBERS = Schema({f"f{n}": Numeric(0, 1) for n in range(4)}, [False, True])
+WIDE = Schema({f"f{n}": Numeric(0, 1000) for n in range(4)}, [False, True])
+"""Ranges that are far too wide for the records of `NUMBERS`, so that intervals are released."""
 
 
 def _table(schema: Schema) -> tuple[pd.DataFrame, list[Any]]:
@@ -79,6 +81,9 @@ def _learners() -> Iterator[tuple[str, Any, Schema]]:
     yield "ensemble-three", PrivaBoostClassifier(9.0, schema=THREE, rounds=8, **seed), THREE
     pure = PrivaBoostClassifier(9.0, delta=0, schema=SCHEMA, neighbours="replace", **seed)
     yield "ensemble-pure", pure, SCHEMA
+    signs = {"f0": 1, "f1": -1}
+    wide = PrivaBoostClassifier(99.0, schema=WIDE, rounds=6, monotonic_cst=signs, **seed)
+    yield "ensemble-wide", wide, NUMBERS
 
 
 def write_models(folder: Path) -> None:

@@ -209,8 +209,8 @@ def test_an_ensemble_that_is_none(tmp_path: Path, changes: dict[str, Any], says:
         ("intervals", {"gain": [True, 0.2]}, "an end of an interval"),
         ("intervals", {"gain": [None, 0.2]}, "an end of an interval"),
         ("intervals", {"gain": [0, 10**400]}, "an end of an interval"),
-        ("intervals", {"gain": [0, math.inf]}, "an end of an interval"),
-        ("intervals", {"gain": [math.nan, 1]}, "an end of an interval"),
+        ("intervals", {"gain": [0, math.inf]}, "numbers must be finite"),
+        ("intervals", {"gain": [math.nan, 1]}, "numbers must be finite"),
         ("intervals", {"gain": [0.5, 0.25]}, "must lie in the range"),
         ("intervals", {"gain": [0.5, 0.5]}, "must lie in the range"),
         ("intervals", {"gain": [-0.1, 0.5]}, "must lie in the range"),
@@ -380,7 +380,7 @@ def _mutate(contents: Any, rng: random.Random) -> None:
         container.append(copy.deepcopy(container[key]))
 
 
-# --- files of version 3 -------------------------------------------------------------------------
+# --- files of version 3 ---------------------------------------------------------------------------
 
 
 def test_a_file_of_version_3_has_neither_intervals_nor_directions() -> None:
