@@ -80,13 +80,10 @@ def _shares(
     ]
 
 
-def slow_terms(
+def slow_means(
     ensemble: Ensemble, functions: list[tuple[RoundFunction, tuple[int, ...]]] | None = None
 ) -> dict[Names, dict[Cell, Scores]]:
-    """Return the scores that each set of features adds in each cell of the grid.
-
-    The empty set has the intercept. With `functions`, the rounds are these, with their signs.
-    """
+    """Return the mean scores over all other features, for each cell of each set of features."""
     grid = grid_of(ensemble)
     names = tuple(grid)
     rounds = functions or [(one.function, one.class_signs) for one in ensemble.rounds]
@@ -94,15 +91,25 @@ def slow_terms(
     for cell in product(*(range(len(grid[name])) for name in names)):
         values = {name: grid[name][at][0] for name, at in zip(names, cell, strict=True)}
         table[cell] = _scores(ensemble, rounds, values)
-    means = {some: _conditional_means(table, grid, some) for some in _subsets(names)}
+    return {some: _conditional_means(table, grid, some) for some in subsets(names)}
+
+
+def slow_terms(
+    ensemble: Ensemble, functions: list[tuple[RoundFunction, tuple[int, ...]]] | None = None
+) -> dict[Names, dict[Cell, Scores]]:
+    """Return the scores that each set of features adds in each cell of the grid.
+
+    The empty set has the intercept. With `functions`, the rounds are these, with their signs.
+    """
+    means = slow_means(ensemble, functions)
     return {
         some: {
             cell: tuple(
                 sum(
-                    (-1) ** (len(some) - len(part)) * means[part][_restrict(cell, some, part)][k]
-                    for part in _subsets(some)
+                    (-1) ** (len(some) - len(part)) * means[part][restrict(cell, some, part)][k]
+                    for part in subsets(some)
                 )
-                for k in range(len(next(iter(table.values()))))
+                for k in range(len(means[()][()]))
             )
             for cell in means[some]
         }
@@ -110,12 +117,14 @@ def slow_terms(
     }
 
 
-def _subsets(names: Names) -> Iterator[Names]:
+def subsets(names: Names) -> Iterator[Names]:
+    """Return all subsets, the empty one first."""
     for n in range(len(names) + 1):
         yield from combinations(names, n)
 
 
-def _restrict(cell: Cell, names: Names, part: Names) -> Cell:
+def restrict(cell: Cell, names: Names, part: Names) -> Cell:
+    """Return the places of a cell of `names` on some of these axes."""
     return tuple(cell[names.index(name)] for name in part)
 
 
@@ -129,7 +138,7 @@ def _conditional_means(
             (grid[n][at][1] for n, at in zip(names, cell, strict=True) if n not in fixed),
             start=Fraction(1),
         )
-        found = sums.setdefault(_restrict(cell, names, fixed), [Fraction(0)] * len(scores))
+        found = sums.setdefault(restrict(cell, names, fixed), [Fraction(0)] * len(scores))
         for k, score in enumerate(scores):
             found[k] += weight * score
     return {cell: tuple(found) for cell, found in sums.items()}
