@@ -167,6 +167,9 @@ def found_in(model: Any, secret: Any, folder: Path) -> dict[str, set[str]]:
         "written": secret.in_text(json.dumps(loaded.to_dict())),
         "readable": secret.in_text(readable(model)),
     }
+    if hasattr(model, "terms"):
+        terms = model.terms()
+        found["terms"] = secret.in_object(terms) | secret.in_pickle(terms)
     return {where: what for where, what in found.items() if what}
 
 
@@ -249,6 +252,26 @@ def test_a_model_keeps_what_is_released_and_nothing_else(private_records: Any, n
         "classes_", "feature_names_in_", "model_", "n_features_in_", "privacy_", "schema_",
         "ensemble_" if name == "ensemble" else "tree_",
     }  # fmt: skip
+
+
+def test_terms_are_a_function_of_the_ensemble(private_records: Any) -> None:
+    """One record less, and the same ensemble by the same seed: terms cannot tell them apart."""
+    records = private_records
+    models = [
+        learner("ensemble", records).fit(records.frame[:n], records.labels[:n])
+        for n in (len(records.frame), len(records.frame) - 1)
+    ]
+    assert models[0].ensemble_ == models[1].ensemble_
+    one, other = (model.terms() for model in models)
+    assert one.intercept.tolist() == other.intercept.tolist()
+    assert models[0].feature_importances_.tolist() == models[1].feature_importances_.tolist()
+    for term, again in zip(one, other, strict=True):
+        assert term.names == again.names
+        assert term.values.tolist() == again.values.tolist()
+        assert term.band.tolist() == again.band.tolist()
+        assert [axis.measure.tolist() for axis in term.axes] == [
+            axis.measure.tolist() for axis in again.axes
+        ]
 
 
 # --- the command line ---------------------------------------------------------------------------

@@ -109,6 +109,9 @@ ENSEMBLES: dict[str, EnsembleNet] = {
     "an even table": _net(
         _TWO, {_WRONG: 8, ((0,), 1): 8}, [_WRONG], dataset_size=1, n_rounds=2, max_depth=1
     ),
+    "a number": _net(
+        Universe.of(2), {_WRONG: 3}, [_WRONG], [((1,), 0)], dataset_size=1, n_rounds=2, max_depth=1
+    ),
     "noisy size": _net(_TWO, {_WRONG: _THRESHOLD}, [_WRONG], counts=(0, 1), **_NOISY),
     "three classes": _net(
         _CLASSES, {((0,), 0): 1, ((0,), 1): 1}, [((0,), 1)], dataset_size=1, n_rounds=1, max_depth=1

@@ -407,6 +407,11 @@ ENSEMBLE_MUTANTS: dict[str, Mutant] = {
         wrong_ensembles.class_code_from_the_data,
         (Catch("ensemble loss", "three classes", math.inf, DECIDED),),
     ),
+    "measure of terms from the data": Mutant(
+        "the interval that the ensemble keeps for its terms is that of the records",
+        wrong_ensembles.measure_from_the_data,
+        (Catch("ensemble loss", "a number", math.inf, DECIDED),),
+    ),
     "range of a round not certified": Mutant(
         "the range of a round is a third larger than what can be certified",
         wrong_ensembles.range_not_certified,

@@ -94,7 +94,7 @@ SIX_OF_COMPOSITIONS = [
     "a replaced record priced once",
 ]
 
-THIRTEEN_OF_ENSEMBLES = [
+FOURTEEN_OF_ENSEMBLES = [
     "range of a round halved",
     "range of a round for a weight of one",
     "weights not clipped",
@@ -104,6 +104,7 @@ THIRTEEN_OF_ENSEMBLES = [
     "step from exact n",
     "root measure from the data",
     "class code from the data",
+    "measure of terms from the data",
     "range of a round not certified",
     "range of a round that nobody certifies",
     "intervals outside the composition",
@@ -162,7 +163,7 @@ def test_all_are_there_and_each_names_a_net_and_its_case():
     assert list(READING_MUTANTS) == EIGHT_OF_READING
     assert list(WEIGHT_MUTANTS) == TEN_OF_WEIGHTS
     assert list(COMPOSITION_MUTANTS) == SIX_OF_COMPOSITIONS
-    assert list(ENSEMBLE_MUTANTS) == THIRTEEN_OF_ENSEMBLES
+    assert list(ENSEMBLE_MUTANTS) == FOURTEEN_OF_ENSEMBLES
     for mutant in EVERY.values():
         assert mutant.wrong
         assert mutant.catches

@@ -134,6 +134,30 @@ def class_code_from_the_data(patch: Patch) -> None:
     patch.setattr(Boosting, "run_round", mutant)
 
 
+def measure_from_the_data(patch: Patch) -> None:
+    """The interval that the measure of terms rests on is that of the records, and is not drawn."""
+    real = _boost.zoom_in
+
+    def mutant(records: Any, cells: Any, *rest: Any) -> Any:
+        zoom = real(records, cells, *rest)
+        numbers = [
+            place
+            for place, cuts in enumerate(zoom.candidates.cuts)
+            if cuts is not None and len(cuts)
+        ]
+        exact = {}
+        for place in numbers:
+            feature = list(cells.schema.features.values())[place]
+            rows = slice(records.offsets[place], records.offsets[place + 1])
+            (used,) = records.class_counts()[0][:, rows].sum(axis=0).nonzero()
+            ends = [float(feature.low), *zoom.candidates.cuts[place].tolist(), float(feature.high)]
+            if len(used):
+                exact[place] = (ends[used[0]], ends[used[-1] + 1])
+        return zoom._replace(intervals=exact)
+
+    patch.setattr(_boost, "zoom_in", mutant)
+
+
 # --- the account ----------------------------------------------------------------------------------
 
 

@@ -2,9 +2,8 @@
 
 The learner's own code is run for every possible outcome of its draws
 (:mod:`privatree.audit.exact._enumeration`). An *outcome* is everything that was drawn, and
-everything that was released: the functions of all rounds, the step and the spends. Two datasets
-have the same outcomes, unless records decided something that only released values may decide.
-Then the loss is infinite.
+everything that was released: the ensemble and the spends. Two datasets have the same outcomes,
+unless records decided something that only released values may decide. Then the loss is infinite.
 """
 
 from __future__ import annotations
@@ -67,8 +66,8 @@ class EnsembleOutcome(NamedTuple):
     """Functions over codes, the given ones first (:func:`hashable_function`). Empty if the whole
     learner was run."""
     released: tuple[Hashable, ...]
-    """Step and functions of the ensemble, or the noisy number of too few records. If only some
-    rounds were run: the plan of the rounds, and the cuts of all features."""
+    """The ensemble: step, functions, intervals and directions; or the noisy number of too few
+    records. If only some rounds were run: the plan of the rounds, and the cuts of all features."""
     spends: tuple[Spend, ...]
 
 
@@ -218,7 +217,8 @@ def _run(script: Script, case: EnsembleCase, table: Table) -> tuple[EnsembleOutc
             released, drawn = _run_rounds(case, _NotedBoosting(*arguments, None))
         else:
             ensemble = boost(*arguments)
-            released = ensemble.step, ensemble.rounds
+            extras = (ensemble.intervals, ensemble.directions)
+            released = ensemble.step, ensemble.rounds, *(tuple(extra.items()) for extra in extras)
     except TooFewRecordsError as error:
         released = ("stopped", error.noisy_records)
     spends = tuple(account.spends())
