@@ -70,7 +70,7 @@ def test_show_prints_tree_and_statement(monkeypatch, capsys, saved):
         ),
         (
             ("export", "model.json", "-f", "sq"),
-            "--format must be one of text, dot, json, sql, onnx, card, got 'sq'. "
+            "--format must be one of text, dot, json, sql, onnx, card, terms, got 'sq'. "
             "Did you mean 'sql'? See privatree export --help.\n",
         ),
         (

@@ -163,3 +163,9 @@ def test_help_has_an_example_of_each(monkeypatch, capsys):
     printed = capsys.readouterr().out
     for ending in ("tree.dot", "predict.sql", "model.onnx", "README.md"):
         assert ending in printed
+
+
+def test_a_tree_has_no_terms(model, monkeypatch, capsys):
+    assert run(monkeypatch, "export", "model.json", "--format", "terms") == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "model.json: is a tree, and terms are for ensembles only" in line

@@ -12,6 +12,7 @@ from run_command import run
 
 import privatree
 from privatree import Categorical, Numeric, PrivaBoostClassifier, Schema
+from privatree.export import export_terms, term_bars
 from privatree.privacy import BudgetStore
 
 SCHEMA = Schema(
@@ -81,20 +82,72 @@ def test_a_stream_gives_the_same_ensemble(folder, monkeypatch, model) -> None:
     assert privatree.load("model.json").ensemble_ == model.ensemble_
 
 
-def test_fit_and_show_print_rounds_and_statement(folder, monkeypatch, capsys) -> None:
+def test_fit_and_show_print_terms_and_statement(folder, monkeypatch, capsys) -> None:
     assert fit(monkeypatch, "--model", "boost", "--rounds", "20", "--seed", "0") == 0
     printed = capsys.readouterr().out
     found = privatree.load("model.json")
     assert "Epsilon 5 with delta 1e-06 holds for a whole record." in printed
-    lines = privatree.export_text(found).split("\n")
-    assert "\n".join(lines[:15]) in printed
-    assert f"… and {len(lines) - 15} more lines. To see all: privatree show model.json" in printed
-    assert "Privacy statement of PrivaBoost" in printed
+    expected = (
+        f"{term_bars(found)}\n\nAll terms: privatree export model.json --format terms. "
+        f"All rounds: privatree export model.json\n\n{found.privacy_}\n"
+    )
+    assert printed.endswith(expected)
+    assert run(monkeypatch, "show", "model.json") == 0
+    assert capsys.readouterr().out.endswith(expected)
+    assert run(monkeypatch, "show", "model.json", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["version"] == found.version
+
+
+def test_an_ensemble_that_is_too_large_for_terms_is_shown_by_its_rounds(
+    model, monkeypatch, capsys
+) -> None:
+    monkeypatch.setattr("privatree.model.terms._decomposition.MAX_ORDER", 0)
     assert run(monkeypatch, "show", "model.json") == 0
     shown = capsys.readouterr().out
-    assert shown.endswith(f"{privatree.export_text(found)}\n\n{found.privacy_}\n")
-    assert run(monkeypatch, "show", "model.json", "--json") == 0
-    assert json.loads(capsys.readouterr().out)["version"] == 3
+    assert privatree.export_text(model).split("round 2")[0] in shown
+    assert "There are no terms to show: the functions of the ensemble must look at" in shown
+    assert "Privacy statement of PrivaBoost" in shown
+    assert run(monkeypatch, "export", "model.json", "--format", "terms") == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "must look at no more than 0 features" in line
+
+
+def test_terms_on_the_screen_and_in_files(model, monkeypatch, capsys, folder) -> None:
+    assert run(monkeypatch, "export", "model.json", "--format", "terms") == 0
+    assert capsys.readouterr().out == export_terms(model)
+    for ending in ("csv", "json"):
+        options = ["--max-pairs", "0", "-o", f"terms.{ending}"]
+        assert run(monkeypatch, "export", "model.json", "--format", "terms", *options) == 0
+        written = (folder / f"terms.{ending}").read_bytes().decode()
+        assert written == export_terms(model, ending, max_pairs=0)
+    assert run(monkeypatch, "export", "model.json", "-o", "more.csv") == 0
+    assert (folder / "more.csv").read_bytes().decode() == export_terms(model)
+    assert run(monkeypatch, "export", "model.json", "-o", "model-again.json") == 0
+    assert privatree.load("model-again.json") == model
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--format", "terms", "-o", "x.txt"], "must end in .csv or .json"),
+        (["--format", "terms", "--max-pairs", "-1"], "--max-pairs must be at least 0, got -1"),
+        (["--format", "sql", "--max-pairs", "1"], "--max-pairs must be used with --format terms"),
+        (["--format", "terms", "--proba"], "--proba must be used with --format sql"),
+        (["--format", "terms", "-o", "model.json"], "model.json: is also an input file"),
+    ],
+)
+def test_mistakes_about_terms(model, monkeypatch, capsys, options, says) -> None:
+    assert run(monkeypatch, "export", "model.json", *options) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert says in line
+
+
+def test_too_many_terms_for_csv(model, monkeypatch, capsys) -> None:
+    monkeypatch.setattr("privatree.export.terms._terms_csv._MAX_ROWS", 1)
+    assert run(monkeypatch, "export", "model.json", "-o", "terms.csv") == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "has too many terms for CSV. Name a file that ends in .json" in line
+    assert run(monkeypatch, "export", "model.json", "--format", "terms", "-o", "t.json") == 0
 
 
 def test_predict(model, monkeypatch, capsys) -> None:
