@@ -32,6 +32,11 @@ HOSTILE = [
 
 
 @pytest.fixture(scope="session")
+def hostile() -> list[str]:
+    return HOSTILE
+
+
+@pytest.fixture(scope="session")
 def adult_model() -> Model:
     frame, labels, schema = datasets.load("adult")
     learner = PrivaTreeClassifier(0.1, schema=schema, random_state=3, probability_share=0.2)

@@ -53,7 +53,7 @@ function showRecord() {
     const sum = steps[steps.length - 1];
     items.push(barRow(rest.length + " other term" + (rest.length === 1 ? "" : "s"), signed(sum), ends[ends.length - 2], ends[ends.length - 1], scale, sum > 0 ? "up" : "down"));
   }
-  items.push(row("This record", chance(ends[ends.length - 1]) + (TWO ? "" : " (" + percent(shares[about]) + ")"), ends[ends.length - 1], "end"));
+  items.push(row("This record", chance(ends[ends.length - 1]), ends[ends.length - 1], "end"));
   byId("waterfall").hidden = false;
   byId("waterfall-title").replaceChildren("What moves ", element("bdi", data.classes[about]));
   byId("sentence").replaceChildren(...sentenceOf(shares[about], start, shown));

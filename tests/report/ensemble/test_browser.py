@@ -1,0 +1,295 @@
+"""The page of an ensemble in a real browser: charts, keys, and a record term by term."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pandas as pd
+import pytest
+from page_checks import CONTRASTS
+from random_ensembles import random_records
+
+from privatree import datasets
+from privatree.model.ensemble import Ensemble
+from privatree.report import html_report
+from privatree.schema import Categorical, Numeric, Schema
+
+PROBABILITIES = """(rows) => rows.map((row) => {
+    for (const [place, value] of row) {
+        document.getElementById("f" + place).value = value === null ? "" : value;
+    }
+    document.getElementById("record").dispatchEvent(new Event("input"));
+    return JSON.parse(document.getElementById("prediction").dataset.probability);
+})"""
+
+
+def typed(model, records, n_rows):
+    """The records as they are typed in: codes in lists of choices, numbers to the last digit."""
+    features = list(model.schema_.features.items())
+    columns = []
+    for place, position in enumerate(model.ensemble_.used_features):
+        name, feature = features[position]
+        if isinstance(feature, Categorical):
+            known = list(feature.categories)
+            texts = [
+                None if value is None or pd.isna(value)
+                else str(known.index(value)) if value in known else "other"
+                for value in records[name]
+            ]  # fmt: skip
+        else:
+            texts = [
+                None if value is None or pd.isna(value) else repr(value) for value in records[name]
+            ]
+        columns.append([(place, text) for text in texts])
+    return [[column[row] for column in columns] for row in range(n_rows)]
+
+
+def check_probabilities(page, model, records, n_rows):
+    shown = np.array(page.evaluate(PROBABILITIES, typed(model, records, n_rows)))
+    expected = model.predict_proba(pd.DataFrame(records))
+    assert np.abs(shown - expected).max() < 1e-9
+    assert len({tuple(row) for row in expected.round(6)}) > 2  # else little was tried
+
+
+# --- a record -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("depth", "classes"), [(1, 2), (2, 2), (3, 2), (2, 4), (3, 3)], ids=lambda value: str(value)
+)
+def test_probabilities_are_those_of_predict_proba(open_page, by_hand, depth, classes):
+    model = by_hand(seed=depth, depth=depth, classes=classes)
+    rng = random.Random(classes)
+    records = random_records(rng, model.ensemble_, 60)
+    for name, feature in model.schema_.features.items():  # what a field of numbers can hold
+        if isinstance(feature, Numeric):
+            fits = [None if v is None or not np.isfinite(v) else float(v) for v in records[name]]
+            records[name] = fits
+    check_probabilities(open_page(model), model, records, 60)
+
+
+def test_probabilities_of_a_dataset(open_page, adult_ensemble):
+    frame, _, _ = datasets.load("adult")
+    rows = frame.sample(40, random_state=0).astype(object)
+    records = {name: rows[name].tolist() for name in rows}
+    check_probabilities(open_page(adult_ensemble), adult_ensemble, records, 40)
+
+
+def test_a_waterfall_adds_up(open_page, adult_ensemble):
+    page = open_page(adult_ensemble)
+    assert page.locator("#waterfall").is_hidden()
+    page.select_option("#f7", label="Husband")
+    steps = page.locator("#steps li")
+    texts = steps.locator(".push").all_inner_texts()
+    assert steps.count() == 13  # the start, ten terms, the others, the record
+    assert "other terms" in steps.nth(11).inner_text()
+    start, end = (float(text.rstrip("%")) / 100 for text in (texts[0], texts[-1]))
+    pushes = [float(text.replace("\u2212", "-")) for text in texts[1:-1]]
+    assert sum(pushes) == pytest.approx(
+        np.log(end / (1 - end)) - np.log(start / (1 - start)), abs=0.1
+    )
+    assert [abs(push) for push in pushes[:-1]] == sorted(map(abs, pushes[:-1]), reverse=True)
+    assert f"The probability of >50K is {texts[-1]}." in page.locator("#sentence").inner_text()
+    assert page.locator("#grid line.mark").count() > 3
+    page.click("#clear")
+    page.locator("#waterfall").wait_for(state="hidden")
+    assert page.locator("#grid .mark").count() == 0
+    page.click("#made-up")
+    assert page.locator("#steps li").count() == 13
+
+
+def test_values_count_as_the_form_says(open_page, by_hand):
+    page = open_page(by_hand())
+    page.fill("#f0", "200")
+    assert page.locator("#h0 .said").inner_text() == "counts as 7.25"
+    page.fill("#f1", "3.5")
+    assert page.locator("#h1 .said").inner_text() == "not a whole number: compared without rounding"
+    page.select_option("#f3", "other")
+    assert page.locator("#h3 .said").inner_text() == "counts as missing"
+
+
+def test_a_chosen_class(open_page, by_hand):
+    page = open_page(by_hand(classes=3))
+    before = page.locator("#grid").inner_html()
+    page.click("#made-up")
+    page.select_option("#about-class", label="high")
+    assert page.locator("#grid").inner_html() != before
+    assert page.locator("#waterfall-title").inner_text() == "What moves high"
+    assert page.locator("#prediction .share").count() == 3
+
+
+# --- charts ---------------------------------------------------------------------------------------
+
+
+def test_the_keyboard_is_enough(open_page, adult_ensemble):
+    page = open_page(adult_ensemble)
+    assert page.locator("#grid [tabindex='0']").count() == 1
+    page.focus("#same-scale")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.dataset.term") == "0"
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    place = page.evaluate("document.activeElement.dataset.term")
+    assert int(place) > 1
+    page.keyboard.press("Enter")
+    assert page.locator("#large").is_visible()
+    assert page.evaluate("document.activeElement.id") == "large-chart"
+    name = adult_ensemble.terms()[int(place)].names[0]
+    assert name in page.locator("#large-title").inner_text()
+    page.keyboard.press("ArrowRight")
+    first = page.locator("#readout").inner_text()
+    assert f"{name} is " in first
+    assert "odds of >50K times" in first
+    page.keyboard.press("ArrowRight")
+    assert page.locator("#readout").inner_text() != first
+    page.keyboard.press("Escape")
+    assert page.locator("#large").is_hidden()
+    assert page.evaluate("document.activeElement.dataset.term") == place
+
+
+def test_a_pair_and_a_triple_open_with_a_table(open_page, by_hand):
+    page = open_page(by_hand(depth=3))
+    page.evaluate("document.getElementById('weak').click()")
+    if page.locator("#more").is_visible():
+        page.click("#more")
+    for name, n_columns in (("size and age", 4), ("size and age and ward", 5)):
+        page.get_by_role("button", name=f"{name}:", exact=False).first.click()
+        page.click("#large-table summary")
+        assert page.locator("#large-table thead th").count() == n_columns
+        assert page.locator("#large-table tbody tr").count() > 3
+        page.keyboard.press("Escape")
+
+
+def test_what_is_under_the_pointer(open_page, adult_ensemble):
+    page = open_page(adult_ensemble)
+    page.locator(".card").first.click()
+    page.locator("#large-chart svg").hover(position={"x": 300, "y": 100})
+    assert "capital-gain is above" in page.locator("#readout").inner_text()
+    assert page.locator("#large-chart line.chosen").count() == 1
+    page.click("#after")
+    assert page.locator("#large-title").inner_text() == "education-num"
+    page.click("#close")
+
+
+def show_all(page):
+    while page.locator("#more").is_visible():
+        page.click("#more")
+
+
+def test_the_grid_is_filtered_cut_and_unfolded(open_page, adult_ensemble):
+    terms = adult_ensemble.terms()
+    page = open_page(adult_ensemble)
+    n_weak = sum(term.beyond_chance == 0 and term.order > 1 for term in terms)
+    assert page.locator("#weak").inner_text() == f"Weaker than chance: {n_weak} more"
+    page.click("#weak")
+    show_all(page)
+    assert page.locator(".card").count() == len(terms)
+    page.fill("#filter", "CAPITAL-L")
+    expected = sum(any("capital-l" in name for name in term.names) for term in terms)
+    assert page.locator(".card").count() == min(expected, 20)
+    page.fill("#filter", "nothing")
+    assert page.locator("#grid-said").inner_text() == "No term fits."
+    page.fill("#filter", "")
+    page.locator("#pairs").evaluate("(p) => { p.value = 10; p.dispatchEvent(new Event('input')); }")
+    few = adult_ensemble.terms(max_pairs=10)
+    said = page.locator("#pairs-said").inner_text()
+    assert f"typically change by {few.typical_change:.2f}" in said
+    assert f"never by more than {few.largest_change:.2f}" in said
+    show_all(page)
+    names = page.locator(".card-title").all_inner_texts()
+    assert len([name for name in names if " and " in name]) == 10
+
+
+def test_many_features_and_categories(open_page, by_hand):
+    features = {f"x{place}": Numeric(0, 1) for place in range(60)}
+    features["many"] = Categorical([f"category {place}" for place in range(500)])
+    schema = Schema(features, ["no", "yes"])
+    page = open_page(by_hand(schema=schema, n_rounds=400))
+    assert page.locator(".card").count() <= 20
+    page.fill("#filter", "many")
+    page.get_by_role("button", name="many:", exact=False).first.click()
+    assert page.locator("#large-chart text.name").count() == 200
+    page.keyboard.press("Escape")
+    page.click("#made-up")
+    assert page.locator("#prediction .label").count() == 1
+
+
+# --- looks ----------------------------------------------------------------------------------------
+
+
+def test_every_text_can_be_read(open_page, by_hand):
+    page = open_page(by_hand())
+    page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+    page.click("#made-up")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        assert page.evaluate(CONTRASTS) == []
+
+
+@pytest.mark.parametrize("width", [390, 320])
+def test_a_phone_does_not_scroll_sideways(open_page, adult_ensemble, hostile_ensemble, width):
+    for model in (adult_ensemble, hostile_ensemble):
+        page = open_page(model, width=width)
+        page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+        page.click("#made-up")
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        page.locator(".card").first.click()
+        assert page.locator("#large").evaluate("(one) => one.scrollWidth <= one.clientWidth + 1")
+
+
+def test_paper_shows_the_charts_and_no_controls(open_page, adult_ensemble):
+    page = open_page(adult_ensemble)
+    page.emulate_media(media="print", color_scheme="dark")
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    for control in (".bar", ".terms-tools", "#more", "#weak", "#record", "#large", "#poison"):
+        assert page.locator(control).first.is_hidden()
+    assert page.locator(".card svg").first.is_visible()
+    assert page.locator("#try").is_hidden()  # without a record there is nothing to show
+    tops = page.locator(".fact").evaluate_all("(all) => all.map((one) => one.offsetTop)")
+    assert len(set(tops)) == 1
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.evaluate(CONTRASTS) == []
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+
+
+def test_without_scripts_there_is_a_table(browser, by_hand):
+    page = browser.new_context(java_script_enabled=False).new_page()
+    page.set_content(html_report(by_hand()))
+    page.click(".all-terms summary")
+    assert page.locator(".terms-table tbody tr").first.is_visible()
+    assert page.locator("#browse").is_hidden()
+    assert "need JavaScript" in page.locator("#terms noscript").inner_text()
+    page.context.close()
+
+
+# --- strangers ------------------------------------------------------------------------------------
+
+
+def test_names_are_shown_and_not_run(open_page, hostile_ensemble):
+    page = open_page(hostile_ensemble)
+    page.click("#made-up")
+    n_cards = page.locator(".card").count()
+    for place in range(n_cards):
+        page.locator(".card").nth(place).click()
+        page.click("#large-table summary")
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("Escape")
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("img").count() == 0
+    assert page.locator("script").count() == 2
+    assert "</script><script>window.hacked=1</script>" in page.locator("#public").inner_text()
+
+
+def test_an_ensemble_without_terms(open_page, by_hand):
+    model = by_hand(n_rounds=1, depth=1)
+    constant = type(model)(model.schema_, constant_ensemble(model.schema_), model.privacy_)
+    page = open_page(constant)
+    assert "every record gets the same answer" in page.locator("#terms").inner_text()
+    assert page.locator("#record").count() == 0
+
+
+def constant_ensemble(schema):
+    from privatree.model.ensemble import Round, Step
+
+    return Ensemble(schema, 0.5, (Round(Step(0, first=1), (-1, 1)),))
