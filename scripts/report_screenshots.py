@@ -1,33 +1,37 @@
 """Takes the pictures of the report page that the documentation shows.
 
-Run it as ``.venv/bin/python scripts/report_screenshots.py``; Chromium must be installed, or named
-by the variable CHROMIUM. The model is trained anew with fresh noise, as one to publish would be, so
-that the tree differs from run to run.
+Run it as ``.venv/bin/python scripts/report_screenshots.py [tree] [ensemble]``; Chromium must be
+installed, or named by the variable CHROMIUM. The models are trained anew with fresh noise, as those
+to publish would be, so that they differ from run to run.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
 from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
-from privatree import PrivaTreeClassifier, datasets
+from privatree import PrivaBoostClassifier, PrivaTreeClassifier, datasets
 from privatree.report import html_report
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
-PICTURES = {
-    "report-desktop.png": {"viewport": {"width": 1280, "height": 1560}, "color_scheme": "light"},
-    "report-dark.png": {"viewport": {"width": 1280, "height": 1560}, "color_scheme": "dark"},
-    "report-phone.png": {
+DESKTOP = {"width": 1280, "height": 1560}
+LOOKS = {
+    "desktop": {"viewport": DESKTOP, "color_scheme": "light"},
+    "dark": {"viewport": DESKTOP, "color_scheme": "dark"},
+    "phone": {
         "viewport": {"width": 390, "height": 1560},
         "device_scale_factor": 2,
         "color_scheme": "light",
     },
 }
+PAPER = {"viewport": {"width": 820, "height": 1160}, "color_scheme": "light"}
+"""About the proportions of a sheet, for a picture of what is printed."""
 COLOURS = 128
 """Of a picture: enough for a page of few, and a third of the bytes."""
 RECORD = {"relationship": "Husband", "marital-status": "Married-civ-spouse", "age": "44",
@@ -37,16 +41,23 @@ RECORD = {"relationship": "Husband", "marital-status": "Married-civ-spouse", "ag
 
 def main() -> None:
     frame, labels, schema = datasets.load("adult")
-    model = PrivaTreeClassifier(epsilon=0.1, max_depth=4, schema=schema).fit(frame, labels)
+    kinds = sys.argv[1:] or ["tree", "ensemble"]
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        page = Path(folder) / "report.html"
-        page.write_text(html_report(model), encoding="utf-8")
         path = os.environ.get("CHROMIUM") or shutil.which("chromium")
         browser = playwright.chromium.launch(
             executable_path=path, args=["--no-sandbox", "--disable-gpu"]
         )
-        for name, look in PICTURES.items():
-            take(browser, page, IMAGES / name, look)
+        page = Path(folder) / "report.html"
+        if "tree" in kinds:
+            tree = PrivaTreeClassifier(epsilon=0.1, max_depth=4, schema=schema)
+            page.write_text(html_report(tree.fit(frame, labels)), encoding="utf-8")
+            for name, look in LOOKS.items():
+                take(browser, page, IMAGES / f"report-{name}.png", look)
+        if "ensemble" in kinds:
+            ensemble = PrivaBoostClassifier(epsilon=1.0, schema=schema)
+            page.write_text(html_report(ensemble.fit(frame, labels)), encoding="utf-8")
+            for name, look in (LOOKS | {"print": PAPER}).items():
+                take(browser, page, IMAGES / f"report-ensemble-{name}.png", look)
         browser.close()
 
 
@@ -59,6 +70,8 @@ def take(browser: Browser, file: Path, picture: Path, look: dict[str, object]) -
             is_choice = field.evaluate("(field) => field.tagName") == "SELECT"
             _ = field.select_option(label=value) if is_choice else field.fill(value)
     page.evaluate("document.activeElement.blur(); window.scrollTo(0, 0)")
+    if look is PAPER:
+        page.emulate_media(media="print")
     page.screenshot(path=picture)
     page.context.close()
     with Image.open(picture) as taken:
