@@ -105,7 +105,7 @@ def test_an_ensemble_that_is_too_large_for_terms_is_shown_by_its_rounds(
     assert run(monkeypatch, "show", "model.json") == 0
     shown = capsys.readouterr().out
     assert privatree.export_text(model).split("round 2")[0] in shown
-    assert "There are no terms to show: the functions of the ensemble must look at" in shown
+    assert "There are no terms to show: every function of the ensemble" in shown
     assert "Privacy statement of PrivaBoost" in shown
     assert run(monkeypatch, "export", "model.json", "--format", "terms") == 2
     (line,) = capsys.readouterr().err.splitlines()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from bisect import bisect_left
 from collections.abc import Iterator
 from io import StringIO
 from itertools import pairwise, product
@@ -18,6 +19,8 @@ from privatree.schema import Categorical
 _MAX_ROWS = 1_000_000
 _PARTS = ("feature", "from", "to", "category", "missing")
 """Columns that a feature of a term has."""
+_NOT_MISSING, _ALSO_MISSING, _ONLY_MISSING = "no", "also", "only"
+"""Whether missing values are in a cell."""
 
 
 def terms_csv(terms: Terms) -> str:
@@ -58,22 +61,25 @@ def _term_rows(number: int, term: Term, order: int) -> Iterator[list[Any]]:
 
 
 def _cells(axis: Axis) -> list[tuple[int, float, list[Any]]]:
-    """Return the cell, the measure and the columns of each category, or each cell of a number."""
-    feature = axis.feature
+    """Return the cell, the measure and the columns of each category, or each cell of a number.
+
+    The first cell of numbers has no lower end, and the last one no upper end.
+    """
+    feature, name = axis.feature, axis.name
     if isinstance(feature, Categorical):
-        labels: list[Any] = [*feature.categories, *[""] * feature.separates_missing]
         cells, shares = axis.cell_of_code.tolist(), category_measure(feature).tolist()
-        return [
-            (cell, share, [axis.name, "", "", label, int(code == feature.missing_place)])
-            for code, (cell, share, label) in enumerate(zip(cells, shares, labels, strict=True))
-        ]
-    cuts = np.empty(0) if axis.cuts is None else axis.cuts
-    missing = int(np.searchsorted(cuts, float(feature.missing_place)))
-    edges = axis.edges.tolist()
-    ends: list[tuple[Any, Any]] = list(pairwise(edges))
+        labels: list[Any] = list(feature.categories)
+        rows = [[name, "", "", label, _NOT_MISSING] for label in labels]
+        if feature.separates_missing:
+            rows.append([name, "", "", "", _ONLY_MISSING])
+        else:
+            rows[feature.missing_place][-1] = _ALSO_MISSING
+        return list(zip(cells, shares, rows, strict=True))
+    cuts = [] if axis.cuts is None else axis.cuts.tolist()
+    numbers = cuts[axis.has_missing_cell :]
+    rows = [[name, *ends, "", _NOT_MISSING] for ends in pairwise(["", *numbers, ""])]
     if axis.has_missing_cell:
-        ends.insert(0, ("", ""))
-    return [
-        (cell, share, [axis.name, low, high, "", int(cell == missing)])
-        for cell, ((low, high), share) in enumerate(zip(ends, axis.measure.tolist(), strict=True))
-    ]
+        rows.insert(0, [name, "", "", "", _ONLY_MISSING])
+    else:
+        rows[bisect_left(cuts, float(feature.missing_place))][-1] = _ALSO_MISSING
+    return list(zip(range(len(rows)), axis.measure.tolist(), rows, strict=True))

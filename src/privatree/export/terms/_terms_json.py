@@ -30,9 +30,7 @@ def terms_json(terms: Terms) -> str:
     }
     lines = [f' "{key}": {_line(value)},' for key, value in head.items()]
     rows = ",\n".join(f"  {_line(_term_to_dict(term))}" for term in terms)
-    text = "\n".join(["{", *lines, f' "terms": [\n{rows}\n ]', "}", ""])
-    # A surrogate without its pair has no UTF-8; its backslash form is its JSON escape.
-    return text.encode("utf-8", errors="backslashreplace").decode("utf-8")
+    return "\n".join(["{", *lines, f' "terms": [\n{rows}\n ]', "}", ""])
 
 
 def _line(value: Any) -> str:
