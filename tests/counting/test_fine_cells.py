@@ -1,5 +1,6 @@
 """Fine codes: what every zoomed candidate can be had from, for records anywhere."""
 
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -140,3 +141,24 @@ def test_separate_missing_values_keep_their_cut_and_are_in_no_cell():
         found.base_measure[found.offsets[place]]
         == (CELLS.plain.base_measure[CELLS.plain.offsets[place]])
     )
+
+
+@given(
+    low=st.decimals(-10_000, 10_000, places=3),
+    width=st.decimals(Decimal("0.001"), 10_000, places=3),
+)
+@settings(max_examples=20)
+def test_the_ends_of_every_interval_are_in_the_range(low, width):
+    feature = Numeric(float(low), float(low + width))
+    cells = FineCells.from_schema(Schema({"size": feature}, ["no", "yes"]), 256)
+    for interval in DenseInterval(Fraction(1), cells.levels, 1).intervals:
+        start, stop = cells.ends_of_interval(0, interval.ends)
+        assert feature.low <= start < stop <= feature.high
+        assert (stop == feature.high) == (interval.ends[1] == 1)
+
+
+def test_an_interval_without_two_different_ends_is_none():
+    narrow = Numeric(1.0, np.nextafter(np.nextafter(1.0, 2.0), 2.0))
+    cells = FineCells.from_schema(Schema({"size": narrow}, ["no", "yes"]), 256)
+    assert cells.ends_of_interval(0, (Fraction(0), Fraction(1, 64))) is None
+    assert cells.ends_of_interval(0, (Fraction(0), Fraction(1))) == (narrow.low, narrow.high)

@@ -227,6 +227,18 @@ def test_no_error_of_floats_tells_how_many_records_there_are(n):
         model.fit(frame, ["no"] * n + ["yes"])
 
 
+@pytest.mark.parametrize("high", [11.47, np.nextafter(np.nextafter(-6.2, 0), 0)])
+def test_no_interval_that_is_drawn_makes_a_training_fail(high):
+    """-6.2 + (11.47 - -6.2) is above 11.47 in floats."""
+    schema = Schema({"size": Numeric(-6.2, high)}, ["no", "yes"])
+    for seed in range(4):
+        values = np.random.default_rng(seed).uniform(high - 1e-3, high, 3000)
+        labels = np.where(values > high - 5e-4, "yes", "no")
+        ensemble = PrivaBoostClassifier(1.0, schema=schema, random_state=seed)
+        ensemble.fit(pd.DataFrame({"size": values}), labels)
+        assert all(end <= high for ends in ensemble.ensemble_.intervals.values() for end in ends)
+
+
 def test_the_same_seed_gives_the_same_ensemble_and_another_another():
     found = [
         PrivaBoostClassifier(1.0, schema=SCHEMA, random_state=seed).fit(*people(500)).ensemble_

@@ -144,11 +144,21 @@ class FineCells:
         exact_below = np.concatenate([[0], np.cumsum(exact_counts)])
         return np.diff(exact_below[[self._n_missing_codes(feature), *ends.tolist(), -1]])
 
-    def values_at(self, feature: int, shares: tuple[Fraction, Fraction]) -> tuple[float, float]:
-        """Return the values at two shares of the range of a feature."""
+    def ends_of_interval(
+        self, feature: int, shares: tuple[Fraction, Fraction]
+    ) -> tuple[float, float] | None:
+        """Return the ends of an interval that is given as shares of the range of a feature.
+
+        They are in the range, whatever is rounded: a training must not fail because of what was
+        drawn. The result is None if the range is so narrow that both ends are the same number.
+        """
         grid = self.grids[feature]
-        low, width = float(grid.low), float(grid.high) - float(grid.low)
-        return low + width * float(shares[0]), low + width * float(shares[1])
+        lowest, highest = float(grid.low), float(grid.high)
+        low, high = (
+            highest if share == 1 else min(lowest + (highest - lowest) * float(share), highest)
+            for share in shares
+        )
+        return (low, high) if low < high else None
 
     def zoom(self, intervals: Mapping[int, tuple[Fraction, Fraction]]) -> Candidates:
         """Return candidates with more cuts around intervals, given as shares of a range."""

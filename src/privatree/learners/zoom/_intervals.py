@@ -111,8 +111,9 @@ def zoom_in(
             exact_cells = cells.count_cells(exact_counts[codes], feature, mechanism.levels)
             purpose = f"interval of {cells.schema.names[feature][:_MAX_NAME_LENGTH]}"
             interval = ledger.release(mechanism, exact_cells, purpose=purpose)
-            if interval.level > 0:
-                drawn[feature] = cells.values_at(feature, interval.ends)
+            ends = cells.ends_of_interval(feature, interval.ends)
+            if interval.level > 0 and ends is not None:
+                drawn[feature] = ends
             if interval.level < cells.levels or not cells.grids[feature].integer:
                 intervals[feature] = interval.ends
     candidates = cells.zoom(intervals)
