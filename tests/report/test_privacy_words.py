@@ -76,6 +76,25 @@ def test_delta_voids_the_bets_and_is_named():
     assert "1e-05" in said.meaning
 
 
+def test_delta_is_explained():
+    said = words("ensemble", delta=1e-6, noisy_records=45_000, records_error=100)
+    assert said.delta_chance == "1 in 1,000,000"
+    assert "may fail with a probability of delta = 1e-06, 1 in 1,000,000" in said.delta_meaning[0]
+    assert "about 22 times smaller than one in 45,000" in said.delta_meaning[1]
+    large = words(delta=0.1, noisy_records=50, records_error=10).delta_meaning[1]
+    assert "Here it is not smaller than one in 50" in large
+    assert words(delta=0.0).delta_meaning == ()
+    assert words(delta=1e-30).delta_chance.startswith("less than 1 in")
+    assert words(epsilon=math.inf, delta=0.1).delta_meaning == ()
+
+
+def test_an_ensemble_is_called_one():
+    texts = [words("ensemble", epsilon=epsilon) for epsilon in (0.1, 9.0, math.inf)]
+    for said in texts:
+        assert "tree" not in f"{said.meaning} {said.terms} {[a.text for a in said.alerts]}"
+    assert "than an ensemble that was trained without that person" in texts[0].meaning
+
+
 def test_neighbours_that_replace_are_told_so():
     said = words(neighbours="replace")
     assert "Whatever one record says" in said.meaning

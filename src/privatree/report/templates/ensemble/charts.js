@@ -158,7 +158,7 @@ function drawRows(term, look, shared, record, chosen) {
   const picture = drawing(look), [low, high] = scaleOf(term, shared);
   const x = (value) => left + (look.width - left - look.right) * (value - low) / (high - low);
   const height = (look.height - look.top - look.bottom) / rows.length;
-  ticks(low, high, look.large ? 6 : 3).filter((tick) => x(tick) < look.width - look.right - 8).forEach((tick) => {
+  ticks(low, high, look.large ? 6 : 4).filter((tick) => x(tick) < look.width - look.right - 8).forEach((tick) => {
     picture.append(svg("line", { class: "gridline", x1: x(tick), x2: x(tick), y1: look.top, y2: look.height - look.bottom }));
     picture.append(svg("text", { x: x(tick), y: look.height - look.bottom + 16, "text-anchor": "middle" }, effectTick(tick, low, high)));
   });
@@ -176,7 +176,7 @@ function drawRows(term, look, shared, record, chosen) {
     const isMarked = cell === own || cell === chosen, kind = cell === own ? " own" : isMarked ? " chosen" : "";
     picture.append(svg("circle", { class: "dot " + side + kind, cx: x(effect), cy: y, r: isMarked ? 5.5 : 4 }));
     picture.append(svg("text", { x: left - 8, y: y + 4, "text-anchor": "end", class: "name" + kind },
-      cut(words[cell], Math.floor((left - 10) / (look.large ? 7.2 : isMarked ? 7 : 6.3)))));
+      cut(words[cell], Math.floor((left - 10) / (look.large ? 7.2 : isMarked ? 7.7 : 6.4)))));
   });
   picture.append(svg("line", { class: "zero", x1: x(0), x2: x(0), y1: look.top, y2: look.height - look.bottom }));
   picture.cellAt = (px, py) => rows[Math.min(rows.length - 1, Math.max(0, Math.floor((py - look.top) / height)))];

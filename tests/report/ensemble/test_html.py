@@ -1,0 +1,115 @@
+"""The page and the card of an ensemble as files: nothing of a model runs, and all is said."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+from fractions import Fraction
+
+from privatree.privacy import Composition, RangeGroup, Spend
+from privatree.report import html_report, model_card
+from privatree.report.ensemble import _ensemble_page
+from privatree.schema import Categorical, Schema
+
+
+def shown(text):
+    """The text of a page without its style, its scripts and its tags."""
+    body = re.sub(r"<(script|style)[^>]*>.*?</\1>", " ", text, flags=re.DOTALL)
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", body)).split())
+
+
+def test_only_the_pages_own_script_may_run(hostile_ensemble):
+    text = html_report(hostile_ensemble)
+    (script,) = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in text
+    assert text.count("<script") == 2
+    assert "\u202e" not in text
+    tags = re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
+    assert not re.search(r"<[a-z]+(\s[a-z-]+(=\"[^\"]*\")?)*\son[a-z]+=", tags)
+
+
+def test_the_page_of_adult_is_small(adult_ensemble):
+    text = html_report(adult_ensemble)
+    assert len(text.encode()) < 1_000_000
+    said = shown(text)
+    assert "An ensemble of 102 rounds that tells <=50K from >50K" in said
+    assert "epsilon may fail: 1 in 1,000,000" in said
+    assert "What delta means" in said
+    assert "As a bet" not in said
+    assert "the ranges do not add up to epsilon" in said
+    assert "All of 1 was spent" in said
+    assert "this tree" not in said
+    assert "the tree" not in said
+
+
+def test_ranges_are_apart_from_the_budget(by_hand):
+    composition = Composition(
+        Fraction(1, 2), Fraction(1, 10**6), (RangeGroup(Fraction(1, 50), 60),)
+    )
+    ranges = tuple(Spend("exponential", Fraction(1, 50), "round", is_range=True) for _ in range(60))
+    counted = Spend("geometric", Fraction(1, 8), "number of records")
+    model = by_hand(epsilon=1.0, spends=(counted, *ranges), composition=composition)
+    said = shown(html_report(model))
+    assert "0.625 of 1 was spent" in said
+    assert "60 draws of bounded range together with delta 1e-06; listed below 0.5" in said
+    assert "round exponential, 60 times range 0.02" in said
+    assert "not spent 0.375" in said
+
+
+def test_without_delta_nothing_is_said_of_it(by_hand):
+    said = shown(html_report(by_hand(delta=0.0)))
+    assert "What delta means" not in said
+    assert "epsilon holds always" in said
+    assert "As a bet" in said
+
+
+def test_an_ensemble_that_is_too_large(by_hand, monkeypatch):
+    monkeypatch.setattr(_ensemble_page, "MAX_VALUES", 40)
+    model = by_hand()
+    text = html_report(model)
+    said = shown(text)
+    assert "so it cannot predict" in said
+    assert 'id="record"' not in text
+    data = json.loads(re.search(r'id="data">(.*?)</script>', text)[1])
+    assert 0 < len(data["terms"]) < len(model.terms())
+
+
+def test_an_ensemble_of_deep_functions_has_no_terms(by_hand):
+    text = html_report(by_hand(depth=4, n_rounds=60))
+    assert "too large to be shown as a sum of terms" in shown(text)
+    assert "too large to be shown as a sum of terms" in model_card(by_hand(depth=4, n_rounds=60))
+
+
+def test_a_card_has_the_strongest_terms(adult_ensemble):
+    card = model_card(adult_ensemble)
+    assert "# An ensemble with differential privacy, its noise not secret" in card
+    assert [line for line in card.splitlines() if line.startswith("## ")] == [
+        "## Intended use",
+        "## Terms",
+        "## Privacy",
+        "## What was assumed public",
+        "## Limits",
+        "## How to cite",
+        "## Privacy statement for programs",
+    ]
+    strongest = adult_ensemble.terms()[0]
+    assert f"| {strongest.names[0]} | {strongest.strength:.3f} |" in card
+    assert "Noise can make a term wrong" in card
+    assert "tree" not in card.split("## How to cite")[0].replace("privatree", "")
+
+
+def test_names_cannot_break_the_card(hostile_ensemble):
+    card = model_card(hostile_ensemble)
+    outside = re.sub(r"^```.*?^```$", "", card, flags=re.M | re.S)
+    assert "<" not in outside
+    assert {row.count("|") for row in outside.splitlines() if row.startswith("|")} == {5, 7}
+
+
+def test_a_table_names_categories(by_hand):
+    schema = Schema({"kind": Categorical(["a", "b", "missing"], missing="separate")}, ["no", "yes"])
+    said = shown(html_report(by_hand(schema=schema, depth=1)))
+    assert re.search(r"if kind is (a|b|missing|\"missing\")", said)
