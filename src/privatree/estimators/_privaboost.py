@@ -98,6 +98,8 @@ class PrivaBoostClassifier(PrivateTraining, RecordClassifier):
     ----------
     ensemble_ : Ensemble
         The released functions of all rounds.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each feature in the strengths of all terms; see :meth:`terms`.
     privacy_ : PrivacyStatement
         Epsilon and delta, the assumptions about what is public, and every spend.
     schema_ : Schema

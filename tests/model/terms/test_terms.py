@@ -70,7 +70,7 @@ def test_terms_are_a_sequence_and_have_names() -> None:
     ("key", "says"),
     [
         ("inkome", "'inkome' is not a feature of the schema. Did you mean 'income'?"),
-        (("age", "twon"), "Did you mean 'town'?"),
+        (("age", "towm"), "Did you mean 'town'?"),
         ("xyz", "'xyz' is not a feature of the schema."),
         ((None,), "None is not a feature"),
         ("unused", "no term of 'unused': it would be 0"),
