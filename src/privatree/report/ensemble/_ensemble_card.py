@@ -63,6 +63,7 @@ def _terms_text(own: EnsembleParts) -> str:
         + "\n\n"
         "The strength of a term is its mean absolute value, where all values that the schema "
         "allows are equally likely, and values in a released interval are likelier. Beyond chance "
-        "is the share of values for which the term is more than twice as large as is typical if the "
-        f"functions of the rounds keep their shapes and toss coins for their signs.{weak}\n\n{table}"
+        "is the share of values for which the term is more than twice as large as is typical if "
+        "the functions of the rounds keep their shapes and toss coins for their signs."
+        f"{weak}\n\n{table}"
     )
