@@ -96,7 +96,7 @@ def zoom_in(
     >>> ledger = Ledger(Fraction(1), Randomness(seed=0))
     >>> zoom = zoom_in(records, cells, 1000, Fraction(1, 10), ledger)
     >>> zoom.intervals
-    {0: (0.0, 62500.0)}
+    {0: (136718.75, 140625.0)}
     >>> [spend.purpose for spend in ledger.spends()]
     ['interval of income']
     """
