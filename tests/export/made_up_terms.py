@@ -20,6 +20,7 @@ FUNCTIONS: tuple[RoundFunction, ...] = (
     Step(2, positive=b"\1\1\0\0\1"),
     Branch(1, Step(2, positive=b"\1\0\0\0\1"), Step(0, -1, (-np.inf, 20.0)), threshold=250.0),
     Branch(2, Step(3, 1, (3.0,)), Step(3, -1, (6.0,)), goes_left=b"\0\0\0\1\1"),
+    Branch(2, Step(0, 1, (-np.inf, 30.0)), Step(0, -1, (50.0,)), goes_left=b"\1\0\0\1\0"),
     Step(3, -1, (2.0, 5.0)),
 )
 DEEP = Branch(

@@ -134,6 +134,7 @@ def test_rows_of_a_term_have_its_measure() -> None:
     assert measures == pytest.approx(dict.fromkeys(measures, 1.0))
 
 
+@pytest.mark.slow
 def test_monotone_terms_have_no_band() -> None:
     frame, labels, schema = datasets.load("breast-w")
     model = PrivaBoostClassifier(

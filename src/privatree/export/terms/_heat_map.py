@@ -122,16 +122,20 @@ def _hatch(
 ) -> None:
     """Hatch the cells that are within the band of chance."""
     from matplotlib import rc_context
+    from matplotlib.collections import PolyCollection
 
-    if not inside.any():
-        return
+    cells = [
+        [(x[k], y[n]), (x[k + 1], y[n]), (x[k + 1], y[n + 1]), (x[k], y[n + 1])]
+        for n, k in np.argwhere(inside).tolist()
+    ]
     with rc_context({"hatch.linewidth": 0.6, "hatch.color": _HATCH_COLOUR}):
-        hatched = ax.pcolor(
-            x, y, np.ma.masked_array(np.zeros(inside.shape), ~inside), hatch="////",
-            edgecolor=_HATCH_COLOUR, linewidth=0, zorder=1.3,
+        ax.add_collection(
+            PolyCollection(
+                cells, facecolor="none", edgecolor=_HATCH_COLOUR, hatch="////", linewidth=0,
+                zorder=1.3,
+            ),
+            autolim=False,
         )  # fmt: skip
-    hatched.set_array(None)  # no colour of its own
-    hatched.set_facecolor("none")
 
 
 def _write_values(ax: Axes, values: NDArray[np.float64], limit: float) -> None:

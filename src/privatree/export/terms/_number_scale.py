@@ -159,8 +159,11 @@ class NumberScale:
 
 def short_number(value: float) -> str:
     """Return a number for a tick: "0.25", "1,500", "20k", "3M"."""
-    for size, letter in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
-        if abs(value) >= size:
-            unit = size if size > 1e4 else 1e3
-            return f"{value / unit:.4g}{letter}" if abs(value) < 1e13 else f"{value:.3g}"
-    return f"{value:,.5g}".replace("-", "\N{MINUS SIGN}") if value else "0"
+    units = ((1e13, 1.0, ""), (1e9, 1e9, "G"), (1e6, 1e6, "M"), (1e4, 1e3, "k"))
+    for least, unit, letter in units:
+        if abs(value) >= least:
+            text = f"{value / unit:.4g}{letter}"
+            break
+    else:
+        text = f"{value:,.5g}" if value else "0"
+    return text.replace("-", "\N{MINUS SIGN}")

@@ -152,7 +152,11 @@ def _write_overview_title(
     n_all = len(terms) + len(terms.left_out)
     which = f"the {len(drawn)} strongest of {n_all:,} terms add"
     if len(drawn) == n_all:
-        which = "the only term adds" if n_all == 1 else f"all {n_all:,} terms add"
+        which = (
+            ("no term adds", "the only term adds")[n_all]
+            if n_all < 2
+            else f"all {n_all:,} terms add"
+        )
     figure.suptitle(
         f"What {which} to the {score_text(terms, place)}.\n"
         "Grey areas and hatches: what chance alone explains. Grey figures: the strength.",

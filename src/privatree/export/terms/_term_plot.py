@@ -86,8 +86,10 @@ def plot_term(model: Any, *names: str, label: Label | None = None, ax: Axes | No
     place = class_place(terms, label)
     if ax is None:
         ax = new_axes(*_figure_size(term))
-    draw_term(ax, terms, term, place)
-    _label_term_axes(ax, terms, term, place)
+    if ax.get_figure(root=True) is None:
+        raise ParameterError("ax must belong to a figure, got axes without a figure.", "ax")
+    mesh = draw_term(ax, terms, term, place)
+    _label_term_axes(ax, terms, term, place, mesh)
     return ax
 
 
@@ -143,15 +145,11 @@ def _figure_size(term: Term) -> tuple[float, float]:
     return 6.4, 3.8
 
 
-def _label_term_axes(ax: Axes, terms: Terms, term: Term, place: int | None) -> None:
+def _label_term_axes(ax: Axes, terms: Terms, term: Term, place: int | None, mesh: Any) -> None:
     title = " and ".join(map(shown_name, term.names))
     if term.order == 2:
         place = strongest_class(term) if place is None else place
-        mesh = ax.collections[0]
-        figure = ax.get_figure(root=True)
-        if figure is None:
-            raise ParameterError("ax must belong to a figure, got axes without a figure.", "ax")
-        bar = figure.colorbar(mesh, ax=ax)
+        bar = ax.figure.colorbar(mesh, ax=ax)
         bar.outline.set_visible(False)
         bar.set_label(f"adds to the {score_text(terms, place)}", parse_math=False)
     else:
