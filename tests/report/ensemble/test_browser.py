@@ -15,12 +15,13 @@ from privatree.model.ensemble import Ensemble
 from privatree.report import html_report
 from privatree.schema import Categorical, Numeric, Schema
 
-PROBABILITIES = """(rows) => rows.map((row) => {
+PREDICTIONS = """(rows) => rows.map((row) => {
     for (const [place, value] of row) {
         document.getElementById("f" + place).value = value === null ? "" : value;
     }
     document.getElementById("record").dispatchEvent(new Event("input"));
-    return JSON.parse(document.getElementById("prediction").dataset.probability);
+    const shown = document.getElementById("prediction");
+    return [JSON.parse(shown.dataset.probability), shown.querySelector(".label").textContent];
 })"""
 
 
@@ -45,10 +46,12 @@ def typed(model, records, n_rows):
     return [[column[row] for column in columns] for row in range(n_rows)]
 
 
-def check_probabilities(page, model, records, n_rows):
-    shown = np.array(page.evaluate(PROBABILITIES, typed(model, records, n_rows)))
-    expected = model.predict_proba(pd.DataFrame(records))
-    assert np.abs(shown - expected).max() < 1e-9
+def check_predictions(page, model, records, n_rows):
+    shares, labels = zip(*page.evaluate(PREDICTIONS, typed(model, records, n_rows)), strict=True)
+    frame = pd.DataFrame(records)
+    expected = model.predict_proba(frame)
+    assert np.abs(np.array(shares) - expected).max() < 1e-9
+    assert list(labels) == model.predict(frame).tolist()
     assert len({tuple(row) for row in expected.round(6)}) > 2  # else little was tried
 
 
@@ -58,7 +61,7 @@ def check_probabilities(page, model, records, n_rows):
 @pytest.mark.parametrize(
     ("depth", "classes"), [(1, 2), (2, 2), (3, 2), (2, 4), (3, 3)], ids=lambda value: str(value)
 )
-def test_probabilities_are_those_of_predict_proba(open_page, by_hand, depth, classes):
+def test_predictions_are_those_of_the_model(open_page, by_hand, depth, classes):
     model = by_hand(seed=depth, depth=depth, classes=classes)
     rng = random.Random(classes)
     records = random_records(rng, model.ensemble_, 60)
@@ -66,14 +69,17 @@ def test_probabilities_are_those_of_predict_proba(open_page, by_hand, depth, cla
         if isinstance(feature, Numeric):
             fits = [None if v is None or not np.isfinite(v) else float(v) for v in records[name]]
             records[name] = fits
-    check_probabilities(open_page(model), model, records, 60)
+    check_predictions(open_page(model), model, records, 60)
 
 
-def test_probabilities_of_a_dataset(open_page, adult_ensemble):
+def test_predictions_of_a_dataset(open_page, adult_ensemble):
     frame, _, _ = datasets.load("adult")
-    rows = frame.sample(40, random_state=0).astype(object)
+    rows = frame.sample(3000, random_state=0)
+    is_tie = adult_ensemble.decision_function(rows) == 0
+    assert is_tie.sum() > 20
+    rows = pd.concat([rows[is_tie][:20], rows[:20]]).astype(object)
     records = {name: rows[name].tolist() for name in rows}
-    check_probabilities(open_page(adult_ensemble), adult_ensemble, records, 40)
+    check_predictions(open_page(adult_ensemble), adult_ensemble, records, 40)
 
 
 def test_a_waterfall_adds_up(open_page, adult_ensemble):
@@ -199,6 +205,12 @@ def test_the_grid_is_filtered_cut_and_unfolded(open_page, adult_ensemble):
     show_all(page)
     names = page.locator(".card-title").all_inner_texts()
     assert len([name for name in names if " and " in name]) == 10
+
+
+def test_a_term_of_very_many_values(open_page, by_hand):
+    kinds = Categorical([f"kind {place}" for place in range(40_000)])
+    page = open_page(by_hand(schema=Schema({"kind": kinds}, list("abcd")), n_rounds=3, depth=1))
+    assert page.locator(".card").count() == 1
 
 
 def test_many_features_and_categories(open_page, by_hand):

@@ -16,7 +16,7 @@ from privatree.report.ensemble._term_rows import ShownCuts, shown_cuts
 from privatree.schema import Categorical
 
 _DECIMALS = 12
-"""Decimals of a value: the sum of hundreds of terms then is exact to a billionth."""
+"""Decimals of an effect: the sum of hundreds of terms then is exact to a billionth."""
 
 
 def ensemble_script_data(ensemble: Ensemble, terms: Terms | None, n_terms: int) -> dict[str, Any]:
@@ -28,7 +28,8 @@ def ensemble_script_data(ensemble: Ensemble, terms: Terms | None, n_terms: int) 
     found: Sequence[Term] = () if terms is None else terms[:n_terms]
     return {
         "classes": [name_text(label) for label in ensemble.schema.classes],
-        "intercept": [] if terms is None else terms.intercept.tolist(),
+        "start": [] if terms is None else _start_scores(terms).tolist(),
+        "unit": _score_unit(ensemble),
         "features": [
             form_feature_data(*features[position])
             | _axis_data(ensemble, position, shown)
@@ -37,6 +38,21 @@ def ensemble_script_data(ensemble: Ensemble, terms: Terms | None, n_terms: int) 
         ],
         "terms": [_term_data(term, places, ensemble, used) for term in found],
     }
+
+
+def _start_scores(terms: Terms) -> NDArray[np.float64]:
+    """Return the scores where all terms are 0, without what all classes have in common."""
+    scores = terms.intercept
+    return scores if len(scores) == 1 else np.asarray(scores - scores.mean())
+
+
+def _score_unit(ensemble: Ensemble) -> float:
+    """Return a number of which the scores of all records are multiples.
+
+    With more than two classes, they are scores less their mean.
+    """
+    n_classes = len(ensemble.schema.classes)
+    return ensemble.step if n_classes == 2 else ensemble.step / (2 * n_classes)
 
 
 def _axis_data(ensemble: Ensemble, position: int, shown: ShownCuts) -> dict[str, Any]:
@@ -63,7 +79,7 @@ def _term_data(
         "features": own,
         "cells": [_cells_data(axis, ensemble, used[place]) for axis, place in pairs],
         "shape": [axis.n_cells for axis in term.axes],
-        "values": _rounded(term.values),
+        "effects": _rounded(term.effect),
         "band": None if term.band is None else [_digits(x, 4) for x in term.band.ravel().tolist()],
         "strength": _digits(term.strength, 6),
         "typical": _digits(term.typical, 6),

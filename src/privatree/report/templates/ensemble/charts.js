@@ -44,7 +44,8 @@ function extent(terms) {
    its band of chance. */
 function scaleOf(term, shared) {
   let [low, high] = shared || extent([term]);
-  const band = term.band ? Math.max(...term.values.map((_, i) => (TWO || i % N_CLASSES === about ? term.band[i] : 0))) : 0;
+  let band = 0;
+  for (let cell = 0; term.band && cell < countCells(term); cell += 1) band = Math.max(band, bandAt(term, cell));
   const most = Math.max(high, -low, 1e-9);
   low = Math.min(low, -Math.min(band, most));
   high = Math.max(high, Math.min(band, most));

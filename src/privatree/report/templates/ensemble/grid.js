@@ -12,7 +12,7 @@ function strengthText(term) {
 }
 
 const total = data.terms.reduce((sum, term) => sum + term.strength, 0) || 1;
-const strongest = Math.max(...data.terms.map((term) => term.strength), 1e-300);
+const strongest = data.terms.reduce((most, term) => Math.max(most, term.strength), 1e-300);
 
 function cardOf(term, shared) {
   const bar = element("span", "", "strength-bar");

@@ -9,10 +9,7 @@ function pushes() {
     .sort((a, b) => Math.abs(b.effect) - Math.abs(a.effect));
 }
 
-function startOf() {
-  if (TWO) return data.intercept[0];
-  return data.intercept[about] - data.intercept.reduce((sum, value) => sum + value, 0) / N_CLASSES;
-}
+function startOf() { return data.start[TWO ? 0 : about]; }
 
 function valuesText(term) {
   return term.features.map((place) => valueText(place, record)).join(", ");
@@ -28,7 +25,7 @@ function barRow(words, value, from, to, scale, kind) {
 
 function showRecord() {
   if (!form || record === null) return;
-  const shares = probabilities(scoresOf(record)), label = shares.indexOf(Math.max(...shares));
+  const scores = scoresOf(record), shares = probabilities(scores), label = scores.indexOf(Math.max(...scores));
   prediction.dataset.probability = JSON.stringify(shares);
   prediction.replaceChildren(element("span", "Prediction for this record:", "word"),
     element("span", element("bdi", data.classes[label]), "label c" + (label % 8)), shareBars(shares));

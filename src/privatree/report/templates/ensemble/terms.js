@@ -29,11 +29,7 @@ function flatPlace(term, cells) {
 }
 
 /* What a term adds for a class, without what it adds for all classes alike. */
-function effectAt(term, flat, label = about) {
-  if (TWO) return term.values[flat];
-  const row = term.values.slice(flat * N_CLASSES, (flat + 1) * N_CLASSES);
-  return row[label] - row.reduce((sum, value) => sum + value, 0) / N_CLASSES;
-}
+function effectAt(term, flat, label = about) { return term.effects[TWO ? flat : flat * N_CLASSES + label]; }
 
 function bandAt(term, flat, label = about) {
   if (!term.band) return null;
@@ -123,14 +119,16 @@ function placeOf(term, record) {
   return term.shape.map((n, axis) => cellOf(term, axis, record));
 }
 
-/* The score of each class; two classes have the score 0 and the log-odds. */
+/* The score of each class; two classes have the score 0 and the log-odds. Scores are multiples of a
+   unit. Without their rounding errors, ties are ties, as in predict. */
 function scoresOf(record) {
-  const scores = [...data.intercept];
+  const scores = [...data.start];
   data.terms.forEach((term) => {
     const flat = flatPlace(term, placeOf(term, record));
-    scores.forEach((_, i) => { scores[i] += term.values[flat * scores.length + i]; });
+    scores.forEach((_, i) => { scores[i] += term.effects[flat * scores.length + i]; });
   });
-  return TWO ? [0, scores[0]] : scores;
+  const exact = scores.map((score) => Math.round(score / data.unit) * data.unit);
+  return TWO ? [0, ...exact] : exact;
 }
 
 function probabilities(scores) {
