@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,8 +13,9 @@ from page_checks import CONTRASTS
 from random_ensembles import random_records
 
 from privatree import datasets
-from privatree.model.ensemble import Ensemble
+from privatree.model.ensemble import Ensemble, Round, Step
 from privatree.report import html_report
+from privatree.report.ensemble import _ensemble_page
 from privatree.schema import Categorical, Numeric, Schema
 
 PREDICTIONS = """(rows) => rows.map((row) => {
@@ -98,6 +101,9 @@ def test_a_waterfall_adds_up(open_page, adult_ensemble):
     assert [abs(push) for push in pushes[:-1]] == sorted(map(abs, pushes[:-1]), reverse=True)
     assert f"The probability of >50K is {texts[-1]}." in page.locator("#sentence").inner_text()
     assert page.locator("#grid line.mark").count() > 3
+    page.locator("#steps button").nth(3).click()
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement === document.querySelectorAll('#steps button')[3]")
     page.click("#clear")
     page.locator("#waterfall").wait_for(state="hidden")
     assert page.locator("#grid .mark").count() == 0
@@ -123,6 +129,10 @@ def test_a_chosen_class(open_page, by_hand):
     assert page.locator("#grid").inner_html() != before
     assert page.locator("#waterfall-title").inner_text() == "What moves high"
     assert page.locator("#prediction .share").count() == 3
+    said = page.locator("#sentence").inner_text()
+    assert re.search(
+        r"The probability of high is [0-9.]+%\. Its score is (raised|lowered) most", said
+    )
 
 
 # --- charts ---------------------------------------------------------------------------------------
@@ -207,6 +217,67 @@ def test_the_grid_is_filtered_cut_and_unfolded(open_page, adult_ensemble):
     assert len([name for name in names if " and " in name]) == 10
 
 
+# Points at the row below the gap, moves over the gap, and counts the rows that are marked.
+POINT_AND_MOVE = """() => {
+    const chart = document.getElementById("large-chart"), up = { key: "ArrowUp" };
+    const box = chart.querySelectorAll(".name")[100].getBoundingClientRect();
+    const at = { clientX: box.left, clientY: (box.top + box.bottom) / 2 };
+    const keys = [1, 2].map(() => new KeyboardEvent("keydown", up));
+    return [new PointerEvent("pointermove", at), ...keys].map((event) => {
+        chart.dispatchEvent(event);
+        return chart.querySelectorAll(".name.chosen").length;
+    });
+}"""
+
+
+def test_a_page_of_some_terms_says_so(open_page, by_hand, monkeypatch):
+    monkeypatch.setattr(_ensemble_page, "MAX_NUMBERS", 300)
+    model = by_hand()
+    page = open_page(model)
+    n_terms = len(model.terms())
+    assert f"of {n_terms} terms are shown" in page.locator("#grid-said").inner_text()
+    page.locator("#pairs").evaluate("(p) => { p.value = 0; p.dispatchEvent(new Event('input')); }")
+    said = page.locator("#pairs-said").inner_text()
+    assert "never by more than" in said
+    assert "Predictions" not in said  # there are none
+    page.locator(".card").first.click()
+    name = page.locator("#large-title").inner_text()
+    term = model.terms()[name]
+    share = term.strength / sum(one.strength for one in model.terms())
+    assert f"{100 * share:.1f}% of all." in page.locator("#large-facts").inner_text()
+
+
+def test_an_interval_bends_the_axis(open_page, by_hand):
+    model = by_hand(depth=1)
+    ensemble = replace(model.ensemble_, intervals={0: (-2.5, 6.0), 1: (24.0, 40.0)})
+    page = open_page(type(model)(model.schema_, ensemble, model.privacy_))
+    page.get_by_role("button", name="age:").click()
+    assert "25 to 40. It was drawn with noise" in page.locator("#large-notes").inner_text()
+    ends = page.locator("#large-chart line.interval").evaluate_all(
+        "(lines) => lines.map((line) => Number(line.getAttribute('x1')))"
+    )
+    whole = page.locator("#large-chart line.zero").evaluate(
+        "(line) => line.getAttribute('x2') - line.getAttribute('x1')"
+    )
+    assert ends[1] - ends[0] == pytest.approx(whole / 2)
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="size:").click()
+    assert "to 6. It was drawn" in page.locator("#large-notes").inner_text()
+    assert "bent" not in page.locator("#large-notes").inner_text()
+    assert page.locator("#large-chart line.interval").count() == 0
+
+
+def test_an_effect_as_large_as_its_band_is_not_beyond_it(open_page, by_hand):
+    schema = Schema({"size": Numeric(0, 3)}, ["no", "yes"])
+    model = by_hand(schema=schema)
+    rounds = (Round(Step(0, first=-1, switches=(1.1,)), (-1, 1)),) * 4
+    page = open_page(type(model)(schema, Ensemble(schema, 1 / 3, rounds), model.privacy_))
+    page.locator(".card").click()
+    for _ in range(2):
+        page.keyboard.press("ArrowRight")
+        assert "chance alone explains" in page.locator("#readout").inner_text()
+
+
 def test_a_term_of_very_many_values(open_page, by_hand):
     kinds = Categorical([f"kind {place}" for place in range(40_000)])
     page = open_page(by_hand(schema=Schema({"kind": kinds}, list("abcd")), n_rounds=3, depth=1))
@@ -222,6 +293,7 @@ def test_many_features_and_categories(open_page, by_hand):
     page.fill("#filter", "many")
     page.get_by_role("button", name="many:", exact=False).first.click()
     assert page.locator("#large-chart text.name").count() == 200
+    assert page.evaluate(POINT_AND_MOVE) == [1, 1, 1]  # never to a row that is left out
     page.keyboard.press("Escape")
     page.click("#made-up")
     assert page.locator("#prediction .label").count() == 1
@@ -302,6 +374,4 @@ def test_an_ensemble_without_terms(open_page, by_hand):
 
 
 def constant_ensemble(schema):
-    from privatree.model.ensemble import Round, Step
-
     return Ensemble(schema, 0.5, (Round(Step(0, first=1), (-1, 1)),))

@@ -9,10 +9,12 @@ import json
 import re
 from fractions import Fraction
 
+import pytest
+
 from privatree.privacy import Composition, RangeGroup, Spend
 from privatree.report import html_report, model_card
 from privatree.report.ensemble import _ensemble_page
-from privatree.schema import Categorical, Schema
+from privatree.schema import Categorical, Numeric, Schema
 
 
 def shown(text):
@@ -68,14 +70,30 @@ def test_without_delta_nothing_is_said_of_it(by_hand):
 
 
 def test_an_ensemble_that_is_too_large(by_hand, monkeypatch):
-    monkeypatch.setattr(_ensemble_page, "MAX_VALUES", 40)
+    monkeypatch.setattr(_ensemble_page, "MAX_NUMBERS", 100)
     model = by_hand()
     text = html_report(model)
     said = shown(text)
     assert "so it cannot predict" in said
     assert 'id="record"' not in text
     data = json.loads(re.search(r'id="data">(.*?)</script>', text)[1])
-    assert 0 < len(data["terms"]) < len(model.terms())
+    places = [term["place"] for term in data["terms"]]
+    assert 0 < len(places) < places[-1] + 1 < data["n_terms"]  # a large one was left out
+    assert data["n_terms"] == len(model.terms())
+    assert data["strength"] == pytest.approx(sum(one.strength for one in model.terms()), rel=1e-5)
+
+
+def test_groupings_of_categories_count_and_are_there_once(by_hand, monkeypatch):
+    monkeypatch.setattr(_ensemble_page, "MAX_NUMBERS", 20_000)
+    features = {f"x{place}": Numeric(0, 1) for place in range(5)}
+    kinds = {f"kind {place}": Categorical(list(range(900))) for place in range(5)}
+    text = html_report(by_hand(schema=Schema(features | kinds, ["no", "yes"]), n_rounds=60))
+    data = json.loads(re.search(r'id="data">(.*?)</script>', text)[1])
+    groupings = [tuple(grouping) for grouping in data["groupings"]]
+    assert len(set(groupings)) == len(groupings) > 3
+    effects = sum(2 * len(term["effects"]) for term in data["terms"])
+    assert effects + sum(map(len, groupings)) <= 20_000
+    assert len(data["terms"]) < data["n_terms"]
 
 
 def test_an_ensemble_of_deep_functions_has_no_terms(by_hand):

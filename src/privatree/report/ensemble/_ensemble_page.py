@@ -21,13 +21,13 @@ from privatree.report.ensemble._budget_parts import (
     drawn_ranges,
     ensemble_budget_parts,
 )
-from privatree.report.ensemble._script_data import ensemble_script_data
+from privatree.report.ensemble._script_data import ensemble_script_data, terms_that_fit
 from privatree.report.ensemble._term_rows import TermRow, is_beyond_chance, term_rows
 
 MAX_TERM_ROWS = 200
 """Largest number of terms in the table of the page."""
-MAX_VALUES = 300_000
-"""Largest number of values of all terms on a page: some 5 MB."""
+MAX_NUMBERS = 500_000
+"""Most numbers on a page for all terms: effects, bands, and what is in a cell. Some 8 MB."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class EnsembleParts:
     """What only the page of an ensemble shows. The names in `ensemble` are short.
 
     `terms` is None if the ensemble is too large for terms, or its functions look at too many
-    features. `n_terms` of them are on the page: all, unless there are too many values. Then the
+    features. `n_terms` of them are on the page: all, unless they have too many values. Then the
     page cannot compute a prediction.
     """
 
@@ -47,7 +47,7 @@ class EnsembleParts:
     n_beyond: int
     """Number of terms that are somewhere beyond pure chance."""
     start: tuple[str, ...]
-    """Probability of each class before anything is known of a record."""
+    """Probability of each class where all terms are 0, and so each score is its mean."""
     rows: tuple[TermRow, ...]
     budget: BudgetBar
     ranges: tuple[DrawnRange, ...]
@@ -67,12 +67,11 @@ def ensemble_page(released: EnsembleRelease, certificate: Any = None) -> ReportP
     summary = summarize_model(released, schema, ensemble.used_features, certificate)
     privacy = released.privacy_
     terms = _terms_if_possible(ensemble)
-    n_values = np.cumsum([term.values.size for term in terms or ()])
-    n_terms = int(np.searchsorted(n_values, MAX_VALUES, side="right"))
+    shown_terms = terms_that_fit(terms or (), MAX_NUMBERS)
     own = EnsembleParts(
         ensemble=ensemble,
         terms=terms,
-        n_terms=n_terms,
+        n_terms=len(shown_terms),
         n_of_order=_count_orders(terms),
         n_beyond=0 if terms is None else sum(map(is_beyond_chance, terms)),
         start=() if terms is None else _start_texts(terms),
@@ -80,7 +79,7 @@ def ensemble_page(released: EnsembleRelease, certificate: Any = None) -> ReportP
         budget=budget_bar(ensemble_budget_parts(privacy), privacy),
         ranges=drawn_ranges(privacy),
     )
-    data = ensemble_script_data(ensemble, terms, n_terms)
+    data = ensemble_script_data(ensemble, terms, shown_terms)
     certificates = {"certificate": certificate_data(summary.certificate, privacy.words)}
     return ReportPage(summary, own, data | certificates)
 

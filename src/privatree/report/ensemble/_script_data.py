@@ -15,17 +15,22 @@ from privatree.report._schema_table import form_feature_data
 from privatree.report.ensemble._term_rows import ShownCuts, shown_cuts
 from privatree.schema import Categorical
 
+Groupings = dict[tuple[int, ...], int]
+"""The cells of the codes of categories, with their places in the list of the page."""
 _DECIMALS = 12
 """Decimals of an effect: the sum of hundreds of terms then is exact to a billionth."""
 
 
-def ensemble_script_data(ensemble: Ensemble, terms: Terms | None, n_terms: int) -> dict[str, Any]:
-    """Return the strongest terms for the script of the page, and the features that are used."""
+def ensemble_script_data(
+    ensemble: Ensemble, terms: Terms | None, shown_terms: Sequence[int]
+) -> dict[str, Any]:
+    """Return the terms at some places for the script of the page, and the features in use."""
     used, shown = ensemble.used_features, shown_cuts(ensemble)
     features = list(ensemble.schema.features.items())
     shares = np.zeros(len(features)) if terms is None else terms.feature_importances
     places = {features[position][0]: place for place, position in enumerate(used)}
-    found: Sequence[Term] = () if terms is None else terms[:n_terms]
+    found = () if terms is None else terms.kept
+    groupings: Groupings = {}
     return {
         "classes": [name_text(label) for label in ensemble.schema.classes],
         "start": [] if terms is None else _start_scores(terms).tolist(),
@@ -36,8 +41,28 @@ def ensemble_script_data(ensemble: Ensemble, terms: Terms | None, n_terms: int) 
             | {"share": _digits(shares[position], 4)}
             for position in used
         ],
-        "terms": [_term_data(term, places, ensemble, used) for term in found],
+        "terms": [
+            {"place": place} | _term_data(found[place], places, ensemble, used, groupings)
+            for place in shown_terms
+        ],
+        "n_terms": len(found),
+        "strength": _digits(sum(term.strength for term in found), 6),
+        "groupings": list(groupings),
     }
+
+
+def terms_that_fit(terms: Sequence[Term], most: int) -> tuple[int, ...]:
+    """Return the places of the strongest terms whose data is at most so many numbers."""
+    fitting, groupings = [], set[tuple[int, ...]]()
+    for place, term in enumerate(terms):
+        new = set(filter(None, map(_grouping, term.axes))) - groupings
+        n_numbers = 2 * term.effect.size + sum(map(len, new))
+        n_numbers += sum(axis.n_cells for axis in term.axes if axis.cuts is not None)
+        if n_numbers <= most:
+            most -= n_numbers
+            groupings |= new
+            fitting.append(place)
+    return tuple(fitting)
 
 
 def _start_scores(terms: Terms) -> NDArray[np.float64]:
@@ -71,16 +96,20 @@ def _axis_data(ensemble: Ensemble, position: int, shown: ShownCuts) -> dict[str,
 
 
 def _term_data(
-    term: Term, places: dict[str, int], ensemble: Ensemble, used: Sequence[int]
+    term: Term,
+    places: dict[str, int],
+    ensemble: Ensemble,
+    used: Sequence[int],
+    groupings: Groupings,
 ) -> dict[str, Any]:
     own = [places[axis.name] for axis in term.axes]
     pairs = zip(term.axes, own, strict=True)
     return {
         "features": own,
-        "cells": [_cells_data(axis, ensemble, used[place]) for axis, place in pairs],
+        "cells": [_cells_data(axis, ensemble, used[place], groupings) for axis, place in pairs],
         "shape": [axis.n_cells for axis in term.axes],
         "effects": _rounded(term.effect),
-        "band": None if term.band is None else [_digits(x, 4) for x in term.band.ravel().tolist()],
+        "band": None if term.band is None else [_digits(x, 11) for x in term.band.ravel().tolist()],
         "strength": _digits(term.strength, 6),
         "typical": _digits(term.typical, 6),
         "largest": _digits(float(np.abs(term.effect).max()), 6),
@@ -88,15 +117,24 @@ def _term_data(
     }
 
 
-def _cells_data(axis: Axis, ensemble: Ensemble, position: int) -> list[int] | None:
-    """Return which cut points of a number divide its cells, or the cell of each category code.
+def _cells_data(
+    axis: Axis, ensemble: Ensemble, position: int, groupings: Groupings
+) -> list[int] | int | None:
+    """Return which cut points of a number divide its cells, or the place of a grouping.
 
     None says that each category has a cell of its own, in order.
     """
     if axis.cuts is not None:
         return list(np.searchsorted(ensemble.packed.cuts[position], axis.cuts).tolist())
-    cells: list[int] = axis.cell_of_code.tolist()
-    return None if cells == list(range(axis.n_cells)) else cells
+    grouping = _grouping(axis)
+    return None if grouping is None else groupings.setdefault(grouping, len(groupings))
+
+
+def _grouping(axis: Axis) -> tuple[int, ...] | None:
+    """Return the cell of each category code, unless each has a cell of its own, in order."""
+    if axis.cuts is not None or len(axis.cell_of_code) == axis.n_cells:
+        return None
+    return tuple(axis.cell_of_code.tolist())
 
 
 def _rounded(values: NDArray[np.float64]) -> list[float]:

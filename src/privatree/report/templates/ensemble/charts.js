@@ -83,6 +83,7 @@ function drawSteps(term, look, shared, record, chosen) {
   }
   if (chosen !== null) markPlace(picture, x((cells[chosen].from + cells[chosen].to) / 2), look.top, bottom, y(effectAt(term, chosen)), "chosen");
   picture.cellAt = (px) => cells.findIndex((cell) => px <= x(cell.to));
+  picture.order = cells.map((_, i) => i);
   return picture;
 }
 
@@ -110,11 +111,11 @@ function effectTicks(picture, look, low, high, y) {
 /* The ticks of a number: its ends, the ends of the released interval, and round numbers between. */
 function numberTicks(picture, look, term, axis, x, at, upright) {
   const feature = data.features[term.features[axis]];
-  const inner = feature.interval || [feature.low, feature.high];
+  const bent = isBent(feature), inner = bent ? feature.interval : [feature.low, feature.high];
   const wanted = [feature.low, feature.high, ...inner, ...ticks(...inner, look.large ? 6 : 3)];
   const missing = hasMissingCell(term, axis), room = (upright ? 16 : look.large ? 52 : 38);
   const taken = missing ? [x(MISSING_WIDTH / 2)] : [];
-  if (feature.interval) {
+  if (bent) {
     feature.interval.filter((end) => end > feature.low && end < feature.high).forEach((end) => {
       const here = x(alongAxis(term, axis, end));
       picture.append(upright ? svg("line", { class: "interval", x1: look.left, x2: look.width - look.right, y1: here, y2: here })
@@ -125,7 +126,7 @@ function numberTicks(picture, look, term, axis, x, at, upright) {
     const here = x(alongAxis(term, axis, value));
     if (taken.some((other) => Math.abs(other - here) < room)) return;
     taken.push(here);
-    const text = shortNumber(feature.integer ? Math.floor(value) : value), isFirst = value === feature.low && !missing;
+    const end = bent ? inner.indexOf(value) : -1, text = end < 0 ? shortNumber(value) : intervalTexts(feature)[end], isFirst = value === feature.low && !missing;
     picture.append(upright
       ? svg("text", { x: look.left - 5, y: Math.min(look.height - look.bottom, Math.max(look.top + 8, here + 4)), "text-anchor": "end" }, text)
       : svg("text", { x: here, y: at + 16, "text-anchor": value === feature.high ? "end" : isFirst && !look.large ? "start" : "middle" }, text));
@@ -240,9 +241,9 @@ function heatNumbers(picture, term, across, upright, x, y) {
   across.forEach((cell, i) => upright.forEach((row, j) => {
     const wide = x(cell.to) - x(cell.from), high = Math.abs(y(row.to) - y(row.from));
     if (wide < 44 || high < 18) return;
-    const flat = flatPlace(term, [i, j]), effect = effectAt(term, flat), chance = bandAt(term, flat);
+    const flat = flatPlace(term, [i, j]), effect = effectAt(term, flat);
     picture.append(svg("text", { x: x(cell.from) + wide / 2, y: (y(row.from) + y(row.to)) / 2 + 4.5, "text-anchor": "middle",
-      class: "inside" + (chance !== null && Math.abs(effect) <= chance ? " within" : "") }, signed(effect)));
+      class: "inside" + (isWithin(term, flat) ? " within" : "") }, signed(effect)));
   }));
 }
 

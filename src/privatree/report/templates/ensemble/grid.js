@@ -3,7 +3,7 @@
 const FEW = 20;
 const isCrowded = data.terms.filter((term) => term.features.length === 1).length > FEW;
 const grid = byId("grid"), large = byId("large"), several = data.terms.filter((term) => term.features.length > 1);
-let record = null, nShown = FEW, showsWeak = false, sameScale = false, listed = [], opened = null, pointed = null;
+let record = null, nShown = FEW, showsWeak = false, sameScale = false, listed = [], opened = null, opener = null, pointed = null;
 
 function strengthText(term) {
   const beyond = term.beyond === null ? "direction declared"
@@ -11,7 +11,7 @@ function strengthText(term) {
   return "strength " + term.strength.toPrecision(2) + ", " + beyond;
 }
 
-const total = data.terms.reduce((sum, term) => sum + term.strength, 0) || 1;
+const total = data.strength || 1;
 const strongest = data.terms.reduce((most, term) => Math.max(most, term.strength), 1e-300);
 
 function cardOf(term, shared) {
@@ -67,7 +67,7 @@ function showGrid() {
   byId("weak").textContent = showsWeak ? "Hide what is weaker than chance" : "Weaker than chance: " + folded.length + " more";
   byId("weak").setAttribute("aria-expanded", String(showsWeak));
   byId("grid-said").textContent = listed.length === 0 ? "No term fits."
-    : cards.length + " of " + data.terms.length + " terms are shown.";
+    : cards.length + " of " + data.n_terms + " terms are shown.";
   showPairsNote();
 }
 
@@ -80,12 +80,13 @@ function showPairsNote() {
   const most = left.reduce((sum, term) => sum + term.largest, 0);
   byId("pairs-said").textContent = left.length === 0 ? ""
     : "Without the other " + left.length + ", " + (TWO ? "the log-odds" : "a score") + " would typically change by "
-      + typical.toFixed(2) + ", and never by more than " + most.toFixed(2) + ". Predictions on this page always count all terms.";
+      + typical.toFixed(2) + ", and never by more than " + most.toFixed(2) + "." + (form ? " Predictions on this page always count all terms." : "");
 }
 
 /* --- one term, large ------------------------------------------------------------------------------ */
 
-function openTerm(term) {
+function openTerm(term, from = opener) {
+  opener = from;
   opened = term;
   pointed = null;
   if (!large.open) large.showModal();
@@ -98,7 +99,7 @@ function showLarge() {
   const term = opened, place = data.terms.indexOf(term);
   byId("large-title").replaceChildren(element("bdi", titleOf(term)));
   const shares = term.features.map((at) => data.features[at].name + " has " + percent(data.features[at].share) + " of all strengths");
-  byId("large-facts").textContent = "Strength " + term.strength.toPrecision(3) + ": place " + (place + 1) + " of " + data.terms.length
+  byId("large-facts").textContent = "Strength " + term.strength.toPrecision(3) + ": place " + (term.place + 1) + " of " + data.n_terms
     + ", " + percent(term.strength / total) + " of all. " + (term.beyond === null ? "Its direction was declared, so there is no band of chance."
     : term.beyond === 0 ? "Nowhere beyond chance." : "Beyond chance for " + percent(term.beyond) + " of the values that the schema allows.")
     + " With all of its terms, " + shares.join(", and ") + ".";
@@ -127,7 +128,7 @@ function axisNames(term) {
 function readoutText(term, flat) {
   const effect = effectAt(term, flat), chance = bandAt(term, flat);
   const odds = TWO ? ", odds of " + data.classes[1] + " times " + Math.exp(effect).toPrecision(3) : " for " + data.classes[about];
-  const band = chance === null ? "" : Math.abs(effect) <= chance ? "; chance alone explains up to ±" + chance.toFixed(2)
+  const band = chance === null ? "" : isWithin(term, flat) ? "; chance alone explains up to ±" + chance.toFixed(2)
     : "; beyond the ±" + chance.toFixed(2) + " of chance";
   return conditionText(term, flat) + ": " + signed(effect) + odds + band + ".";
 }
@@ -136,7 +137,8 @@ function notesOf(term) {
   const notes = [];
   term.features.forEach((at) => {
     const feature = data.features[at];
-    if (feature.interval) notes.push("An interval of " + feature.name + " was released with the model: " + feature.interval.map((end) => shortNumber(feature.integer ? Math.floor(end) : end)).join(" to ") + ", between dotted lines, with most of the records. It has most of the axis.");
+    if (feature.interval) notes.push("An interval of " + feature.name + " was released with the model: " + intervalTexts(feature).join(" to ") + ". It was drawn with noise, and probably has most of the records."
+      + (isBent(feature) ? " The axis is bent: the interval, between dotted lines, has half of it, and beyond it the axis is logarithmic." : ""));
     if (feature.direction) notes.push(feature.name + " was declared to " + (feature.direction > 0 ? "never lower" : "never raise") + " the probability of " + data.classes[1] + ".");
   });
   if (term.features.length === 2) notes.push("A pair shows what remains when both features have their own terms. Numbers that chance explains are slanted.");
@@ -171,13 +173,13 @@ function moveOpened(by) {
 
 /* The next cell in the direction of an arrow key. */
 function movePointed(key) {
-  const term = opened, isRows = term.features.length === 1;
+  const term = opened, isOne = term.features.length === 1;
   if (term.features.length > 2) return false;
   const start = pointed === null ? (record ? flatPlace(term, placeOf(term, record)) : null) : pointed;
-  if (isRows) {
+  if (isOne) {
     const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[key];
     if (!by) return false;
-    const order = data.features[term.features[0]].names ? sortedCells(term) : Array.from({ length: term.shape[0] }, (_, i) => i);
+    const { order } = byId("large-chart").querySelector("svg"); /* the cells that are drawn */
     const at = start === null ? (by > 0 ? -1 : order.length) : order.indexOf(start);
     pointed = order[Math.min(order.length - 1, Math.max(0, at + by))];
     return true;
@@ -226,7 +228,7 @@ function startGrid() {
   });
   grid.addEventListener("click", (event) => {
     const card = event.target.closest(".card");
-    if (card) openTerm(data.terms[Number(card.dataset.term)]);
+    if (card) openTerm(data.terms[Number(card.dataset.term)], card);
   });
   /* The Tab key stops once at the grid. From there the arrow keys move between charts. */
   grid.addEventListener("focusin", (event) => {
@@ -246,8 +248,8 @@ function startGrid() {
   byId("after").addEventListener("click", () => moveOpened(1));
   large.addEventListener("click", (event) => { if (event.target === large) large.close(); });
   large.addEventListener("close", () => {
-    const card = grid.querySelector("[data-term='" + data.terms.indexOf(opened) + "']");
-    if (card) card.focus();
+    const card = grid.contains(opener) && grid.querySelector("[data-term='" + data.terms.indexOf(opened) + "']");
+    (card || opener).focus();
   });
   const chart = byId("large-chart");
   chart.addEventListener("keydown", (event) => {

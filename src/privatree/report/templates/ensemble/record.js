@@ -43,7 +43,7 @@ function showRecord() {
   shown.forEach((push, i) => {
     const open = element("button", [element("bdi", titleOf(push.term)), element("span", valuesText(push.term), "value")], "link");
     open.type = "button";
-    open.addEventListener("click", () => openTerm(push.term));
+    open.addEventListener("click", () => openTerm(push.term, open));
     items.push(barRow(open, signed(push.effect), ends[i], ends[i + 1], scale, push.effect > 0 ? "up" : "down"));
   });
   if (rest.length) {
@@ -68,8 +68,10 @@ function sentenceOf(share, start, shown) {
   const up = said(1), down = said(-1);
   const parts = ["The probability of ", element("bdi", data.classes[about]), " is " + percent(share)];
   if (TWO) parts.push(". It starts at " + percent(1 / (1 + Math.exp(-start))));
-  if (up.length) parts.push((TWO ? "; " : ". It is raised most by "), ...(TWO ? [joined(up), up.length > 1 ? " raise it most" : " raises it most"] : [joined(up)]));
-  if (down.length) parts.push((up.length ? ", and " : "; "), ...[joined(down), down.length > 1 ? " lower it most" : " lowers it most"]);
+  const causes = [];
+  if (up.length) causes.push("raised most by " + joined(up));
+  if (down.length) causes.push("lowered most by " + joined(down));
+  if (causes.length) parts.push((TWO ? "; it is " : ". Its score is ") + causes.join(", and "));
   return [...parts, "."];
 }
 

@@ -36,13 +36,19 @@ function bandAt(term, flat, label = about) {
   return term.band[TWO ? flat : flat * N_CLASSES + label];
 }
 
+/* Whether chance explains an effect; one that is as large as its band is not beyond it. */
+function isWithin(term, flat) {
+  const chance = bandAt(term, flat);
+  return chance !== null && Math.abs(effectAt(term, flat)) <= chance * (1 + 1e-9);
+}
+
 function countCells(term) { return term.shape.reduce((product, n) => product * n, 1); }
 
 /* --- cells of an axis ---------------------------------------------------------------------- */
 
 /* The categories of each cell, as codes. */
 function codesOfCells(term, axis) {
-  const feature = data.features[term.features[axis]], cells = term.cells[axis];
+  const feature = data.features[term.features[axis]], cells = data.groupings[term.cells[axis]];
   const n = feature.names.length + (feature.separate ? 1 : 0);
   const found = Array.from({ length: term.shape[axis] }, () => []);
   for (let code = 0; code < n; code += 1) found[cells ? cells[code] : code].push(code);
@@ -77,12 +83,28 @@ function cellWords(term, axis, mostNames = 3) {
   return [...words, "above " + shown[shown.length - 1]];
 }
 
-/* Where a number is on an axis from 0 to 1. An interval with most of the records gets most of the
-   axis, as in the measure by which strengths are means. */
+/* Whether the axis of a number is bent: the range is much wider than the released interval. */
+function isBent(feature) {
+  return Boolean(feature.interval) && feature.interval[1] - feature.interval[0] < 0.25 * (feature.high - feature.low);
+}
+
+/* Where a number is on an axis from 0 to 1. On a bent axis the interval has half of the room, and
+   the distance from it is logarithmic. */
 function along(feature, value) {
   const part = (low, high) => Math.min(1, Math.max(0, (value - low) / (high - low)));
-  const whole = part(feature.low, feature.high);
-  return feature.interval ? 0.8 * part(...feature.interval) + 0.2 * whole : whole;
+  if (!isBent(feature)) return part(feature.low, feature.high);
+  const [start, end] = feature.interval;
+  const far = (distance) => Math.log1p(Math.max(0, distance) / (end - start));
+  const below = far(start - feature.low), outside = below + far(feature.high - end);
+  return 0.5 * part(start, end) + 0.5 * (below - far(start - value) + far(value - end)) / outside;
+}
+
+/* The ends of a released interval as text; of whole numbers, the first and the last inside. A value
+   equal to the lower end is outside, unless it is the lowest of all. */
+function intervalTexts(feature) {
+  const [start, end] = feature.interval;
+  if (!feature.integer) return [shortNumber(start), shortNumber(end)];
+  return [shortNumber(start === feature.low ? Math.ceil(start) : Math.floor(start) + 1), shortNumber(Math.floor(end))];
 }
 
 const MISSING_WIDTH = 0.1, MISSING_GAP = 0.03;
@@ -110,7 +132,7 @@ function cellOf(term, axis, record) {
   const place = term.features[axis], feature = data.features[place];
   let value = record[place];
   if (value === null || Number.isNaN(value)) value = feature.missing;
-  if (feature.names) return term.cells[axis] ? term.cells[axis][value] : value;
+  if (feature.names) return term.cells[axis] === null ? value : data.groupings[term.cells[axis]][value];
   if (value === null) return 0; /* missing values that are separate */
   return cutsOf(term, axis).filter((cut) => cut === null || cut < value).length;
 }
