@@ -34,6 +34,7 @@ FEATURES = {
     "town": Categorical(["east", "west"], missing="separate"),
     "flag": Categorical([True, False]),
 }
+NONE: dict[str, Any] = {"intervals": {}, "monotone": {}}
 CLASSES = [["low", "high"], [0, 1, 2], ["a", "b", "c", "d", "e"]]
 
 
@@ -175,15 +176,23 @@ def test_a_function_that_is_none(tmp_path: Path, written: Any, says: str) -> Non
         ({"version": 2}, "'version' must be at least 3 for an ensemble, got 2"),
         ({"version": 5}, "got version 5. Upgrade privatree"),
         ({"tree": {}}, "must have the keys"),
-        ({"ensemble": None}, "'step' and 'rounds'"),
-        ({"ensemble": {"step": 0.1, "rounds": []}}, "1 to 10000 rounds"),
-        ({"ensemble": {"step": 0.1, "rounds": {}}}, "1 to 10000 rounds"),
-        ({"ensemble": {"step": 0.1, "rounds": [{}] * 10_001}}, "1 to 10000 rounds"),
-        ({"ensemble": {"step": 0.1, "rounds": [{}]}}, "round 0: a round must have the keys"),
-        ({"ensemble": {"step": 0.1, "rounds": [[]]}}, "round 0: a round must have the keys"),
-        ({"ensemble": {"step": "1", "rounds": [{"function": function()}]}}, "'step'"),
-        ({"ensemble": {"step": 0, "rounds": [{"function": function()}]}}, "above 0 and at most"),
-        ({"ensemble": {"step": 101, "rounds": [{"function": function()}]}}, "above 0 and at most"),
+        ({"ensemble": None}, "must have the keys 'step', 'intervals', 'monotone', 'rounds', and"),
+        ({"ensemble": {"step": 0.1, "rounds": []}}, "a file of version 4 must have the keys"),
+        ({"version": 3}, "a file of version 3 must have the keys 'step', 'rounds', and no others"),
+        ({"ensemble": NONE | {"step": 0.1, "rounds": []}}, "1 to 10000 rounds"),
+        ({"ensemble": NONE | {"step": 0.1, "rounds": {}}}, "1 to 10000 rounds"),
+        ({"ensemble": NONE | {"step": 0.1, "rounds": [{}] * 10_001}}, "1 to 10000 rounds"),
+        ({"ensemble": NONE | {"step": 0.1, "rounds": [{}]}}, "round 0: a round must have the keys"),
+        ({"ensemble": NONE | {"step": 0.1, "rounds": [[]]}}, "round 0: a round must have the keys"),
+        ({"ensemble": NONE | {"step": "1", "rounds": [{"function": function()}]}}, "'step'"),
+        (
+            {"ensemble": NONE | {"step": 0, "rounds": [{"function": function()}]}},
+            "above 0 and at most",
+        ),
+        (
+            {"ensemble": NONE | {"step": 101, "rounds": [{"function": function()}]}},
+            "above 0 and at most",
+        ),
         ({"classes": ["high", "low"]}, "'classes' must equal"),
     ],
 )

@@ -22,7 +22,7 @@ from privatree.estimators._training import PrivateTraining, Training
 from privatree.learners.boosting import BoostPlan, boost
 from privatree.model import EnsembleModel
 from privatree.model.ensemble import Ensemble
-from privatree.model.terms import Terms, ensemble_terms
+from privatree.model.terms import Terms
 from privatree.privacy import Randomness, conservative_delta, conservative_epsilon, epsilon_above
 from privatree.schema import Numeric, Schema
 from privatree.sources import Source
@@ -261,12 +261,13 @@ class PrivaBoostClassifier(PrivateTraining, RecordClassifier):
     def terms(self, *, max_pairs: int | None = None) -> Terms:
         """Return the ensemble as a sum of functions of few features; see `EnsembleModel.terms`."""
         check_is_fitted(self, "ensemble_")
-        return ensemble_terms(self.ensemble_, max_pairs)
+        return self.model_.terms(max_pairs=max_pairs)
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """Share of each feature in the strengths of all terms, from the released ensemble alone."""
-        return self.terms().feature_importances
+        check_is_fitted(self, "ensemble_")
+        return self.model_.feature_importances_
 
     def _make_plan(
         self, cells: FineCells, class_factors: tuple[int, ...] | None, n_rows: int

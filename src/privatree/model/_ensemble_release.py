@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privatree.errors import ModelFormatError
+from privatree.errors import ModelFormatError, ParameterError
 from privatree.model._release import Predictor, Release
 from privatree.model.ensemble import Ensemble, ensemble_from_dict, ensemble_to_dict
 from privatree.model.terms import Terms, ensemble_terms
@@ -43,8 +44,10 @@ class EnsembleRelease(Release):
         return ensemble_to_dict(self.ensemble_)
 
     @classmethod
-    def _from_parts(cls, schema: Schema, predictor: Any, privacy: PrivacyStatement) -> Self:
-        return cls(schema, ensemble_from_dict(predictor, schema), privacy)
+    def _from_parts(
+        cls, schema: Schema, predictor: Any, privacy: PrivacyStatement, version: int
+    ) -> Self:
+        return cls(schema, ensemble_from_dict(predictor, schema, version), privacy)
 
     def _describe(self) -> tuple[str, str]:
         return "an ensemble", f"{self.ensemble_.n_rounds} rounds"
@@ -73,13 +76,25 @@ class EnsembleRelease(Release):
         Terms
             The terms, the strongest first. They reveal no more than the model.
         """
-        return ensemble_terms(self.ensemble_, max_pairs)
+        return self._terms if max_pairs is None else self._terms.with_pairs(max_pairs)
+
+    @cached_property
+    def _terms(self) -> Terms:
+        return ensemble_terms(self.ensemble_)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: terms are computed again."""
+        state: Any = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_terms"}
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """Share of each feature in the strengths of all terms.
 
         It follows from the released ensemble, and reveals no more. Features of a term of several
-        features share its strength alike.
+        features share its strength alike. An ensemble that cannot be shown as terms has none.
         """
-        return self.terms().feature_importances
+        try:
+            return self.terms().feature_importances
+        except ParameterError as error:
+            raise AttributeError(f"there are no feature_importances_: {error}") from None

@@ -69,8 +69,13 @@ class Release(ABC):
 
     @classmethod
     @abstractmethod
-    def _from_parts(cls, schema: Schema, predictor: Any, privacy: PrivacyStatement) -> Self:
-        """Return the release of a schema, what `_predictor_to_dict` wrote, and a statement."""
+    def _from_parts(
+        cls, schema: Schema, predictor: Any, privacy: PrivacyStatement, version: int
+    ) -> Self:
+        """Return the release of a schema, what `_predictor_to_dict` wrote, and a statement.
+
+        `version` is that of the file.
+        """
 
     @abstractmethod
     def _describe(self) -> tuple[str, str]:
@@ -208,7 +213,7 @@ class Release(ABC):
         privacy = PrivacyStatement.from_dict(written["privacy"])
         if SCHEMA_LEAK in {leak.name for leak in privacy.leaks} and not schema.unconfirmed:
             schema = schema.all_unconfirmed()  # the file is older than the marks
-        return cls._from_parts(schema, written[cls.kind], privacy)
+        return cls._from_parts(schema, written[cls.kind], privacy, written["version"])
 
     def to_json(self) -> str:
         """Return the text of the model file; raise an error if it is longer than load accepts."""

@@ -49,7 +49,9 @@ class TreeRelease(Release):
         return tree_to_dict(self.tree_)
 
     @classmethod
-    def _from_parts(cls, schema: Schema, predictor: Any, privacy: PrivacyStatement) -> Self:
+    def _from_parts(
+        cls, schema: Schema, predictor: Any, privacy: PrivacyStatement, version: int
+    ) -> Self:
         return cls(schema, tree_from_dict(predictor, schema), privacy)
 
     def _describe(self) -> tuple[str, str]:

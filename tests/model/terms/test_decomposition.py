@@ -264,6 +264,35 @@ def test_many_tossed_functions_seldom_leave_the_band() -> None:
     assert 0.035 < np.mean(outside) < 0.058
 
 
+@pytest.mark.slow
+def test_tossed_functions_of_many_classes_seldom_leave_their_bands() -> None:
+    """Of ten classes as of two: it is the mean over the classes, and not any of them."""
+    rng = np.random.default_rng(0)
+    schema = Schema({"x": Numeric(0, 100)}, list(range(10)))
+    outside = []
+    for _ in range(40):
+        rounds = [
+            Round(
+                Step(0, int(rng.choice((-1, 1))), (float(rng.integers(1, 100)),)),
+                tuple(rng.permutation([-1, 1] * 5).tolist()),
+            )
+            for _ in range(100)
+        ]
+        (term,) = ensemble_terms(Ensemble(schema, 0.1, tuple(rounds)))
+        outside.append(term.beyond_chance)
+    assert 0.035 < np.mean(outside) < 0.058
+
+
+@pytest.mark.parametrize("step", [0.1, 1 / 3, 0.07, 0.019])
+@pytest.mark.parametrize("n", [1, 3, 4, 5])
+def test_a_few_equal_functions_are_chance(step: float, n: int) -> None:
+    """Four reach the band exactly, and no rounding puts them outside; five are outside."""
+    schema = Schema({"x": Numeric(0, 100)}, ["no", "yes"])
+    one = Round(Step(0, 1, (100 / 3,)), (-1, 1))
+    (term,) = ensemble_terms(Ensemble(schema, step, (one,) * n))
+    assert term.beyond_chance == pytest.approx(1.0 if n == 5 else 0.0)
+
+
 def test_a_band_of_many_classes_leaves_out_what_they_share() -> None:
     schema = Schema({"x": Numeric(0, 10)}, ["a", "b", "c", "d"])
     one = Round(Step(0, 1, (5.0,)), (1, -1, -1, -1))

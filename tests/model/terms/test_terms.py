@@ -13,8 +13,10 @@ import pytest
 
 from privatree import PrivaBoostClassifier, datasets
 from privatree.errors import ParameterError
+from privatree.model import EnsembleModel
 from privatree.model.ensemble import Branch, Ensemble, Round, RoundFunction, Step
 from privatree.model.terms import Terms, _decomposition, ensemble_terms
+from privatree.privacy import PrivacyStatement
 from privatree.schema import Categorical, Numeric, Schema
 
 SCHEMA = Schema(
@@ -27,6 +29,8 @@ SCHEMA = Schema(
     },
     ["no", "yes"],
 )
+
+STATEMENT = PrivacyStatement("by hand", epsilon=0.5)
 
 
 def ensemble_of(*functions: RoundFunction, schema: Schema = SCHEMA) -> Ensemble:
@@ -101,6 +105,17 @@ def test_axes_say_what_a_cell_is() -> None:
         _ = age.categories
 
 
+@pytest.mark.slow
+def test_a_term_cannot_be_changed(adult: Any) -> None:
+    """It is computed once for a model."""
+    model, _ = adult
+    assert model.terms() is model.terms() is model.model_.terms()
+    for array in (model.terms()[0].values, model.terms()[0].band, model.terms().intercept):
+        with pytest.raises(ValueError, match="read-only"):
+            array += 1.0
+    assert "_terms" not in vars(pickle.loads(pickle.dumps(model.model_)))
+
+
 # --- what is left out -----------------------------------------------------------------------------
 
 
@@ -135,7 +150,7 @@ def test_the_typical_change_is_the_root_of_the_mean_square() -> None:
         )
         places = np.stack(np.meshgrid(*3 * [np.arange(4) + 0.5]), axis=-1).reshape(-1, 3)
         grid = pd.DataFrame(places, columns=list("xyz"))
-        every, few = ensemble_terms(ensemble), ensemble_terms(ensemble, max_pairs=0)
+        every, few = ensemble_terms(ensemble), ensemble_terms(ensemble).with_pairs(0)
         change = every.decision_function(grid) - few.decision_function(grid)
         if len(classes) > 2:
             change -= change.mean(axis=1, keepdims=True)
@@ -235,7 +250,7 @@ def test_importances_are_shares_of_strengths(adult: Any) -> None:
 )
 def test_ensembles_that_say_the_same_for_everybody(functions: Any) -> None:
     ensemble = ensemble_of(*functions)
-    terms = ensemble_terms(ensemble, max_pairs=0)
+    terms = ensemble_terms(ensemble).with_pairs(0)
     assert list(terms) == []
     assert (terms.typical_change, terms.largest_change) == (0.0, 0.0)
     assert terms.feature_importances.tolist() == [0.0] * 5
@@ -274,6 +289,9 @@ def test_functions_of_too_many_features(n: int) -> None:
         function = Branch(feature, function, Step(feature, 1), threshold=0.5)
     with pytest.raises(ParameterError, match=f"no more than 3 features.* got one .* at {n}"):
         ensemble_terms(ensemble_of(function, schema=schema))
+    model = EnsembleModel(schema, ensemble_of(function, schema=schema), STATEMENT)
+    assert not hasattr(model, "feature_importances_")
+    assert not hasattr(PrivaBoostClassifier(), "feature_importances_")
 
 
 # --- size -----------------------------------------------------------------------------------------
@@ -323,6 +341,15 @@ def test_too_many_cells_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_decomposition, "_MAX_CELLS", n_cells)
     assert len(ensemble_terms(ensemble)) == 5
     monkeypatch.setattr(_decomposition, "_MAX_CELLS", n_cells - 1)
+    with pytest.raises(ParameterError, match="too large"):
+        ensemble_terms(ensemble)
+
+
+def test_too_many_steps_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many paths times many cells would take for ever."""
+    ensemble = ensemble_of(*FUNCTIONS)
+    terms = ensemble_terms(ensemble)
+    monkeypatch.setattr(_decomposition, "_MAX_STEPS", sum(term.values.size for term in terms))
     with pytest.raises(ParameterError, match="too large"):
         ensemble_terms(ensemble)
 

@@ -10,22 +10,27 @@ from numpy.typing import NDArray
 from privatree._support.suggestions import did_you_mean
 from privatree.errors import ParameterError
 from privatree.export.text._shown_values import name_text
-from privatree.model import Tree, released_predictor
+from privatree.model import EnsembleRelease, Tree, released_predictor
 from privatree.model.terms import Term, Terms, ensemble_terms
 from privatree.schema import Label
 
 
 def terms_of(model: Any, max_pairs: int | None = None) -> Terms:
     """Return the terms of an ensemble, a model or a fitted classifier, or of their terms."""
-    if isinstance(model, Terms) and max_pairs is None:
-        return model
-    found = model.ensemble if isinstance(model, Terms) else released_predictor(model)
+    terms = model if isinstance(model, Terms) else _all_terms(model)
+    return terms if max_pairs is None else terms.with_pairs(max_pairs)
+
+
+def _all_terms(model: Any) -> Terms:
+    found = released_predictor(model)
     if isinstance(found, Tree):
         raise TypeError(
             "model must be an ensemble, which is a sum of terms, got one tree. plot_tree draws a "
             "tree, and feature_importances_ says what its features tell."
         )
-    return ensemble_terms(found, max_pairs)
+    if isinstance(model, EnsembleRelease):  # which keeps its terms
+        return model.terms()
+    return ensemble_terms(found)
 
 
 def scored_classes(terms: Terms) -> tuple[Label, ...]:

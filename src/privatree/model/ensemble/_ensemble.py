@@ -57,8 +57,8 @@ class Ensemble:
     rounds : tuple of Round
         The rounds, in order.
     intervals : dict of int to pair of float, optional
-        For some numbers, by position, an interval that has most of the records. The learner drew it
-        and released it.
+        For some numbers, by position, an interval that probably has most of the records. The
+        learner drew it, with noise, and released it.
     directions : dict of int to {-1, 1}, optional
         For each number that was declared monotone, by position, whether the functions must not fall
         (1) or must not rise (-1).

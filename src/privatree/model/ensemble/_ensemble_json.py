@@ -19,6 +19,8 @@ from privatree.model.ensemble._ensemble import MAX_BRANCHES, MAX_ROUNDS, MAX_SWI
 from privatree.model.ensemble._round_functions import Branch, Round, RoundFunction, Step
 from privatree.schema import Categorical, Schema
 
+_KEYS = ("step", "intervals", "monotone", "rounds")
+_KEYS_OF_VERSION_3 = ("step", "rounds")
 _BRANCH_QUESTIONS = ("threshold", "missing", "categories")
 
 
@@ -72,14 +74,16 @@ def _labels_of(mask: bytes | None, feature: Categorical) -> list[Any]:
     return [labels[code] for code, entry in enumerate(mask or b"") if entry]
 
 
-def ensemble_from_dict(written: Any, schema: Schema) -> Ensemble:
-    """Return the ensemble that :func:`ensemble_to_dict` wrote; raise an error for mistakes."""
-    if not isinstance(written, dict) or not (
-        {"step", "rounds"} <= written.keys() <= {"step", "intervals", "monotone", "rounds"}
-    ):
+def ensemble_from_dict(written: Any, schema: Schema, version: int) -> Ensemble:
+    """Return the ensemble that :func:`ensemble_to_dict` wrote; raise an error for mistakes.
+
+    `version` is that of the model file.
+    """
+    keys = _KEYS_OF_VERSION_3 if version <= 3 else _KEYS
+    if not isinstance(written, dict) or written.keys() != set(keys):
         raise ModelFormatError(
-            "an ensemble must have the keys 'step' and 'rounds', may have 'intervals' and "
-            "'monotone', and no others."
+            f"an ensemble in a file of version {version} must have the keys "
+            f"{', '.join(map(repr, keys))}, and no others."
         )
     rounds = written["rounds"]
     if not isinstance(rounds, list) or not 1 <= len(rounds) <= MAX_ROUNDS:
@@ -95,7 +99,7 @@ def ensemble_from_dict(written: Any, schema: Schema) -> Ensemble:
         schema,
         read_finite(written["step"], "'step'"),
         tuple(read),
-        reader.read_intervals(written.get("intervals", {})),  # not in version 3 of the file
+        reader.read_intervals(written.get("intervals", {})),
         reader.read_monotone(written.get("monotone", {})),
     )
 

@@ -17,7 +17,6 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from privatree._support.validation import is_integer
 from privatree.errors import ParameterError
 from privatree.model.ensemble import Ensemble
 from privatree.model.terms._products import Product, code_measures, ensemble_products
@@ -28,6 +27,8 @@ MAX_ORDER = 3
 """Largest number of features of a term."""
 _MAX_CELLS = 2**24
 """Largest number of cells of all terms together."""
+_MAX_STEPS = 2**34
+"""Largest number of values that are added up: some seconds."""
 _MAX_VALUES = 2**26
 """Largest number of values of the factors of all paths together."""
 _PATH_COST = 512
@@ -40,38 +41,25 @@ _ROUNDING = 1e-15
 """A term of at most this share of the sum of its coefficients is nothing but rounding errors."""
 
 
-def ensemble_terms(ensemble: Ensemble, max_pairs: int | None = None) -> Terms:
-    """Return the terms of an ensemble, the strongest first.
-
-    With `max_pairs`, only so many terms of several features are kept: the strongest.
-    """
-    if max_pairs is not None and not (is_integer(max_pairs) and max_pairs >= 0):
-        raise ParameterError(
-            f"max_pairs must be an integer of at least 0, or None, got {max_pairs!r}.", "max_pairs"
-        )
+def ensemble_terms(ensemble: Ensemble) -> Terms:
+    """Return the terms of an ensemble, the strongest first."""
     measures = code_measures(ensemble)
     intercept, parts = _split_products(_checked_products(ensemble), measures)
-    n_cells, terms = 0, list[Term]()
+    n_cells, n_steps, terms = 0, 0, list[Term]()
     for places, some in parts.items():
         factors = [np.stack(rows) for rows in some.factors]
         found = [
             _axis(ensemble, place, stacked, measures[place], len(places))
             for place, stacked in zip(places, factors, strict=True)
         ]
-        n_cells += len(intercept) * math.prod(axis.n_cells for axis, _ in found)
-        if n_cells > _MAX_CELLS:
+        n_own = len(intercept) * math.prod(axis.n_cells for axis, _ in found)
+        n_cells, n_steps = n_cells + n_own, n_steps + n_own * len(some.signs)
+        if n_cells > _MAX_CELLS or n_steps > _MAX_STEPS:
             raise _too_large()
         joined = [rows[:, firsts] for rows, (_, firsts) in zip(factors, found, strict=True)]
         terms += _term(ensemble, tuple(axis for axis, _ in found), joined, some)
     terms.sort(key=lambda term: (-term.strength, term.order, term.names))
-    pairs = [term.names for term in terms if term.order > 1]
-    weak = set() if max_pairs is None else set(pairs[max_pairs:])
-    return Terms(
-        ensemble,
-        _unit(ensemble) * intercept,
-        tuple(term for term in terms if term.names not in weak),
-        tuple(term for term in terms if term.names in weak),
-    )
+    return Terms(ensemble, _read_only(_unit(ensemble) * intercept), tuple(terms))
 
 
 def _unit(ensemble: Ensemble) -> float:
@@ -208,7 +196,13 @@ def _term(
     band = _BAND_WIDTH * np.sqrt(variance)
     if signs.shape[1] == 1:
         values, band = values[..., 0], band[..., 0]
-    yield Term(axes, values, None if is_directed else band)
+    yield Term(axes, _read_only(values), None if is_directed else _read_only(band))
+
+
+def _read_only(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Terms are computed once, so nobody may change them."""
+    values.flags.writeable = False
+    return values
 
 
 def _sum_of_products(

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privatree._support.suggestions import did_you_mean
+from privatree._support.validation import is_integer
 from privatree.errors import ParameterError
 from privatree.model._json_labels import labels_by_code
 from privatree.model.ensemble import Ensemble
@@ -22,6 +23,8 @@ from privatree.schema import Categorical, Feature, Label, Schema
 from privatree.tables import prediction_matrix
 
 _TILE_ROWS = 8192
+_ROUNDING, _NOTHING = 1e-9, 1e-12
+"""Relative and absolute error of effects and bands, roughly."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,15 +149,18 @@ class Term:
 
     @cached_property
     def beyond_chance(self) -> float | None:
-        """Share of the public measure where the effect is outside the band, on any class."""
+        """Share of the public measure where the effect is outside the band.
+
+        With more than two classes, it is the mean over the classes. Of a term that is the sum of
+        many functions with signs by chance, about 5% are outside.
+        """
         if self.band is None:
             return None
-        is_outside = np.abs(self.effect) > self.band
-        if is_outside.ndim > self.order:
-            is_outside = np.asarray(is_outside.any(axis=-1))
-        return float(self.measure[is_outside].sum())
+        # Four equal functions reach the band exactly. Rounding must not put them outside.
+        is_outside = np.abs(self.effect) > self.band * (1 + _ROUNDING) + _NOTHING
+        return float((self._over_classes(is_outside) * self.measure).sum())
 
-    def _over_classes(self, effects: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _over_classes(self, effects: NDArray[Any]) -> NDArray[Any]:
         return np.asarray(effects.mean(axis=-1)) if effects.ndim > self.order else effects
 
     def __repr__(self) -> str:
@@ -224,6 +230,21 @@ class Terms(Sequence[Term]):
             return f"{what}: max_pairs left it out."
         return f"{what}: it would be 0."
 
+    def with_pairs(self, max_pairs: int) -> Terms:
+        """Return the terms with no more than `max_pairs` terms of several features: the strongest.
+
+        The others are in ``left_out``.
+        """
+        if not (is_integer(max_pairs) and max_pairs >= 0):
+            raise ParameterError(
+                f"max_pairs must be an integer of at least 0, or None, got {max_pairs!r}.",
+                "max_pairs",
+            )
+        weak = {term.names for term in [t for t in self.kept if t.order > 1][max_pairs:]}
+        kept = tuple(term for term in self.kept if term.names not in weak)
+        left_out = tuple(term for term in self.kept if term.names in weak)
+        return Terms(self.ensemble, self.intercept, kept, left_out + self.left_out)
+
     def __repr__(self) -> str:
         shown = ", ".join(" and ".join(term.names) for term in self.kept[:3])
         return f"<Terms: {len(self.kept)} terms; the strongest: {shown or 'none'}>"
@@ -280,8 +301,9 @@ class Terms(Sequence[Term]):
     def shap_values(self, X: Any, *, names: Sequence[str] | None = None) -> NDArray[np.float64]:
         """Return the SHAP value of each feature for each record, under the public measure.
 
-        They are exact, because every term has a mean of 0 along each of its features: a feature has
-        its own term, half of each of its terms of two features, and so on. The base value is the
+        They are exact for the sum of these terms, because every term has a mean of 0 along each of
+        its features: a feature has its own term, half of each of its terms of two features, and so
+        on. With ``max_pairs``, this sum is not the score of the model. The base value is the
         intercept. The arguments are those of :meth:`contributions`.
 
         Returns
