@@ -31,7 +31,7 @@ from privatree import (
 from privatree._support.atomic_files import replace_file
 from privatree._support.plot_style import BLUE, GREEN, GREY, ORANGE, VERMILION, tint
 from privatree.counting._candidates import cut_points
-from privatree.export import PathSpend, plot_budget, plot_tree
+from privatree.export import PathSpend, plot_budget, plot_term, plot_terms, plot_tree
 from privatree.export._budget_path import costliest_path_spends
 from privatree.model.ensemble import Step
 from privatree.robustness import accuracy_certificate
@@ -167,6 +167,25 @@ def boosting() -> Figure:
         loc="left", fontsize=10,
     )  # fmt: skip
     total.set_xlabel("age")
+    return drawn
+
+
+def on_adult() -> PrivaBoostClassifier:
+    frame, labels, schema = datasets.load("adult")
+    return PrivaBoostClassifier(1.0, schema=schema, random_state=0).fit(frame, labels)
+
+
+def terms() -> Figure:
+    return plot_terms(on_adult(), max_terms=9)
+
+
+def term() -> Figure:
+    """Draw a term of one feature large, and one of two features beside it."""
+    model = on_adult()
+    drawn = figure(9.6, 3.6)
+    left, right = drawn.subplots(1, 2, width_ratios=[1, 1.2])
+    plot_term(model, "education-num", ax=left)
+    plot_term(model, "education-num", "marital-status", ax=right)
     return drawn
 
 
@@ -495,6 +514,8 @@ PICTURES: dict[str, tuple[str, Callable[[], Figure]]] = {
     "paper-costs": ("Where a record is counted, and what it pays", paper_costs),
     "boosting": ("Functions of some rounds, and their sum", boosting),
     "boosting-auc": ("AUC and accuracy by epsilon, for five methods", boosting_auc),
+    "terms": ("The nine strongest terms of an ensemble on Adult, epsilon 1", terms),
+    "term": ("A term of one feature, and one of two", term),
     "persons": ("How the records of a person weigh, and what that is worth", persons),
     "architecture": ("The stages that records and releases pass through", architecture),
 }

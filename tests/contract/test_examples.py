@@ -27,6 +27,7 @@ PROMISES = {
     "quick_start": r"epsilon for a whole record  0\.1\n(?s:.*)right for 8\d% of the records",
     "report_and_card": r"^If .*\n(?s:.*)Wrote report.html, card.md and tree.svg\.\n$",
     "several_visits": r"one patient_id(?s:.*)\nby visits: .*\nby patients: .*\nbalanced: ",
+    "shapes_beside_ebm": r"^our AUC     0\.9\d\d\n(AUC DP-EBM .*\n)?Wrote shapes.svg\.\n$",
 }
 
 
