@@ -248,10 +248,11 @@ def test_a_page_of_some_terms_says_so(open_page, by_hand, monkeypatch):
 
 
 def test_an_interval_bends_the_axis(open_page, by_hand):
-    model = by_hand(depth=1)
+    features = {"size": Numeric(-2.5, 7.25), "income": Numeric(0, 10_000, integer=True)}
+    model = by_hand(depth=1, schema=Schema(features, ["no", "yes"]))
     ensemble = replace(model.ensemble_, intervals={0: (-2.5, 6.0), 1: (24.0, 40.0)})
     page = open_page(type(model)(model.schema_, ensemble, model.privacy_))
-    page.get_by_role("button", name="age:").click()
+    page.get_by_role("button", name="income:").click()
     assert "25 to 40. It was drawn with noise" in page.locator("#large-notes").inner_text()
     ends = page.locator("#large-chart line.interval").evaluate_all(
         "(lines) => lines.map((line) => Number(line.getAttribute('x1')))"
@@ -260,6 +261,7 @@ def test_an_interval_bends_the_axis(open_page, by_hand):
         "(line) => line.getAttribute('x2') - line.getAttribute('x1')"
     )
     assert ends[1] - ends[0] == pytest.approx(whole / 2)
+    assert "1000" in page.locator("#large-chart text").all_text_contents()  # beyond it
     page.keyboard.press("Escape")
     page.get_by_role("button", name="size:").click()
     assert "to 6. It was drawn" in page.locator("#large-notes").inner_text()

@@ -112,7 +112,9 @@ function effectTicks(picture, look, low, high, y) {
 function numberTicks(picture, look, term, axis, x, at, upright) {
   const feature = data.features[term.features[axis]];
   const bent = isBent(feature), inner = bent ? feature.interval : [feature.low, feature.high];
-  const wanted = [feature.low, feature.high, ...inner, ...ticks(...inner, look.large ? 6 : 3)];
+  const powers = bent ? Array.from({ length: 15 }, (_, i) => Math.pow(10, i)) : [];
+  const beyond = powers.filter((value) => value > inner[1] && value < feature.high);
+  const wanted = [feature.low, feature.high, ...inner, ...ticks(...inner, look.large ? 6 : 3), ...beyond];
   const missing = hasMissingCell(term, axis), room = (upright ? 16 : look.large ? 52 : 38);
   const taken = missing ? [x(MISSING_WIDTH / 2)] : [];
   if (bent) {

@@ -138,7 +138,7 @@ function notesOf(term) {
   term.features.forEach((at) => {
     const feature = data.features[at];
     if (feature.interval) notes.push("An interval of " + feature.name + " was released with the model: " + intervalTexts(feature).join(" to ") + ". It was drawn with noise, and probably has most of the records."
-      + (isBent(feature) ? " The axis is bent: the interval, between dotted lines, has half of it, and beyond it the axis is logarithmic." : ""));
+      + (isBent(feature) ? " The axis is bent: the interval, with dotted lines at its ends, has half of it, and beyond it the axis is logarithmic." : ""));
     if (feature.direction) notes.push(feature.name + " was declared to " + (feature.direction > 0 ? "never lower" : "never raise") + " the probability of " + data.classes[1] + ".");
   });
   if (term.features.length === 2) notes.push("A pair shows what remains when both features have their own terms. Numbers that chance explains are slanted.");
