@@ -119,23 +119,27 @@ def model_text(model: Any, path: Path) -> str:
 
         parts.append(export_text(model))
     else:
-        parts.append(ensemble_overview(model))
-        parts.append(f"All terms: privatree export {path} --format terms. All rounds: privatree "
-                     f"export {path}")  # fmt: skip
+        parts.append(ensemble_overview(model, path))
     return "\n\n".join([*parts, str(model.privacy_)])
 
 
-def ensemble_overview(model: Any) -> str:
-    """Return the strongest terms of an ensemble or, if it is too large for terms, a few rounds."""
+def ensemble_overview(model: Any, path: Path | None = None) -> str:
+    """Return the strongest terms of an ensemble or, if it is too large for terms, a few rounds.
+
+    With the path of the model file, the text says where the others are.
+    """
     from privatree.export import export_text, term_bars
 
+    all_rounds = [] if path is None else [f"All rounds: privatree export {path}"]
+    all_terms = [f"All terms: privatree export {path} --format terms"] if all_rounds else []
     try:
-        return term_bars(model)
+        return "\n".join([term_bars(model), *[""] * len(all_terms), *all_terms, *all_rounds])
     except ParameterError as error:
         lines = export_text(model).split("\n")
         shown = lines[:_MAX_SHOWN_LINES]
         more = [f"… and {len(lines) - len(shown):,} more lines"] if len(lines) > len(shown) else []
-        return "\n".join([*shown, *more, "", f"There are no terms to show: {error}"])
+        reason = ["", f"There are no terms to show: {error}"]
+        return "\n".join([*shown, *more, *all_rounds, *reason])
 
 
 def print_text(text: str) -> None:

@@ -88,7 +88,7 @@ def test_fit_and_show_print_terms_and_statement(folder, monkeypatch, capsys) -> 
     found = privatree.load("model.json")
     assert "Epsilon 5 with delta 1e-06 holds for a whole record." in printed
     expected = (
-        f"{term_bars(found)}\n\nAll terms: privatree export model.json --format terms. "
+        f"{term_bars(found)}\n\nAll terms: privatree export model.json --format terms\n"
         f"All rounds: privatree export model.json\n\n{found.privacy_}\n"
     )
     assert printed.endswith(expected)
@@ -106,6 +106,8 @@ def test_an_ensemble_that_is_too_large_for_terms_is_shown_by_its_rounds(
     shown = capsys.readouterr().out
     assert privatree.export_text(model).split("round 2")[0] in shown
     assert "There are no terms to show: every function of the ensemble" in shown
+    assert "All rounds: privatree export model.json" in shown
+    assert "--format terms" not in shown
     assert "Privacy statement of PrivaBoost" in shown
     assert run(monkeypatch, "export", "model.json", "--format", "terms") == 2
     (line,) = capsys.readouterr().err.splitlines()

@@ -126,7 +126,13 @@ def test_rows_of_a_term_have_its_measure() -> None:
     terms = ensemble_terms(ensemble_of(*FUNCTIONS, DEEP, classes=("a", "b", "c")))
     header, *rows = csv.reader(io.StringIO(export_terms(terms)))
     assert header[0] == "term"
-    assert header[-6:] == [f"{what} of {label}" for what in ("value", "band") for label in "abc"]
+    figures = ("value", "effect", "band")
+    assert header[-9:] == [f"{what} of {label}" for what in figures for label in "abc"]
+    for row in rows[1:]:
+        values, effects = (np.array(row[start : start + 3], float) for start in (-9, -6))
+        assert effects == pytest.approx(values - values.mean(), abs=1e-12)
+    for found, term in zip(json.loads(export_terms(terms, "json"))["terms"], terms, strict=True):
+        np.testing.assert_array_equal(np.array(found["effect"]), term.effect)
     measures: dict[str, float] = {}
     for row in rows:
         measures[row[0]] = measures.get(row[0], 0.0) + float(row[header.index("measure")])
@@ -150,7 +156,7 @@ def test_monotone_terms_have_no_band() -> None:
 def test_weak_pairs_are_left_out_and_the_file_says_what_that_changes() -> None:
     ensemble = ensemble_of()
     written = json.loads(export_terms(ensemble, "json", max_pairs=1))
-    terms = ensemble_terms(ensemble, 1)
+    terms = ensemble_terms(ensemble).with_pairs(1)
     assert [tuple(term["features"]) for term in written["terms"]] == [t.names for t in terms]
     assert written["left_out"] == {
         "terms": len(terms.left_out),
@@ -173,6 +179,15 @@ def test_names_that_could_break_a_file() -> None:
     assert {row["feature 1"] for row in rows} == {"", names[0], names[1]}
     assert {row["category 1"] for row in rows} == {"", "é", 'q"', "a,b"}
     assert json.loads(export_terms(ensemble, "json"))["classes"] == names[2:]
+
+
+def test_two_classes_have_values_that_are_effects() -> None:
+    """So they are written once."""
+    header = export_terms(ensemble_of()).splitlines()[0].split(",")
+    assert header[-2:] == ["value of ill", "band of ill"]
+    assert all(
+        "effect" not in term for term in json.loads(export_terms(ensemble_of(), "json"))["terms"]
+    )
 
 
 def test_an_ensemble_that_says_nothing() -> None:

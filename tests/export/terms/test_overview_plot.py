@@ -10,7 +10,7 @@ from made_up_terms import DEEP, FUNCTIONS, ensemble_of
 
 from privatree import PrivaBoostClassifier, datasets, plot_terms
 from privatree.errors import ParameterError
-from privatree.model.ensemble import Step
+from privatree.model.ensemble import Branch, Step
 from privatree.model.terms import ensemble_terms
 
 pytest.importorskip("matplotlib")
@@ -82,7 +82,7 @@ def test_weak_pairs_can_be_left_out_and_many_categories_are_counted(adult: Any) 
         assert texts[-1] == "… 34 more"
         assert len(texts) == 8
     figure = charts[0].figure
-    assert "terms add to the log-odds of >50K" in figure.get_suptitle()
+    assert f"What {len(charts)} of {len(adult.terms())} terms add to" in figure.get_suptitle()
 
 
 def test_many_classes_have_one_legend_or_one_chosen_class() -> None:
@@ -107,6 +107,26 @@ def test_terms_of_three_features_and_ensembles_that_say_nothing() -> None:
     assert "no term adds to the log-odds of ill" in empty.get_suptitle()
     one = plot_terms(ensemble_of(Step(0, 1, (3.0,))))
     assert "the only term adds to the log-odds of ill" in one.get_suptitle()
+
+
+def test_the_title_says_whether_those_are_the_strongest() -> None:
+    terms = ensemble_terms(ensemble_of())
+    n_all = len(terms)
+    assert f"What all {n_all} terms add" in plot_terms(terms).get_suptitle()
+    assert f"What the 2 strongest of {n_all} terms" in plot_terms(terms, max_terms=2).get_suptitle()
+    assert (
+        f"What the strongest of {n_all} terms adds" in plot_terms(terms, max_terms=1).get_suptitle()
+    )
+    assert "Outside the dotted lines" in plot_terms(terms).get_suptitle()
+    pair = Branch(2, Step(0, 1, (40.0,)), Step(0, -1, (40.0,)), goes_left=b"\1\1\0\0\1")
+    strong_pair = ensemble_of(pair, pair, Step(3, -1, (2.0,)), Step(2, positive=b"\1\0\0\0\0"))
+    assert ensemble_terms(strong_pair)[0].order == 2
+    left_out = plot_terms(strong_pair, max_pairs=0).get_suptitle()
+    n_all = len(ensemble_terms(strong_pair))
+    assert f" of {n_all} terms add" in left_out
+    assert "strongest" not in left_out
+    assert "Outside" not in left_out
+    assert len(charts_of(plot_terms(terms, max_terms=np.int64(2)))) == 2
 
 
 @pytest.mark.parametrize("wrong", [0, 61, 2.0, "12", True])

@@ -66,7 +66,11 @@ def test_a_number_is_a_step_function_with_its_band(terms: Terms) -> None:
     np.testing.assert_array_equal(below, -term.band)
     assert ax.get_xlabel() == "gain"
     assert ax.get_ylabel() == "adds to the log-odds of ill"
-    assert ax.get_title() == f"gain: strength {term.strength:.2g}"
+    assert ax.get_title() == (
+        f"gain: strength {term.strength:.2g}\nOutside the dotted lines, an axis is logarithmic."
+    )
+    assert plot_term(terms, "visits").get_title().startswith("visits: strength ")
+    assert "dotted" not in plot_term(terms, "visits").get_title()
     assert ax.get_legend() is None
 
 

@@ -38,7 +38,11 @@ def export_terms(
     Notes
     -----
     Numbers are written with all their digits. The score of a record is the intercept plus the
-    values of the cells that it is in.
+    values of the cells that it is in. With more than two classes, there is also the effect: the
+    value without what all classes have in common. The band belongs to it.
+
+    Names and categories are written as they are. A spreadsheet takes text that begins with ``=``
+    for a formula: import such columns as text.
 
     Examples
     --------

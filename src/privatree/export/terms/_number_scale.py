@@ -1,6 +1,6 @@
 """The axis of a number: linear, or wide around a released interval if the range is much wider.
 
-The learner looks for an interval that has most of the records. If it is a small part of the
+The learner draws an interval that probably has most of the records. If it is a small part of the
 declared range, a linear axis shows nothing. Then the interval takes half of the axis, and the
 distance from it is logarithmic.
 """
@@ -8,6 +8,7 @@ distance from it is logarithmic.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privatree.model.terms import Axis, Terms
+from privatree.model.terms import Axis, Term, Terms
 from privatree.schema import Categorical
 
 _SMALL_INTERVAL = 0.25
@@ -155,6 +156,13 @@ class NumberScale:
             if (np.abs(places[:-1] - places[-1]) >= _MIN_TICK_DISTANCE).all():
                 kept.append(float(tick))
         return np.array(sorted(kept))
+
+
+def bent_axes_note(terms: Terms, drawn: Iterable[Term]) -> str:
+    """Return a line for a title if the axis of a number is not linear in one of some terms."""
+    axes = [axis for term in drawn for axis in term.axes if axis.cuts is not None]
+    is_bent = any(NumberScale.of(terms, axis).interval is not None for axis in axes)
+    return "\nOutside the dotted lines, an axis is logarithmic." if is_bent else ""
 
 
 def short_number(value: float) -> str:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from privatree._support.plot_style import TEXT_GREY, missing_matplotlib
-from privatree.errors import ParameterError
+from privatree._support.validation import check_integer
 from privatree.export.terms._dots import shown_name
+from privatree.export.terms._number_scale import bent_axes_note
 from privatree.export.terms._reading import class_place, effects_by_class, score_text, terms_of
 from privatree.export.terms._term_plot import draw_term, has_categories, strongest_class
 from privatree.model.terms import Term, Terms
@@ -76,11 +77,7 @@ def plot_terms(
     >>> len(figure.axes)
     6
     """
-    if type(max_terms) is not int or not 1 <= max_terms <= _MAX_CHARTS:
-        raise ParameterError(
-            f"max_terms must be a whole number from 1 to {_MAX_CHARTS}, got {max_terms!r}.",
-            "max_terms",
-        )
+    check_integer("max_terms", max_terms, 1, _MAX_CHARTS)
     terms = terms_of(model, max_pairs)
     place = class_place(terms, label)
     try:
@@ -149,16 +146,26 @@ def _largest(term: Term, place: int | None) -> float:
 def _write_overview_title(
     figure: Figure, terms: Terms, drawn: list[Term], place: int | None
 ) -> None:
-    n_all = len(terms) + len(terms.left_out)
-    which = f"the {len(drawn)} strongest of {n_all:,} terms add"
-    if len(drawn) == n_all:
-        which = (
-            ("no term adds", "the only term adds")[n_all]
-            if n_all < 2
-            else f"all {n_all:,} terms add"
-        )
     figure.suptitle(
-        f"What {which} to the {score_text(terms, place)}.\n"
-        "Grey areas and hatches: what chance alone explains. Grey figures: the strength.",
+        f"What {_drawn_terms_text(terms, drawn)} to the {score_text(terms, place)}.\n"
+        "Grey areas and hatches: what chance alone explains. Grey figures: the strength."
+        f"{bent_axes_note(terms, drawn)}",
         fontsize="medium", ha="left", x=0.01, parse_math=False, usetex=False,
     )  # fmt: skip
+
+
+def _drawn_terms_text(terms: Terms, drawn: list[Term]) -> str:
+    """Return which terms are drawn: "the 12 strongest of 76 terms add"."""
+    others = [term for term in (*terms, *terms.left_out) if term not in drawn]
+    n_all = len(drawn) + len(others)
+    if n_all < 2:
+        return "the only term adds" if drawn else "no term adds"
+    if not others:
+        return f"all {n_all:,} terms add"
+    n = len(drawn)
+    strongest = max(term.strength for term in others)
+    if all(term.strength >= strongest for term in drawn):
+        shown = f"the {n} strongest" if n > 1 else "the strongest"
+    else:
+        shown = f"{n}"
+    return f"{shown} of {n_all:,} terms add{'s' * (n == 1)}"

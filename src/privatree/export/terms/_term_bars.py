@@ -33,7 +33,8 @@ def term_bars(model: Any, max_terms: int = 15) -> str:
     lines += [
         "",
         "strength: mean effect on the score, up to the sign, over the declared values",
-        "beyond chance: share of them where the effect is larger than noise alone explains",
+        "beyond chance: share of them where the effect is larger than noise alone explains; if the",
+        "records say nothing, about 5% or less",
     ]
     return "\n".join(lines)
 

@@ -11,6 +11,7 @@ from privatree.errors import ParameterError
 from privatree.export.terms._curve import draw_curve
 from privatree.export.terms._dots import MAX_NAME_LENGTH, draw_dots, shown_name
 from privatree.export.terms._heat_map import draw_heat_map
+from privatree.export.terms._number_scale import bent_axes_note
 from privatree.export.terms._reading import (
     class_place,
     effects_by_class,
@@ -62,9 +63,9 @@ def plot_term(model: Any, *names: str, label: Label | None = None, ax: Axes | No
     one value of twenty is outside it if the records say nothing about the feature. Missing values
     that are separate are beside the numbers.
 
-    If the learner released an interval with most of the records, and it is a small part of the
-    declared range, the interval takes half of the axis: it is between the dotted lines, and the
-    distance from it is logarithmic.
+    The learner draws an interval that probably has most of the records. If it is a small part of
+    the declared range, it takes half of the axis: it is between the dotted lines, and the distance
+    from it is logarithmic.
 
     Examples
     --------
@@ -160,7 +161,8 @@ def _label_term_axes(ax: Axes, terms: Terms, term: Term, place: int | None, mesh
         if not across:
             ax.set_xlabel(shown_name(term.names[0]), parse_math=False, usetex=False)
     ax.set_title(
-        f"{title}: strength {term.strength:.2g}", fontsize="medium", parse_math=False, usetex=False
-    )
+        f"{title}: strength {term.strength:.2g}{bent_axes_note(terms, [term])}",
+        fontsize="medium", parse_math=False, usetex=False,
+    )  # fmt: skip
     if ax.get_legend_handles_labels()[0]:
         ax.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))

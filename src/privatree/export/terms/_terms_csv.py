@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from privatree.errors import ParameterError
-from privatree.export.terms._reading import bands_by_class, scored_classes
+from privatree.export.terms._reading import bands_by_class, effects_by_class, scored_classes
 from privatree.model.terms import Axis, Term, Terms, category_measure
 from privatree.schema import Categorical
 
@@ -34,30 +34,31 @@ def terms_csv(terms: Terms) -> str:
             "form",
         )
     labels = [str(label) for label in scored_classes(terms)]
+    figures = ("value", "effect", "band") if len(labels) > 1 else ("value", "band")
     file = StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(
         ["term", *(f"{part} {place}" for place in range(1, order + 1) for part in _PARTS),
-         "measure", *(f"value of {label}" for label in labels),
-         *(f"band of {label}" for label in labels)]
+         "measure", *(f"{figure} of {label}" for figure in figures for label in labels)]
     )  # fmt: skip
-    nothing = [""] * len(_PARTS)
-    writer.writerow([0, *nothing * order, 1.0, *terms.intercept.tolist(), *[""] * len(labels)])
+    no_axes, no_figures = [""] * len(_PARTS) * order, [""] * (len(figures) - 1) * len(labels)
+    writer.writerow([0, *no_axes, 1.0, *terms.intercept.tolist(), *no_figures])
     for number, term in enumerate(terms, start=1):
         writer.writerows(_term_rows(number, term, order))
     return file.getvalue()
 
 
 def _term_rows(number: int, term: Term, order: int) -> Iterator[list[Any]]:
-    values = term.values if term.values.ndim > term.order else term.values[..., np.newaxis]
-    bands = bands_by_class(term)
+    effects, bands = effects_by_class(term), bands_by_class(term)
+    n_scores = effects.shape[-1]
+    figures = effects if n_scores == 1 else np.concatenate([term.values, effects], axis=-1)
     empty = [""] * len(_PARTS) * (order - term.order)
     for cells in product(*map(_cells, term.axes)):
         place = tuple(cell for cell, *_ in cells)
         measure = float(np.prod([share for _, share, _ in cells]))
         row = [number, *(part for *_, parts in cells for part in parts), *empty, measure]
-        band = [""] * values.shape[-1] if bands is None else bands[place].tolist()
-        yield [*row, *values[place].tolist(), *band]
+        band = [""] * n_scores if bands is None else bands[place].tolist()
+        yield [*row, *figures[place].tolist(), *band]
 
 
 def _cells(axis: Axis) -> list[tuple[int, float, list[Any]]]:

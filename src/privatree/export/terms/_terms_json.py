@@ -38,12 +38,14 @@ def _line(value: Any) -> str:
 
 
 def _term_to_dict(term: Term) -> dict[str, Any]:
+    has_classes = term.values.ndim > term.order
     return {
         "features": list(term.names),
         "strength": term.strength,
         "beyond_chance": term.beyond_chance,
         "axes": [_axis_to_dict(axis) for axis in term.axes],
         "values": term.values.tolist(),
+        **({"effect": term.effect.tolist()} if has_classes else {}),
         "band": None if term.band is None else term.band.tolist(),
     }
 
