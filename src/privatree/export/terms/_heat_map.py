@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from privatree._support.plot_style import BLUE, GREY, VERMILION, tint
 from privatree.export.terms._dots import MAX_NAME_LENGTH, shown_name
 from privatree.export.terms._number_scale import NumberScale
-from privatree.export.terms._reading import bands_by_class, effects_by_class
+from privatree.export.terms._reading import effects_by_class
 from privatree.export.text._cell_texts import cell_texts
 from privatree.model.terms import Axis, Term, Terms
 from privatree.schema import Categorical
@@ -42,12 +42,13 @@ def draw_heat_map(
     name of a category.
     """
     values = effects_by_class(term)[..., place]
-    bands = bands_by_class(term)
-    band = None if bands is None else bands[..., place]
+    inside = None if term.is_outside is None else ~term.is_outside
+    if inside is not None and inside.ndim > term.order:
+        inside = inside[..., place]
     sides = [_Side(terms, axis, max_name) for axis in term.axes]
     if sides[0].text_length > sides[1].text_length:  # long names are on the vertical axis
         sides.reverse()
-        values, band = values.T, None if band is None else band.T
+        values, inside = values.T, None if inside is None else inside.T
     limit = float(np.abs(values).max()) if limit is None else limit
     x, y = (side.edges for side in sides)
     columns, rows = (side.columns for side in sides)
@@ -57,10 +58,10 @@ def draw_heat_map(
         x, y, np.ma.masked_invalid(grid), cmap=diverging_colours(), vmin=-limit, vmax=limit,
         linewidth=0, zorder=1,
     )  # fmt: skip
-    if band is not None:
-        inside = np.zeros(grid.shape, dtype=np.bool_)
-        inside[np.ix_(rows, columns)] = (np.abs(values) <= band).T
-        _hatch(ax, x, y, inside)
+    if inside is not None:
+        hatched = np.zeros(grid.shape, dtype=np.bool_)
+        hatched[np.ix_(rows, columns)] = inside.T
+        _hatch(ax, x, y, hatched)
     for side, which in zip(sides, "xy", strict=True):
         side.set_up(ax, which)
         set_label = getattr(ax, f"set_{which}label")

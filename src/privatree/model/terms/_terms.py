@@ -148,17 +148,23 @@ class Term:
         return float(np.sqrt((self._over_classes(self.effect**2) * self.measure).sum()))
 
     @cached_property
+    def is_outside(self) -> NDArray[np.bool_] | None:
+        """Whether the effect in each cell is outside the band; None without a band."""
+        if self.band is None:
+            return None
+        # Four equal functions reach the band exactly. Rounding must not put them outside.
+        return np.asarray(np.abs(self.effect) > self.band * (1 + _ROUNDING) + _NOTHING)
+
+    @cached_property
     def beyond_chance(self) -> float | None:
         """Share of the public measure where the effect is outside the band.
 
         With more than two classes, it is the mean over the classes. Of a term that is the sum of
         many functions with signs by chance, about 5% are outside.
         """
-        if self.band is None:
+        if self.is_outside is None:
             return None
-        # Four equal functions reach the band exactly. Rounding must not put them outside.
-        is_outside = np.abs(self.effect) > self.band * (1 + _ROUNDING) + _NOTHING
-        return float((self._over_classes(is_outside) * self.measure).sum())
+        return float((self._over_classes(self.is_outside) * self.measure).sum())
 
     def _over_classes(self, effects: NDArray[Any]) -> NDArray[Any]:
         return np.asarray(effects.mean(axis=-1)) if effects.ndim > self.order else effects
