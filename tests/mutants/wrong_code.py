@@ -16,6 +16,7 @@ from privatree.learners.tree import Growth, OpenNode, RecordPlan, _grow, _subtre
 from privatree.learners.tree._plan import Position
 from privatree.learners.tree._region import codes_in_region, feature_of_part
 from privatree.learners.tree._split import UpperSplit
+from privatree.learners.zoom._intervals import Zoom
 from privatree.privacy import Ledger, Randomness
 from privatree.privacy import _spend as accounts
 from privatree.privacy.mechanisms import (
@@ -273,7 +274,7 @@ def zoom_by_exact_range(patch: Patch) -> None:
         candidates = cells.zoom(intervals)
         binner = Binner(cells.schema, candidates.cuts, candidates.groups, candidates.n_codes)
         records.merge_codes(binner, cells.merged_codes(candidates))
-        return candidates
+        return Zoom(candidates, {})
 
     patch.setattr(_grow, "zoom_in", mutant)
 
