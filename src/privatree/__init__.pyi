@@ -18,7 +18,7 @@ from privatree.estimators import PrivaBoostClassifier, PrivaTreeClassifier
 from privatree.export import export_text, plot_budget, plot_tree
 from privatree.inspection import SchemaCheck
 from privatree.model import EnsembleModel, Model, load
-from privatree.schema import About, Categorical, CsvDialect, Numeric, Schema
+from privatree.schema import About, Categorical, CsvDialect, Numeric, Schema, Target
 
 __version__: str
 
@@ -45,6 +45,7 @@ __all__ = [
     "SchemaCheck",
     "SchemaError",
     "SourceError",
+    "Target",
     "TooFewRecordsError",
     "__version__",
     "audit",

@@ -8,6 +8,7 @@
     _cut_search.py      bins of numbers, compiled
     _counts.py          the counts that a learner can ask for, from records in memory
     _count_kernels.py   the loops over binned records, compiled
+    _leaf_targets.py    sums over numeric targets at the leaves
     _queries.py         what one pass over a source can answer
     _passes.py          a learner's counts from passes over a source
     _table_parts.py     counts that do not fit in memory at once
