@@ -17,7 +17,7 @@ from privatree.errors import (
 from privatree.estimators import PrivaBoostClassifier, PrivaTreeClassifier
 from privatree.export import export_text, plot_budget, plot_tree
 from privatree.inspection import SchemaCheck
-from privatree.model import EnsembleModel, Model, load
+from privatree.model import EnsembleModel, Model, RegressionModel, load
 from privatree.schema import About, Categorical, CsvDialect, Numeric, Schema, Target
 
 __version__: str
@@ -41,6 +41,7 @@ __all__ = [
     "PrivaTreeClassifier",
     "PrivacyLeakWarning",
     "PrivatreeError",
+    "RegressionModel",
     "Schema",
     "SchemaCheck",
     "SchemaError",

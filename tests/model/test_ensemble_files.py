@@ -164,7 +164,7 @@ def test_a_function_that_is_none(tmp_path: Path, written: Any, says: str) -> Non
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"version": 2}, "'version' must be at least 3 for an ensemble, got 2"),
+        ({"version": 2}, "'version' must be at least 3 for this kind of model, got 2"),
         ({"version": 5}, "got version 5. Upgrade privatree"),
         ({"tree": {}}, "must have the keys"),
         ({"ensemble": None}, "'step' and 'rounds'"),

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privatree.errors import ModelFormatError
-from privatree.model._release import Predictor, Release
+from privatree.model._outcomes import ClassPredictions
+from privatree.model._release import Predictor
 from privatree.model.ensemble import Ensemble, ensemble_from_dict, ensemble_to_dict
 from privatree.model.terms import Terms, ensemble_terms
 from privatree.privacy import PrivacyStatement, check_spends_without_tree
@@ -18,7 +19,7 @@ from privatree.schema import Schema
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EnsembleRelease(Release):
+class EnsembleRelease(ClassPredictions):
     """An ensemble with its schema and statement; see :class:`~privatree.EnsembleModel`."""
 
     kind: ClassVar[str] = "ensemble"

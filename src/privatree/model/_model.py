@@ -1,4 +1,4 @@
-"""A released model as a fitted classifier of scikit-learn, and the function that loads one."""
+"""Released models as fitted estimators of scikit-learn, and the function that loads one."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn import get_config
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from privatree._support.json_files import read_json
 from privatree.errors import ParameterError
 from privatree.model._ensemble_release import EnsembleRelease
+from privatree.model._reading import has_target
 from privatree.model._release import MODEL_FILE, check_format
 from privatree.model._tree import Tree
-from privatree.model._tree_release import TreeRelease
+from privatree.model._tree_release import ClassTreeRelease, NumberTreeRelease, TreeRelease
 
 
 class FittedModelMixin:
@@ -61,20 +62,13 @@ class FittedTreeMixin(FittedModelMixin):
         )
 
 
-class ReleasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """What makes a released model a fitted classifier of scikit-learn."""
-
-    def predict_log_proba(
-        self, X: Any, *, names: Sequence[str] | None = None
-    ) -> NDArray[np.float64]:
-        """Return the logarithms of :meth:`predict_proba`; minus infinity for a probability of 0."""
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.predict_proba(X, names=names)))
+class ReleasedEstimator(BaseEstimator):  # type: ignore[misc]
+    """What makes a released model a fitted estimator of scikit-learn."""
 
     def fit(self, X: Any = None, y: Any = None, **_: Any) -> NoReturn:
         """Raise an error: a released model has no learner that could train it again."""
         raise ParameterError(
-            "a released model cannot be trained again. Call fit of a classifier such as "
+            "a released model cannot be trained again. Call fit of a learner such as "
             "PrivaTreeClassifier, or wrap the model in sklearn.frozen.FrozenEstimator, whose fit "
             "changes nothing."
         )
@@ -88,7 +82,7 @@ class ReleasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if params:
             raise ParameterError(
                 f"a released model has no parameters, got {', '.join(map(repr, params))}. "
-                "Set the parameters of a classifier before its fit."
+                "Set the parameters of a learner before its fit."
             )
         return self
 
@@ -106,7 +100,30 @@ class ReleasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return notebook_html(self) if get_config()["display"] == "diagram" else None
 
 
-class Model(TreeRelease, FittedTreeMixin, ReleasedClassifier):
+class ReleasedClassifier(ClassifierMixin, ReleasedEstimator):  # type: ignore[misc]
+    """What makes a released model a fitted classifier of scikit-learn."""
+
+    def predict_log_proba(
+        self, X: Any, *, names: Sequence[str] | None = None
+    ) -> NDArray[np.float64]:
+        """Return the logarithms of :meth:`predict_proba`; minus infinity for a probability of 0."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X, names=names)))
+
+
+class _TreeModel(TreeRelease, FittedTreeMixin):
+    """What released trees of classes and of numbers have in common."""
+
+    def decision_path(self, X: Any, *, names: Sequence[str] | None = None) -> csr_matrix[Any]:
+        """Return a sparse matrix (records, nodes) with 1 where a record passes a node.
+
+        The arguments are those of :meth:`predict`. A path includes the root and the leaf.
+        """
+        leaves, places = np.unique(self.apply(X, names=names), return_inverse=True)
+        return _path_matrix(self.tree_, leaves.tolist())[places]
+
+
+class Model(ClassTreeRelease, _TreeModel, ReleasedClassifier):
     """A trained tree with its schema and privacy statement, to show, save and predict with.
 
     A model is a fitted classifier of scikit-learn and works in pipelines, scorers, inspection and
@@ -150,13 +167,28 @@ class Model(TreeRelease, FittedTreeMixin, ReleasedClassifier):
     ['democrat', 'republican', 'democrat']
     """
 
-    def decision_path(self, X: Any, *, names: Sequence[str] | None = None) -> csr_matrix[Any]:
-        """Return a sparse matrix (records, nodes) with 1 where a record passes a node.
 
-        The arguments are those of :meth:`predict`. A path includes the root and the leaf.
-        """
-        leaves, places = np.unique(self.apply(X, names=names), return_inverse=True)
-        return _path_matrix(self.tree_, leaves.tolist())[places]
+class RegressionModel(NumberTreeRelease, _TreeModel, RegressorMixin, ReleasedEstimator):  # type: ignore[misc]
+    """A trained tree that predicts a number, with its schema and privacy statement.
+
+    Like :class:`Model`, it is fitted and cannot be trained; it is a regressor of scikit-learn.
+
+    Parameters
+    ----------
+    schema_ : Schema
+        Columns and target that were declared public before training.
+    tree_ : Tree
+        The tree, which must have the same schema.
+    privacy_ : PrivacyStatement
+        The guarantee, its assumptions, and every spend.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of columns of the schema.
+    feature_names_in_ : ndarray of str
+        Names of the columns, in the order of the schema.
+    """
 
 
 class EnsembleModel(EnsembleRelease, FittedModelMixin, ReleasedClassifier):
@@ -193,8 +225,8 @@ class EnsembleModel(EnsembleRelease, FittedModelMixin, ReleasedClassifier):
     """
 
 
-def load(path: str | os.PathLike[str]) -> Model | EnsembleModel:
-    """Read a tree or an ensemble that ``save`` of a model or classifier wrote.
+def load(path: str | os.PathLike[str]) -> Model | RegressionModel | EnsembleModel:
+    """Read a tree or an ensemble that ``save`` of a model or learner wrote.
 
     Parameters
     ----------
@@ -203,8 +235,8 @@ def load(path: str | os.PathLike[str]) -> Model | EnsembleModel:
 
     Returns
     -------
-    Model or EnsembleModel
-        A fitted classifier of scikit-learn.
+    Model, RegressionModel or EnsembleModel
+        A fitted classifier or regressor of scikit-learn.
 
     Raises
     ------
@@ -229,9 +261,11 @@ def load(path: str | os.PathLike[str]) -> Model | EnsembleModel:
     return read_json(path, MODEL_FILE, _model_from_dict)
 
 
-def _model_from_dict(written: Any) -> Model | EnsembleModel:
+def _model_from_dict(written: Any) -> Model | RegressionModel | EnsembleModel:
     check_format(written)
-    return (EnsembleModel if "ensemble" in written else Model).from_dict(written)
+    if "ensemble" in written:
+        return EnsembleModel.from_dict(written)
+    return (RegressionModel if has_target(written) else Model).from_dict(written)
 
 
 def _path_matrix(tree: Tree, leaves: list[int]) -> csr_matrix[Any]:
