@@ -8,8 +8,9 @@
     _cut_search.py      bins of numbers, compiled
     _counts.py          the counts that a learner can ask for, from records in memory
     _count_kernels.py   the loops over binned records, compiled
-    _leaf_targets.py    sums over numeric targets at the leaves
     _queries.py         what one pass over a source can answer
+    _leaf_targets.py    numeric targets at the leaves of a tree
+    _target_queries.py  what one pass can answer about numeric targets
     _passes.py          a learner's counts from passes over a source
     _table_parts.py     counts that do not fit in memory at once
     sums/               signed sums of records, for ensembles

@@ -1,11 +1,12 @@
-"""Codes of numeric targets at the leaves of a tree, and exact sums over them.
+"""Numeric targets: their counts, and exact sums over them at the leaves of a tree.
 
 A leaf needs no more counts by feature. Its records leave the levels, and only the codes of their
-targets are kept, until the values of all leaves are drawn.
+targets matter, once, when the values of all leaves are drawn.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ def count_leaves(children: NDArray[np.int32]) -> int:
 
 
 class LeafTargets:
-    """Codes of the targets of the records that have reached a leaf."""
+    """Codes of the targets of the records in memory that have reached a leaf."""
 
     def __init__(self) -> None:
         self._n_leaves = 0
@@ -49,3 +50,31 @@ class LeafTargets:
         for part in self._parts:
             add_target_sums(*part, table, exact_sums)
         return exact_sums
+
+
+class LeafNodes:
+    """Leaves of a tree that is grown by passes: which nodes they are, and what is known of them."""
+
+    def __init__(self) -> None:
+        self._leaf_of_node: dict[int, int] = {}
+        self._exact_totals: dict[int, NDArray[np.int64]] = {}
+
+    def add(self, node: int, child: int, exact_totals: NDArray[np.int64]) -> None:
+        """Add a node whose number among the children is that of a leaf, and its class totals."""
+        leaf = LEAF - child
+        self._leaf_of_node[node] = leaf
+        self._exact_totals[leaf] = self._exact_totals.get(leaf, 0) + exact_totals
+
+    def places(self, n_nodes: int) -> NDArray[np.int32]:
+        """Return the leaf of each node, or -1."""
+        places = np.full(n_nodes, -1, dtype=np.int32)
+        places[list(self._leaf_of_node)] = list(self._leaf_of_node.values())
+        return places
+
+    def class_totals(self, n_classes: int) -> NDArray[np.int64]:
+        """Return what is known from earlier passes, an array (leaf, class)."""
+        known: Mapping[int, NDArray[np.int64]] = self._exact_totals
+        totals = np.zeros((1 + max(known, default=-1), n_classes), dtype=np.int64)
+        for leaf, exact_totals in known.items():
+            totals[leaf] = exact_totals
+        return totals

@@ -149,9 +149,8 @@ class Target:
             start, width = self._coded_range
             shares = np.nan_to_num((clipped - start) / width)
             places = (shares * TARGET_CODES).astype(np.int64)
-        codes = np.minimum(places, TARGET_CODES - 1).astype(np.int32)
-        codes[np.isnan(numbers)] = -1
-        return codes
+        codes = np.where(np.isnan(numbers), -1, np.minimum(places, TARGET_CODES - 1))
+        return codes.astype(np.int32)
 
     def value_of(self, share: ArrayLike) -> NDArray[np.float64]:
         """Return the target at a share of the coded range, from 0 to 1, clipped to the range.

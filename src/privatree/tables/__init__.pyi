@@ -12,9 +12,12 @@ from privatree.tables._columns import are_class_codes as are_class_codes
 from privatree.tables._columns import category_code_dtype as category_code_dtype
 from privatree.tables._columns import check_class_type as check_class_type
 from privatree.tables._columns import check_feature_type as check_feature_type
+from privatree.tables._columns import check_label_type as check_label_type
+from privatree.tables._columns import check_target_type as check_target_type
 from privatree.tables._columns import column_to_clipped_numbers as column_to_clipped_numbers
 from privatree.tables._columns import column_to_codes as column_to_codes
 from privatree.tables._columns import column_to_numbers as column_to_numbers
+from privatree.tables._columns import label_codes as label_codes
 from privatree.tables._containers import Table as Table
 from privatree.tables._containers import is_instance_by_name as is_instance_by_name
 from privatree.tables._editing import Rows as Rows
