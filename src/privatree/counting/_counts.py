@@ -155,7 +155,8 @@ class ClassCounts(Protocol):
     def open_sums(self, n_scores: int) -> SignedSums:
         """Return signed sums of the same records with the same weights, for an ensemble.
 
-        `n_scores` is the number of scores of a record: 1 for two classes, else one for each class.
+        `n_scores` is the number of scores of a record: 1 for two classes and for a numeric target,
+        else one for each class. Of a numeric target, they have the codes, merged or not.
         """
 
     def prepare_counts(self, wanted: Mapping[int, Wanted]) -> None:
@@ -284,7 +285,8 @@ class BinnedRecords:
         from privatree.counting.sums._signed_sums import MemorySums
 
         codes = np.ascontiguousarray(self._codes.T)
-        arguments = (self._labels, self._weights, self.full_weight, n_scores, self._threads)
+        labels = self._labels if self._targets is None else self._targets
+        arguments = (labels, self._weights, self.full_weight, n_scores, self._threads)
         return MemorySums(codes, self.offsets, *arguments)
 
     @property

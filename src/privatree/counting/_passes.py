@@ -34,7 +34,8 @@ from privatree.counting._queries import CountQuery, TableQuery, full_weight_of
 from privatree.counting._table_parts import TableParts
 from privatree.counting._target_queries import LeafQuery, TargetQuery
 from privatree.counting._weights import Weigher
-from privatree.counting.sums._signed_sums import PassSums, SignedSums
+from privatree.counting.sums._pass_sums import PassSums
+from privatree.counting.sums._signed_sums import SignedSums
 from privatree.errors import SourceError
 
 MAX_CELLS = 2**29
@@ -102,6 +103,7 @@ class PassCounts:
         self._children: list[NDArray[np.int32]] = []
         self._level = [_Node(0)]
         self._leaves: LeafNodes | None = None  # only if classes were merged
+        self._exact_targets: NDArray[np.int64] | None = None  # by code, only for a numeric target
         self._in_parts: TableParts | None = None  # only if the level's counts do not fit in memory
         self.n_passes = 0
         self.exact_rows = 0
@@ -109,7 +111,7 @@ class PassCounts:
             self.prepare_counts({})
         else:
             (exact_totals,) = self._make_pass(TargetQuery(binner, weigher))
-            self._level[0].exact_totals = exact_totals
+            self._level[0].exact_totals = self._exact_targets = exact_totals
 
     @property
     def n_nodes(self) -> int:
@@ -140,12 +142,12 @@ class PassCounts:
     def open_sums(self, n_scores: int) -> SignedSums:
         return PassSums(
             self._answer,
-            self._binner,
+            self._binner.with_merged(None),
             self._weigher,
             self._factors,
             self.full_weight,
             self.exact_rows,
-            self.class_totals()[0],
+            self.class_totals()[0] if self._exact_targets is None else self._exact_targets,
             n_scores,
             RECORDS_CHANGED,
         )
