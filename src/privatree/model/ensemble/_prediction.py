@@ -60,7 +60,7 @@ class PackedEnsemble:
     def margins(self, matrix: NDArray[Any], columns: NDArray[Any]) -> NDArray[np.int32]:
         """Return the margins of records: an array (record, score)."""
         tiles = range(0, len(matrix), _TILE_ROWS)
-        n_scores = self._rounds.class_signs.shape[1]
+        n_scores = self._rounds.amounts.shape[1]
         found = np.empty((len(matrix), n_scores), dtype=np.int32)
         for start in tiles:
             rows = slice(start, start + _TILE_ROWS)
