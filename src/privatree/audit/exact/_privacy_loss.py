@@ -36,6 +36,7 @@ from privatree.audit.exact._enumeration import (
 from privatree.audit.exact._universe import Table, Universe
 from privatree.counting import Candidates
 from privatree.learners.tree import (
+    ClassGrowth,
     Growth,
     Node,
     OpenNode,
@@ -280,7 +281,7 @@ class _Steps:
         node, candidates, full_weight = at
         records = ScriptedRecords(self.universe.records(table, candidates, full_weight), script)
         builder = ScriptedBuilder(self.universe.schema, script)
-        growth = Growth(records, candidates or self.universe.cells, self._plan, builder)
+        growth = ClassGrowth(records, candidates or self.universe.cells, self._plan, builder)
         account = Ledger(self._plan.epsilon, self._randomness)
         ledger = ScriptedLedger(account, script, self._counts, records)
         children: Sequence[Node]
