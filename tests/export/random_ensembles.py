@@ -92,7 +92,7 @@ def walked_label(ensemble: Ensemble, record: list[Any]) -> Any:
     margins = [0] * len(classes)
     for one in ensemble.rounds:
         value = walked_sign(one.function, ensemble.schema, record)
-        margins = [m + sign * value for m, sign in zip(margins, one.class_signs, strict=True)]
+        margins = [m + sign * value for m, sign in zip(margins, one.amounts, strict=True)]
     return classes[margins.index(max(margins))]
 
 

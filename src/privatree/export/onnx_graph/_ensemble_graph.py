@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from privatree.errors import ParameterError
 from privatree.export.onnx_graph._graph import Graph, Question, SplitNodes
+from privatree.export.onnx_graph._types import onnx_label_array
 from privatree.model.ensemble import Branch, Ensemble, Round, RoundFunction, Step, nodes_of
 from privatree.schema import Categorical
 
@@ -32,7 +31,9 @@ class EnsembleGraph(Graph):
         self.ensemble = ensemble
         self._first = 1 if len(ensemble.schema.classes) == 2 else 0  # two classes have one score
 
-    def add_outputs(self, labels: NDArray[Any], label: str, probabilities: str) -> None:
+    def add_outputs(self, *names: str) -> None:
+        label, probabilities = names
+        labels = onnx_label_array(self.ensemble.schema.classes)
         margins = self._add_margins()
         step = self.ensemble.step
         if len(labels) == 2:
@@ -54,7 +55,7 @@ class EnsembleGraph(Graph):
         constant = np.zeros((1, len(self.ensemble.schema.classes) - self._first))
         for one in rounds:
             if isinstance(one.function, Step) and _is_constant(one.function):
-                constant += _first_sign(one.function) * np.array(one.class_signs[self._first :])
+                constant += _first_sign(one.function) * np.array(one.amounts[self._first :])
         if splitting:
             found = self._add_rounds(splitting)
             margins = self.add_node("Cast", [found], to=self.onnx.TensorProto.DOUBLE)
@@ -68,7 +69,7 @@ class EnsembleGraph(Graph):
         columns, column_of = self.add_columns(questions)
         nodes = SplitNodes()
         for tree, one in enumerate(rounds):
-            _RoundTree(self, nodes, column_of, tree, one.class_signs[self._first :]).add(
+            _RoundTree(self, nodes, column_of, tree, one.amounts[self._first :]).add(
                 one.function
             )
         return self.add_trees(columns, nodes)
@@ -124,10 +125,10 @@ class _RoundTree:
         nodes: SplitNodes,
         column_of: dict[Question, int],
         tree: int,
-        class_signs: tuple[int, ...],
+        amounts: tuple[int, ...],
     ) -> None:
         self._graph, self._nodes, self._column_of = graph, nodes, column_of
-        self._tree, self._class_signs = tree, class_signs
+        self._tree, self._amounts = tree, amounts
         self._n_nodes = 1
 
     def add(self, function: RoundFunction, node: int = 0) -> None:
@@ -181,7 +182,7 @@ class _RoundTree:
         return children
 
     def _add_leaf(self, node: int, sign: int) -> None:
-        self._nodes.add_leaf(self._tree, node, [float(sign * s) for s in self._class_signs])
+        self._nodes.add_leaf(self._tree, node, [float(sign * s) for s in self._amounts])
 
 
 def _is_constant(function: RoundFunction) -> bool:

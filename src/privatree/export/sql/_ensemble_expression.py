@@ -92,14 +92,14 @@ class EnsembleExpression:
     def _n_different(self, one: int, other: int) -> int:
         """Return the number of rounds in which two classes have different signs."""
         rounds = self._ensemble.rounds
-        return sum(r.class_signs[one] != r.class_signs[other] for r in rounds)
+        return sum(r.amounts[one] != r.amounts[other] for r in rounds)
 
     def _lead(self, one: int, other: int) -> str:
         """Return the expression of the lead of class `one` over class `other`."""
         terms = [
-            (r.class_signs[one], r.function)
+            (r.amounts[one], r.function)
             for r in self._ensemble.rounds
-            if r.class_signs[one] != r.class_signs[other]
+            if r.amounts[one] != r.amounts[other]
         ]
         return self._function_sum(add_functions(terms, self._ensemble.schema))
 

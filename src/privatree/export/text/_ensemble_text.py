@@ -78,7 +78,7 @@ class _RoundWriter:
         """Return which classes a round raises; the text is empty for two classes."""
         if len(self._classes) == 2:
             return ""
-        signs = zip(self._classes, one.class_signs, strict=True)
+        signs = zip(self._classes, one.amounts, strict=True)
         raised = [name_text(label) for label, sign in signs if sign > 0]
         more = len(raised) - _MAX_SHOWN_CLASSES
         shown = ", ".join(raised[:_MAX_SHOWN_CLASSES]) + (f" and {more} more" if more > 0 else "")
