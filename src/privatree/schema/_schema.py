@@ -423,17 +423,19 @@ class Schema:
         return read_toml(path, cls.from_dict)
 
     @classmethod
-    def infer(cls, X: Any, y: Any) -> Schema:
+    def infer(cls, X: Any, y: Any, *, numeric_target: bool = False) -> Schema:
         """Read a schema from the records themselves. **This leaks**, and issues a warning.
 
         Ranges are the smallest and largest finite values. Categories and classes are the values
-        that occur. Everything is marked as unconfirmed, so a model trained with this schema has no
-        finite epsilon. Use it to draft a schema that a person then checks against public knowledge.
+        that occur. With `numeric_target`, y is a number to predict, and the schema has its range in
+        place of classes. Everything is marked as unconfirmed, so a model trained with this schema
+        has no finite epsilon. Use it to draft a schema that a person then checks against public
+        knowledge.
         A :class:`PrivacyLeakWarning` is always issued.
         """
         from privatree.inspection import infer_schema
 
-        return infer_schema(X, y)
+        return infer_schema(X, y, numeric_target=numeric_target)
 
     # --- not private: for the owner of the records --------------------------------------------
 
@@ -442,9 +444,10 @@ class Schema:
 
         Training never reports such values, because an error would reveal something about a record:
         a number is clipped to its range, an unknown category counts as missing, and a record with
-        an unknown label is left out. This method counts them, shows examples of values, and
-        lists the columns that ``fit`` would refuse. The result is about single records: keep it to
-        yourself, and do not narrow the schema to what you see. ``fit`` never calls this method.
+        an unknown label, or a target that is no number, is left out. This method counts them, shows
+        examples of values, and lists the columns that ``fit`` would refuse. The result is about
+        single records: keep it to yourself, and do not narrow the schema to what you see. ``fit``
+        never calls this method.
 
         Parameters
         ----------

@@ -94,10 +94,10 @@ class Target:
                 f"low of a target with log=True must be at least 0, got {self.low}. "
                 "Choose log=False for a target that can be negative."
             )
-        start, width = self._coded_range
+        start, width = self.coded_range
         if not (math.isfinite(width) and width > 0 and math.isfinite(start)):
             raise SchemaError(
-                "high - low of the target must be a finite number, "
+                "the range of the target must be neither too wide nor too narrow for floats, "
                 f"got low={self.low} and high={self.high}. Choose another range."
             )
         if self.name is not None:
@@ -113,7 +113,7 @@ class Target:
     # --- codes ----------------------------------------------------------------------------------
 
     @cached_property
-    def _coded_range(self) -> tuple[float, float]:
+    def coded_range(self) -> tuple[float, float]:
         """Start and width of the range that is divided into codes.
 
         Whole numbers get half a step more on both sides, so that each is in the middle of its
@@ -132,7 +132,7 @@ class Target:
         Targets are compared with these: then no code depends on how a processor rounds logarithms
         in a row of numbers.
         """
-        start, width = self._coded_range
+        start, width = self.coded_range
         cuts = np.expm1(start + width * (np.arange(1, TARGET_CODES) / TARGET_CODES))
         return np.maximum.accumulate(cuts)
 
@@ -146,7 +146,7 @@ class Target:
         if self.log:
             places = np.searchsorted(self._log_cuts, clipped, side="right")
         else:
-            start, width = self._coded_range
+            start, width = self.coded_range
             shares = np.nan_to_num((clipped - start) / width)
             places = (shares * TARGET_CODES).astype(np.int64)
         codes = np.where(np.isnan(numbers), -1, np.minimum(places, TARGET_CODES - 1))
@@ -163,10 +163,18 @@ class Target:
         >>> Target(0, 100).value_of([0, 0.5, 1])
         array([  0.,  50., 100.])
         """
-        start, width = self._coded_range
-        values = start + width * np.asarray(share, dtype=np.float64)
+        start, width = self.coded_range
+        return self.of_score(start + width * np.asarray(share, dtype=np.float64))
+
+    def of_score(self, scores: ArrayLike) -> NDArray[np.float64]:
+        """Return the target of a score, clipped to the range.
+
+        The score is the target itself or, with `log`, the logarithm of 1 plus the target.
+        """
+        values = np.asarray(scores, dtype=np.float64)
         if self.log:
-            values = np.expm1(values)
+            with np.errstate(over="ignore"):  # infinity is clipped, too
+                values = np.expm1(values)
         clipped: NDArray[np.float64] = np.clip(values, float(self.low), float(self.high))
         return clipped
 

@@ -220,10 +220,7 @@ class FoundColumns:
 
 
 def wanted_columns(schema: Schema, target: str | None) -> dict[str, Feature]:
-    """Return the features by column name, with the target, if any, as one more feature.
-
-    It is a Categorical of the classes, or a Numeric with the range of a numeric target.
-    """
+    """Return the features by column name, with the target, if any, as one more feature."""
     if target is None:
         return dict(schema.features)
     if target in schema.features:
@@ -236,9 +233,15 @@ def wanted_columns(schema: Schema, target: str | None) -> dict[str, Feature]:
             f"the target {target!r} must not be the unit of the schema. Name the column that says "
             "who a row is about."
         )
-    if schema.target is None:
-        return {**schema.features, target: Categorical(schema.classes)}
-    return {**schema.features, target: Numeric(schema.target.low, schema.target.high)}
+    return {**schema.features, target: target_as_feature(schema)}
+
+
+def target_as_feature(schema: Schema) -> Feature:
+    """Return a Categorical of the classes, or a Numeric with the range of the numeric target."""
+    found = schema.target
+    if found is None:
+        return Categorical(schema.classes)
+    return Numeric(found.low, found.high, integer=found.integer)
 
 
 def find_file_columns(
