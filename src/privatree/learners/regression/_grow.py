@@ -23,20 +23,11 @@ from privatree.learners.regression._level_scores import LevelScores
 from privatree.learners.regression._level_split import level_split_score
 from privatree.learners.regression._levels import TargetLevels
 from privatree.learners.regression._plan import RegressionPlan
-from privatree.learners.tree import (
-    CountClasses,
-    Growth,
-    Node,
-    OpenNode,
-    SplitScore,
-)
-from privatree.learners.zoom import interval_mechanism
+from privatree.learners.regression._target_interval import draw_target_interval
+from privatree.learners.tree import CountClasses, Growth, Node, OpenNode, SplitScore
 from privatree.model import Tree, TreeBuilder
 from privatree.privacy import Ledger
 from privatree.schema import TARGET_CODES, Schema, Target
-
-MAX_INTERVAL_LEVEL = 9
-"""Level of the narrowest interval of the target: 1/512 of the range."""
 
 
 def grow_regression_tree(
@@ -67,10 +58,12 @@ def grow_regression_tree(
     Cost: at most the plan's epsilon; the plan's size_epsilon if there are too few records or
     `after_size` raises.
     """
-    growth = RegressionGrowth(records, candidates, plan, schema, TreeBuilder(schema), counted)
-    growth.declared_interval = interval
+    growth = RegressionGrowth(
+        records, candidates, plan, TreeBuilder(schema), _target_of(schema), counted, interval
+    )
     growth.grow(ledger, after_size)
-    return growth.release_leaves()
+    growth.release_leaves()
+    return growth.builder.build(growth.edges)
 
 
 @dataclass(frozen=True)
@@ -87,63 +80,67 @@ class RegressionGrowth(Growth):
         "last level with values",
         "last {} levels with their values",
     )
-    declared_interval: tuple[Fraction, Fraction] | None = None
-    levels: TargetLevels
-    """Levels of the target, from the released interval."""
 
     def __init__(
         self,
         records: ClassCounts,
         candidates: Candidates | FineCells,
         plan: RegressionPlan,
-        schema: Schema,
         builder: TreeBuilder,
+        target: Target,
         counted: str = "records",
+        interval: tuple[Fraction, Fraction] | None = None,
     ) -> None:
         super().__init__(records, candidates, plan, builder, counted)
-        self._regression_plan = plan
-        self._target = _target_of(schema)
+        self._regression_plan, self._target, self._declared_interval = plan, target, interval
+        self.levels: TargetLevels | None = None
+        """Levels of the target, once an interval is released or declared."""
         self.leaves: list[LeafNode] = []
+        self.edges: list[float] | None = None
+        """Ends of the intervals of the target for which leaves have shares, if they have any."""
+
+    @property
+    def _chosen_levels(self) -> TargetLevels:
+        if self.levels is None:
+            raise RuntimeError("the levels of the target must be chosen first.")
+        return self.levels
 
     @property
     def _labels(self) -> LevelScores:
-        return LevelScores(self.levels.n_levels)
+        return LevelScores(self._chosen_levels.n_levels)
 
     # --- before the tree --------------------------------------------------------------------------
 
     def begin(self, ledger: Ledger, noisy_size: int | None) -> OpenNode:
         """Choose the levels of the target, zoom in, and return the root."""
         size = self._plan.planning_size(noisy_size)
-        ends = self.declared_interval or self._draw_interval(size, ledger)
-        self.levels = TargetLevels.around(ends)
-        classes = self.levels.level_of_code() + 1  # class 0 is empty
-        self._records.merge_classes(classes.astype(np.uint8), self.levels.n_levels + 1)
+        ends = self._declared_interval
+        if ends is None:
+            epsilon = self._regression_plan.target_interval_epsilon
+            ends = draw_target_interval(self._records, size, epsilon, ledger)
+        self.use_levels(TargetLevels.around(ends))
         self._zoom_in(size, ledger)
         return self._root(size, ledger)
 
-    def _draw_interval(self, size: int, ledger: Ledger) -> tuple[Fraction, Fraction]:
-        epsilon = self._regression_plan.target_interval_epsilon
-        full_weight = self._records.full_weight
-        mechanism = interval_mechanism(MAX_INTERVAL_LEVEL, size, epsilon, full_weight)
-        exact_codes = self._records.class_totals()[0]
-        exact_cells = exact_codes.reshape(2 ** (mechanism.levels + 1), -1).sum(axis=1)
-        interval = ledger.release(mechanism, exact_cells, purpose="interval of the target")
-        ends: tuple[Fraction, Fraction] = interval.ends
-        return ends
+    def use_levels(self, levels: TargetLevels) -> None:
+        """Make the levels the classes of the records. Class 0 stays empty (``_level_scores``)."""
+        self.levels = levels
+        classes = (levels.level_of_code() + 1).astype(np.uint8)
+        self._records.merge_classes(classes, levels.n_levels + 1)
 
     # --- splits -----------------------------------------------------------------------------------
 
     def _count_before_split(
         self, node: OpenNode, stage: CountClasses
     ) -> tuple[list[int], SplitScore]:
-        most = self.levels.n_levels - 1
+        most = self._labels.score_range
         steps = np.arange(most + 1)
         exact_sums = np.stack([steps, steps[::-1]]) @ node.exact_totals[1:]
         purpose = "level sums before a split"
         noisy = release_counts(
             self._records, exact_sums, stage.epsilon, node.ledger, purpose, node.number, most
         )
-        low, high = np.clip(noisy, 0, self._plan.largest_count * most).tolist()
+        low, high = self._clamp_counts(noisy)
         noisy_size = np.array([(low + high) // most])
         return self._clamp_counts(noisy_size), level_split_score((low, high), most + 1)
 
@@ -153,24 +150,28 @@ class RegressionGrowth(Growth):
         self.leaves.append(LeafNode(node.number, node.ledger, node.region, node.leaves, label))
         return LEAF - len(self.leaves) + 1
 
-    def release_leaves(self) -> Tree:
-        """Give every leaf its value, and return the tree."""
+    def release_leaves(self) -> None:
+        """Give every leaf its value."""
         if not self._regression_plan.leaf_means:
             for leaf in self.leaves:
-                place = self.levels.middles[leaf.level]
+                place = self._chosen_levels.middles[leaf.level]
                 self.builder.value_leaf(leaf.number, self._value_of(place))
-            return self.builder.build()
-        knots = Knots(self.levels)
+            return
+        knots = Knots(self._chosen_levels)
         exact_sums = self._records.target_sums(knots.weights())
         ends = self._target.value_of(knots.edges / TARGET_CODES)
-        edges = np.unique(ends)  # the first and the last knots can be at the same value
-        bins = np.searchsorted(edges, ends[:-1], side="right").clip(1, len(edges) - 1) - 1
+        edges = np.unique(ends)  # clipping to the range can make the first two, or last two, equal
+        intervals = np.searchsorted(edges, ends[:-1], side="right").clip(1, len(edges) - 1) - 1
+        self.edges = edges.tolist()
         for leaf, exact in zip(self.leaves, exact_sums, strict=True):
-            self._release_leaf(leaf, exact, knots, bins)
-        return self.builder.build(edges.tolist())
+            self._release_leaf(leaf, exact, knots, intervals)
 
     def _release_leaf(
-        self, leaf: LeafNode, exact_sums: NDArray[np.int64], knots: Knots, bins: NDArray[np.int64]
+        self,
+        leaf: LeafNode,
+        exact_sums: NDArray[np.int64],
+        knots: Knots,
+        intervals: NDArray[np.int64],
     ) -> None:
         epsilon, full_weight = leaf.leaves.epsilon, self._records.full_weight
         purpose = "knot sums of a leaf"
@@ -184,7 +185,7 @@ class RegressionGrowth(Growth):
             self._value_of(found.place),
             min(max(found.noisy_size, -most), most),
             count_error(epsilon, full_weight * KNOT_WEIGHT, len(noisy)),
-            np.bincount(bins, found.shares).tolist(),
+            np.bincount(intervals, found.shares).tolist(),
         )
 
     def _value_of(self, place: float) -> float:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,7 +83,7 @@ class TargetLevels:
             first = max(first, cuts[0] - (cuts[1] - cuts[0]))
             last = min(last, cuts[-1] + (cuts[-1] - cuts[-2]))
         edges = (first, *cuts, last)
-        return tuple((low + high) / 2 for low, high in zip(edges, edges[1:], strict=False))
+        return tuple((low + high) / 2 for low, high in pairwise(edges))
 
     def level_of_code(self) -> NDArray[np.int64]:
         """Return the level of every target code."""

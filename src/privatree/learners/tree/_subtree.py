@@ -1,9 +1,10 @@
 """The last levels of a path, labels included, drawn together by one mechanism.
 
 The score of a subtree is the number of records that it classifies correctly or, in a regression
-tree, a sum over the records (``_label_scores.py``). The draw goes from the top down: first the split at the top (or no split), then, given this choice, the split of each
-child, and so on. The weight of a choice is the total weight of all subtrees that begin with it.
-Weights are computed from counts alone: :func:`subtree_weights`.
+tree, another sum over the records (``_label_scores.py``). The draw goes from the top down: first
+the split at the top (or no split), then, given this choice, the split of each child, and so on. The
+weight of a choice is the total weight of all subtrees that begin with it. Weights are computed from
+counts alone: :func:`subtree_weights`.
 """
 
 from __future__ import annotations
@@ -51,6 +52,8 @@ from privatree.learners.tree._subtree_kernels import (
 from privatree.privacy.mechanisms import Draw, LogWeights
 from privatree.privacy.samplers import Decay, precision
 
+_OF_CLASSES = ClassScores()
+
 
 @dataclass(frozen=True)
 class Subtree:
@@ -64,7 +67,7 @@ class Subtree:
     """Candidate cuts of each level, the highest level first, each grid nested in the next."""
     region: Region
     """Codes that records of the node can have."""
-    labels: LabelScores = ClassScores()
+    labels: LabelScores = _OF_CLASSES
     """What records add to the scores of labels."""
 
     @property
