@@ -3,6 +3,7 @@ from privatree.model._model import EnsembleModel as EnsembleModel
 from privatree.model._model import FittedModelMixin as FittedModelMixin
 from privatree.model._model import FittedTreeMixin as FittedTreeMixin
 from privatree.model._model import Model as Model
+from privatree.model._model import RegressionEnsembleModel as RegressionEnsembleModel
 from privatree.model._model import RegressionModel as RegressionModel
 from privatree.model._model import load as load
 from privatree.model._outcomes import ClassPredictions as ClassPredictions

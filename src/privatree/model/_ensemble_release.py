@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privatree.errors import ModelFormatError
-from privatree.model._outcomes import ClassPredictions
-from privatree.model._release import Predictor
+from privatree.model._outcomes import ClassPredictions, NumberPredictions
+from privatree.model._release import Predictor, Release
 from privatree.model.ensemble import Ensemble, ensemble_from_dict, ensemble_to_dict
 from privatree.model.terms import Terms, ensemble_terms
 from privatree.privacy import PrivacyStatement, check_spends_without_tree
@@ -19,12 +19,11 @@ from privatree.schema import Schema
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EnsembleRelease(ClassPredictions):
-    """An ensemble with its schema and statement; see :class:`~privatree.EnsembleModel`."""
+class EnsembleRelease(Release):
+    """An ensemble with its schema and privacy statement, whatever it predicts."""
 
     kind: ClassVar[str] = "ensemble"
     version: ClassVar[int] = 4
-    first_version: ClassVar[int] = 3
 
     schema_: Schema
     ensemble_: Ensemble
@@ -50,15 +49,6 @@ class EnsembleRelease(ClassPredictions):
     def _describe(self) -> tuple[str, str]:
         return "an ensemble", f"{self.ensemble_.n_rounds} rounds"
 
-    def decision_function(
-        self, X: Any, *, names: Sequence[str] | None = None
-    ) -> NDArray[np.float64]:
-        """Return the log-odds of the second of two classes, or else a score for each class.
-
-        The arguments are those of :meth:`predict`.
-        """
-        return self.ensemble_.decision_function(*self._feature_matrix(X, names))
-
     def terms(self, *, max_pairs: int | None = None) -> Terms:
         """Return the ensemble as a sum of functions of one, two or three features.
 
@@ -67,7 +57,8 @@ class EnsembleRelease(ClassPredictions):
         max_pairs : int, optional
             Largest number of terms of several features. The weakest others are left out;
             ``typical_change`` and ``largest_change`` of the result say what that changes. By
-            default, all terms are kept, and their sum is the score of the model.
+            default, all terms are kept, and their sum is the score of the model: for a numeric
+            target the prediction, before it is clipped to the range of the target.
 
         Returns
         -------
@@ -84,3 +75,24 @@ class EnsembleRelease(ClassPredictions):
         features share its strength alike.
         """
         return self.terms().feature_importances
+
+
+class ClassEnsembleRelease(ClassPredictions, EnsembleRelease):
+    """An ensemble that predicts classes; see :class:`~privatree.EnsembleModel`."""
+
+    first_version: ClassVar[int] = 3
+
+    def decision_function(
+        self, X: Any, *, names: Sequence[str] | None = None
+    ) -> NDArray[np.float64]:
+        """Return the log-odds of the second of two classes, or else a score for each class.
+
+        The arguments are those of :meth:`predict`.
+        """
+        return self.ensemble_.decision_function(*self._feature_matrix(X, names))
+
+
+class NumberEnsembleRelease(NumberPredictions, EnsembleRelease):
+    """An ensemble that predicts numbers; see :class:`~privatree.RegressionEnsembleModel`."""
+
+    first_version: ClassVar[int] = 4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any, NoReturn, Self
+from typing import Any, NoReturn, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from privatree._support.json_files import read_json
 from privatree.errors import ParameterError
-from privatree.model._ensemble_release import EnsembleRelease
+from privatree.model._ensemble_release import ClassEnsembleRelease, NumberEnsembleRelease
 from privatree.model._reading import has_target
 from privatree.model._release import MODEL_FILE, check_format
 from privatree.model._tree import Tree
@@ -191,7 +191,7 @@ class RegressionModel(NumberTreeRelease, _TreeModel, RegressorMixin, ReleasedEst
     """
 
 
-class EnsembleModel(EnsembleRelease, FittedModelMixin, ReleasedClassifier):
+class EnsembleModel(ClassEnsembleRelease, FittedModelMixin, ReleasedClassifier):
     """A trained ensemble with its schema and privacy statement, to save and predict with.
 
     Like :class:`Model`, it is a fitted classifier of scikit-learn that cannot be trained.
@@ -225,7 +225,36 @@ class EnsembleModel(EnsembleRelease, FittedModelMixin, ReleasedClassifier):
     """
 
 
-def load(path: str | os.PathLike[str]) -> Model | RegressionModel | EnsembleModel:
+class RegressionEnsembleModel(  # type: ignore[misc]
+    NumberEnsembleRelease, FittedModelMixin, RegressorMixin, ReleasedEstimator
+):
+    """A trained ensemble that predicts a number, with its schema and privacy statement.
+
+    Like :class:`Model`, it is fitted and cannot be trained; it is a regressor of scikit-learn.
+
+    Parameters
+    ----------
+    schema_ : Schema
+        Columns and target that were declared public before training.
+    ensemble_ : Ensemble
+        The ensemble, which must have the same schema.
+    privacy_ : PrivacyStatement
+        The guarantee, its assumptions, and every spend.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of columns of the schema.
+    feature_names_in_ : ndarray of str
+        Names of the columns, in the order of the schema.
+    """
+
+
+AnyModel: TypeAlias = Model | RegressionModel | EnsembleModel | RegressionEnsembleModel
+"""A released model, of any kind."""
+
+
+def load(path: str | os.PathLike[str]) -> AnyModel:
     """Read a tree or an ensemble that ``save`` of a model or learner wrote.
 
     Parameters
@@ -235,7 +264,7 @@ def load(path: str | os.PathLike[str]) -> Model | RegressionModel | EnsembleMode
 
     Returns
     -------
-    Model, RegressionModel or EnsembleModel
+    Model, RegressionModel, EnsembleModel or RegressionEnsembleModel
         A fitted classifier or regressor of scikit-learn.
 
     Raises
@@ -261,10 +290,11 @@ def load(path: str | os.PathLike[str]) -> Model | RegressionModel | EnsembleMode
     return read_json(path, MODEL_FILE, _model_from_dict)
 
 
-def _model_from_dict(written: Any) -> Model | RegressionModel | EnsembleModel:
+def _model_from_dict(written: Any) -> AnyModel:
     check_format(written)
     if "ensemble" in written:
-        return EnsembleModel.from_dict(written)
+        ensemble = RegressionEnsembleModel if has_target(written) else EnsembleModel
+        return ensemble.from_dict(written)
     return (RegressionModel if has_target(written) else Model).from_dict(written)
 
 

@@ -6,7 +6,11 @@ import os
 from typing import Any
 
 from privatree._support.json_files import read_json
-from privatree.model._ensemble_release import EnsembleRelease
+from privatree.model._ensemble_release import (
+    ClassEnsembleRelease,
+    EnsembleRelease,
+    NumberEnsembleRelease,
+)
 from privatree.model._release import MODEL_FILE, check_format
 from privatree.model._tree import Tree
 from privatree.model._tree_release import (
@@ -23,7 +27,9 @@ def release_from_dict(written: Any) -> TreeRelease | EnsembleRelease:
     """Return the tree or ensemble that a model file has; raise a ModelFormatError for mistakes."""
     check_format(written)
     if "ensemble" in written:
-        return EnsembleRelease.from_dict(written)
+        return (NumberEnsembleRelease if has_target(written) else ClassEnsembleRelease).from_dict(
+            written
+        )
     return (NumberTreeRelease if has_target(written) else ClassTreeRelease).from_dict(written)
 
 

@@ -25,7 +25,9 @@ _BRANCH_QUESTIONS = ("threshold", "missing", "categories")
 def ensemble_to_dict(ensemble: Ensemble) -> dict[str, Any]:
     """Return an ensemble as plain dictionaries and lists, with the names of the schema."""
     writer, names = _Writer(ensemble.schema), list(ensemble.schema.features)
+    start = {} if ensemble.schema.target is None else {"start": ensemble.start}
     return {
+        **start,
         "step": ensemble.step,
         "intervals": {names[place]: list(ends) for place, ends in ensemble.intervals.items()},
         "monotone": {names[place]: way for place, way in ensemble.directions.items()},
@@ -41,9 +43,11 @@ class _Writer:
 
     def write_round(self, one: Round) -> dict[str, Any]:
         written = self._write_function(one.function)
+        if not self._classes:
+            return {"amount": one.amounts[0], "function": written}
         if len(self._classes) == 2:
             return {"function": written}
-        raised = [c for c, sign in zip(self._classes, one.class_signs, strict=True) if sign > 0]
+        raised = [c for c, sign in zip(self._classes, one.amounts, strict=True) if sign > 0]
         return {"raises": raised, "function": written}
 
     def _write_function(self, function: RoundFunction) -> dict[str, Any]:
@@ -74,12 +78,13 @@ def _labels_of(mask: bytes | None, feature: Categorical) -> list[Any]:
 
 def ensemble_from_dict(written: Any, schema: Schema) -> Ensemble:
     """Return the ensemble that :func:`ensemble_to_dict` wrote; raise an error for mistakes."""
+    needed = {"step", "rounds"} if schema.target is None else {"start", "step", "rounds"}
     if not isinstance(written, dict) or not (
-        {"step", "rounds"} <= written.keys() <= {"step", "intervals", "monotone", "rounds"}
+        needed <= written.keys() <= needed | {"intervals", "monotone"}
     ):
         raise ModelFormatError(
-            "an ensemble must have the keys 'step' and 'rounds', may have 'intervals' and "
-            "'monotone', and no others."
+            f"an ensemble must have the keys {' and '.join(map(repr, sorted(needed)))}, may have "
+            "'intervals' and 'monotone', and no others."
         )
     rounds = written["rounds"]
     if not isinstance(rounds, list) or not 1 <= len(rounds) <= MAX_ROUNDS:
@@ -97,6 +102,7 @@ def ensemble_from_dict(written: Any, schema: Schema) -> Ensemble:
         tuple(read),
         reader.read_intervals(written.get("intervals", {})),  # not in version 3 of the file
         reader.read_monotone(written.get("monotone", {})),
+        0.0 if schema.target is None else read_finite(written["start"], "'start'"),
     )
 
 
@@ -113,9 +119,12 @@ class _Reader:
 
     def read_round(self, entry: Any) -> Round:
         n_classes = len(self._classes)
-        wanted = {"function"} if n_classes == 2 else {"raises", "function"}
+        more = {0: {"amount"}, 2: set[str]()}.get(n_classes, {"raises"})
+        wanted = {"function"} | more
         if not isinstance(entry, dict) or entry.keys() != wanted:
             raise ModelFormatError(f"a round must have the keys {sorted(wanted)}, and no others.")
+        if not n_classes:  # the ensemble checks that the amount is a whole number
+            return Round(self._read_function(entry["function"], 0), (entry["amount"],))
         raised = {1} if n_classes == 2 else self._read_raised(entry["raises"])
         signs = tuple(1 if place in raised else -1 for place in range(n_classes))
         return Round(self._read_function(entry["function"], 0), signs)

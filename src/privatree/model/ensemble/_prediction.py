@@ -96,7 +96,7 @@ def pack_rounds(schema: Schema, rounds: Sequence[Round]) -> PackedEnsemble:
     depth = max(depth_of(one.function) for one in rounds)
     first = 1 if len(schema.classes) == 2 else 0  # two classes have one score
     tables = [
-        RoundTables.of_function(_over_codes(one.function, cuts), depth, one.class_signs[first:])
+        RoundTables.of_function(_over_codes(one.function, cuts), depth, one.amounts[first:])
         for one in rounds
     ]
     return PackedEnsemble(cuts, features, RoundTables.stack(tables))

@@ -47,22 +47,17 @@ def ensemble_terms(ensemble: Ensemble, max_pairs: int | None = None) -> Terms:
     measures = code_measures(ensemble)
     intercept, parts = _split_products(products, measures)
     found = [_term(ensemble, measures, places, some) for places, some in parts.items()]
-    unit = _unit(ensemble)
+    unit = ensemble.unit
     terms = [term for term in found if np.abs(term.values).max() > _ROUNDING * unit]
     terms.sort(key=lambda term: (-term.strength, term.order, term.names))
     pairs = [term for term in terms if term.order > 1]
     left_out = set() if max_pairs is None else {id(term) for term in pairs[max_pairs:]}
     return Terms(
         ensemble,
-        unit * intercept,
+        ensemble.start + unit * intercept,
         tuple(term for term in terms if id(term) not in left_out),
         tuple(term for term in terms if id(term) in left_out),
     )
-
-
-def _unit(ensemble: Ensemble) -> float:
-    """Return what a margin of 1 is as a score."""
-    return ensemble.step if len(ensemble.schema.classes) == 2 else ensemble.step / 2
 
 
 def _check_size(products: Iterable[Product]) -> None:
@@ -132,7 +127,7 @@ def _term(
     parts: list[_Part],
 ) -> Term:
     """Add up the parts of a term."""
-    unit = _unit(ensemble)
+    unit = ensemble.unit
     axes, factors = [], []
     for place in places:
         stacked = np.stack([part.factors[place] for part in parts])
@@ -148,7 +143,7 @@ def _term(
     is_directed = any(place in ensemble.directions for place in places)
     return Term(
         tuple(axes),
-        values[..., 0] if len(ensemble.schema.classes) == 2 else values,
+        values[..., 0] if ensemble.has_one_score else values,
         None if is_directed else band,
     )
 

@@ -47,7 +47,7 @@ def ensemble_products(ensemble: Ensemble) -> list[Product]:
     """Return the paths of all rounds. Their sum is the margin of a record."""
     first = 1 if len(ensemble.schema.classes) == 2 else 0  # two classes have one score
     return [
-        Product(factors, one.class_signs[first:])
+        Product(factors, one.amounts[first:])
         for one in ensemble.rounds
         for factors in _paths(ensemble, one.function, {})
     ]

@@ -90,9 +90,9 @@ class Term:
     axes : tuple of Axis
         The features, in the order of the schema.
     values : ndarray
-        What is added to the log-odds of the second of two classes in each cell: an array with a
-        dimension for each axis. With more than two classes, there is a last dimension with what is
-        added to the score of each class.
+        What is added in each cell to the log-odds of the second of two classes, or to the predicted
+        number: an array with a dimension for each axis. With more than two classes, there is a last
+        dimension with what is added to the score of each class.
     band : ndarray, or None
         What pure chance explains in each cell, up to the sign. If the rounds had drawn their signs
         by tossing coins, the value would be larger in about one case of twenty. None if a feature
@@ -166,7 +166,7 @@ class Terms(Sequence[Term]):
         The ensemble.
     intercept : ndarray of shape (n_scores,)
         Mean of each score under the public measure. With two classes, it has one entry: the mean
-        log-odds of the second class.
+        log-odds of the second class. With a numeric target, it is the mean prediction.
     kept : tuple of Term
         The terms.
     left_out : tuple of Term
@@ -250,10 +250,10 @@ class Terms(Sequence[Term]):
         array of shape (n_records, n_terms), or (n_records, n_terms, n_classes)
             The last dimension is there with more than two classes.
         """
-        used, n_classes = self.ensemble.used_features, len(self.schema.classes)
+        used = self.ensemble.used_features
         matrix, columns = prediction_matrix(X, self.schema, used, names=names)
         matrix, columns = np.asarray(matrix), np.asarray(columns)
-        classes = () if n_classes == 2 else (n_classes,)
+        classes = () if self.ensemble.has_one_score else (len(self.schema.classes),)
         found = np.empty((len(matrix), len(self.kept), *classes))
         places = {name: place for place, name in enumerate(self.schema.features)}
         for start in range(0, len(matrix), _TILE_ROWS):
