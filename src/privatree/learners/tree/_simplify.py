@@ -21,7 +21,9 @@ from privatree.privacy.mechanisms import Geometric
 from privatree.schema import Target
 
 SUPPORT_THRESHOLD = 1
-"""A side has support if its noisy size, times the budget of a count, is at least this number."""
+"""A side has support if its noisy size, times the budget of a count, is at least this number.
+
+With more noisy counts than two in a leaf, the number grows as their noise does."""
 MAX_THRESHOLD_SHARE = Fraction(1, 400)
 """Largest threshold, as a share of the noisy size, at which sides without support are dropped."""
 EQUAL_WITHIN = 2.0
@@ -91,6 +93,8 @@ def simplify_tree(tree: Tree, leaf_epsilon: Fraction, noisy_size: int) -> Simpli
 class _Leaves(Protocol):
     """What is known of the leaves of a tree of one kind."""
 
+    support_threshold: Fraction
+
     def are_alike(self, one: _Part, other: _Part) -> bool:
         """Return whether two leaves predict the same, but for noise."""
 
@@ -105,8 +109,9 @@ class _Simplifier:
     def __init__(self, leaves: _Leaves, leaf_epsilon: Fraction, noisy_size: int) -> None:
         self._leaves = leaves
         self._threshold: Fraction | None = None
-        if leaf_epsilon and MAX_THRESHOLD_SHARE * noisy_size * leaf_epsilon >= SUPPORT_THRESHOLD:
-            self._threshold = SUPPORT_THRESHOLD / leaf_epsilon
+        least = leaves.support_threshold
+        if leaf_epsilon and MAX_THRESHOLD_SHARE * noisy_size * leaf_epsilon >= least:
+            self._threshold = least / leaf_epsilon
 
     def simplify(self, part: _Part) -> _Part:
         if not part.children:
@@ -140,6 +145,8 @@ class _Simplifier:
 
 class _ClassLeaves:
     """Leaves with labels and, if they have a budget, probabilities."""
+
+    support_threshold = Fraction(SUPPORT_THRESHOLD)
 
     def __init__(self, epsilon: Fraction) -> None:
         self._epsilon = epsilon
@@ -184,6 +191,8 @@ class _NumberLeaves:
         ends = np.array([target.low, target.high] if edges is None else edges, dtype=np.float64)
         ends = np.log1p(ends) if self._log else ends
         self._middles = (ends[1:] + ends[:-1]) / 2
+        n_counts = max(2, len(self._middles))
+        self.support_threshold = SUPPORT_THRESHOLD * Fraction(math.sqrt(n_counts / 2))
 
     def _place(self, leaf: _Part) -> float:
         return math.log1p(leaf.node.value) if self._log else leaf.node.value
