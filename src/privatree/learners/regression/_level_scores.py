@@ -39,7 +39,8 @@ class LevelScores:
     def _table(self) -> NDArray[np.int64]:
         """What a record adds to each score, an array (label, level)."""
         levels = np.arange(self.n_levels)
-        return self.score_range - np.abs(levels[:, np.newaxis] - levels)
+        table: NDArray[np.int64] = self.score_range - np.abs(levels[:, np.newaxis] - levels)
+        return table
 
     def of_classes(self, exact_counts: NDArray[np.int64]) -> NDArray[np.int64]:
         exact_scores: NDArray[np.int64] = self._table @ exact_counts[1:]
