@@ -96,3 +96,11 @@ class NumberEnsembleRelease(NumberPredictions, EnsembleRelease):
     """An ensemble that predicts numbers; see :class:`~privatree.RegressionEnsembleModel`."""
 
     first_version: ClassVar[int] = 4
+
+
+def release_ensemble(
+    ensemble: Ensemble, privacy: PrivacyStatement
+) -> ClassEnsembleRelease | NumberEnsembleRelease:
+    """Return the release of an ensemble, by what it predicts."""
+    kind = ClassEnsembleRelease if ensemble.schema.target is None else NumberEnsembleRelease
+    return kind(ensemble.schema, ensemble, privacy)

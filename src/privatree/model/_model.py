@@ -111,6 +111,10 @@ class ReleasedClassifier(ClassifierMixin, ReleasedEstimator):  # type: ignore[mi
             return np.asarray(np.log(self.predict_proba(X, names=names)))
 
 
+class ReleasedRegressor(RegressorMixin, ReleasedEstimator):  # type: ignore[misc]
+    """What makes a released model a fitted regressor of scikit-learn."""
+
+
 class _TreeModel(TreeRelease, FittedTreeMixin):
     """What released trees of classes and of numbers have in common."""
 
@@ -168,7 +172,7 @@ class Model(ClassTreeRelease, _TreeModel, ReleasedClassifier):
     """
 
 
-class RegressionModel(NumberTreeRelease, _TreeModel, RegressorMixin, ReleasedEstimator):  # type: ignore[misc]
+class RegressionModel(NumberTreeRelease, _TreeModel, ReleasedRegressor):
     """A trained tree that predicts a number, with its schema and privacy statement.
 
     Like :class:`Model`, it is fitted and cannot be trained; it is a regressor of scikit-learn.
@@ -225,9 +229,7 @@ class EnsembleModel(ClassEnsembleRelease, FittedModelMixin, ReleasedClassifier):
     """
 
 
-class RegressionEnsembleModel(  # type: ignore[misc]
-    NumberEnsembleRelease, FittedModelMixin, RegressorMixin, ReleasedEstimator
-):
+class RegressionEnsembleModel(NumberEnsembleRelease, FittedModelMixin, ReleasedRegressor):
     """A trained ensemble that predicts a number, with its schema and privacy statement.
 
     Like :class:`Model`, it is fitted and cannot be trained; it is a regressor of scikit-learn.

@@ -10,6 +10,7 @@ from privatree.model._ensemble_release import (
     ClassEnsembleRelease,
     EnsembleRelease,
     NumberEnsembleRelease,
+    release_ensemble,
 )
 from privatree.model._release import MODEL_FILE, check_format
 from privatree.model._tree import Tree
@@ -79,7 +80,7 @@ def released_any(model: Any) -> TreeRelease | EnsembleRelease:
         return model
     found = released_predictor(model)
     if isinstance(found, Ensemble):
-        return EnsembleRelease(found.schema, found, _statement_of(model))
+        return release_ensemble(found, _statement_of(model))
     return release_tree(found, _statement_of(model))
 
 
