@@ -33,10 +33,10 @@ def draft_of(labels, *, is_csv=True, predict=None, **columns):
     ("y", "expected"),
     [
         ([1.5, 7.0, -2.0], Target(-2.0, 7.0)),
-        ([1, 7, 2], Target(1, 7, integer=True)),
-        ([True, False, True], Target(0, 1, integer=True)),
+        ([1, 7, 2], Target(1, 7)),
+        ([True, False, True], Target(0, 1)),
         (np.array([1, 2.5, 3], dtype=object), Target(1, 3)),
-        ([3, 3, 3], Target(0, 6, integer=True)),
+        ([3, 3, 3], Target(0, 6)),
         ([-3.0, -3.0, -3.0], Target(-6.0, 0)),
         ([0.0, 0.0, 0.0], Target(0, 1)),
     ],

@@ -257,6 +257,11 @@ class RecordRegressor(RegressorMixin, RecordEstimator):  # type: ignore[misc]
 
     _predicts_number = True
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True  # on the few records of scikit-learn's checks
+        return tags
+
     def _keep_model(self, model: RegressionModel | RegressionEnsembleModel) -> None:
         self._keep_release(model)
 

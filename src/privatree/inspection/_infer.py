@@ -10,6 +10,7 @@ import math
 import sys
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -195,14 +196,15 @@ def infer_classes(labels: LazyColumn) -> list[Label]:
 def infer_target(labels: LazyColumn) -> Target:
     """Return a numeric target with the range of the values that occur.
 
-    Raise a ValueError if they are not numbers.
+    As scikit-learn demands, the same numbers of another type have the same range. Raise a
+    ValueError if they are not numbers.
     """
     feature = None if labels.type.kind == "other" else infer_feature(labels)
     if feature == Categorical([False, True]) and isinstance(feature.categories[0], bool):
-        feature = Numeric(0, 1, integer=True)
+        feature = Numeric(0, 1)
     if not isinstance(feature, Numeric):
         raise ValueError(f"Unknown label type: y must be numbers, got type {labels.type.name}.")
-    return target_of_range(feature)
+    return target_of_range(replace(feature, integer=False))
 
 
 def target_of_range(feature: Numeric) -> Target:
