@@ -29,9 +29,9 @@ from privatree.schema import TARGET_CODES
 
 _FINEST = 32
 """The first residuals that are counted together are up to the interval's width by this number."""
-_THRESHOLD, _THRESHOLD_STEP = 3.0, 0.4
-"""A count of residuals is used from this number of records on, times 1/epsilon. The second number
-is added for each count below it: a false count of large residuals does more harm."""
+_THRESHOLD = 5.0
+"""A count of residuals is used from this number of records on, times 1/epsilon. Others may be noise,
+and a false count of large residuals makes the scale too large."""
 _LARGEST_EXCESS = 1 / 16
 """At twice the scale, what residuals are above it is at most this share of all residuals."""
 
@@ -120,8 +120,7 @@ def residual_scale(
     """
     starts = np.concatenate([[0], ends[:-1]])
     middles = (starts + ends) / 2
-    least = (_THRESHOLD + _THRESHOLD_STEP * np.arange(len(ends))) / float(epsilon)
-    kept = np.where(noisy_counts >= least, noisy_counts, 0)
+    kept = np.where(noisy_counts * float(epsilon) >= _THRESHOLD, noisy_counts, 0)
     most = _LARGEST_EXCESS * float(kept @ middles)
     if not most:
         return 0
