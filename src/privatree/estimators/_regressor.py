@@ -192,7 +192,6 @@ class PrivaTreeRegressor(TreeTraining, TreeRegressor):
             X, y, sample_weight=sample_weight, units=units, max_weight=float(self.max_sample_weight)
         )
         schema = opened.schema
-        interval = declared_interval(self.interval, schema)
 
         def grow(counted: Counted, plan: RegressionPlan, training: Training) -> Tree:
             return grow_regression_tree(
@@ -202,11 +201,10 @@ class PrivaTreeRegressor(TreeTraining, TreeRegressor):
                 training.ledger,
                 training.after_size,
                 training.counted,
-                interval,
             )
 
         tree, privacy = self._train_tree(opened, self._make_plan, grow, randomness)
-        if interval is not None:
+        if self.interval is not None:
             privacy = replace(privacy, public=(*privacy.public, DECLARED_INTERVAL))
         return self._release_model(RegressionModel(schema_=schema, tree_=tree, privacy_=privacy))
 
@@ -215,7 +213,7 @@ class PrivaTreeRegressor(TreeTraining, TreeRegressor):
         return RegressionPlan(
             **self._shared_plan(cells, n_rows),
             n_classes=N_CLASSES,
-            draws_interval=self.interval is None,
+            interval=declared_interval(self.interval, cells.schema),
             leaf_means=self.leaf_values == "mean",
         )
 

@@ -1,3 +1,4 @@
+from privatree.learners.regression._grow import LeafNode as LeafNode
 from privatree.learners.regression._grow import RegressionGrowth as RegressionGrowth
 from privatree.learners.regression._grow import grow_regression_tree as grow_regression_tree
 from privatree.learners.regression._knots import KNOT_WEIGHT as KNOT_WEIGHT

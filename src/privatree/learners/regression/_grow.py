@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
@@ -38,13 +37,10 @@ def grow_regression_tree(
     ledger: Ledger,
     after_size: Callable[[int | None], None] = lambda noisy_size: None,
     counted: str = "records",
-    interval: tuple[Fraction, Fraction] | None = None,
 ) -> Tree:
     """Grow a regression tree level by level, with one pass over the records for each level.
 
-    The classes of `records` are target codes. `interval` is declared public knowledge of where most
-    targets lie, as shares of the coded range; by default an interval is drawn. The other parameters
-    are those of ``grow_tree``.
+    The classes of `records` are target codes. The other parameters are those of ``grow_tree``.
 
     Raises
     ------
@@ -59,7 +55,7 @@ def grow_regression_tree(
     `after_size` raises.
     """
     growth = RegressionGrowth(
-        records, candidates, plan, TreeBuilder(schema), _target_of(schema), counted, interval
+        records, candidates, plan, TreeBuilder(schema), _target_of(schema), counted
     )
     growth.grow(ledger, after_size)
     growth.release_leaves()
@@ -89,10 +85,9 @@ class RegressionGrowth(Growth):
         builder: TreeBuilder,
         target: Target,
         counted: str = "records",
-        interval: tuple[Fraction, Fraction] | None = None,
     ) -> None:
         super().__init__(records, candidates, plan, builder, counted)
-        self._regression_plan, self._target, self._declared_interval = plan, target, interval
+        self._regression_plan, self._target = plan, target
         self.levels: TargetLevels | None = None
         """Levels of the target, once an interval is released or declared."""
         self.leaves: list[LeafNode] = []
@@ -114,7 +109,7 @@ class RegressionGrowth(Growth):
     def begin(self, ledger: Ledger, noisy_size: int | None) -> OpenNode:
         """Choose the levels of the target, zoom in, and return the root."""
         size = self._plan.planning_size(noisy_size)
-        ends = self._declared_interval
+        ends = self._regression_plan.interval
         if ends is None:
             epsilon = self._regression_plan.target_interval_epsilon
             ends = draw_target_interval(self._records, size, epsilon, ledger)

@@ -38,8 +38,8 @@ N_CLASSES = MAX_LEVELS + 1
 class RegressionPlan(RecordPlan):
     """The parameters of the learner of regression trees that decide its stages."""
 
-    draws_interval: bool = True
-    """Whether an interval of the target is drawn. Otherwise it is declared."""
+    interval: tuple[Fraction, Fraction] | None = None
+    """Declared interval that most targets lie in, as shares of the coded range; None to draw it."""
     leaf_means: bool = True
     """Whether leaves release noisy sums for their means."""
 
@@ -48,7 +48,7 @@ class RegressionPlan(RecordPlan):
     @property
     def size_epsilon(self) -> Fraction:
         """Budget of the noisy number of records, which the interval of the target needs, too."""
-        needed = self.draws_interval or self.robust_levels is None
+        needed = self.interval is None or self.robust_levels is None
         unknown = needed and self.dataset_size is None
         return self.epsilon * SIZE_SHARE if unknown or self.min_records else Fraction(0)
 
@@ -59,7 +59,7 @@ class RegressionPlan(RecordPlan):
     @property
     def target_interval_epsilon(self) -> Fraction:
         """Budget of the interval of the target; 0 if it is declared."""
-        return self.epsilon * INTERVAL_SHARE if self.draws_interval else Fraction(0)
+        return self.epsilon * INTERVAL_SHARE if self.interval is None else Fraction(0)
 
     def leaf_count_epsilon(self, noisy_size: int) -> Fraction:
         """Return the budget of the knot sums of a leaf. It does not depend on the noisy size."""
