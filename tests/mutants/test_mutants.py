@@ -30,6 +30,7 @@ from mutants import (
     ENSEMBLE_MUTANTS,
     MUTANTS,
     READING_MUTANTS,
+    REGRESSION_MUTANTS,
     WEIGHT_MUTANTS,
     Catch,
     Mutant,
@@ -110,12 +111,21 @@ THIRTEEN_OF_ENSEMBLES = [
     "no charge for a round",
 ]
 
+FIVE_OF_REGRESSION = [
+    "levels from the data",
+    "knots kept by exact counts",
+    "sensitivity of a level sum halved",
+    "rate not divided by the range",
+    "target coded by the data",
+]
+
 EVERY = {
     **MUTANTS,
     **READING_MUTANTS,
     **WEIGHT_MUTANTS,
     **COMPOSITION_MUTANTS,
     **ENSEMBLE_MUTANTS,
+    **REGRESSION_MUTANTS,
 }
 
 
@@ -163,6 +173,7 @@ def test_all_are_there_and_each_names_a_net_and_its_case():
     assert list(WEIGHT_MUTANTS) == TEN_OF_WEIGHTS
     assert list(COMPOSITION_MUTANTS) == SIX_OF_COMPOSITIONS
     assert list(ENSEMBLE_MUTANTS) == THIRTEEN_OF_ENSEMBLES
+    assert list(REGRESSION_MUTANTS) == FIVE_OF_REGRESSION
     for mutant in EVERY.values():
         assert mutant.wrong
         assert mutant.catches
@@ -197,6 +208,8 @@ HARMLESS = Mutant("nothing", lambda patch: None, ())
             "unit loss",
             "weights",
             "composition",
+            "regression loss",
+            "target codes",
         )
         for case in CASES[net]
     ],
