@@ -151,8 +151,8 @@ def test_without_delta_the_spends_add_up(neighbours):
 
 
 def test_a_declared_interval_is_public_and_costs_nothing():
-    learner = PrivaBoostRegressor(1.0, schema=SCHEMA, interval=(5, 35), random_state=0)
-    model = learner.fit(*people(2000))
+    learner = PrivaBoostRegressor(2.0, schema=SCHEMA, interval=(5, 35), random_state=0)
+    model = learner.fit(*people(3000))
     purposes = {spend.purpose for spend in model.privacy_.spends}
     assert "interval of the target" not in purposes
     assert any("interval that most targets lie in" in text for text in model.privacy_.public)

@@ -32,9 +32,12 @@ def test_few_large_residuals_make_it_large():
 
 
 def test_counts_that_may_be_noise_are_left_out():
-    assert residual_scale(np.array([2000, 0, 0, 0, 0, 49]), ENDS, EPSILON) == 50
-    assert residual_scale(np.array([2000, 0, 0, 0, 0, 50]), ENDS, EPSILON) > 50
-    assert residual_scale(np.array([49, -5, 0, 3, 1, 2]), ENDS, EPSILON) == 0
+    assert residual_scale(np.array([2000, 0, 0, 0, 0, 19]), ENDS, EPSILON) == 50
+    assert residual_scale(np.array([2000, 0, 0, 0, 0, 20]), ENDS, EPSILON) > 50
+    assert residual_scale(np.array([19, -5, 0, 3, 1, 2]), ENDS, EPSILON) == 0
+    far = np.array([*ENDS, 3200, 4800])  # beyond the interval, which is 32 times the first end wide
+    assert residual_scale(np.array([2000, *[0] * 6, 49]), far, EPSILON) == 50
+    assert residual_scale(np.array([2000, *[0] * 6, 50]), far, EPSILON) > 50
 
 
 def test_residuals_are_counted_four_times_at_most():

@@ -71,8 +71,8 @@ class EnsembleOutcome(NamedTuple):
     """Functions over codes, the given ones first (:func:`hashable_function`). Empty if the whole
     learner was run."""
     released: tuple[Hashable, ...]
-    """Step, start and functions of the ensemble, or the noisy number of too few records. If only some
-    rounds were run: the plan of the rounds, and the cuts of all features."""
+    """Step, start and functions of the ensemble, or the noisy number of too few records. If only
+    some rounds were run: the plan of the rounds, and the cuts of all features."""
     spends: tuple[Spend, ...]
 
 

@@ -29,9 +29,10 @@ from privatree.schema import TARGET_CODES
 
 _FINEST = 32
 """The first residuals that are counted together are up to the interval's width by this number."""
-_THRESHOLD = 5.0
-"""A count of residuals is used from this number of records on, times 1/epsilon. Others may be noise,
-and a false count of large residuals makes the scale too large."""
+_NEAR, _FAR = 2.0, 5.0
+"""A count of residuals is used from this number of records on, times 1/epsilon: otherwise it may be
+noise. The second number is for residuals above the interval's width, of which a false count does
+more harm."""
 _LARGEST_EXCESS = 1 / 16
 """At twice the scale, what residuals are above it is at most this share of all residuals."""
 
@@ -120,7 +121,8 @@ def residual_scale(
     """
     starts = np.concatenate([[0], ends[:-1]])
     middles = (starts + ends) / 2
-    kept = np.where(noisy_counts * float(epsilon) >= _THRESHOLD, noisy_counts, 0)
+    least = np.where(ends <= _FINEST * ends[0], _NEAR, _FAR) / float(epsilon)
+    kept = np.where(noisy_counts >= least, noisy_counts, 0)
     most = _LARGEST_EXCESS * float(kept @ middles)
     if not most:
         return 0
