@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from privatree.errors import ParameterError
 from privatree.model._release import Release
 from privatree.schema import Label
-from privatree.tables import column_to_numbers, open_labels, read_labels
+from privatree.tables import read_labels, read_target
 
 
 class ClassPredictions(Release):
@@ -105,8 +105,7 @@ class NumberPredictions(Release):
         number is left out. The result is an exact figure about these records: it is not private.
         """
         predicted = self.predict(X, names=names)
-        (column,) = open_labels(y).columns
-        actual = column_to_numbers(column.read())
+        actual = read_target(y)
         weights = _check_weights(sample_weight, predicted, actual)
         weights = np.where(np.isnan(actual), 0.0, weights)
         if not weights.sum() > 0:

@@ -34,6 +34,7 @@ from privatree.tables._frames import frame_batch as frame_batch
 from privatree.tables._frames import prediction_matrix as prediction_matrix
 from privatree.tables._frames import read_features as read_features
 from privatree.tables._frames import read_labels as read_labels
+from privatree.tables._frames import read_target as read_target
 from privatree.tables._opening import collect_lazy_frame as collect_lazy_frame
 from privatree.tables._opening import open_frame as open_frame
 from privatree.tables._opening import open_labels as open_labels

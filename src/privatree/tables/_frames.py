@@ -25,6 +25,7 @@ from privatree.tables._columns import (
     category_code_dtype,
     check_feature_type,
     check_label_type,
+    check_target_type,
     column_to_clipped_numbers,
     column_to_codes,
     column_to_numbers,
@@ -67,6 +68,16 @@ def read_labels(y: Any, schema: Schema) -> NDArray[np.int32]:
     (column,) = open_labels(y).columns
     check_label_type("y", column.type, schema)
     return label_codes(column.read(), schema).astype(np.int32)
+
+
+def read_target(y: Any) -> NDArray[np.float64]:
+    """Read a numeric target; NaN for what is missing or not a number.
+
+    A SchemaError is raised if the type of the target cannot hold numbers.
+    """
+    (column,) = open_labels(y).columns
+    check_target_type("y", column.type)
+    return column_to_numbers(column.read())
 
 
 def frame_batch(X: Any, y: Any, schema: Schema, names: Sequence[str] | None = None) -> Batch:
