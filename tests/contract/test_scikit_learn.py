@@ -18,6 +18,7 @@ import privatree
 from privatree import (
     PaperPrivaTreeClassifier,
     PrivaBoostClassifier,
+    PrivaBoostRegressor,
     PrivaTreeClassifier,
     PrivaTreeRegressor,
     datasets,
@@ -32,6 +33,8 @@ ESTIMATORS = [
     PrivaTreeClassifier(10.0, max_depth=None, neighbours="replace", n_bins=16),
     PrivaBoostClassifier(),
     PrivaBoostClassifier(10.0, delta=0, max_depth=3, neighbours="replace", n_bins=16),
+    PrivaBoostRegressor(),
+    PrivaBoostRegressor(10.0, delta=0, max_depth=3, neighbours="replace", n_bins=16),
     PrivaTreeRegressor(),
     PrivaTreeRegressor(10.0, schedule="robust", leaf_values="median", zoom=True),
     PrivaTreeRegressor(10.0, max_depth=None, neighbours="replace", n_bins=16),
