@@ -22,7 +22,6 @@ from privatree.errors import (
     PrivacyLeakWarning,
     SchemaError,
 )
-from privatree.estimators import _base as estimator_base
 from privatree.privacy import Budget, BudgetStore
 from privatree.robustness import DPAClassifier, accuracy_certificate, claimed_accuracy_certificate
 
